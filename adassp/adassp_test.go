@@ -1,0 +1,297 @@
+package adassp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// points is a small generator for tests: a fixed linear congruential sequence
+// mapped to (-1, 1).
+type points uint64
+
+func (p *points) next() float64 {
+	*p = *p*6364136223846793005 + 1442695040888963407
+	return float64(int64(*p)>>11) / (1 << 52)
+}
+
+// linearTable holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges.
+func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
+	t.Helper()
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -2, Upper: 2}, {Name: "b", Ranged: true, Lower: 0, Upper: 2},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
+	}
+	data := make([]dataset.ColumnData, 4)
+	p := points(7)
+	for range n {
+		a, b, k := p.next(), 1+p.next(), int32(0)
+		if p.next() > 0 {
+			k = 1
+		}
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
+		data[3].Floats = append(data[3].Floats, 3+2*a-b+.5*float64(1-k)+noise*p.next())
+	}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab, columns, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 0, Upper: 2, Declared: true}, {}, {Lower: -6, Upper: 12, Declared: true}}
+}
+
+func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *Fit {
+	t.Helper()
+	trainer := JointGram{Columns: columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := trainer.Run(context.Background(), s, tab.All(), ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestRecoversCoefficients: with wide declared ranges and a large budget the
+// fit reaches the least-squares coefficients in original units, and the
+// standard errors say how closely.
+func TestRecoversCoefficients(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 60000, .1)
+	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Model
+	// c has both indicators and there is an intercept, so only differences of
+	// its coefficients are determined.
+	for i, want := range []float64{2, -1} {
+		term := m.Terms[i]
+		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .05) {
+			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+		}
+	}
+	if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .05 {
+		t.Errorf("category effect %v, want .5", d)
+	}
+	if err := m.Validate(); err != nil {
+		t.Error(err)
+	}
+	if m.Lower != -6 || m.Upper != 12 || m.Columns[0].Missing != 0 || m.Columns[1].Missing != 1 {
+		t.Errorf("clamps %v %v, substitutes %v %v", m.Lower, m.Upper, m.Columns[0].Missing, m.Columns[1].Missing)
+	}
+}
+
+// TestTargetMean is close to the mean when the noise is small.
+func TestTargetMean(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 20000, .1)
+	sum := 0.0
+	for _, y := range tab.Float(3) {
+		sum += y
+	}
+	got := fit(t, 20, budget.AddRemove, tab, columns, ranges).TargetMean
+	if want := sum / 20000; math.Abs(got-want) > .1 {
+		t.Errorf("target mean %v, want about %v", got, want)
+	}
+}
+
+// TestNoiseMatchesStandardErrors: over repeated fits of one table the spread
+// of a coefficient is what its standard error says. 200 fits: the ratio of
+// variances lies within [.55, 1.7] with probability above 1-1e-6 (chi-square
+// with 199 degrees of freedom), first-order error of the standard error aside.
+func TestNoiseMatchesStandardErrors(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 20000, .5)
+	const fits = 200
+	var sum, squares, claimed [3]float64
+	for range fits {
+		m := fit(t, 2, budget.AddRemove, tab, columns, ranges).Model
+		for i, v := range []struct{ value, se float64 }{
+			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+		} {
+			sum[i] += v.value
+			squares[i] += v.value * v.value
+			claimed[i] += v.se * v.se / fits
+		}
+	}
+	for i := range sum {
+		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
+		if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
+			t.Errorf("number %d: observed variance is %.2f times the claimed one", i, ratio)
+		}
+	}
+}
+
+// TestSubstitutionNoise: under substitution the Gram noise grows by sqrt2.
+func TestSubstitutionNoise(t *testing.T) {
+	scale := func(rel budget.Relation) float64 {
+		tab, columns, ranges := linearTable(t, 10, 0)
+		trainer := JointGram{Columns: columns}
+		node, _ := trainer.Plan()
+		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := mechanism.NewSession(priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trainer.Run(context.Background(), s, tab.All(), ranges); err != nil {
+			t.Fatal(err)
+		}
+		return s.Scale("gram")
+	}
+	if ratio := scale(budget.Substitute) / scale(budget.AddRemove); math.Abs(ratio-math.Sqrt2) > 1e-6 {
+		t.Errorf("ratio %v", ratio)
+	}
+}
+
+// TestSolveExact: without noise, and so without ridge, solve is the
+// least-squares solution.
+func TestSolveExact(t *testing.T) {
+	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5}, {.3, -.7, 1, .5}}
+	g := packed{4, make([]float64, 10)}
+	for _, z := range rows {
+		for i, k := 0, 0; i < 4; i++ {
+			for j := i; j < 4; j, k = j+1, k+1 {
+				g.values[k] += z[i] * z[j]
+			}
+		}
+	}
+	got := solve(g, 0).theta
+	x, y := mat.NewDense(5, 3, nil), mat.NewVecDense(5, nil)
+	for i, z := range rows {
+		x.SetRow(i, []float64{z[0], z[1], z[3]})
+		y.SetVec(i, z[2])
+	}
+	var want mat.VecDense
+	if err := want.SolveVec(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if math.Abs(v-want.AtVec(i)) > 1e-9 {
+			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
+		}
+	}
+}
+
+// TestSolveIsTotal: indefinite, zero, huge and singular matrices give finite
+// fits.
+func TestSolveIsTotal(t *testing.T) {
+	for name, values := range map[string][]float64{
+		"zero": make([]float64, 10), "negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
+		"huge": {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
+		"ones": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "crossed": {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
+	} {
+		fit := solve(packed{4, values}, 1)
+		for i, v := range fit.theta {
+			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.cov.At(i, i) >= 0) || math.IsInf(fit.cov.At(i, i), 0) {
+				t.Errorf("%s: theta %v, variance %v", name, fit.theta, fit.cov.At(i, i))
+			}
+		}
+	}
+}
+
+// TestRowOrderAndThreads: permuting the rows leaves the private input of the
+// Gram release equal, bit for bit, so equal noise gives equal models. Sums are
+// compared before noise.
+func TestRowOrderAndThreads(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 5000, .5)
+	order := make([]int, tab.Len())
+	for i := range order {
+		order[i] = (i*2711 + 13) % len(order)
+	}
+	shuffled := make([]dataset.ColumnData, len(columns))
+	for j, c := range columns {
+		for _, i := range order {
+			if c.Kind == dataset.Category {
+				shuffled[j].Codes = append(shuffled[j].Codes, tab.Codes(j)[i])
+			} else {
+				shuffled[j].Floats = append(shuffled[j].Floats, tab.Float(j)[i])
+			}
+		}
+	}
+	other, err := dataset.NewTable(tab.Schema(), shuffled, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := exactSums(t, tab, columns, ranges), exactSums(t, other, columns, ranges)
+	if !reflect.DeepEqual(a, b) {
+		t.Error("the sums depend on the order of the rows")
+	}
+}
+
+// exactSums returns the sums that the Gram release adds noise to.
+func exactSums(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) mechanism.Bounded[mechanism.Symmetric] {
+	t.Helper()
+	enc := scaling.NewEncoder(columns, ranges)
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc, err := dataset.Reduce(context.Background(), tab.All(), 0, func() *gramPass {
+		return newGramPass(enc, s.NewGram(len(enc.Slots())+1, enc.NormLimit(Kappa)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return acc.gram.Bound()
+}
+
+// TestDegenerateTables: no row, one row, more columns than rows.
+func TestDegenerateTables(t *testing.T) {
+	for _, n := range []int{0, 1, 2} {
+		tab, columns, ranges := linearTable(t, n, 0)
+		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
+		if err := f.Model.Validate(); err != nil {
+			t.Errorf("%d rows: %v", n, err)
+		}
+		if !(f.TargetMean >= f.Model.Lower && f.TargetMean <= f.Model.Upper) {
+			t.Errorf("%d rows: target mean %v outside the range", n, f.TargetMean)
+		}
+	}
+}
+
+func TestTooWide(t *testing.T) {
+	if _, err := (JointGram{Columns: make([]dataset.Column, MaxSlots)}).Plan(); !errors.Is(err, ErrTooWide) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPredictionsUseTrainingClamps: the model predicts within the target's
+// range, whatever the input.
+func TestPredictionsUseTrainingClamps(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 3000, .1)
+	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Model
+	out, err := m.Predict(nil, regression.Rows{
+		N:       3,
+		Numeric: map[string][]float64{"a": {1e300, math.NaN(), math.Inf(-1)}, "b": {-1e300, 1, math.NaN()}},
+		Labels:  map[string][]string{"c": {"x", "unseen", ""}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range out {
+		if !(v >= m.Lower && v <= m.Upper) {
+			t.Errorf("prediction %v outside [%v, %v]", v, m.Lower, m.Upper)
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// Package adassp holds the trainers that answer linear regression from a noisy
+// matrix of second moments.
+//
+// [JointGram] is the house's default. Every record is one fixed-point row
+// z = (x', y', kappa) of norm at most B; the sum of z z^T is released once with
+// isometric Gaussian noise, and everything a linear model needs is read from
+// it: no separate release of X^T y, of the smallest eigenvalue or of the
+// residual variance (algorithms.md 11 (5)-(8), after Wang 2018, "Revisiting
+// differentially private linear regression", and Sheffet 2017 for the joint
+// matrix).
+package adassp

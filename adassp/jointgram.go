@@ -1,0 +1,123 @@
+package adassp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+const (
+	// GramShare is the share of mu^2 of the Gram release where ranges are
+	// released too; without them it is the whole budget.
+	GramShare = 1 - scaling.ExponentShare - scaling.BinShare
+	// Kappa is the constant entry of every row, from which the intercept is
+	// fitted. A constant 1 would take much of the row's norm.
+	Kappa = .5
+	// RidgeFactor times the operator norm of the noise, sigma sqrt(2(k+1)), is
+	// the ridge penalty (algorithms.md 11 (6)).
+	RidgeFactor = .7
+	// MaxSlots is the largest number of entries of a row: the solver takes
+	// cubic time in it.
+	MaxSlots = 4096
+)
+
+// ErrTooWide is returned at plan time for a table with too many columns.
+var ErrTooWide = errors.New("adassp: too many columns for one Gram matrix")
+
+// JointGram is the joint noisy Gram trainer. Its stages see the view's columns
+// in the order of Columns, the target last.
+type JointGram struct {
+	// Columns are the features in order and then the target, which must be
+	// numeric.
+	Columns []dataset.Column
+}
+
+// Plan returns the Gaussian leaf of the Gram release.
+func (t JointGram) Plan() (budget.Node, error) {
+	slots := len(scaling.NewEncoder(t.Columns, nil).Slots()) + 1
+	if slots > MaxSlots {
+		return budget.Node{}, fmt.Errorf("%w: %d entries a row, at most %d; choose features first (selection) or exclude columns", ErrTooWide, slots, MaxSlots)
+	}
+	return budget.GaussianLeaf("gram", GramShare, 1), nil
+}
+
+// Run trains on the records of v. ranges has one entry a column. s is the
+// session of the parent of the leaf that Plan returned.
+func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	enc := scaling.NewEncoder(t.Columns, ranges)
+	p := len(enc.Slots()) + 1
+	acc, err := dataset.Reduce(ctx, v, 0, func() *gramPass {
+		return newGramPass(enc, s.NewGram(p, enc.NormLimit(Kappa)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, "gram", acc.gram.Bound())
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sums := packed{p, noisy.Value()}
+	fit := solve(sums, s.Scale("gram"))
+	return &Fit{linear(t.Columns, enc, fit), targetMean(sums, enc.Range(len(t.Columns)-1))}, nil
+}
+
+// A Fit is what a Gram trainer learns. All of it is public.
+type Fit struct {
+	Model *regression.Linear
+	// TargetMean is the noisy mean of the target over the (weighted) training
+	// records, within the target's range.
+	TargetMean float64
+}
+
+// targetMean reads the mean of the target from the noisy sums: the entry of
+// the target against the constant is the sum of w^2 y' kappa and that of the
+// constant against itself the sum of w^2 kappa^2, w the weight of the row.
+func targetMean(g packed, y scaling.Range) float64 {
+	target, constant := g.p-2, g.p-1
+	weight := g.at(constant, constant)
+	if !(weight > 0) {
+		return y.Center()
+	}
+	mean := g.at(target, constant) * Kappa / weight
+	return y.Center() + y.Half()*min(max(mean, -1), 1)
+}
+
+// gramPass encodes blocks and feeds them to a Gram accumulator. The last
+// column of a row is the constant Kappa.
+type gramPass struct {
+	enc     *scaling.Encoder
+	gram    *mechanism.Gram
+	rows    [][]int16
+	scratch scaling.Scratch
+}
+
+func newGramPass(enc *scaling.Encoder, g *mechanism.Gram) *gramPass {
+	return &gramPass{enc: enc, gram: g, rows: make([][]int16, len(enc.Slots())+1)}
+}
+
+func (p *gramPass) Add(b dataset.Block) {
+	n := b.Len()
+	for k := range p.rows {
+		if cap(p.rows[k]) < n {
+			p.rows[k] = make([]int16, n)
+		}
+		p.rows[k] = p.rows[k][:n]
+	}
+	p.enc.Encode(b, p.rows[:len(p.rows)-1], &p.scratch)
+	constant := p.rows[len(p.rows)-1]
+	for i := range constant {
+		constant[i] = scaling.FixedPoint(Kappa)
+	}
+	p.gram.Add(p.rows)
+}
+
+func (p *gramPass) Merge(o *gramPass) { p.gram.Merge(o.gram) }

@@ -1,0 +1,200 @@
+package budget
+
+import "math"
+
+// fold adds a cost over the tree beneath n: kids of a Seq add up, of a Par the
+// largest counts, of a OneOf the informer plus the largest branch, of a Select
+// sel of the largest candidate. It suits every cost that adds under adaptive
+// composition.
+func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
+	kids := n.Kids
+	sum := 0.0
+	switch n.Op {
+	case OpLeaf:
+		return leaf(n.Leaf)
+	case OpSeq:
+		for i := range kids {
+			sum += kids[i].fold(leaf, sel)
+		}
+		return sum
+	case OpOneOf:
+		sum = kids[0].fold(leaf, sel)
+		kids = kids[1:]
+	}
+	worst := 0.0
+	for i := range kids {
+		worst = math.Max(worst, kids[i].fold(leaf, sel))
+	}
+	if n.Op == OpSelect {
+		return sel(*n.Select, worst)
+	}
+	return sum + worst
+}
+
+// selectPure is the pure cost of a selection: (2+eta) epsilon (Papernot,
+// Steinke 2022).
+func selectPure(s Selection, epsilon float64) float64 { return (2 + s.Eta) * epsilon }
+
+// selectNone is the cost of a selection in a currency that cannot price it.
+func selectNone(_ Selection, cost float64) float64 {
+	if cost == 0 {
+		return 0
+	}
+	return math.Inf(1)
+}
+
+func (n *Node) has(op Op) bool {
+	if n.Op == op {
+		return true
+	}
+	for i := range n.Kids {
+		if n.Kids[i].has(op) {
+			return true
+		}
+	}
+	return false
+}
+
+// pureCost returns the epsilon and delta of basic composition of the laws beneath
+// n; epsilon is +Inf when there is a Gaussian among them.
+func (n *Node) pureCost() (epsilon, delta float64) {
+	epsilon = n.fold(func(l *Leaf) float64 {
+		if l.Law.Kind == Gaussian && l.Law.Mu > 0 {
+			return math.Inf(1)
+		}
+		return float64(l.Law.Draws) * l.Law.Epsilon
+	}, selectPure)
+	delta = n.fold(func(l *Leaf) float64 {
+		_, d := l.Law.ZCDP()
+		return d
+	}, selectNone)
+	return epsilon, delta
+}
+
+// account answers for one part of a plan, whose laws are filled, with the
+// smallest of the accountants' bounds.
+type account struct {
+	curves    []curve // one per product; nil if the part holds a Select
+	ledger    *ledger
+	variation float64
+	// Basic composition proves (epsilon, delta) = basic.
+	basicEpsilon, basicDelta float64
+}
+
+func newAccount(w *composer, n *Node) *account {
+	a := &account{ledger: newLedger(n)}
+	a.variation = a.ledger.variation()
+	a.basicEpsilon, a.basicDelta = n.pureCost()
+	if !n.has(OpSelect) {
+		for _, p := range n.products() {
+			a.curves = append(a.curves, w.curve(p))
+		}
+	}
+	return a
+}
+
+// at returns the bound on delta at any real epsilon.
+func (a *account) at(epsilon float64) float64 {
+	if epsilon < 0 {
+		return mirrored(-epsilon, a.at(-epsilon))
+	}
+	d := math.Min(a.variation, a.ledger.deltaAt(epsilon))
+	if len(a.curves) > 0 {
+		d = math.Min(d, worstCurve(a.curves, epsilon))
+	}
+	if epsilon >= a.basicEpsilon {
+		d = math.Min(d, a.basicDelta)
+	}
+	return d
+}
+
+func worstCurve(curves []curve, epsilon float64) float64 {
+	worst := 0.0
+	for _, c := range curves {
+		worst = math.Max(worst, c.at(epsilon))
+	}
+	return worst
+}
+
+// verdict is the part of a plan tree that lies above its accounts: a Par takes
+// the largest of its kids, a OneOf the largest branch with epsilon lowered by
+// what the informer spent.
+type verdict struct {
+	account *account // of a part; nil above
+	shift   float64  // informer's epsilon, OneOf only
+	kids    []verdict
+}
+
+func (v *verdict) at(epsilon float64) float64 {
+	if v.account != nil {
+		return v.account.at(epsilon)
+	}
+	worst := 0.0
+	for i := range v.kids {
+		worst = math.Max(worst, v.kids[i].at(epsilon-v.shift))
+	}
+	return worst
+}
+
+// pure returns the epsilon at which basic composition proves delta = 0, or +Inf.
+func (v *verdict) pure() float64 {
+	if v.account != nil {
+		if v.account.basicDelta > 0 {
+			return math.Inf(1)
+		}
+		return v.account.basicEpsilon
+	}
+	worst := 0.0
+	for i := range v.kids {
+		worst = math.Max(worst, v.kids[i].pure())
+	}
+	return v.shift + worst
+}
+
+// epsilonAt inverts at, rounding up. Deltas under 1e-300 count as 0, which only
+// pure laws attain.
+func (v *verdict) epsilonAt(delta float64) float64 {
+	pure := v.pure()
+	if !(delta >= 1e-300) {
+		return pure
+	}
+	if v.at(0) <= delta {
+		return 0
+	}
+	hi := 1.0
+	for v.at(hi) > delta {
+		if hi *= 2; hi > 1e9 {
+			return pure
+		}
+	}
+	lo := hi / 2
+	if hi == 1 {
+		lo = 0
+	}
+	_, hi = bisect(lo, hi, 1e-12, func(e float64) bool { return v.at(e) > delta })
+	return math.Min(hi, pure)
+}
+
+// Curve is the composition of a fixed sequence of laws. It is an upper bound at
+// every epsilon and delta.
+type Curve struct{ root verdict }
+
+// Compose returns the curve of laws that were all fixed before the first was
+// drawn; the draws themselves may be adaptive. Laws that were chosen after
+// earlier releases need a privacy filter instead. The error wraps ErrLaw.
+func Compose(laws ...Law) (*Curve, error) {
+	seq := Node{Op: OpSeq}
+	for _, law := range laws {
+		if err := law.Validate(); err != nil {
+			return nil, err
+		}
+		seq.Kids = append(seq.Kids, Node{Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Law: law}})
+	}
+	return &Curve{root: verdict{account: newAccount(newComposer(), &seq)}}, nil
+}
+
+// Delta returns the delta guaranteed at epsilon (any real number).
+func (c *Curve) Delta(epsilon float64) float64 { return c.root.at(epsilon) }
+
+// Epsilon returns an epsilon >= 0 guaranteed at delta, +Inf if there is none.
+func (c *Curve) Epsilon(delta float64) float64 { return c.root.epsilonAt(delta) }

@@ -1,0 +1,311 @@
+package budget
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawLaw draws a law with a loss of a plausible size.
+func drawLaw(t *rapid.T, label string) Law {
+	k := Kind(rapid.IntRange(0, 4).Draw(t, label+" kind"))
+	n := rapid.IntRange(1, 12).Draw(t, label+" draws")
+	size := math.Exp(rapid.Float64Range(math.Log(0.01), math.Log(1.5)).Draw(t, label+" log size"))
+	switch k {
+	case Gaussian:
+		return Law{Kind: k, Mu: size, Draws: n}
+	case Approximate:
+		return Law{Kind: k, Epsilon: size, Delta: rapid.Float64Range(0, 1e-4).Draw(t, label+" delta"), Draws: n}
+	}
+	return Law{Kind: k, Epsilon: size, Draws: n}
+}
+
+// Every reported curve is in [0, 1] and falls; a PLD curve is convex in
+// e^epsilon as well.
+func TestCurveShape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var laws []Law
+		for i := range rapid.IntRange(1, 3).Draw(t, "laws") {
+			laws = append(laws, drawLaw(t, string(rune('a'+i))))
+		}
+		all, err := Compose(laws...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := pld(0, laws...)
+		a := rapid.Float64Range(0, 6).Draw(t, "a")
+		b := a + rapid.Float64Range(1e-4, 2).Draw(t, "b-a")
+		m := math.Log((math.Exp(a) + math.Exp(b)) / 2)
+		da, dm, db := c.at(a), c.at(m), c.at(b)
+		if !(0 <= db && db <= dm && dm <= da && da <= 1+1e-9) {
+			t.Fatalf("PLD curve at %v, %v, %v: %v, %v, %v", a, m, b, da, dm, db)
+		}
+		if dm > (da+db)/2+1e-12 {
+			t.Fatalf("PLD curve is not convex between %v and %v: %v above %v", a, b, dm, (da+db)/2)
+		}
+		if x, y := all.Delta(a), all.Delta(b); !(0 <= y && y <= x*(1+1e-9) && x <= 1 && x <= da) {
+			t.Fatalf("Compose at %v, %v: %v, %v; PLD %v", a, b, x, y, da)
+		}
+		if e := all.Epsilon(1e-6); !math.IsInf(e, 1) && all.Delta(e) > 1e-6*(1+1e-9) {
+			t.Fatalf("Epsilon(1e-6) = %v, where delta is %v", e, all.Delta(e))
+		}
+	})
+}
+
+// table is a pair of output laws of a finite mechanism on two neighbours.
+type table struct{ p, q []float64 }
+
+// times is the product of two independent mechanisms.
+func (a table) times(b table) table {
+	var c table
+	for i := range a.p {
+		for j := range b.p {
+			c.p, c.q = append(c.p, a.p[i]*b.p[j]), append(c.q, a.q[i]*b.q[j])
+		}
+	}
+	return c
+}
+
+// delta is the hockey-stick divergence, by its definition.
+func (a table) delta(eps float64) float64 {
+	pq, qp := 0.0, 0.0
+	for i := range a.p {
+		pq += math.Max(0, a.p[i]-math.Exp(eps)*a.q[i])
+		qp += math.Max(0, a.q[i]-math.Exp(eps)*a.p[i])
+	}
+	return math.Max(pq, qp)
+}
+
+// exponentialTable is an exponential mechanism of scale 1 whose scores move
+// within a range of width eps.
+func exponentialTable(t *rapid.T, label string, eps float64) table {
+	n := rapid.IntRange(2, 5).Draw(t, label+" candidates")
+	low := rapid.Float64Range(-1, 0).Draw(t, label+" low")
+	var a table
+	var sp, sq float64
+	for range n {
+		u := rapid.Float64Range(-2, 2).Draw(t, label+" score")
+		move := eps * (low + rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(t, label+" move"))
+		a.p, a.q = append(a.p, math.Exp(u)), append(a.q, math.Exp(u+move))
+		sp, sq = sp+math.Exp(u), sq+math.Exp(u+move)
+	}
+	for i := range a.p {
+		a.p[i], a.q[i] = a.p[i]/sp, a.q[i]/sq
+	}
+	return a
+}
+
+// binned rounds the output of an additive mechanism into cells of width w; cdf is
+// the noise law, shift the move of the statistic. Rounding only loses privacy
+// loss, so its divergence is a lower bound that gets sharp as w shrinks.
+func binned(cdf func(float64) float64, shift, w float64, cells int) table {
+	var a table
+	mass := func(lo, hi float64) float64 {
+		if lo > 0 { // upper tail by symmetry
+			lo, hi = -hi, -lo
+		}
+		return math.Max(0, cdf(hi)-cdf(lo))
+	}
+	for i := -cells; i < cells; i++ {
+		lo := float64(i)*w + shift/2
+		hi := lo + w
+		if i == -cells {
+			lo = math.Inf(-1)
+		}
+		if i == cells-1 {
+			hi = math.Inf(1)
+		}
+		a.p, a.q = append(a.p, mass(lo-shift, hi-shift)), append(a.q, mass(lo, hi))
+	}
+	return a
+}
+
+func gaussianTable(mu, w float64, cells int) table {
+	return binned(func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }, mu, w, cells)
+}
+
+func laplaceTable(eps, w float64, cells int) table {
+	return binned(func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / 2
+		}
+		return 1 - math.Exp(-x)/2
+	}, eps, w, cells)
+}
+
+func responseTable(eps float64) table {
+	p := 1 / (1 + math.Exp(-eps))
+	return table{[]float64{p, 1 - p}, []float64{1 - p, p}}
+}
+
+// Real mechanisms, composed by brute force, never lose more than the accountants
+// report, with or without the choice of grid.
+func TestPessimism(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total := table{[]float64{1}, []float64{1}}
+		var laws []Law
+		for i := range rapid.IntRange(1, 3).Draw(t, "steps") {
+			label := string(rune('a' + i))
+			e := math.Exp(rapid.Float64Range(-5.3, 1.5).Draw(t, label))
+			switch Kind(rapid.IntRange(0, 3).Draw(t, label+" kind")) {
+			case Gaussian:
+				laws, total = append(laws, gauss(e)), total.times(gaussianTable(e, 0.4, 14))
+			case Laplace:
+				laws, total = append(laws, pure(Laplace, e, 1)), total.times(laplaceTable(e, e/4, 12))
+			case Exponential:
+				laws, total = append(laws, pure(Exponential, e, 1)), total.times(exponentialTable(t, label, e))
+			case Pure:
+				laws, total = append(laws, pure(Pure, e, 1)), total.times(responseTable(e))
+			}
+		}
+		c, err := Compose(laws...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := rapid.SampledFrom([]float64{0, 1e-3, 0.03, 0.4}).Draw(t, "grid")
+		coarse := pld(step, laws...)
+		for _, eps := range []float64{-0.5, 0, 0.1, 0.5, 1, 2} {
+			want := total.delta(eps)
+			if got := c.Delta(eps); got < want-1e-13 {
+				t.Fatalf("laws %v: delta(%v) = %v, but a mechanism attains %v", laws, eps, got, want)
+			}
+			if eps >= 0 && coarse.at(eps) < want-1e-13 {
+				t.Fatalf("laws %v, grid %v: delta(%v) = %v, but a mechanism attains %v", laws, step, eps, coarse.at(eps), want)
+			}
+		}
+	})
+}
+
+// The bounds are not only above the truth but close to it.
+func TestSharpness(t *testing.T) {
+	binomial := func(e float64, n int, x float64) float64 {
+		sum, p := 0.0, 1/(1+math.Exp(-e))
+		for k := range n + 1 {
+			a, _ := math.Lgamma(float64(n + 1))
+			b, _ := math.Lgamma(float64(k + 1))
+			c, _ := math.Lgamma(float64(n - k + 1))
+			mass := math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+			sum += mass * math.Max(0, -math.Expm1(x-float64(2*k-n)*e))
+		}
+		return sum
+	}
+	for _, e := range []float64{0.0123, 0.1, 0.777} {
+		for _, n := range []int{2, 20, 300} {
+			c := pld(0, pure(Pure, e, n))
+			for _, x := range []float64{0, 0.3, 1.1} {
+				got, want := c.at(x), binomial(e, n, x)
+				if got < want*(1-1e-10) || got > want*(1+2e-3)+2e-12 {
+					t.Errorf("RR(%v)x%d at %v: %v, exact %v", e, n, x, got, want)
+				}
+			}
+		}
+	}
+	// With the exact atoms on the grid only the transform errs: by less than the
+	// slack.
+	const steps, h = 100, 1e-3
+	atoms := lossMass{h: h, lo: -steps, mass: make([]float64, 2*steps+1)}
+	r := responseTable(steps * h)
+	atoms.mass[2*steps], atoms.mass[0] = r.p[0], r.p[1]
+	for _, n := range []int{10, 100, 400} {
+		slack := fftSlack + drawSlack*float64(n) + tailMass
+		c := newCurve(newComposer().convolve([]factor{{atoms, n}}, h, 40/math.Sqrt(float64(n))))
+		for _, x := range []float64{0, 0.35, 1.2, 3} {
+			if err := c.at(x) - binomial(steps*h, n, x) - slack; math.Abs(err) > slack/2 {
+				t.Errorf("RR(.1)x%d at %v: the transform errs by %v, slack %v", n, x, err, slack)
+			}
+		}
+	}
+	two := gaussianTable(0.5, 0.01, 900)
+	lap := laplaceTable(0.3, 0.02, 500)
+	got, want := pld(0, gauss(0.5), pure(Laplace, 0.3, 1)).at(0.7), two.times(lap).delta(0.7)
+	if got < want || got > want*(1+1e-3) {
+		t.Errorf("Gaussian and Laplace: %v, brute force %v", got, want)
+	}
+}
+
+// A branch may be chosen by what an earlier step released. The exact loss of that
+// choice exceeds the larger of the two plans, and the accountant must cover it.
+func TestOneOfCoversAdaptiveChoice(t *testing.T) {
+	first, a, b := pure(Pure, 1, 1), pure(Pure, 0.9, 1), gauss(0.6)
+	informer := pure(Pure, 1e-9, 1)
+	tree := Seq("run", FixedLeaf("first", first),
+		OneOf("choice", FixedLeaf("look", informer), FixedLeaf("a", a), FixedLeaf("b", b)))
+	p, err := Calibrate(tree, Target{Epsilon: 20, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coin := 1 / (1 + math.Exp(-1))
+	exceeded := false
+	for eps := 0.0; eps < 3; eps += 0.1 {
+		up, down := eps-1, eps+1 // what is left after a loss of +1, -1
+		chosen := coin*math.Max(a.DeltaAt(up), b.DeltaAt(up)) + (1-coin)*math.Max(a.DeltaAt(down), b.DeltaAt(down))
+		fixed := math.Max(coin*a.DeltaAt(up)+(1-coin)*a.DeltaAt(down), coin*b.DeltaAt(up)+(1-coin)*b.DeltaAt(down))
+		exceeded = exceeded || chosen > fixed*1.001
+		if got := p.Delta(eps); got < chosen {
+			t.Errorf("delta(%v) = %v, an adaptive choice attains %v", eps, got, chosen)
+		}
+	}
+	if !exceeded {
+		t.Error("the example does not separate adaptive from fixed choices")
+	}
+}
+
+// Bounded laws whose epsilons are off the grid, where the window is all there is.
+// The composed mass must be complete.
+func TestWindowKeepsAllMass(t *testing.T) {
+	for _, laws := range [][]Law{
+		{pure(Exponential, 1.5, 1), pure(Laplace, 1.0001220703125, 1)},
+		{pure(Exponential, 1.5, 1), pure(Laplace, 1.001, 1)},
+		{pure(Pure, 3.3333, 2), pure(Exponential, 1e-5, 3)},
+		{pure(Pure, 1e-5, 1), pure(Laplace, 12.34567, 1)},
+		{pure(Exponential, 7.7, 1), gauss(1e-4)},
+		{pure(Exponential, 0.01, 400), gauss(3)},
+		{pure(Laplace, 20, 30)},
+	} {
+		p := product{}
+		for _, l := range laws {
+			p = cross([]product{p}, (&Node{Leaf: &Leaf{Law: l}}).products())[0]
+		}
+		m := newComposer().compose(p, p.step())
+		sum := m.inf
+		for _, x := range m.mass {
+			sum += x
+		}
+		if sum < 1-1e-12 || sum > 1+1e-6 {
+			t.Errorf("%v: total mass %.15g", laws, sum)
+		}
+	}
+}
+
+func TestRenyiCurves(t *testing.T) {
+	// The order-a divergence of the dominating pairs, by integration over dots.
+	for _, law := range []Law{pure(Laplace, 0.7, 1), pure(Exponential, 0.7, 1), pure(Pure, 0.7, 1), pure(Laplace, 0.02, 1)} {
+		h := law.Epsilon / 7e3
+		m := connectDots(law.dots(h), h)
+		for _, a := range []float64{1.5, 2, 8, 40} {
+			near(t, law.Kind.String(), law.logMoment(a-1), m.logMoment(a-1), 1e-5)
+			if r := law.renyi(a); r > law.Epsilon || r > a*law.Epsilon*law.Epsilon/2 {
+				t.Errorf("%v: renyi(%v) = %v is above the pure bounds", law, a, r)
+			}
+		}
+	}
+	near(t, "logSinhc joins", logSinhc(0.3-1e-12), logSinhc(0.3+1e-12), 1e-10)
+	near(t, "logCosh joins", logCosh(1-1e-12), logCosh(1+1e-12), 1e-10)
+	near(t, "logSinhc large", logSinhc(800), 800-math.Log(1600), 1e-14)
+}
+
+// The pure candidates' selection costs no more than (2+eta) epsilon.
+func TestSelectionOfPure(t *testing.T) {
+	p, err := Calibrate(Select("s", Selection{0, 0.07}, FixedLeaf("a", pure(Laplace, 0.4, 1)), FixedLeaf("b", pure(Pure, 0.2, 1))),
+		Target{Epsilon: 5, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := p.Epsilon(0); e != 0.8 {
+		t.Errorf("pure epsilon %v, want 0.8", e)
+	}
+	if _, _, ok := p.ZCDP(); ok {
+		t.Error("a selection has no zCDP cost")
+	}
+}

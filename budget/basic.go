@@ -1,0 +1,93 @@
+package budget
+
+import "math"
+
+// requirePure checks that every leaf which must be pure is: all of them when
+// delta is 0, the candidates of a selection otherwise.
+func (p *part) requirePure(n *Node, path string, candidate bool) error {
+	if n.Op == OpLeaf {
+		kind := n.Leaf.Kind
+		pure := kind.pure() || kind == Approximate && n.Leaf.Fixed.Delta == 0
+		switch {
+		case pure:
+			return nil
+		case p.target.Delta == 0:
+			return &NotPureError{Path: path, Kind: kind, Need: "delta = 0 leaves room for pure laws only"}
+		case candidate:
+			return &NotPureError{Path: path, Kind: kind, Need: "basic composition prices a selection among pure candidates only"}
+		}
+		return nil
+	}
+	for i := range n.Kids {
+		if err := p.requirePure(&n.Kids[i], path+"/"+n.Kids[i].Name, candidate || n.Op == OpSelect); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solveBasic adds epsilons: a leaf of share s gets c s, divided equally over its
+// draws, with the largest c whose total is at most epsilon. In a plain Seq of
+// scalable leaves c s is the leaf's fraction of the sum of shares, times epsilon.
+// Delta, less what Approximate laws spend, is divided equally over the Gaussian
+// draws of the most Gaussian path through the tree; each draw has the largest mu
+// that its (epsilon, delta) allows.
+func (p *part) solveBasic() error {
+	piece, ok := p.deltaPerDraw()
+	if !ok {
+		return p.overspent(p.path)
+	}
+	cost := func(c float64) float64 {
+		return p.node.fold(func(l *Leaf) float64 { return p.leafEpsilon(l, c, piece) }, selectPure)
+	}
+	if cost(0) > p.epsilon {
+		return p.overspent(p.path)
+	}
+	if len(p.scalable) == 0 {
+		return nil
+	}
+	holds := func(c float64) bool { return cost(c) <= p.epsilon }
+	lo, hi := bracket(holds)
+	lo, _ = bisect(lo, hi, 0, holds)
+	for _, l := range p.scalable {
+		each := lo * l.Share / float64(l.Draws)
+		l.Law = Law{Kind: l.Kind, Draws: l.Draws, Epsilon: each}
+		if l.Kind == Gaussian {
+			l.Law.Mu, l.Law.Epsilon = GaussianMu(each, piece), 0
+		}
+		if l.Law.null() {
+			return p.overspent(p.path)
+		}
+	}
+	return nil
+}
+
+// deltaPerDraw returns what a Gaussian draw may spend of delta, and whether the
+// Approximate laws leave anything.
+func (p *part) deltaPerDraw() (float64, bool) {
+	draws := p.node.fold(func(l *Leaf) float64 {
+		if l.Kind == Gaussian {
+			return float64(l.Draws)
+		}
+		return 0
+	}, selectNone)
+	spent := p.node.fold(func(l *Leaf) float64 {
+		if l.Kind == Approximate {
+			return float64(l.Draws) * l.Fixed.Delta
+		}
+		return 0
+	}, selectNone)
+	rest := p.target.Delta - spent
+	return rest / math.Max(1, draws), rest > 0 || rest == 0 && draws == 0
+}
+
+// leafEpsilon is the epsilon that a leaf spends in all at multiplier c.
+func (p *part) leafEpsilon(l *Leaf, c, piece float64) float64 {
+	switch {
+	case l.Fixed == nil && l.Law.null():
+		return float64(l.Draws) * (c * l.Share / float64(l.Draws))
+	case l.Kind == Gaussian:
+		return float64(l.Draws) * GaussianEpsilon(l.Fixed.Mu, piece)
+	}
+	return float64(l.Draws) * l.Law.Epsilon // fixed, or of an informer
+}

@@ -1,0 +1,225 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+)
+
+// Composition says how shares become laws.
+type Composition uint8
+
+const (
+	// Tight gives every leaf its share of mu^2 (of zCDP) and solves for one
+	// multiplier with the accountants. It is the zero value and the default.
+	Tight Composition = iota
+	// Basic gives every leaf its share of epsilon and splits delta equally over
+	// the Gaussian draws, as the original papers do.
+	Basic
+)
+
+// String returns "tight" or "basic".
+func (c Composition) String() string {
+	switch c {
+	case Tight:
+		return "tight"
+	case Basic:
+		return "basic"
+	}
+	return fmt.Sprintf("composition(%d)", uint8(c))
+}
+
+// ParseComposition reads the names that String writes. The error wraps ErrTarget.
+func ParseComposition(s string) (Composition, error) {
+	switch s {
+	case "tight":
+		return Tight, nil
+	case "basic":
+		return Basic, nil
+	}
+	return 0, fmt.Errorf("%w: composition %q: want tight or basic", ErrTarget, s)
+}
+
+// MinDelta is the smallest positive delta that can be asked for: below it the
+// numerical slack of the accountants is no longer negligible.
+const MinDelta = 1e-10
+
+// Target is the promise that a tree is calibrated to. Epsilon is positive and
+// finite; Delta is 0, or in [MinDelta, 1).
+type Target struct {
+	Epsilon     float64
+	Delta       float64
+	Relation    Relation
+	Composition Composition
+}
+
+// Validate returns a *TargetError if a field is out of range.
+func (t Target) Validate() error {
+	bad := func(field string, v float64, problem string) error {
+		return &TargetError{Field: field, Value: v, Problem: problem}
+	}
+	switch {
+	case !(t.Epsilon > 0) || math.IsInf(t.Epsilon, 1):
+		return bad("epsilon", t.Epsilon, "must be positive and finite")
+	case !(t.Delta >= 0 && t.Delta < 1):
+		return bad("delta", t.Delta, "must be in [0, 1)")
+	case t.Delta > 0 && t.Delta < MinDelta:
+		return bad("delta", t.Delta, "must be 0 or at least 1e-10, below which the accountants' numerical slack matters")
+	case t.Relation > SubstitutePrivateColumns:
+		return bad("relation", float64(t.Relation), "unknown relation")
+	case t.Composition > Basic:
+		return bad("composition", float64(t.Composition), "unknown composition")
+	}
+	return nil
+}
+
+// Calibrate prices the tree beneath root: it fills a law into every leaf so that
+// the whole is (t.Epsilon, t.Delta)-private under t.Relation, and no larger
+// multiplier would be (to one part in 1e6, rounded to the safe side). root is
+// not changed. Laws depend on root and t only.
+//
+// A Par or OneOf at the root, or reached from it through Par and OneOf only,
+// divides the tree into parts with a multiplier each: every kid of the Par gets
+// the whole target, every branch the target less what its informer spends.
+// Elsewhere one multiplier serves the whole part.
+//
+// With t.Delta = 0 every law must be pure; epsilons then add up whatever
+// t.Composition says, and shares are fractions of epsilon.
+//
+// Errors wrap ErrTarget, ErrTree, ErrLaw, ErrNotPure or ErrOverspent.
+func Calibrate(root Node, t Target) (*Priced, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Priced{target: t, tree: root.clone()}
+	if err := p.tree.validate(root.Name, role{}); err != nil {
+		return nil, err
+	}
+	c := &calibrator{target: t, composer: newComposer()}
+	var err error
+	if p.root, err = c.price(&p.tree, root.Name, t.Epsilon); err != nil {
+		return nil, err
+	}
+	p.index()
+	return p, nil
+}
+
+type calibrator struct {
+	target   Target
+	composer *composer
+}
+
+// basic reports whether epsilons are to be added.
+func (c *calibrator) basic() bool { return c.target.Composition == Basic || c.target.Delta == 0 }
+
+// price divides the tree into parts and calibrates each to epsilon.
+func (c *calibrator) price(n *Node, path string, epsilon float64) (verdict, error) {
+	var v verdict
+	kids := n.Kids
+	switch {
+	case n.Op == OpSeq && len(kids) == 1:
+		return c.price(&kids[0], path+"/"+kids[0].Name, epsilon)
+	case n.Op == OpPar:
+	case n.Op == OpOneOf:
+		c.fillInformer(&kids[0])
+		v.shift, _ = kids[0].pureCost()
+		if epsilon -= v.shift; !(epsilon > 0) {
+			return v, c.overspent(path)
+		}
+		kids = kids[1:]
+	default:
+		return c.part(n, path, epsilon)
+	}
+	for i := range kids {
+		kid, err := c.price(&kids[i], path+"/"+kids[i].Name, epsilon)
+		if err != nil {
+			return v, err
+		}
+		v.kids = append(v.kids, kid)
+	}
+	return v, nil
+}
+
+func (c *calibrator) overspent(path string) error {
+	return &OverspentError{Path: path, Epsilon: c.target.Epsilon, Delta: c.target.Delta}
+}
+
+// fillInformer gives the leaves of an informer their fractions of the target.
+func (c *calibrator) fillInformer(n *Node) {
+	n.walk("", func(_ string, l *Leaf) {
+		if l.Fixed != nil {
+			l.Law = *l.Fixed
+			return
+		}
+		l.Law = Law{Kind: l.Kind, Draws: l.Draws, Epsilon: l.Share * c.target.Epsilon / float64(l.Draws)}
+	})
+}
+
+// part is a subtree with one multiplier.
+type part struct {
+	*calibrator
+	node     *Node
+	path     string
+	epsilon  float64
+	scalable []*Leaf
+}
+
+func (c *calibrator) part(n *Node, path string, epsilon float64) (verdict, error) {
+	p := &part{calibrator: c, node: n, path: path, epsilon: epsilon}
+	if c.basic() {
+		if err := p.requirePure(n, path, false); err != nil {
+			return verdict{}, err
+		}
+	}
+	p.fill(n)
+	var err error
+	if c.basic() {
+		err = p.solveBasic()
+	} else {
+		err = p.solveTight()
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	a := newAccount(c.composer, n)
+	if c.basic() && epsilon < a.basicEpsilon {
+		a.basicEpsilon, a.basicDelta = epsilon, c.target.Delta
+	}
+	return verdict{account: a}, nil
+}
+
+// fill writes the laws that do not depend on the multiplier and collects the
+// leaves that do.
+func (p *part) fill(n *Node) {
+	switch {
+	case n.Op == OpLeaf && n.Leaf.Fixed != nil:
+		n.Leaf.Law = *n.Leaf.Fixed
+		return
+	case n.Op == OpLeaf:
+		n.Leaf.Law = Law{}
+		p.scalable = append(p.scalable, n.Leaf)
+		return
+	}
+	for i := range n.Kids {
+		if n.Op == OpOneOf && i == 0 {
+			p.fillInformer(&n.Kids[0])
+			continue
+		}
+		p.fill(&n.Kids[i])
+	}
+}
+
+// setTight writes the laws of multiplier c: each leaf spends c^2 share/2 of zCDP.
+func (p *part) setTight(c float64) {
+	for _, l := range p.scalable {
+		x := c * math.Sqrt(l.Share/float64(l.Draws))
+		l.Law = Law{Kind: l.Kind, Draws: l.Draws}
+		switch l.Kind {
+		case Gaussian:
+			l.Law.Mu = x // rho = mu^2/2
+		case Exponential:
+			l.Law.Epsilon = 2 * x // rho = epsilon^2/8
+		default:
+			l.Law.Epsilon = x // rho = epsilon^2/2
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package budget
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels for errors.Is; every error of this package wraps one of them.
+var (
+	// ErrTarget marks a target outside its domain.
+	ErrTarget = errors.New("budget: invalid target")
+	// ErrTree marks a malformed plan tree.
+	ErrTree = errors.New("budget: invalid plan tree")
+	// ErrLaw marks a law with parameters outside their domain.
+	ErrLaw = errors.New("budget: invalid law")
+	// ErrNotPure marks a law that has no pure epsilon where one is needed.
+	ErrNotPure = errors.New("budget: law is not pure")
+	// ErrOverspent marks a tree whose fixed laws alone exceed the target.
+	ErrOverspent = errors.New("budget: fixed laws exceed the target")
+	// ErrNoConversion marks a conversion between relations that does not exist.
+	ErrNoConversion = errors.New("budget: no conversion exists")
+)
+
+// TargetError reports which field of a Target is out of range.
+type TargetError struct {
+	Field   string
+	Value   float64
+	Problem string
+}
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("budget: target %s = %v: %s", e.Field, e.Value, e.Problem)
+}
+
+// Unwrap makes errors.Is(err, ErrTarget) true.
+func (e *TargetError) Unwrap() error { return ErrTarget }
+
+// TreeError reports what is wrong with the node at Path.
+type TreeError struct {
+	Path    string
+	Problem string
+}
+
+func (e *TreeError) Error() string {
+	return fmt.Sprintf("budget: plan tree at %q: %s", e.Path, e.Problem)
+}
+
+// Unwrap makes errors.Is(err, ErrTree) true.
+func (e *TreeError) Unwrap() error { return ErrTree }
+
+// LawError reports which parameter of a law is out of range.
+type LawError struct {
+	Kind    Kind
+	Field   string
+	Value   float64
+	Problem string
+}
+
+func (e *LawError) Error() string {
+	return fmt.Sprintf("budget: %s law: %s = %v: %s", e.Kind, e.Field, e.Value, e.Problem)
+}
+
+// Unwrap makes errors.Is(err, ErrLaw) true.
+func (e *LawError) Unwrap() error { return ErrLaw }
+
+// NotPureError reports a leaf that has no pure epsilon where the target
+// (delta = 0), the operation (an informer) or the composition needs one.
+type NotPureError struct {
+	Path string
+	Kind Kind
+	Need string
+}
+
+func (e *NotPureError) Error() string {
+	return fmt.Sprintf("budget: %q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
+		e.Path, e.Kind, e.Need)
+}
+
+// Unwrap makes errors.Is(err, ErrNotPure) true.
+func (e *NotPureError) Unwrap() error { return ErrNotPure }
+
+// OverspentError reports a part of the tree whose fixed laws (or informers)
+// leave nothing for the rest.
+type OverspentError struct {
+	Path           string
+	Epsilon, Delta float64
+}
+
+func (e *OverspentError) Error() string {
+	return fmt.Sprintf("budget: the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
+		e.Path, e.Epsilon, e.Delta)
+}
+
+// Unwrap makes errors.Is(err, ErrOverspent) true.
+func (e *OverspentError) Unwrap() error { return ErrOverspent }
+
+// ConversionError reports a guarantee that says nothing under another relation.
+type ConversionError struct{ From, To Relation }
+
+func (e *ConversionError) Error() string {
+	return fmt.Sprintf("budget: a %s guarantee implies nothing under %s; account for the step under %s instead",
+		e.From, e.To, e.To)
+}
+
+// Unwrap makes errors.Is(err, ErrNoConversion) true.
+func (e *ConversionError) Unwrap() error { return ErrNoConversion }

@@ -1,0 +1,109 @@
+package budget_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A plan with a training and a held-out part, priced for (1, 1e-6).
+func ExampleCalibrate() {
+	plan := budget.Par("fit",
+		budget.Seq("train",
+			budget.Seq("scaling",
+				budget.GaussianLeaf("histogram", 0.08, 1),
+				budget.ExponentialLeaf("quantiles", 0.10, 12)),
+			budget.GaussianLeaf("gram", 0.82, 1)),
+		budget.GaussianLeaf("holdout", 1, 1))
+	priced, err := budget.Calibrate(plan, budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range priced.Leaves() {
+		fmt.Printf("%-27s %-11v x%-2d mu %.4f epsilon %.4f\n", l.Path, l.Law.Kind, l.Law.Draws, l.Law.Mu, l.Law.Epsilon)
+	}
+	g := priced.Guarantee()
+	fmt.Printf("epsilon %.4f at delta %g, %v; covered by mu %.4f\n", g.Spent, g.Delta, g.Relation, g.Mu)
+	// Output:
+	// fit/train/scaling/histogram gaussian    x1  mu 0.0659 epsilon 0.0000
+	// fit/train/scaling/quantiles exponential x12 mu 0.0000 epsilon 0.0426
+	// fit/train/gram              gaussian    x1  mu 0.2111 epsilon 0.0000
+	// fit/holdout                 gaussian    x1  mu 0.2367 epsilon 0.0000
+	// epsilon 1.0000 at delta 1e-06, add-remove; covered by mu 0.2370
+}
+
+// Which model is trained depends on a noisy count; every branch is calibrated to
+// what the count leaves of epsilon.
+func ExampleOneOf() {
+	plan := budget.OneOf("model",
+		budget.LaplaceLeaf("count", 0.03, 1),
+		budget.GaussianLeaf("gram", 1, 1),
+		budget.ExponentialLeaf("votes", 1, 5))
+	priced, err := budget.Calibrate(plan, budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range priced.Leaves() {
+		fmt.Printf("%s %.4f\n", l.Path, l.Law.Mu+l.Law.Epsilon)
+	}
+	// Output:
+	// model/count 0.0300
+	// model/gram 0.2301
+	// model/votes 0.2221
+}
+
+// Five runs on average over a list of candidates cost less than five runs.
+func ExampleSelect() {
+	runs, err := budget.SelectionForMean(0, 5)
+	if err != nil {
+		log.Fatal(err)
+	}
+	try := budget.Law{Kind: budget.Gaussian, Mu: 0.1, Draws: 1}
+	priced, err := budget.Calibrate(budget.Select("tune", runs, budget.FixedLeaf("try", try)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	try.Draws = 5
+	five, err := budget.Compose(try)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("selection %.3f, five runs %.3f\n", priced.Epsilon(1e-6), five.Epsilon(1e-6))
+	// Output:
+	// selection 0.690, five runs 0.941
+}
+
+// Laws that were fixed in advance, composed.
+func ExampleCompose() {
+	c, err := budget.Compose(
+		budget.Law{Kind: budget.Gaussian, Mu: 0.5, Draws: 1},
+		budget.Law{Kind: budget.Laplace, Epsilon: 0.3, Draws: 1},
+		budget.Law{Kind: budget.Exponential, Epsilon: 0.5, Draws: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("delta(1) = %.4f, epsilon(1e-6) = %.3f\n", c.Delta(1), c.Epsilon(1e-6))
+	// Output:
+	// delta(1) = 0.0255, epsilon(1e-6) = 2.756
+}
+
+// A guarantee for replaced records says nothing about an added one.
+func ExampleConvertToAddRemove() {
+	_, _, err := budget.ConvertToAddRemove(budget.Substitute, 1, 1e-6)
+	fmt.Println(errors.Is(err, budget.ErrNoConversion))
+	fmt.Println(err)
+	// Output:
+	// true
+	// budget: a substitute guarantee implies nothing under add-remove; account for the step under add-remove instead
+}
+
+// The Gaussian noise multiplier for (1, 1e-6) is 1/mu.
+func ExampleGaussianMu() {
+	mu := budget.GaussianMu(1, 1e-6)
+	fmt.Printf("mu %.6f, noise %.4f per unit of sensitivity\n", mu, 1/mu)
+	// Output:
+	// mu 0.236704, noise 4.2247 per unit of sensitivity
+}

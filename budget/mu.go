@@ -1,0 +1,143 @@
+package budget
+
+import (
+	"container/heap"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// mu returns Guarantee.Mu.
+func (p *Priced) mu() float64 {
+	sum, gaussian := p.muOfSum()
+	if gaussian {
+		return sum
+	}
+	return math.Min(sum, p.muOfProfile())
+}
+
+// muOfSum bounds mu by composition: mu^2 adds, also when the steps are adaptive
+// (Dong, Roth, Su 2022), and an epsilon-private step is mu-Gaussian private for
+// Phi(mu/2) = e^epsilon/(1+e^epsilon), where the two trade-off curves meet on the
+// diagonal. The second result tells whether all laws are Gaussian and none of
+// them sits beneath a OneOf, so that the bound is the exact value.
+func (p *Priced) muOfSum() (mu float64, gaussian bool) {
+	gaussian = !p.tree.has(OpOneOf) && !p.tree.has(OpSelect)
+	sum := p.tree.fold(func(l *Leaf) float64 {
+		m := l.Law.Mu
+		switch {
+		case l.Law.Kind == Approximate && l.Law.Delta > 0:
+			m, gaussian = math.Inf(1), false
+		case l.Law.Kind != Gaussian:
+			gaussian = false
+			m = -2 * mathext.NormalQuantile(1/(1+math.Exp(l.Law.Epsilon))) * (1 + 1e-9)
+		}
+		return float64(l.Law.Draws) * m * m
+	}, selectNone)
+	return math.Sqrt(sum) * (1 + numericGuard), gaussian
+}
+
+// muTolerance is the relative width of the brackets for mu.
+const muTolerance = 1e-7
+
+// span is an interval of epsilons. The Gaussian of parameter cover lies above
+// the profile everywhere in it.
+type span struct{ lo, hi, cover float64 }
+
+// spans is a heap with the largest cover on top.
+type spans []span
+
+func (s spans) Len() int           { return len(s) }
+func (s spans) Less(i, j int) bool { return s[i].cover > s[j].cover }
+func (s spans) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s *spans) Push(x any)        { *s = append(*s, x.(span)) }
+func (s *spans) Pop() any {
+	last := len(*s) - 1
+	x := (*s)[last]
+	*s = (*s)[:last]
+	return x
+}
+
+// muOfProfile finds the smallest Gaussian curve above the profile by branch and
+// bound over epsilon: the span that asks for the most is halved until what covers
+// it is within 1e-4 of what some point needs.
+func (p *Priced) muOfProfile() float64 {
+	top := p.Epsilon(MinDelta)
+	if math.IsInf(top, 1) {
+		return top
+	}
+	need, above := gaussianMuBracket(0, p.Delta(0), muTolerance)
+	if top == 0 {
+		return above
+	}
+	needAt := func(e float64) {
+		m, _ := gaussianMuBracket(e, p.Delta(e), muTolerance)
+		need = math.Max(need, m)
+	}
+	needAt(top)
+	queue := &spans{{0, top, p.root.cover(0, top)}}
+	for range 3000 {
+		worst := (*queue)[0]
+		if worst.cover <= need*(1+1e-4) {
+			break
+		}
+		heap.Pop(queue)
+		mid := (worst.lo + worst.hi) / 2
+		needAt(mid)
+		heap.Push(queue, span{worst.lo, mid, p.root.cover(worst.lo, mid)})
+		heap.Push(queue, span{mid, worst.hi, p.root.cover(mid, worst.hi)})
+	}
+	return (*queue)[0].cover
+}
+
+// cover returns a mu whose Gaussian curve lies above v on [lo, hi], once shifted
+// by the informers on the way down.
+func (v *verdict) cover(lo, hi float64) float64 { return v.coverShifted(lo, hi, 0) }
+
+func (v *verdict) coverShifted(lo, hi, shift float64) float64 {
+	if v.account == nil {
+		worst := 0.0
+		for i := range v.kids {
+			worst = math.Max(worst, v.kids[i].coverShifted(lo, hi, shift+v.shift))
+		}
+		return worst
+	}
+	a := v.account
+	flat := a.at(lo - shift) // the profile falls
+	best := coverChord(lo, hi, flat, flat)
+	if lo < shift {
+		return best
+	}
+	if len(a.curves) > 0 {
+		best = math.Min(best, coverChord(lo, hi, worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift)))
+	}
+	deltaLo, deltaHi := a.ledger.line(lo-shift, hi-shift)
+	return math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
+}
+
+// coverChord returns a mu whose Gaussian curve G lies above the chord, in the
+// variable e^epsilon, from (lo, deltaLo) to (hi, deltaHi), deltaLo >= deltaHi. The
+// second derivative of G in that variable is phi(epsilon/mu + mu/2)/(mu e^epsilon),
+// largest at lo, so G is nowhere more than
+//
+//	sag = (e^hi - e^lo)^2/8 phi(lo/mu + mu/2)/(mu e^lo)
+//
+// below its own chord, and it suffices to reach delta + sag at both ends.
+func coverChord(lo, hi, deltaLo, deltaHi float64) float64 {
+	_, first := gaussianMuBracket(hi, deltaLo, muTolerance) // G falls, so this covers as well
+	_, a := gaussianMuBracket(lo, deltaLo, muTolerance)
+	_, b := gaussianMuBracket(hi, deltaHi, muTolerance)
+	m := math.Max(a, b)
+	if m == 0 || math.IsInf(m, 1) {
+		return first
+	}
+	most := 1.01 * m // sag is bounded for every mu in [m, most]
+	c, width := lo/most+m/2, math.Expm1(hi-lo)
+	sag := width * width / 8 * math.Exp(lo-c*c/2) / (math.Sqrt(2*math.Pi) * m)
+	_, a = gaussianMuBracket(lo, deltaLo+sag, muTolerance)
+	_, b = gaussianMuBracket(hi, deltaHi+sag, muTolerance)
+	if second := math.Max(a, b); second <= most {
+		return math.Min(first, second)
+	}
+	return first
+}

@@ -1,0 +1,140 @@
+package budget
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Priced is a plan tree with a law in every leaf. It never changes and may be
+// used concurrently.
+type Priced struct {
+	target Target
+	tree   Node
+	root   verdict
+	leaves []PricedLeaf
+	byPath map[string]int
+}
+
+// PricedLeaf is one leaf of a priced tree.
+type PricedLeaf struct {
+	Path string // names from the root, joined by "/"
+	Law  Law
+	// Part names the kids of Par that lead to the leaf, joined by "/"; it is empty
+	// for a leaf that sees every record.
+	Part string
+	// Share is the leaf's share in the tree that was calibrated, after Scaled; 0
+	// for a fixed law.
+	Share float64
+	// Fixed tells a law that calibration did not choose, Informer a leaf of the
+	// informer of a OneOf.
+	Fixed, Informer bool
+}
+
+// index lists the leaves in tree order.
+func (p *Priced) index() {
+	p.byPath = map[string]int{}
+	var visit func(n *Node, leaf PricedLeaf, part []string)
+	visit = func(n *Node, leaf PricedLeaf, part []string) {
+		if n.Op == OpLeaf {
+			leaf.Law, leaf.Share = n.Leaf.Law, n.Leaf.Share
+			leaf.Part, leaf.Fixed = strings.Join(part, "/"), n.Leaf.Fixed != nil
+			if leaf.Fixed {
+				leaf.Share = 0
+			}
+			p.byPath[leaf.Path] = len(p.leaves)
+			p.leaves = append(p.leaves, leaf)
+			return
+		}
+		for i := range n.Kids {
+			kid, kidPart := leaf, part
+			kid.Path += "/" + n.Kids[i].Name
+			kid.Informer = leaf.Informer || n.Op == OpOneOf && i == 0
+			if n.Op == OpPar {
+				kidPart = append(slices.Clip(part), n.Kids[i].Name)
+			}
+			visit(&n.Kids[i], kid, kidPart)
+		}
+	}
+	visit(&p.tree, PricedLeaf{Path: p.tree.Name}, nil)
+}
+
+// Law returns the law of the leaf at path, per draw, and whether there is one.
+func (p *Priced) Law(path string) (Law, bool) {
+	i, ok := p.byPath[path]
+	if !ok {
+		return Law{}, false
+	}
+	return p.leaves[i].Law, true
+}
+
+// Leaves returns all leaves in tree order.
+func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
+
+// Target returns the target that the tree was calibrated to.
+func (p *Priced) Target() Target { return p.target }
+
+// Tree returns a copy of the plan tree with Leaf.Law filled.
+func (p *Priced) Tree() Node { return p.tree.clone() }
+
+// Delta returns the delta that the laws guarantee at epsilon, an upper bound at
+// every real epsilon. At Target().Epsilon it is at most Target().Delta.
+func (p *Priced) Delta(epsilon float64) float64 { return p.root.at(epsilon) }
+
+// Epsilon returns an epsilon >= 0 that the laws guarantee at delta, rounded up;
+// +Inf if there is none. At delta = 0 only pure laws have one.
+func (p *Priced) Epsilon(delta float64) float64 { return p.root.epsilonAt(delta) }
+
+// ZCDP returns the zero-concentrated cost of the tree and the delta that
+// Approximate laws add beside it, in the currency of filters across runs (Feldman,
+// Zrnic 2021): both add under fully adaptive composition. ok is false if a Select
+// makes the cost unbounded in this currency.
+func (p *Priced) ZCDP() (rho, delta float64, ok bool) {
+	rho = p.tree.fold(func(l *Leaf) float64 { r, _ := l.Law.ZCDP(); return r }, selectNone)
+	delta = p.tree.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
+	return rho, delta, !math.IsInf(rho, 1)
+}
+
+// ProfilePoint is one point of the privacy profile.
+type ProfilePoint struct{ Epsilon, Delta float64 }
+
+// Guarantee states what a priced tree promises.
+type Guarantee struct {
+	// Epsilon and Delta are the promise: those of the target.
+	Epsilon, Delta float64
+	// Spent is the epsilon that the laws really guarantee at Delta; never above
+	// Epsilon.
+	Spent       float64
+	Relation    Relation
+	Composition Composition // Basic also when Delta is 0
+	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
+	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
+	// rounded up). It is +Inf for a tree with Approximate laws of a delta above
+	// MinDelta, which no Gaussian covers.
+	Mu float64
+	// Profile holds the guaranteed delta at a fixed list of epsilons and at
+	// Epsilon, in increasing order.
+	Profile []ProfilePoint
+}
+
+// profileEpsilons returns the public list of epsilons of every profile.
+func profileEpsilons() []float64 {
+	return []float64{0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10}
+}
+
+// Guarantee returns the statement of what the tree costs.
+func (p *Priced) Guarantee() Guarantee {
+	t := p.target
+	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition}
+	if t.Delta == 0 {
+		g.Composition = Basic
+	}
+	g.Spent = math.Min(t.Epsilon, p.Epsilon(t.Delta))
+	g.Mu = p.mu()
+	list := append(profileEpsilons(), t.Epsilon)
+	slices.Sort(list)
+	for _, e := range slices.Compact(list) {
+		g.Profile = append(g.Profile, ProfilePoint{Epsilon: e, Delta: p.Delta(e)})
+	}
+	return g
+}

@@ -1,0 +1,153 @@
+package budget
+
+import "math"
+
+// product is a composition of independent dominating pairs: merged Gaussians,
+// other laws, and alternatives of which released values choose one.
+type product struct {
+	mu2  float64
+	laws []Law
+	alts [][]product
+}
+
+// products flattens the tree beneath n. A record that changes sits in one kid of
+// a Par, so each kid gives a product of its own and the cost of n is the largest.
+// A OneOf may pick its branch by anything released so far, so its branches are
+// one factor, dominated by the pointwise maximum of their curves.
+func (n *Node) products() []product {
+	switch n.Op {
+	case OpLeaf:
+		law := n.Leaf.Law
+		switch {
+		case law.null():
+			return []product{{}}
+		case law.Kind == Gaussian:
+			return []product{{mu2: float64(law.Draws) * law.Mu * law.Mu}}
+		}
+		return []product{{laws: []Law{law}}}
+	case OpPar:
+		return unionOf(n.Kids)
+	case OpOneOf:
+		branches := product{alts: [][]product{unionOf(n.Kids[1:])}}
+		return cross(n.Kids[0].products(), []product{branches})
+	}
+	out := []product{{}}
+	for i := range n.Kids {
+		out = cross(out, n.Kids[i].products())
+	}
+	return out
+}
+
+func unionOf(kids []Node) []product {
+	var out []product
+	for i := range kids {
+		out = append(out, kids[i].products()...)
+	}
+	return out
+}
+
+// cross composes every product of a with every product of b.
+func cross(a, b []product) []product {
+	out := make([]product, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			p := product{mu2: x.mu2 + y.mu2}
+			p.laws = append(p.laws, x.laws...)
+			for _, law := range y.laws {
+				p.laws = mergeLaw(p.laws, law)
+			}
+			p.alts = append(append(p.alts, x.alts...), y.alts...)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// exact returns the single draw that p is equal to, if its curve has a closed
+// form: Gaussians only, or one draw of one other law.
+func (p product) exact() (Law, bool) {
+	switch {
+	case len(p.alts) > 0:
+		return Law{}, false
+	case len(p.laws) == 0:
+		return Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}, true
+	case len(p.laws) == 1 && p.mu2 == 0 && p.laws[0].Draws == 1:
+		return p.laws[0], true
+	}
+	return Law{}, false
+}
+
+// logMoment returns ln E[exp(t L)] before discretisation; alternatives enter
+// with a bound that is good enough to choose a window by.
+func (p product) logMoment(t float64) float64 {
+	sum := t * (t + 1) * p.mu2 / 2
+	for _, l := range p.laws {
+		sum += float64(l.Draws) * l.logMoment(t)
+	}
+	for _, alts := range p.alts {
+		worst := 0.0
+		for _, a := range alts {
+			worst = math.Max(worst, a.logMoment(t))
+		}
+		sum += worst + math.Log(float64(len(alts)))
+	}
+	return sum
+}
+
+// window returns the Chernoff bound on the loss at probability tailMass and the
+// exponent that attains it.
+func (p product) window() (top, exponent float64) {
+	top = math.Inf(1)
+	for t := 1.0 / 64; t < 1e9; t *= math.Sqrt2 {
+		if x := (p.logMoment(t) - math.Log(tailMass)) / t; x < top {
+			top, exponent = x, t
+		}
+	}
+	return top, exponent
+}
+
+// spread returns the variance of the loss, roughly, and the number of draws.
+func (p product) spread() (variance, draws float64) {
+	variance = p.mu2
+	if p.mu2 > 0 {
+		draws = 1
+	}
+	for _, l := range p.laws {
+		v := l.Epsilon * l.Epsilon
+		if l.Kind == Exponential {
+			v /= 3
+		}
+		variance += float64(l.Draws) * v
+		draws += float64(l.Draws)
+	}
+	for _, alts := range p.alts {
+		least, most := math.Inf(1), 0.0
+		for _, a := range alts {
+			v, n := a.spread()
+			least, most = math.Min(least, v), math.Max(most, n)
+		}
+		variance, draws = variance+least, draws+most+1
+	}
+	return variance, draws
+}
+
+// step chooses the grid. Connecting the dots adds up to h^2/4 to the variance of
+// the loss at every draw; h keeps that below 5e-5 of the whole, at most 1e-3,
+// and no finer than maxCells cells across the window. Laws with an atom at their
+// epsilon add nothing if it falls on the grid, so h divides the one drawn most.
+func (p product) step() float64 {
+	variance, draws := p.spread()
+	top, _ := p.window()
+	h := math.Min(1e-3, math.Sqrt(2e-4*variance/math.Max(1, draws)))
+	h = math.Max(h, 2*top/maxCells)
+	most := Law{}
+	for _, l := range p.laws {
+		if l.Kind != Exponential && l.Draws > most.Draws {
+			most = l
+		}
+	}
+	if most.Epsilon > h {
+		h = most.Epsilon / math.Ceil(most.Epsilon/h)
+	}
+	return h
+}

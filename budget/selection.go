@@ -1,0 +1,74 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+)
+
+// Selection is the law of the number of runs K of a private selection: the
+// truncated negative binomial distribution on 1, 2, ... of Papernot and Steinke
+// (2022, Definition 1). Eta = 0 is the logarithmic law, Eta = 1 the geometric
+// one. K must stay secret and must not be cut short by a good score.
+type Selection struct {
+	Eta   float64 // > -1
+	Gamma float64 // in (0, 1); smaller means more runs
+}
+
+// SelectionForMean returns the law with the given eta and mean number of runs.
+// eta > -1 and mean > 1 are required.
+func SelectionForMean(eta, mean float64) (Selection, error) {
+	if !(eta > -1) || math.IsInf(eta, 1) || !(mean > 1) || math.IsInf(mean, 1) {
+		return Selection{}, fmt.Errorf("%w: selection with eta %v and mean %v runs: want eta > -1 and a finite mean > 1",
+			ErrTree, eta, mean)
+	}
+	// The mean falls from infinity to 1 as gamma rises from 0 to 1; search ln gamma.
+	_, x := bisect(0, 700, 1e-15, func(x float64) bool {
+		return Selection{eta, math.Exp(-x)}.Mean() < mean
+	})
+	s := Selection{Eta: eta, Gamma: math.Exp(-x)}
+	return s, s.Validate()
+}
+
+// Validate checks the ranges of Eta and Gamma.
+func (s Selection) Validate() error {
+	if !(s.Eta > -1) || math.IsInf(s.Eta, 1) || !(s.Gamma > 0 && s.Gamma < 1) {
+		return fmt.Errorf("%w: selection with eta %v, gamma %v: want eta > -1 and gamma in (0, 1)", ErrTree, s.Eta, s.Gamma)
+	}
+	return nil
+}
+
+// Mean returns E[K].
+func (s Selection) Mean() float64 {
+	log := -math.Log(s.Gamma)
+	odds := (1 - s.Gamma) / s.Gamma
+	if math.Abs(s.Eta*log) < 1e-8 { // the limit eta -> 0
+		return odds / log
+	}
+	return odds * s.Eta / -math.Expm1(-s.Eta*log)
+}
+
+// selected is the Rényi curve of a selection among candidates (Papernot,
+// Steinke 2022, Theorem 2): for a > 1 and any order b >= 1, with R the largest
+// candidate curve,
+//
+//	R(a) + (1+eta)(1-1/b) R(b) + (1+eta) ln(1/gamma)/b + ln(E K)/(a-1)
+type selected struct {
+	candidates []*ledger
+	base       float64 // the two terms in b, minimised over b
+	logMean    float64
+}
+
+func newSelected(s Selection, candidates []*ledger) *selected {
+	sel := &selected{candidates: candidates, logMean: math.Log(s.Mean())}
+	runs := -math.Log(s.Gamma)
+	base, _ := minimum(-9, 25, 100, func(u float64) float64 {
+		b := 1 + math.Exp(u)
+		return (1-1/b)*largest(candidates, b) + runs/b
+	})
+	sel.base = (1 + s.Eta) * base
+	return sel
+}
+
+func (s *selected) renyi(a float64) float64 {
+	return largest(s.candidates, a) + s.base + s.logMean/(a-1)
+}

@@ -1,0 +1,153 @@
+package budget
+
+import "math"
+
+// solveTight finds the largest multiplier at which one of the accountants proves
+// (epsilon, delta), and writes its laws. The cheap accountants go first; the PLD
+// is searched only above what they already allow.
+func (p *part) solveTight() error {
+	if len(p.scalable) == 0 {
+		if newAccount(p.composer, p.node).at(p.epsilon) > p.target.Delta {
+			return p.overspent(p.path)
+		}
+		return nil
+	}
+	c := p.largestCheap()
+	if !p.node.has(OpSelect) {
+		c = p.largestPLD(c)
+	}
+	if c == 0 {
+		return p.overspent(p.path)
+	}
+	p.setTight(c)
+	return nil
+}
+
+// Multipliers outside these bounds are not looked for.
+const minMultiplier, maxMultiplier = 1e-12, 1e12
+
+// largestCheap is the largest multiplier proved by the Rényi ledger or by adding
+// epsilons, 0 if there is none.
+func (p *part) largestCheap() float64 {
+	holds := func(c float64) bool {
+		p.setTight(c)
+		if e, d := p.node.pureCost(); e <= p.epsilon && d <= p.target.Delta {
+			return true
+		}
+		return newLedger(p.node).deltaAt(p.epsilon) <= p.target.Delta
+	}
+	lo, hi := bracket(holds)
+	lo, _ = bisect(lo, hi, 1e-10, holds)
+	return lo
+}
+
+// bracket finds a factor of two that holds at its lower end and fails at its
+// upper end; the lower end is 0 if nothing holds.
+func bracket(holds func(float64) bool) (lo, hi float64) {
+	if holds(1) {
+		for lo, hi = 1, 2; hi < maxMultiplier && holds(hi); hi *= 2 {
+			lo = hi
+		}
+		return lo, hi
+	}
+	for lo, hi = 0.5, 1; !holds(lo); lo /= 2 {
+		if hi = lo; lo < minMultiplier {
+			return 0, 0
+		}
+	}
+	return lo, hi
+}
+
+// trial is a multiplier with the delta that the PLD gives it.
+type trial struct{ c, delta float64 }
+
+// largestPLD is the largest multiplier proved by the PLD, not below floor. A
+// search on a coarse grid, which errs to the safe side, starts the fine one.
+func (p *part) largestPLD(floor float64) float64 {
+	try := func(c float64) trial {
+		p.setTight(c)
+		worst := 0.0
+		for _, pr := range p.node.products() {
+			worst = math.Max(worst, p.composer.curve(pr).at(p.epsilon))
+		}
+		return trial{c, worst}
+	}
+	if floor == 0 {
+		floor, _ = bracket(func(c float64) bool { return try(c).delta <= p.target.Delta })
+		if floor == 0 {
+			return 0
+		}
+	}
+	p.setTight(floor)
+	if p.closedForm() {
+		return p.climb(floor, 1.03, try, true)
+	}
+	p.composer.coarsen = 5
+	start := p.climb(floor, 1.03, try, false)
+	p.composer.coarsen = 1
+	if start > floor && try(start).delta <= p.target.Delta {
+		return p.climb(start, 1.0003, try, false)
+	}
+	return p.climb(floor, 1.03, try, false)
+}
+
+// closedForm reports whether no FFT is needed.
+func (p *part) closedForm() bool {
+	for _, pr := range p.node.products() {
+		if _, ok := pr.exact(); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// climb returns the largest multiplier from start on whose delta is within the
+// target, start itself if that is not. The bracket grows by factor at first.
+func (p *part) climb(start, factor float64, try func(float64) trial, exact bool) float64 {
+	target := p.target.Delta
+	lo := try(start)
+	if lo.delta > target {
+		return start
+	}
+	hi := lo
+	for ; hi.delta <= target; factor = 1 + 2*(factor-1) {
+		lo, hi = hi, try(hi.c*factor)
+	}
+	if exact {
+		c, _ := bisect(lo.c, hi.c, 1e-15, func(c float64) bool { return try(c).delta <= target })
+		return c
+	}
+	return refine(lo, hi, target, try)
+}
+
+// refine closes in on delta(c) = target by the Illinois variant of regula falsi in
+// logarithms, starting from lo.delta <= target < hi.delta. It returns a multiplier
+// whose delta is at most the target and, normally, at least (1-1e-6) times it.
+func refine(lo, hi trial, target float64, try func(float64) trial) float64 {
+	const aim, near = 5e-7, 1e-6
+	gap := func(t trial) float64 { return math.Log(t.delta/target) + aim }
+	a, b := math.Log(lo.c), math.Log(hi.c)
+	fa, fb := gap(lo), gap(hi)
+	best, side := lo.c, 0
+	for i := 0; i < 60 && fa < aim-near && b-a > 1e-9; i++ {
+		x := b - fb*(b-a)/(fb-fa)
+		if !(x > a && x < b) {
+			x = (a + b) / 2
+		}
+		t := try(math.Exp(x))
+		if t.delta <= target {
+			a, fa, best = x, gap(t), t.c
+			if side == -1 {
+				fb /= 2
+			}
+			side = -1
+		} else {
+			b, fb = x, gap(t)
+			if side == 1 {
+				fa /= 2
+			}
+			side = 1
+		}
+	}
+	return best
+}

@@ -1,0 +1,258 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Op says how a node combines its kids.
+type Op uint8
+
+const (
+	// OpLeaf is one mechanism.
+	OpLeaf Op = iota
+	// OpSeq runs all kids on the same records; later kids may use earlier
+	// releases as inputs.
+	OpSeq
+	// OpPar runs the kids on disjoint sets of records: which kid sees a record is
+	// decided by a coin of that record alone. Under substitution the coin belongs
+	// to the record's place, so that its replacement is seen by the same kid; a
+	// coin made of the record's content would let both kids change.
+	OpPar
+	// OpOneOf runs Kids[0], the informer, and then one of the other kids, chosen
+	// by released values.
+	OpOneOf
+	// OpSelect runs a candidate a random number of times; see Selection.
+	OpSelect
+)
+
+var opNames = [...]string{"leaf", "seq", "par", "one-of", "select"}
+
+// String returns "leaf", "seq", "par", "one-of" or "select".
+func (o Op) String() string {
+	if int(o) < len(opNames) {
+		return opNames[o]
+	}
+	return fmt.Sprintf("op(%d)", uint8(o))
+}
+
+// Leaf is one mechanism of a plan.
+type Leaf struct {
+	Kind  Kind
+	Draws int // equal, possibly adaptive draws, >= 1
+	// Share is the relative weight of a scalable leaf: its fraction of mu^2 (of
+	// zCDP) under Tight composition, of epsilon under Basic. Shares need not sum
+	// to anything. For a leaf of an informer it is instead an absolute fraction
+	// of the target's epsilon.
+	Share float64
+	// Fixed is the law of a leaf that does not scale; nil for a scalable leaf.
+	Fixed *Law
+	// Law is filled by Calibrate.
+	Law Law
+}
+
+// Node is a plan tree. Names identify a node among its siblings and are joined
+// by "/" into paths, the root's name first: "fit/train/scaling/quantiles".
+type Node struct {
+	Op     Op
+	Name   string
+	Leaf   *Leaf
+	Kids   []Node
+	Select *Selection
+}
+
+// GaussianLeaf is a scalable leaf of Gaussian releases. Under Tight composition
+// with multiplier c each draw gets Mu = c sqrt(share/draws).
+func GaussianLeaf(name string, share float64, draws int) Node {
+	return scalable(name, Gaussian, share, draws)
+}
+
+// LaplaceLeaf is a scalable leaf of scalar Laplace releases: Epsilon = c
+// sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
+func LaplaceLeaf(name string, share float64, draws int) Node {
+	return scalable(name, Laplace, share, draws)
+}
+
+// ExponentialLeaf is a scalable leaf of exponential mechanisms: Epsilon = 2c
+// sqrt(share/draws), the same zCDP cost as a Gaussian leaf of that share.
+func ExponentialLeaf(name string, share float64, draws int) Node {
+	return scalable(name, Exponential, share, draws)
+}
+
+// PureLeaf is a scalable leaf of steps of which only pure privacy is known:
+// Epsilon = c sqrt(share/draws).
+func PureLeaf(name string, share float64, draws int) Node {
+	return scalable(name, Pure, share, draws)
+}
+
+func scalable(name string, kind Kind, share float64, draws int) Node {
+	return Node{Name: name, Leaf: &Leaf{Kind: kind, Draws: draws, Share: share}}
+}
+
+// FixedLeaf is a leaf whose law calibration must not change.
+func FixedLeaf(name string, law Law) Node {
+	return Node{Name: name, Leaf: &Leaf{Kind: law.Kind, Draws: law.Draws, Fixed: &law}}
+}
+
+// Seq runs kids one after another on the same records. Without kids it is a
+// stage that costs nothing.
+func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Kids: kids} }
+
+// Par runs kids on disjoint records: the cost is the largest of theirs. A Par
+// that the root reaches through Par and OneOf only gives every kid the full
+// target and a multiplier of its own.
+func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
+
+// OneOf runs informer and then the one branch that released values chose. The
+// informer is a leaf, or a Seq of leaves, of pure laws; its scalable leaves hold
+// fractions of the target's epsilon (say .03), which Scaled leaves alone.
+//
+// Which branch runs may depend on every earlier release. At the root (through
+// Par and OneOf only) each branch is calibrated to (epsilon - informer, delta).
+// Inside a Seq the branches enter as the pointwise maximum of their curves,
+// taken before anything is composed with it; the maximum after composing would
+// miss a choice that reacts to what earlier steps released.
+func OneOf(name string, informer Node, branches ...Node) Node {
+	return Node{Op: OpOneOf, Name: name, Kids: append([]Node{informer}, branches...)}
+}
+
+// Select runs one of the candidates, drawn by public coins, K times, and returns
+// the best run; K follows s. Every candidate is charged as the most expensive
+// one. A tree with a Select is priced by the Rényi ledger alone, so candidates
+// must not hold Approximate laws.
+func Select(name string, s Selection, candidates ...Node) Node {
+	return Node{Op: OpSelect, Name: name, Kids: candidates, Select: &s}
+}
+
+// Scaled returns a copy in which every share beneath n is multiplied by f.
+// Informers of OneOf keep theirs: they are absolute fractions of epsilon.
+func (n Node) Scaled(f float64) Node {
+	c := n.clone()
+	c.scale(f)
+	return c
+}
+
+func (n *Node) scale(f float64) {
+	if n.Leaf != nil {
+		n.Leaf.Share *= f
+	}
+	kids := n.Kids
+	if n.Op == OpOneOf && len(kids) > 0 {
+		kids = kids[1:]
+	}
+	for i := range kids {
+		kids[i].scale(f)
+	}
+}
+
+// clone copies everything beneath n.
+func (n Node) clone() Node {
+	if n.Leaf != nil {
+		leaf := *n.Leaf
+		if leaf.Fixed != nil {
+			fixed := *leaf.Fixed
+			leaf.Fixed = &fixed
+		}
+		n.Leaf = &leaf
+	}
+	if n.Select != nil {
+		s := *n.Select
+		n.Select = &s
+	}
+	n.Kids = slices.Clone(n.Kids)
+	for i, k := range n.Kids {
+		n.Kids[i] = k.clone()
+	}
+	return n
+}
+
+// role is what the position of a node asks of the leaves beneath it.
+type role struct{ informer, candidate bool }
+
+// validate checks the node at path and everything beneath it.
+func (n *Node) validate(path string, r role) error {
+	bad := func(format string, args ...any) error {
+		return &TreeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case n.Name == "" || strings.Contains(n.Name, "/"):
+		return bad("a name must be non-empty and free of \"/\", got %q", n.Name)
+	case n.Op == OpLeaf:
+		return n.validateLeaf(path, r)
+	case n.Op > OpSelect:
+		return bad("unknown operation %v", n.Op)
+	case n.Leaf != nil:
+		return bad("a %v has kids, not a leaf", n.Op)
+	case n.Op != OpSeq && len(n.Kids) == 0:
+		return bad("a %v needs kids", n.Op)
+	case n.Op == OpOneOf && len(n.Kids) < 2:
+		return bad("a one-of needs an informer and at least one branch")
+	case (n.Op == OpSelect) != (n.Select != nil):
+		return bad("a selection law belongs to a select node, and only there")
+	case r.informer && n.Op != OpSeq:
+		return bad("an informer is a leaf or a seq of leaves, not a %v", n.Op)
+	}
+	if n.Select != nil {
+		if err := n.Select.Validate(); err != nil {
+			return bad("%v", err)
+		}
+		r.candidate = true
+	}
+	seen := map[string]bool{}
+	for i := range n.Kids {
+		kid := &n.Kids[i]
+		if seen[kid.Name] {
+			return bad("two kids are named %q; names must be unique among siblings", kid.Name)
+		}
+		seen[kid.Name] = true
+		kr := r
+		kr.informer = r.informer || n.Op == OpOneOf && i == 0
+		if err := kid.validate(path+"/"+kid.Name, kr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) validateLeaf(path string, r role) error {
+	l := n.Leaf
+	bad := func(format string, args ...any) error {
+		return &TreeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case l == nil || len(n.Kids) > 0 || n.Select != nil:
+		return bad("a leaf node holds one leaf and nothing else")
+	case l.Fixed != nil && (l.Fixed.Kind != l.Kind || l.Fixed.Draws != l.Draws):
+		return bad("kind and draws differ from those of the fixed law")
+	case l.Fixed == nil && (l.Kind > Approximate || l.Kind == Approximate):
+		return bad("a %v leaf cannot be scaled; give its law with FixedLeaf", l.Kind)
+	case l.Draws < 1:
+		return bad("draws = %d: must be at least 1", l.Draws)
+	case l.Fixed == nil && !(l.Share > 0 && !math.IsInf(l.Share, 1)):
+		return bad("share = %v: must be positive and finite", l.Share)
+	case r.candidate && l.Kind == Approximate:
+		return bad("an approximate law has no Rényi curve and cannot be a candidate of a selection")
+	}
+	if l.Fixed != nil {
+		if err := l.Fixed.Validate(); err != nil {
+			return fmt.Errorf("%w (at %q)", err, path)
+		}
+	}
+	if r.informer && !l.Kind.pure() {
+		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer must be pure"}
+	}
+	return nil
+}
+
+// walk calls visit for every leaf beneath n in tree order.
+func (n *Node) walk(path string, visit func(path string, l *Leaf)) {
+	if n.Op == OpLeaf {
+		visit(path, n.Leaf)
+		return
+	}
+	for i := range n.Kids {
+		n.Kids[i].walk(path+"/"+n.Kids[i].Name, visit)
+	}
+}

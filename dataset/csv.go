@@ -1,0 +1,94 @@
+package dataset
+
+import (
+	"context"
+	"io"
+)
+
+// csv reads a CSV file from the beginning. at is the same file for reads at an
+// offset, of the given size, or nil.
+func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int64) (*Table, *Stats, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	src, err := rd.inflate(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	counted := &counter{r: src}
+	recs := rd.records(counted)
+	head, err := rd.header(recs)
+	if err != nil {
+		return nil, nil, err
+	}
+	lay, err := rd.bind(head)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines, ok := recs.(*lineRecords)
+	var rows slab
+	var stats *Stats
+	switch {
+	case !ok || rd.opts.ForceSlow:
+		rows, stats, err = rd.slowRows(ctx, recs, lay)
+	case at == nil || rd.format.gzip:
+		rows, stats, err = rd.streamRows(ctx, lines.lines.r, lay)
+	default:
+		start := counted.n - int64(lines.lines.r.Buffered())
+		rows, stats, err = rd.fileRows(ctx, at, start, size, lay)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return rows.table(rd.schema), stats, nil
+}
+
+// counter counts the bytes read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// slowSlabRows is how many rows the slow reader allocates at a time.
+const slowSlabRows = 4096
+
+// slowRows reads the remaining records one after the other. It is the definition
+// the fast readers are tested against.
+func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab, *Stats, error) {
+	st := rd.newStore(lay)
+	var parts []slab
+	for row := 0; ; row++ {
+		fields, err := recs.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return slab{}, nil, err
+		}
+		if row == st.dst.rows {
+			if err := ctx.Err(); err != nil {
+				return slab{}, nil, err
+			}
+			if st.stats.Rows > maxRows-slowSlabRows {
+				return slab{}, nil, tooLarge(rd.path)
+			}
+			row = 0
+			st.dst = newSlab(rd.cols, rd.unit(), slowSlabRows)
+			parts = append(parts, st.dst)
+		}
+		st.record(fields, row)
+	}
+	if len(parts) == 0 {
+		return newSlab(rd.cols, rd.unit(), 0), st.stats, nil
+	}
+	last := len(parts) - 1
+	parts[last] = parts[last].window(0, st.stats.Rows-last*slowSlabRows)
+	rows, err := join(ctx, 1, rd.cols, rd.unit(), parts)
+	return rows, st.stats, err
+}

@@ -1,0 +1,294 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// outcome is everything a reader returns, comparable with bits intact.
+type outcome struct {
+	floats [][]uint64
+	codes  [][]int32
+	ids    []uint64
+	stats  Stats
+	err    string
+}
+
+func outcomeOf(t *Table, s *Stats, err error) outcome {
+	if err != nil {
+		return outcome{err: err.Error()}
+	}
+	o := outcome{stats: *s, floats: make([][]uint64, len(t.floats)), codes: t.codes, ids: t.ids}
+	for j, col := range t.floats {
+		for _, v := range col {
+			o.floats[j] = append(o.floats[j], math.Float64bits(v))
+		}
+	}
+	return o
+}
+
+// ways reads the same bytes through every CSV path: the slow one, the parallel
+// file reader and the parallel stream reader, these with chunks of several sizes.
+func ways(data []byte, schema Schema, multiline bool) map[string]outcome {
+	ctx := context.Background()
+	read := func(opts ReadOptions, stream bool) outcome {
+		opts.MultilineQuotes = multiline
+		rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
+		if err != nil {
+			return outcome{err: err.Error()}
+		}
+		if stream {
+			return outcomeOf(rd.csv(ctx, bytes.NewReader(data), nil, 0))
+		}
+		return outcomeOf(rd.csv(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+	}
+	out := map[string]outcome{"slow": read(ReadOptions{ForceSlow: true}, true)}
+	for _, chunk := range []int{1, 2, 7, 64, 0} {
+		opts := ReadOptions{Workers: 2, chunk: chunk}
+		out[fmt.Sprintf("file, chunk %d", chunk)] = read(opts, false)
+		out[fmt.Sprintf("stream, chunk %d", chunk)] = read(opts, true)
+	}
+	return out
+}
+
+// readAll reads data every way, requires that all agree, and returns the table.
+func readAll(t *testing.T, data string, schema Schema, multiline bool) (*Table, *Stats) {
+	t.Helper()
+	all := ways([]byte(data), schema, multiline)
+	for name, o := range all {
+		if !reflect.DeepEqual(o, all["slow"]) {
+			t.Errorf("%q: %s gives %+v, slow %+v", data, name, o, all["slow"])
+		}
+	}
+	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "stdin", schema,
+		ReadOptions{MultilineQuotes: multiline})
+	if err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return table, stats
+}
+
+func TestCSVRules(t *testing.T) {
+	schema := Schema{Columns: []Column{
+		{Name: "b", Kind: Category, Categories: []string{"x", "NA", "y z"}},
+		{Name: "a", HasMissing: true, Missing: -1},
+	}}
+	for _, c := range []struct {
+		name, data  string
+		multiline   bool
+		a           []float64
+		b           []int32 // 3 is other
+		long, short int
+		bad         [4]int // missing, unparseable, nonfinite of a; unlisted+missing of b
+	}{
+		{name: "header only", data: "a,b"},
+		{name: "header and newline", data: "a,b\n"},
+		{name: "one row", data: "a,b\n1,x", a: []float64{1}, b: []int32{0}},
+		{name: "two rows", data: "a,b\n1,x\n2,NA\n", a: []float64{1, 2}, b: []int32{0, 1}},
+		{name: "BOM", data: "\uFEFFa,b\n1,x\n", a: []float64{1}, b: []int32{0}},
+		{name: "CRLF", data: "a,b\r\n1,x\r\n2,x\r\n", a: []float64{1, 2}, b: []int32{0, 0}},
+		{name: "CR at the end", data: "a,b\n1,x\r", a: []float64{1}, b: []int32{0}},
+		{name: "two CR", data: "a,b\n1,x\r\r\n", a: []float64{1}, b: []int32{3}, bad: [4]int{0, 0, 0, 1}},
+		{name: "CR before text", data: "a,b\n\r1,x\n\r,x\n", a: []float64{-1, -1}, b: []int32{0, 0}, bad: [4]int{0, 2, 0, 0}},
+		{name: "blank lines", data: "\n\r\na,b\n\n\n1,x\n\r\n\r\n2,x\n\n", a: []float64{1, 2}, b: []int32{0, 0}},
+		{name: "line of spaces", data: "a,b\n  \n", a: []float64{-1}, b: []int32{3}, short: 1, bad: [4]int{1, 0, 0, 1}},
+		{name: "other columns", data: "p,a,q,b,r\nz,1,z,x,z\n", a: []float64{1}, b: []int32{0}},
+		{name: "names with blanks", data: " a ,\tb\n1,x\n", a: []float64{1}, b: []int32{0}},
+		{name: "long", data: "a,b\n1,x,9,9\n", a: []float64{1}, b: []int32{0}, long: 1},
+		{name: "long by one empty field", data: "a,b\n1,x,\n", a: []float64{1}, b: []int32{0}, long: 1},
+		{name: "short", data: "a,b\n1\n", a: []float64{1}, b: []int32{3}, short: 1, bad: [4]int{0, 0, 0, 1}},
+		{name: "short and skipped", data: "a,b,c\n1,x\n", a: []float64{1}, b: []int32{0}, short: 1},
+		{name: "only commas", data: "a,b\n,\n,,\n", a: []float64{-1, -1}, b: []int32{3, 3}, long: 1, bad: [4]int{2, 0, 0, 2}},
+		{name: "blanks", data: "a,b\n \t1.5\t , x \n", a: []float64{1.5}, b: []int32{0}},
+		{name: "inner blank", data: "a,b\n1 5,y z\n", a: []float64{-1}, b: []int32{2}, bad: [4]int{0, 1, 0, 0}},
+		{name: "missing words", data: "a,b\n,x\nNA,x\nN/A,x\nNaN,x\nnan,x\nnull,x\nNULL,x\nNone,x\n?,x\n",
+			a: slices.Repeat([]float64{-1}, 9), b: make([]int32, 9), bad: [4]int{9, 0, 0, 0}},
+		{name: "not numbers", data: "a,b\n0x1p3,x\n1_000,x\nabc,x\n1.2.3,x\n--1,x\n+nan,x\n1\x00,x\n٣,x\n.,x\n1e,x\n",
+			a: slices.Repeat([]float64{-1}, 10), b: make([]int32, 10), bad: [4]int{0, 10, 0, 0}},
+		{name: "not finite", data: "a,b\ninf,x\n-Inf,x\n+INFINITY,x\n1e999,x\n-1e400,x\n",
+			a: slices.Repeat([]float64{-1}, 5), b: make([]int32, 5), bad: [4]int{0, 0, 5, 0}},
+		{name: "numbers", data: "a,b\n+1,x\n-0,x\n1.,x\n.5,x\n1e3,x\n1E-400,x\n12345678901234567890,x\n0.1234567890123456789,x\n",
+			a: []float64{1, math.Copysign(0, -1), 1, .5, 1000, 0, 12345678901234567890, 0.1234567890123456789}, b: make([]int32, 8)},
+		{name: "category words", data: "a,b\n1,NA\n1,null\n1,w\n1,X\n", a: []float64{1, 1, 1, 1}, b: []int32{1, 3, 3, 3}, bad: [4]int{0, 0, 0, 3}},
+		{name: "quotes", data: "a,b\n\"1\",\"x\"\n\" 2\",\" y z \"\n", a: []float64{1, 2}, b: []int32{0, 2}},
+		{name: "quoted comma", data: "c,a,b\n\"1,2\",3,x\n", a: []float64{3}, b: []int32{0}},
+		{name: "doubled quote", data: "c,a,b\n\"1\"\",2\",3,x\n", a: []float64{3}, b: []int32{0}},
+		{name: "lazy quotes", data: "c,a,b\n5\" pipe,3,x\n \"q\",4,x\n\"q\"r,5,x\n", a: []float64{3, 4, -1}, b: []int32{0, 0, 3},
+			short: 1, bad: [4]int{1, 0, 0, 1}},
+		{name: "open quote", data: "c,a,b\n\"u,1,x\nv,2,x\n", a: []float64{-1, 2}, b: []int32{3, 0}, short: 1, bad: [4]int{1, 0, 0, 1}},
+		{name: "open quote with CRLF", data: "a,b\r\n1,\"x\r\n2,x\r\n", a: []float64{1, 2}, b: []int32{0, 0}},
+		{name: "open quote at the end", data: "a,b\n1,\"x", a: []float64{1}, b: []int32{0}},
+		{name: "newline in quotes", data: "c,a,b\n\"u\nv\",1,x\n", multiline: true, a: []float64{1}, b: []int32{0}},
+		{name: "open quote, multiline", data: "a,b\n1,x\n2,\"x\n3,x\n", multiline: true, a: []float64{1, 2}, b: []int32{0, 3}, bad: [4]int{0, 0, 0, 1}},
+		{name: "quoted header", data: "\"a\",\"b\"\n1,x\n", a: []float64{1}, b: []int32{0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table, stats := readAll(t, c.data, schema, c.multiline)
+			equalFloats(t, "a", table.Float(1), c.a)
+			if !slices.Equal(table.Codes(0), c.b) {
+				t.Errorf("b is %v, want %v", table.Codes(0), c.b)
+			}
+			a, b := stats.Columns[1], stats.Columns[0]
+			got := [4]int{a.Missing, a.Unparseable, a.Nonfinite, b.Unlisted + b.Missing}
+			if got != c.bad || stats.Rows != len(c.a) || stats.Long != c.long || stats.Short != c.short {
+				t.Errorf("counts %v, %+v; want %v, %d long, %d short", got, *stats, c.bad, c.long, c.short)
+			}
+		})
+	}
+}
+
+func TestWithoutMissingValueIsNaN(t *testing.T) {
+	table, _ := readAll(t, "a\nx\n1\ninf\n", numericSchema("a"), false)
+	equalFloats(t, "a", table.Float(0), []float64{math.NaN(), 1, math.NaN()})
+}
+
+func TestUnitColumn(t *testing.T) {
+	s := numericSchema("a")
+	s.Unit = "who"
+	table, _ := readAll(t, "a,who\n1,ann\n2,bob\n3, ann \n4,\n5\n6,NA\n7,\"ann\"\n", s, false)
+	if table.ID(0) != table.ID(2) || table.ID(0) != table.ID(6) || table.ID(0) == table.ID(1) {
+		t.Error("rows of one unit must share an identity, and only those")
+	}
+	if table.ID(3) != table.ID(4) || table.ID(3) != table.ID(5) || table.ID(3) == table.ID(0) {
+		t.Error("rows without a unit must be one unit")
+	}
+}
+
+func TestNoColumns(t *testing.T) {
+	if table, _ := readAll(t, "a,b\n1,2\n3\n", Schema{}, false); table.Len() != 2 {
+		t.Errorf("%d rows, want 2", table.Len())
+	}
+}
+
+// TestSplitterIsAFreshReader checks that feeding one csv.Reader line after line
+// gives what a new one per line gives.
+func TestSplitterIsAFreshReader(t *testing.T) {
+	s := newSplitter(',')
+	for _, line := range []string{`a,"b`, `c,d`, `"`, `""`, `"a""`, `x"y,"z"w`, "q\r", "\r", `"a,` + strings.Repeat("b", 9000), "1,2", `"x",`} {
+		want, err := newFreshCSV(line + "\x00end").Read() // a cell after it keeps the carriage return
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := len(want) - 1
+		want[last] = strings.TrimSuffix(want[last], "\x00end")
+		got := slices.Clone(s.fields([]byte(line)))
+		if strings.HasSuffix(line, `"`) { // a closing quote must stay last
+			want, err = newFreshCSV(line).Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func newFreshCSV(line string) *csv.Reader { return newCSV(strings.NewReader(line), ',') }
+
+func TestFileKinds(t *testing.T) {
+	dir := t.TempDir()
+	comma, tab := "a,b\n1,x\n2,x\n", "a\tb\n1\tx\n2\tx\n"
+	for name, text := range map[string]string{"x.csv": comma, "x.CSV.gz": comma, "x.tsv": tab, "x.tsv.gz": tab} {
+		data := []byte(text)
+		if strings.HasSuffix(name, ".gz") {
+			data = gzipped(data)
+		}
+		path := filepath.Join(dir, name)
+		writeFile(t, path, data)
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true}, {MultilineQuotes: true}, {Workers: 1, chunk: 3}} {
+			table, _, err := Read(context.Background(), path, numericSchema("a"), opts)
+			if err != nil || table.Len() != 2 || table.Float(0)[1] != 2 {
+				t.Errorf("%s %+v: %v", name, opts, err)
+			}
+		}
+		if names, err := Header(path, ReadOptions{}); err != nil || !slices.Equal(names, []string{"a", "b"}) {
+			t.Errorf("%s: header %q, %v", name, names, err)
+		}
+		table, _, err := ReadFrom(context.Background(), bytes.NewReader(data), name, numericSchema("a"), ReadOptions{})
+		if err != nil || table.Len() != 2 {
+			t.Errorf("ReadFrom %s: %v", name, err)
+		}
+	}
+}
+
+func TestWideAndLongLines(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("skip,a\n")
+	for i := range 50 {
+		fmt.Fprintf(&b, "%s,%d\n", strings.Repeat("w", i*997), i)
+	}
+	table, _ := readAll(t, b.String(), numericSchema("a"), false)
+	for i, v := range table.Float(0) {
+		if v != float64(i) {
+			t.Fatalf("row %d is %v", i, v)
+		}
+	}
+}
+
+func TestContextEndsReading(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	writeFile(t, path, floatCSV(100, 3))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, opts := range []ReadOptions{{}, {ForceSlow: true}} {
+		if _, _, err := Read(ctx, path, numericSchema("x0"), opts); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+}
+
+// TestContextEndsABlockedRead cancels while the stream has more to say but never
+// says it, at the header and in the rows.
+func TestContextEndsABlockedRead(t *testing.T) {
+	for _, begin := range []string{"", "a,b\n1,2\n"} {
+		for _, opts := range []ReadOptions{{}, {ForceSlow: true}} {
+			r, w := io.Pipe()
+			ctx, cancel := context.WithCancel(context.Background())
+			go func() {
+				io.WriteString(w, begin)
+				cancel()
+			}()
+			if _, _, err := ReadFrom(ctx, r, "stdin", numericSchema("a"), opts); !errors.Is(err, context.Canceled) {
+				t.Errorf("%q: %v", begin, err)
+			}
+			w.Close()
+		}
+	}
+}
+
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(data)
+	z.Close()
+	return b.Bytes()
+}
+
+func writeFile(tb testing.TB, path string, data []byte) {
+	tb.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func mkdir(tb testing.TB, dir, name string) string {
+	tb.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}

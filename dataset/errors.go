@@ -1,0 +1,96 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+)
+
+// Sentinels for errors.Is. Every one arrives inside a [*FileError].
+var (
+	// ErrUnreadable: the file cannot be opened or read, or changed meanwhile.
+	ErrUnreadable = errors.New("dataset: file cannot be read")
+	// ErrCorrupt: a compressed or Parquet file is truncated or damaged.
+	ErrCorrupt = errors.New("dataset: file is damaged")
+	// ErrFormat: the file's name has none of the known suffixes.
+	ErrFormat = errors.New("dataset: unknown file format")
+	// ErrNoHeader: the file is empty, or its first line looks like data.
+	ErrNoHeader = errors.New("dataset: no header")
+	// ErrEmptyName: a field of the header is empty.
+	ErrEmptyName = errors.New("dataset: empty column name")
+	// ErrDuplicateColumn: two fields of the header have the same name.
+	ErrDuplicateColumn = errors.New("dataset: duplicate column name")
+	// ErrNoColumn: the header lacks a declared column.
+	ErrNoColumn = errors.New("dataset: declared column is absent")
+	// ErrColumnType: a Parquet column's type cannot be read as its declared kind.
+	ErrColumnType = errors.New("dataset: column type not supported")
+	// ErrTooLarge: the file holds more rows than a table can.
+	ErrTooLarge = errors.New("dataset: too many rows")
+)
+
+// FileError says what is wrong with a file or its header. It never carries a cell,
+// nor a name from the header, which may be a record in disguise; names in it come
+// from the schema.
+type FileError struct {
+	Path   string // as given by the caller
+	Line   int    // 1 for the header; 0 when the error concerns the whole file
+	Column int    // field of the header, counted from 1; 0 when none is meant
+	Msg    string // what is wrong
+	Hint   string // what to do about it; may be empty
+	Err    error  // one of the sentinels above
+}
+
+// Error returns "path:line:column: message; hint", without the parts that are
+// absent.
+func (e *FileError) Error() string {
+	s := e.Path
+	if e.Line > 0 {
+		s += ":" + strconv.Itoa(e.Line)
+		if e.Column > 0 {
+			s += ":" + strconv.Itoa(e.Column)
+		}
+	}
+	s += ": " + e.Msg
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Unwrap returns the sentinel.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// unreadable turns an error of the operating system into a FileError. A path
+// error's own text would only repeat the path.
+func unreadable(path string, err error) error {
+	var known *FileError
+	if errors.As(err, &known) {
+		return err
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &FileError{Path: path, Msg: fmt.Sprintf("cannot be read: %v", err), Hint: unreadableHint(err), Err: ErrUnreadable}
+}
+
+func unreadableHint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the path"
+	case errors.Is(err, fs.ErrPermission):
+		return "check the permissions"
+	}
+	return ""
+}
+
+// changed reports a file that was modified between two looks at it.
+func changed(path string) error {
+	return &FileError{Path: path, Msg: "changed while it was being read", Hint: "read it when nothing writes to it", Err: ErrUnreadable}
+}
+
+// tooLarge reports a file with more rows than a table can hold.
+func tooLarge(path string) error {
+	return &FileError{Path: path, Msg: fmt.Sprintf("holds more than %d rows", int64(maxRows)), Hint: "split it", Err: ErrTooLarge}
+}

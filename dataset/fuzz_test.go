@@ -1,0 +1,37 @@
+package dataset
+
+import (
+	"reflect"
+	"testing"
+)
+
+// FuzzSlowFast holds the fast CSV readers to the slow one: the same table bit for
+// bit, the same counts and the same errors, whatever the bytes. With bit 0 of
+// flags the input is what follows a fixed header; bit 1 sets MultilineQuotes.
+func FuzzSlowFast(f *testing.F) {
+	for _, s := range []string{
+		"", "a,b\n1,x\n", "\uFEFFa,n,c,u\r\n1,2,x,p\r\n", "1,2,x,p\n\n\r\n3,,NA,q\n", "1,2,\"x\",\"p\n3,4,y,q\n",
+		"1,2\r\r\n", "\"", "\r", "1,2,x,p,,,\n1\n,\n", "1e5,-0.25,x\ty,\"\"\"\"\n", " 1 ,\t2\t, x , p \n", "inf,0x1,1_0,?\n",
+		"0.12345678901234567,12345678901234567890e-5,y z,r", "a,a\n", "1,2\n3,4\n", "\n\na,,b\n",
+	} {
+		for flags := range byte(4) {
+			f.Add([]byte(s), flags)
+		}
+	}
+	schema := Schema{Unit: "u", Columns: []Column{
+		{Name: "n"},
+		{Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}},
+		{Name: "a", HasMissing: true, Missing: -1},
+	}}
+	f.Fuzz(func(t *testing.T, data []byte, flags byte) {
+		if flags&1 != 0 {
+			data = append([]byte("a,n,skip,c,u,end\n"), data...)
+		}
+		all := ways(data, schema, flags&2 != 0)
+		for name, o := range all {
+			if !reflect.DeepEqual(o, all["slow"]) {
+				t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+)
+
+// header is the first record of a CSV file.
+type header struct {
+	names []string
+	line  int
+}
+
+// header reads and checks the first record.
+func (rd *reader) header(recs records) (header, error) {
+	fields, err := recs.next()
+	if err == io.EOF {
+		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty: there is no header",
+			Hint: "the first line must name the columns", Err: ErrNoHeader}
+	}
+	if err != nil {
+		return header{}, err
+	}
+	h := header{line: recs.line(), names: make([]string, len(fields))}
+	for f, name := range fields {
+		h.names[f] = trim(name)
+	}
+	if allNumbers(h.names) {
+		return header{}, &FileError{Path: rd.path, Line: h.line,
+			Msg:  "first line holds only numbers: the file seems to have no header",
+			Hint: "add a first line that names the columns; a name cannot be a number", Err: ErrNoHeader}
+	}
+	return h, checkNames(rd.path, h.line, h.names)
+}
+
+// allNumbers reports whether every field reads like the cell of a numeric column,
+// and at least one like a number.
+func allNumbers(fields []string) bool {
+	some := false
+	for _, cell := range fields {
+		switch _, what := number(cell); what {
+		case unparseable:
+			return false
+		case good, nonfinite:
+			some = true
+		}
+	}
+	return some
+}
+
+// checkNames refuses names that are empty or occur twice, without repeating them.
+func checkNames(path string, line int, names []string) error {
+	first := make(map[string]int, len(names))
+	for f, name := range names {
+		if name == "" {
+			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header has no name", f+1),
+				Hint: "name it; pandas writes such a column unless told index=False", Err: ErrEmptyName}
+		}
+		if g, ok := first[name]; ok {
+			return &FileError{Path: path, Line: line, Column: f + 1,
+				Msg:  fmt.Sprintf("fields %d and %d of the header have the same name", g+1, f+1),
+				Hint: "rename one of them", Err: ErrDuplicateColumn}
+		}
+		first[name] = f
+	}
+	return nil
+}
+
+// Targets of header fields that are no schema column.
+const (
+	skipField = -1
+	unitField = -2
+)
+
+// layout says where the fields of a line go.
+type layout struct {
+	fields  int   // in the header
+	targets []int // per field up to the last one needed: schema column, skipField or unitField
+}
+
+// bind finds the declared columns in the header.
+func (rd *reader) bind(h header) (layout, error) {
+	want := make(map[string]int, len(rd.schema.Columns)+1)
+	for j := range rd.schema.Columns {
+		want[rd.schema.Columns[j].Name] = j
+	}
+	if rd.unit() {
+		want[rd.schema.Unit] = unitField
+	}
+	lay := layout{fields: len(h.names)}
+	for f, name := range h.names {
+		target, ok := want[name]
+		if !ok {
+			continue
+		}
+		delete(want, name)
+		for len(lay.targets) < f {
+			lay.targets = append(lay.targets, skipField)
+		}
+		lay.targets = append(lay.targets, target)
+	}
+	for j := range rd.schema.Columns {
+		if _, ok := want[rd.schema.Columns[j].Name]; ok {
+			return layout{}, noColumn(rd.path, h.line, rd.schema.Columns[j].Name)
+		}
+	}
+	if _, ok := want[rd.schema.Unit]; ok && rd.unit() {
+		return layout{}, noColumn(rd.path, h.line, rd.schema.Unit)
+	}
+	return lay, nil
+}
+
+func noColumn(path string, line int, name string) error {
+	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("no column is named %q", name),
+		Hint: "names must match exactly, upper and lower case included", Err: ErrNoColumn}
+}

@@ -1,0 +1,48 @@
+package dataset
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// parallel runs do(worker, task) for tasks 0..tasks-1 on the given number of
+// workers, handing tasks out in order. It stops handing out after the first
+// failure or when the context is done, waits for what is running, and returns
+// the context's error or that of the lowest failed task.
+func parallel(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
+	workers = max(1, min(workers, tasks))
+	var (
+		next   atomic.Int64
+		mu     sync.Mutex
+		failed = tasks
+		first  error
+		wg     sync.WaitGroup
+	)
+	run := func(worker int) {
+		for ctx.Err() == nil {
+			task := int(next.Add(1)) - 1
+			if task >= tasks {
+				return
+			}
+			if err := do(worker, task); err != nil {
+				next.Store(int64(tasks))
+				mu.Lock()
+				if task < failed {
+					failed, first = task, err
+				}
+				mu.Unlock()
+				return
+			}
+		}
+	}
+	for w := 1; w < workers; w++ {
+		wg.Go(func() { run(w) })
+	}
+	run(0)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return first
+}

@@ -1,0 +1,192 @@
+package dataset
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// ReadOptions changes how a file is read. The zero value is what most files want.
+type ReadOptions struct {
+	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open
+	// then swallows every row up to the next quote, and reading is slower.
+	MultilineQuotes bool
+	// Workers is the number of goroutines; zero means GOMAXPROCS.
+	Workers int
+	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
+	// compare the two.
+	ForceSlow bool
+
+	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
+}
+
+// defaultChunk is the piece of a file one worker takes at a time. It fits a
+// second-level cache, and costs far more to parse than to hand out.
+const defaultChunk = 1 << 20
+
+func (o ReadOptions) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o ReadOptions) chunkBytes() int {
+	if o.chunk > 0 {
+		return o.chunk
+	}
+	return defaultChunk
+}
+
+// fileKind is what the suffix of a file name says.
+type fileKind struct {
+	comma   byte
+	gzip    bool
+	parquet bool
+}
+
+// formatOf reads the suffix of a path, in either case.
+func formatOf(path string) (fileKind, error) {
+	name := strings.ToLower(filepath.Base(path))
+	fm := fileKind{comma: ','}
+	bare := strings.TrimSuffix(name, ".gz")
+	fm.gzip = bare != name
+	switch filepath.Ext(bare) {
+	case ".csv":
+		return fm, nil
+	case ".tsv":
+		fm.comma = '\t'
+		return fm, nil
+	case ".parquet":
+		if !fm.gzip {
+			return fileKind{parquet: true}, nil
+		}
+	}
+	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind",
+		Hint: "name it .csv, .tsv (with or without .gz) or .parquet", Err: ErrFormat}
+}
+
+// reader is one call of Read, ReadFrom or Header.
+type reader struct {
+	path   string
+	format fileKind
+	schema Schema
+	cols   []column
+	opts   ReadOptions
+}
+
+func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*reader, error) {
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts}, nil
+}
+
+// unit reports whether rows carry the identity of a declared unit.
+func (rd *reader) unit() bool { return rd.schema.Unit != "" }
+
+// Header returns the column names of a file: the first record of a CSV, without
+// the blanks around names, or the top-level fields of a Parquet schema. It looks
+// at no data row. It fails like [Read] does on the header.
+func Header(path string, opts ReadOptions) ([]string, error) {
+	fm, err := formatOf(path)
+	if err != nil {
+		return nil, err
+	}
+	rd, err := newReader(path, fm, Schema{}, opts)
+	if err != nil {
+		return nil, err
+	}
+	f, size, _, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fm.parquet {
+		return parquetHeader(path, f, size)
+	}
+	src, err := rd.inflate(f)
+	if err != nil {
+		return nil, err
+	}
+	head, err := rd.header(rd.records(src))
+	return head.names, err
+}
+
+// Read reads the declared columns of a file. Its suffix says what it is: .csv or
+// .tsv, either with .gz, or .parquet. Columns are found by name in the header;
+// others are skipped unparsed. The counts are private, see [Stats].
+//
+// Errors are a [*FileError], the context's error, or wrap [ErrSchema]. What a data
+// row holds never causes one.
+func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+	fm, err := formatOf(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	rd, err := newReader(path, fm, schema, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, size, regular, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	switch {
+	case fm.parquet:
+		return rd.parquet(ctx, f, size)
+	case regular:
+		return rd.csv(ctx, f, f, size)
+	}
+	return rd.pipe(ctx, f)
+}
+
+// ReadFrom reads the declared columns of a CSV stream to its end, like [Read]. A
+// name that ends in .tsv, .csv.gz or .tsv.gz says what the stream holds; any other
+// name, such as "stdin", means plain CSV. name also stands for the path in errors.
+// A cancelled context ends ReadFrom at once, even while r blocks; one read of r may
+// then still be under way.
+func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+	fm, err := formatOf(name)
+	if err != nil {
+		fm = fileKind{comma: ','}
+	}
+	if fm.parquet {
+		return nil, nil, &FileError{Path: name, Msg: "Parquet cannot be read from a stream",
+			Hint: "give the path of a file", Err: ErrFormat}
+	}
+	rd, err := newReader(name, fm, schema, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return rd.pipe(ctx, r)
+}
+
+// pipe reads CSV from something that may block.
+func (rd *reader) pipe(ctx context.Context, r io.Reader) (*Table, *Stats, error) {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return rd.csv(ctx, newPump(within, r), nil, 0)
+}
+
+// open opens a file for reading. regular is false for pipes and devices, which
+// have no size and cannot be read at an offset.
+func open(path string) (f *os.File, size int64, regular bool, err error) {
+	f, err = os.Open(path)
+	if err != nil {
+		return nil, 0, false, unreadable(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &FileError{Path: path, Msg: "is a directory", Hint: "give the path of a file", Err: ErrUnreadable}
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, false, unreadable(path, err)
+	}
+	return f, info.Size(), info.Mode().IsRegular(), nil
+}

@@ -1,0 +1,174 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Kind says how the cells of a column are read.
+type Kind uint8
+
+const (
+	// Numeric cells are float64 values.
+	Numeric Kind = iota
+	// Category cells are codes into a declared list.
+	Category
+)
+
+// String returns "numeric" or "category".
+func (k Kind) String() string {
+	switch k {
+	case Numeric:
+		return "numeric"
+	case Category:
+		return "category"
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// Column declares one column. Every field is public knowledge: it is written by a
+// person in a recipe and never computed from rows.
+type Column struct {
+	// Name is the column's name in the file's header.
+	Name string
+	// Kind says how cells are read.
+	Kind Kind
+	// Ranged says that Lower and Upper, in the column's own units, are declared.
+	// The readers do not clamp: that is the business of the scaling room.
+	Ranged       bool
+	Lower, Upper float64
+	// HasMissing says that a missing cell takes the value Missing. Without it a
+	// missing cell is NaN. Numeric columns only.
+	HasMissing bool
+	Missing    float64
+	// Categories lists the values of a category column; cells are compared after
+	// spaces and tabs around both are removed.
+	Categories []string
+	// Other asks trainers to give cells outside Categories a level of their own.
+	// The readers code such cells as len(Categories) either way.
+	Other bool
+	// Private marks the columns protected under the private-columns relation.
+	Private bool
+}
+
+// missing returns what a missing cell of a numeric column becomes.
+func (c *Column) missing() float64 {
+	if c.HasMissing {
+		return c.Missing
+	}
+	return math.NaN()
+}
+
+// Schema declares the columns of a table, in the order the table keeps them.
+type Schema struct {
+	Columns []Column
+	// Unit names the column that identifies the privacy unit (a person with
+	// several rows). It must not be one of Columns. Empty means that every row
+	// is its own unit.
+	Unit string
+}
+
+// ErrSchema is wrapped by every error about a schema that contradicts itself, or
+// about in-memory columns that do not fit their schema.
+var ErrSchema = errors.New("dataset: invalid schema")
+
+// Index returns the position of the named column, or -1.
+func (s Schema) Index(name string) int {
+	for j := range s.Columns {
+		if s.Columns[j].Name == name {
+			return j
+		}
+	}
+	return -1
+}
+
+// Names returns the column names in order.
+func (s Schema) Names() []string {
+	names := make([]string, len(s.Columns))
+	for j := range s.Columns {
+		names[j] = s.Columns[j].Name
+	}
+	return names
+}
+
+// Clone returns a copy that shares no memory with s.
+func (s Schema) Clone() Schema {
+	s.Columns = append([]Column(nil), s.Columns...)
+	for j := range s.Columns {
+		s.Columns[j].Categories = append([]string(nil), s.Columns[j].Categories...)
+	}
+	return s
+}
+
+// Validate reports everything that is wrong with s, joined, each wrapping
+// [ErrSchema]: a name that is empty or declared twice, a unit column that is also
+// a feature, an unknown kind, bounds that are not finite or not in order, a
+// missing value that is not finite, a category declared twice.
+func (s Schema) Validate() error {
+	var errs []error
+	seen := make(map[string]bool, len(s.Columns))
+	for j := range s.Columns {
+		c := &s.Columns[j]
+		switch {
+		case c.Name == "":
+			errs = append(errs, fmt.Errorf("%w: column %d has no name", ErrSchema, j+1))
+		case seen[c.Name]:
+			errs = append(errs, c.errorf("is declared twice"))
+		case c.Name == s.Unit:
+			errs = append(errs, c.errorf("is the privacy unit and cannot also be a column"))
+		}
+		seen[c.Name] = true
+		if err := c.validate(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// validate reports the first thing wrong with one column apart from its name.
+func (c *Column) validate() error {
+	switch {
+	case c.Kind != Numeric && c.Kind != Category:
+		return c.errorf("has an unknown kind")
+	case c.Ranged && (!finite(c.Lower) || !finite(c.Upper)):
+		return c.errorf("has a bound that is not finite")
+	case c.Ranged && !(c.Lower < c.Upper):
+		return c.errorf("has a lower bound that is not below its upper bound")
+	case c.HasMissing && !finite(c.Missing):
+		return c.errorf("has a missing value that is not finite")
+	case c.Kind == Category && (c.Ranged || c.HasMissing):
+		return c.errorf("is a category and takes neither bounds nor a missing value")
+	case c.Kind == Numeric && len(c.Categories) > 0:
+		return c.errorf("is numeric and takes no categories")
+	}
+	seen := make(map[string]bool, len(c.Categories))
+	for _, name := range c.Categories {
+		name = trim(name)
+		if seen[name] {
+			return c.errorf("declares category %q twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// errorf reports a fault of the declaration of c.
+func (c *Column) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
+}
+
+// codes maps the declared categories to their codes.
+func (c *Column) codes() map[string]int32 {
+	m := make(map[string]int32, len(c.Categories))
+	for k, name := range c.Categories {
+		m[trim(name)] = int32(k)
+	}
+	return m
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// trim removes the blanks that the readers ignore around a cell.
+func trim(s string) string { return strings.Trim(s, " \t") }

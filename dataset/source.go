@@ -1,0 +1,134 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// source is the bytes of a CSV file as they come: it inflates, and turns every
+// failure into a FileError.
+type source struct {
+	path string
+	r    io.Reader
+	gzip bool
+}
+
+// inflate wraps r in a source.
+func (rd *reader) inflate(r io.Reader) (*source, error) {
+	s := &source{path: rd.path, r: r}
+	if !rd.format.gzip {
+		return s, nil
+	}
+	z, err := gzip.NewReader(s)
+	if err != nil {
+		return nil, damaged(rd.path, err)
+	}
+	return &source{path: rd.path, r: z, gzip: true}, nil
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	switch {
+	case err == nil || err == io.EOF:
+		return n, err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return n, err
+	case s.gzip:
+		return n, damaged(s.path, err)
+	}
+	return n, unreadable(s.path, err)
+}
+
+// damaged reports what the gzip reader found, in words of our own: nothing of the
+// content reaches the message.
+func damaged(path string, err error) error {
+	var known *FileError
+	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
+	switch {
+	case errors.As(err, &known), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, gzip.ErrHeader):
+		e.Msg = "is not gzip, or is damaged"
+	case errors.Is(err, gzip.ErrChecksum):
+		e.Msg = "fails its gzip checksum"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		e.Msg = "ends early: the gzip data is truncated"
+	default:
+		e.Msg = "holds damaged gzip data"
+	}
+	return e
+}
+
+// pump reads from a goroutine of its own, so that a context can end the wait for a
+// reader that blocks (a terminal, a pipe).
+type pump struct {
+	ctx    context.Context
+	filled chan piece
+	free   chan []byte
+	buf    []byte // being handed out, returned to free when rest is empty
+	rest   []byte
+	err    error
+}
+
+// piece is the outcome of one Read.
+type piece struct {
+	buf []byte
+	n   int
+	err error
+}
+
+// newPump starts reading r. The goroutine ends with r or, after the read under way,
+// with ctx.
+func newPump(ctx context.Context, r io.Reader) *pump {
+	p := &pump{ctx: ctx, filled: make(chan piece), free: make(chan []byte, 2)}
+	p.free <- make([]byte, 1<<18)
+	p.free <- make([]byte, 1<<18)
+	go p.run(r)
+	return p
+}
+
+func (p *pump) run(r io.Reader) {
+	for {
+		var next piece
+		select {
+		case next.buf = <-p.free:
+		case <-p.ctx.Done():
+			return
+		}
+		next.n, next.err = r.Read(next.buf)
+		select {
+		case p.filled <- next:
+		case <-p.ctx.Done():
+			return
+		}
+		if next.err != nil {
+			return
+		}
+	}
+}
+
+// Read implements io.Reader.
+func (p *pump) Read(dst []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.buf != nil {
+			p.free <- p.buf
+			p.buf = nil
+		}
+		if p.err != nil {
+			return 0, p.err
+		}
+		select {
+		case next := <-p.filled:
+			p.buf, p.rest, p.err = next.buf, next.buf[:next.n], next.err
+		case <-p.ctx.Done():
+			return 0, p.ctx.Err()
+		}
+	}
+	n := copy(dst, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}

@@ -1,0 +1,45 @@
+package dataset
+
+// Stats counts what the total rules did while a file was read. Every number
+// depends on private rows and is protected by no mechanism: it may be written
+// to the curator's folder and nowhere else, not to a terminal, a log, an error or
+// an exit code.
+type Stats struct {
+	Rows    int           `json:"rows"`    // records read
+	Long    int           `json:"long"`    // lines with more fields than the header
+	Short   int           `json:"short"`   // lines with fewer
+	Columns []ColumnStats `json:"columns"` // in schema order
+}
+
+// ColumnStats counts the cells of one column that took the declared missing value
+// (or became "other").
+type ColumnStats struct {
+	Name        string `json:"name"`
+	Missing     int    `json:"missing"`     // empty, absent, or a missing-value word
+	Unparseable int    `json:"unparseable"` // numeric column, not a number
+	Nonfinite   int    `json:"nonfinite"`   // numeric column, infinite or out of range
+	Unlisted    int    `json:"unlisted"`    // category column, not declared
+}
+
+// newStats returns zero counts for the columns of s.
+func newStats(s Schema) *Stats {
+	st := &Stats{Columns: make([]ColumnStats, len(s.Columns))}
+	for j, name := range s.Names() {
+		st.Columns[j].Name = name
+	}
+	return st
+}
+
+// merge adds the counts of o, of the same schema.
+func (s *Stats) merge(o *Stats) {
+	s.Rows += o.Rows
+	s.Long += o.Long
+	s.Short += o.Short
+	for j := range s.Columns {
+		a, b := &s.Columns[j], &o.Columns[j]
+		a.Missing += b.Missing
+		a.Unparseable += b.Unparseable
+		a.Nonfinite += b.Nonfinite
+		a.Unlisted += b.Unlisted
+	}
+}

@@ -1,0 +1,163 @@
+package dataset
+
+import (
+	"bytes"
+
+	"github.com/dptrain/dptrain/internal/fastfloat"
+)
+
+// store puts the cells of records into a slab and counts what it had to replace.
+// Each worker has its own.
+type store struct {
+	lay   layout
+	cols  []column
+	comma []byte
+	dst   slab
+	stats *Stats
+	split *splitter
+}
+
+func (rd *reader) newStore(lay layout) *store {
+	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
+		stats: newStats(rd.schema), split: newSplitter(rd.format.comma)}
+}
+
+// record stores the fields of one record the slow way.
+func (s *store) record(fields []string, row int) {
+	for f, target := range s.lay.targets {
+		cell := ""
+		if f < len(fields) {
+			cell = fields[f]
+		}
+		s.cell(target, cell, row)
+	}
+	s.width(len(fields))
+}
+
+// cell stores one cell.
+func (s *store) cell(target int, cell string, row int) {
+	if target < 0 {
+		if target == unitField {
+			s.dst.ids[row] = unitID(cell)
+		}
+		return
+	}
+	c := &s.cols[target]
+	if c.kind == Numeric {
+		v, what := number(cell)
+		s.number(target, row, v, what)
+		return
+	}
+	code, what := c.category(cell)
+	s.code(target, row, code, what)
+}
+
+// number stores a classified number under the missing rule.
+func (s *store) number(j, row int, v float64, what class) {
+	if what != good {
+		v = s.cols[j].missing
+		s.stats.Columns[j].note(what)
+	}
+	s.dst.floats[j][row] = v
+}
+
+// code stores a classified category code.
+func (s *store) code(j, row int, code int32, what class) {
+	if what != good {
+		s.stats.Columns[j].note(what)
+	}
+	s.dst.codes[j][row] = code
+}
+
+// width counts one record and compares its number of fields with the header's.
+func (s *store) width(fields int) {
+	s.stats.Rows++
+	switch {
+	case fields > s.lay.fields:
+		s.stats.Long++
+	case fields < s.lay.fields:
+		s.stats.Short++
+	}
+}
+
+// lines stores every record of data, which holds whole lines, from row 0 of dst.
+// It returns false if there are more or fewer records than dst has rows.
+func (s *store) lines(data []byte) bool {
+	quoted := bytes.IndexByte(data, '"') >= 0
+	row := 0
+	for len(data) > 0 {
+		var line []byte
+		line, data = cutLine(data)
+		switch {
+		case len(line) == 0:
+			continue
+		case row == s.dst.rows:
+			return false
+		case quoted && bytes.IndexByte(line, '"') >= 0:
+			s.record(s.split.fields(line), row)
+		default:
+			s.line(line, row)
+		}
+		row++
+	}
+	return row == s.dst.rows
+}
+
+// line stores a record that holds no quote, and so ends its fields at commas.
+func (s *store) line(b []byte, row int) {
+	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
+	f, i := 0, 0 // field f starts at i; i > len(b) when there is no field f
+	for ; f < len(targets) && i <= len(b); f++ {
+		target := targets[f]
+		if target >= 0 && floats[target] != nil {
+			v, n, ok := fastfloat.Scan(b[i:])
+			if end := i + n; ok && (end == len(b) || b[end] == comma) {
+				floats[target][row] = v
+				i = end + 1
+				continue
+			}
+		}
+		end := bytes.IndexByte(b[i:], comma)
+		if end < 0 {
+			end = len(b)
+		} else {
+			end += i
+		}
+		s.bytes(target, b[i:end], row)
+		i = end + 1
+	}
+	fields := f
+	if i <= len(b) {
+		fields += 1 + bytes.Count(b[i:], s.comma)
+	}
+	for ; f < len(targets); f++ {
+		s.cell(targets[f], "", row)
+	}
+	s.width(fields)
+}
+
+// bytes is cell without a string where none is needed.
+func (s *store) bytes(target int, cell []byte, row int) {
+	if target >= 0 && s.cols[target].kind == Category {
+		if k, ok := s.cols[target].codes[string(cell)]; ok { // no allocation
+			s.dst.codes[target][row] = k
+			return
+		}
+	}
+	if target != skipField {
+		s.cell(target, string(cell), row)
+	}
+}
+
+// countRecords counts the lines of data that are not empty.
+func countRecords(data []byte) int {
+	n := 0
+	for len(data) > 0 {
+		var line []byte
+		line, data = cutLine(data)
+		if len(line) > 0 {
+			n++
+		}
+	}
+	return n
+}

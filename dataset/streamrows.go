@@ -1,0 +1,166 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+)
+
+// The fast reader of streams (gzip, standard input) cannot look twice. One
+// goroutine cuts the stream into pieces of whole lines; workers count the records
+// of a piece, parse it to a slab of that size, and the slabs are joined at the end.
+
+// segment is a numbered piece of a stream.
+type segment struct {
+	index int
+	data  []byte
+}
+
+// streamRows reads the records of a stream up to its end.
+func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (slab, *Stats, error) {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	workers := rd.opts.workers()
+	c := cutter{
+		chunk: rd.opts.chunkBytes(),
+		free:  make(chan []byte, workers+2), // one per worker, one being filled, the next
+		out:   make(chan segment),
+	}
+	for range cap(c.free) {
+		c.free <- nil
+	}
+	sink := segments{limit: maxRows}
+	stats := make([]*Stats, workers)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(c.out)
+		if err := c.run(within, src); err != nil {
+			cancel(err)
+		}
+	})
+	for w := range workers {
+		st := rd.newStore(lay)
+		stats[w] = st.stats
+		wg.Go(func() {
+			for seg := range c.out {
+				st.dst = newSlab(rd.cols, rd.unit(), countRecords(seg.data))
+				st.lines(seg.data)
+				if !sink.put(seg.index, st.dst) {
+					cancel(tooLarge(rd.path))
+				}
+				c.free <- seg.data
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return slab{}, nil, err
+	}
+	if err := context.Cause(within); err != nil {
+		return slab{}, nil, err
+	}
+	for _, s := range stats[1:] {
+		stats[0].merge(s)
+	}
+	if len(sink.parts) == 0 {
+		return newSlab(rd.cols, rd.unit(), 0), stats[0], nil
+	}
+	rows, err := join(ctx, workers, rd.cols, rd.unit(), sink.parts)
+	return rows, stats[0], err
+}
+
+// segments collects slabs by number.
+type segments struct {
+	mu    sync.Mutex
+	parts []slab
+	rows  int64
+	limit int64
+}
+
+// put keeps a slab; it returns false when the rows exceed the limit.
+func (s *segments) put(index int, part slab) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.parts) <= index {
+		s.parts = append(s.parts, slab{})
+	}
+	s.parts[index] = part
+	s.rows += int64(part.rows)
+	return s.rows <= s.limit
+}
+
+// cutter cuts a stream at newlines into pieces of about chunk bytes, each longer
+// than that only as far as one line is.
+type cutter struct {
+	chunk int
+	free  chan []byte
+	out   chan segment
+}
+
+// run sends pieces until the stream or the context ends.
+func (c *cutter) run(ctx context.Context, src io.Reader) error {
+	buf, err := c.buffer(ctx)
+	for index := 0; err == nil; index++ {
+		var ended bool
+		var cut int
+		buf, cut, ended, err = c.fill(ctx, src, buf)
+		if err != nil {
+			return err
+		}
+		var next []byte
+		if !ended {
+			if next, err = c.buffer(ctx); err != nil {
+				return err
+			}
+			next = append(next, buf[cut:]...)
+		}
+		select {
+		case c.out <- segment{index, buf[:cut]}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if ended {
+			return nil
+		}
+		buf = next
+	}
+	return err
+}
+
+// buffer takes an empty buffer of at least chunk bytes from the free list.
+func (c *cutter) buffer(ctx context.Context) ([]byte, error) {
+	select {
+	case buf := <-c.free:
+		if cap(buf) < c.chunk {
+			buf = make([]byte, 0, c.chunk)
+		}
+		return buf[:0], nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fill reads until buf is full and holds a newline, growing it when a line is
+// longer, or the stream ends. buf[:cut] is whole lines.
+func (c *cutter) fill(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended bool, err error) {
+	for {
+		if len(buf) == cap(buf) {
+			if cut = bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {
+				return buf, cut, false, nil
+			}
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, false, err
+		}
+		n, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, len(buf), true, nil
+		}
+		if err != nil {
+			return nil, 0, false, err
+		}
+	}
+}

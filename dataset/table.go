@@ -1,0 +1,157 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+)
+
+// Table holds records column by column. It is immutable: the slices its methods
+// return must not be modified, and it is safe for concurrent use.
+type Table struct {
+	schema Schema
+	rows   int
+	floats [][]float64 // per column; nil for categories
+	codes  [][]int32   // per column; nil for numbers
+	ids    []uint64    // nil: the row position
+}
+
+// ColumnData is one column of an in-memory table: Floats for a numeric column,
+// Codes (positions in Column.Categories) for a category column.
+type ColumnData struct {
+	Floats []float64
+	Codes  []int32
+}
+
+// NewTable builds a table from memory, under the rules the readers follow:
+// infinite values count as missing, missing values take the column's declared
+// value, and codes outside the declared list become len(Categories). It keeps
+// the slices it is given wherever no cell has to change, and otherwise a copy; do
+// not modify them afterwards.
+//
+// cols follows schema.Columns. ids gives the privacy unit of every record; nil
+// makes the position of a row its identity, and is refused when the schema
+// names a unit column. A table without columns has len(ids) rows.
+//
+// Errors wrap [ErrSchema] and concern shapes only, never the content of a cell.
+func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
+	if err := schema.Validate(); err != nil {
+		return nil, err
+	}
+	if len(cols) != len(schema.Columns) {
+		return nil, fmt.Errorf("%w: %d columns of data for %d declared", ErrSchema, len(cols), len(schema.Columns))
+	}
+	if schema.Unit != "" && ids == nil {
+		return nil, fmt.Errorf("%w: the unit column %q needs the identity of every record", ErrSchema, schema.Unit)
+	}
+	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
+	for j := range cols {
+		c := &t.schema.Columns[j]
+		used, unused := len(cols[j].Floats), len(cols[j].Codes)
+		if c.Kind == Category {
+			used, unused = unused, used
+		}
+		if used != t.rows || unused != 0 {
+			return nil, c.errorf("does not have one %s cell for every row", c.Kind)
+		}
+		if c.Kind == Numeric {
+			t.floats[j] = totalFloats(c, cols[j].Floats)
+		} else {
+			t.codes[j] = totalCodes(c, cols[j].Codes)
+		}
+	}
+	if ids != nil && len(ids) != t.rows {
+		return nil, fmt.Errorf("%w: the identities are not as many as the rows", ErrSchema)
+	}
+	if int64(t.rows) > maxRows {
+		return nil, fmt.Errorf("%w: a table holds at most %d rows", ErrSchema, int64(maxRows))
+	}
+	return t, nil
+}
+
+// maxRows is the largest number of rows a table holds: views index rows by int32.
+const maxRows = math.MaxInt32
+
+// newTable returns a table of empty columns, for readers and NewTable to fill.
+func newTable(schema Schema, rows int, ids []uint64) *Table {
+	return &Table{
+		schema: schema, rows: rows, ids: ids,
+		floats: make([][]float64, len(schema.Columns)),
+		codes:  make([][]int32, len(schema.Columns)),
+	}
+}
+
+// rowsOf returns the row count the first column, or the identities, suggest.
+func rowsOf(cols []ColumnData, ids []uint64) int {
+	if len(cols) == 0 {
+		return len(ids)
+	}
+	return max(len(cols[0].Floats), len(cols[0].Codes))
+}
+
+// totalFloats applies the missing rule, copying x only when a cell changes.
+func totalFloats(c *Column, x []float64) []float64 {
+	var out []float64
+	for i, v := range x {
+		if finite(v) || (math.IsNaN(v) && !c.HasMissing) {
+			continue
+		}
+		if out == nil {
+			out = append(make([]float64, 0, len(x)), x...)
+		}
+		out[i] = c.missing()
+	}
+	if out == nil {
+		return x
+	}
+	return out
+}
+
+// totalCodes sends codes outside the list to "other", copying x only when a cell
+// changes.
+func totalCodes(c *Column, x []int32) []int32 {
+	other := int32(len(c.Categories))
+	var out []int32
+	for i, v := range x {
+		if v >= 0 && v <= other {
+			continue
+		}
+		if out == nil {
+			out = append(make([]int32, 0, len(x)), x...)
+		}
+		out[i] = other
+	}
+	if out == nil {
+		return x
+	}
+	return out
+}
+
+// Len returns the number of records. Under add-remove neighbours it is private.
+func (t *Table) Len() int { return t.rows }
+
+// Schema returns the declared columns. The result must not be modified.
+func (t *Table) Schema() Schema { return t.schema }
+
+// Float returns numeric column j, one value per record in the column's own units,
+// NaN where missing; nil for a category column. It must not be modified.
+func (t *Table) Float(j int) []float64 { return t.floats[j] }
+
+// Codes returns category column j: positions in Column.Categories, or
+// len(Categories) for any other cell; nil for a numeric column. It must not be
+// modified.
+func (t *Table) Codes(j int) []int32 { return t.codes[j] }
+
+// ID returns the identity of the unit that record i belongs to: the key of its
+// coins. Records with equal identities belong to one unit.
+func (t *Table) ID(i int) uint64 {
+	if t.ids == nil {
+		return uint64(i)
+	}
+	return t.ids[i]
+}
+
+// All returns the view of every row and column.
+func (t *Table) All() View { return View{table: t, all: true} }
+
+// Select returns the view of the given rows; see [View.Select].
+func (t *Table) Select(rows []int32) View { return t.All().Select(rows) }

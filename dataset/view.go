@@ -1,0 +1,144 @@
+package dataset
+
+import "slices"
+
+// View is a table seen through a subset of its rows and columns. It copies no
+// cell. A view holds a record at most once, in table order, so that adding one
+// record to the table changes any view by at most that record. The zero View has
+// no rows and no columns.
+type View struct {
+	table *Table
+	all   bool
+	rows  []int32 // when not all: strictly increasing
+	cols  []int   // nil: every column in order
+}
+
+// Select returns the view of the rows at the given positions of v. They must be
+// strictly increasing and below v.Len(), else Select panics: rows come from coins,
+// drawn in row order, and a row taken twice would count one person twice. Nil
+// selects no rows, like any other empty slice. The slice is not copied when v is a
+// whole table, and must not be modified.
+func (v View) Select(rows []int32) View {
+	last := int32(-1)
+	for _, r := range rows {
+		if r <= last {
+			panic("dataset: Select: rows are not strictly increasing")
+		}
+		last = r
+	}
+	if int(last) >= v.Len() {
+		panic("dataset: Select: row out of range")
+	}
+	if !v.all {
+		global := make([]int32, len(rows))
+		for k, r := range rows {
+			global[k] = v.rows[r]
+		}
+		rows = global
+	}
+	return View{table: v.table, rows: rows, cols: v.cols}
+}
+
+// Columns returns the view of the given columns of v, renumbered from 0 in the
+// order given.
+func (v View) Columns(cols []int) View {
+	picked := make([]int, len(cols))
+	for k, j := range cols {
+		picked[k] = v.column(j)
+	}
+	v.cols = picked
+	return v
+}
+
+// Split deals the records of v into parts views by the coin of each record's
+// identity, called once per row in row order. The views are disjoint and together
+// hold every record, which is what parallel composition needs. coin must return a
+// number in [0, parts), and the same one for the same identity.
+func (v View) Split(parts int, coin func(id uint64) int) []View {
+	rows := make([][]int32, parts)
+	for k := range v.Len() {
+		p := coin(v.ID(k))
+		if p < 0 || p >= parts {
+			panic("dataset: Split: coin out of range")
+		}
+		rows[p] = append(rows[p], v.row(k))
+	}
+	views := make([]View, parts)
+	for p := range views {
+		views[p] = View{table: v.table, rows: rows[p], cols: v.cols}
+	}
+	return views
+}
+
+// Len returns the number of rows of the view.
+func (v View) Len() int {
+	if v.all {
+		return v.table.rows
+	}
+	return len(v.rows)
+}
+
+// Table returns the table behind the view.
+func (v View) Table() *Table { return v.table }
+
+// Schema returns the declarations of the view's columns, in the view's order.
+// The result must not be modified.
+func (v View) Schema() Schema {
+	if v.table == nil {
+		return Schema{}
+	}
+	if v.cols == nil {
+		return v.table.schema
+	}
+	s := Schema{Columns: make([]Column, len(v.cols)), Unit: v.table.schema.Unit}
+	for k, j := range v.cols {
+		s.Columns[k] = v.table.schema.Columns[j]
+	}
+	return s
+}
+
+// ID returns the identity of the view's k-th row; see [Table.ID].
+func (v View) ID(k int) uint64 { return v.table.ID(int(v.row(k))) }
+
+// Block returns rows [lo, hi) of the view.
+func (v View) Block(lo, hi int) Block {
+	if lo < 0 || hi < lo || hi > v.Len() {
+		panic("dataset: Block: rows out of range")
+	}
+	return Block{view: v, lo: lo, hi: hi}
+}
+
+// Compact copies the rows and columns of the view to a table of their own. The
+// records keep their identities, and so their coins.
+func (v View) Compact() *Table {
+	whole := v.Block(0, v.Len())
+	ids := make([]uint64, v.Len())
+	for k := range ids {
+		ids[k] = v.ID(k)
+	}
+	t := newTable(v.Schema().Clone(), v.Len(), ids)
+	for j, c := range t.schema.Columns {
+		if c.Kind == Numeric {
+			t.floats[j] = slices.Clone(whole.Float(j, nil))
+		} else {
+			t.codes[j] = slices.Clone(whole.Codes(j, nil))
+		}
+	}
+	return t
+}
+
+// row returns the table position of the view's k-th row.
+func (v View) row(k int) int32 {
+	if v.all {
+		return int32(k)
+	}
+	return v.rows[k]
+}
+
+// column returns the table position of the view's column j.
+func (v View) column(j int) int {
+	if v.cols == nil {
+		return j
+	}
+	return v.cols[j]
+}

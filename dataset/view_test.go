@@ -1,0 +1,207 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// countingTable holds the row number in column 0, its half in column 1, and its
+// remainder by three in category column 2. Identities are 100 + row.
+func countingTable(tb testing.TB, n int) *Table {
+	tb.Helper()
+	a, b, c, ids := make([]float64, n), make([]float64, n), make([]int32, n), make([]uint64, n)
+	for i := range n {
+		a[i], b[i], c[i], ids[i] = float64(i), float64(i)/2, int32(i%3), uint64(100+i)
+	}
+	t, err := NewTable(Schema{Columns: []Column{{Name: "i"}, {Name: "half"},
+		{Name: "mod", Kind: Category, Categories: []string{"0", "1", "2"}}}},
+		[]ColumnData{{Floats: a}, {Floats: b}, {Codes: c}}, ids)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+func mustPanic(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", what)
+		}
+	}()
+	f()
+}
+
+func TestSelect(t *testing.T) {
+	table := countingTable(t, 10)
+	v := table.Select([]int32{1, 4, 5, 6, 9})
+	if v.Len() != 5 || v.ID(1) != 104 || v.Table() != table {
+		t.Fatal("view is wrong")
+	}
+	equalFloats(t, "gathered", v.Block(0, 5).Float(0, nil), []float64{1, 4, 5, 6, 9})
+	w := v.Select([]int32{1, 2, 4})
+	equalFloats(t, "nested", w.Block(0, 3).Float(0, nil), []float64{4, 5, 9})
+	if table.Select(nil).Len() != 0 {
+		t.Error("Select(nil) must be empty, not everything")
+	}
+	if n := (View{}).Len(); n != 0 {
+		t.Error("the zero View has rows")
+	}
+	mustPanic(t, "a row twice", func() { table.Select([]int32{1, 1}) })
+	mustPanic(t, "falling", func() { table.Select([]int32{2, 1}) })
+	mustPanic(t, "beyond", func() { table.Select([]int32{10}) })
+	mustPanic(t, "negative", func() { table.Select([]int32{-1}) })
+	mustPanic(t, "block", func() { table.All().Block(0, 11) })
+}
+
+func TestColumns(t *testing.T) {
+	v := countingTable(t, 4).All().Columns([]int{2, 1}).Columns([]int{1, 0})
+	if got := v.Schema().Names(); !slices.Equal(got, []string{"half", "mod"}) {
+		t.Fatal(got)
+	}
+	b := v.Select([]int32{1, 3}).Block(0, 2)
+	equalFloats(t, "half", b.Float(0, nil), []float64{.5, 1.5})
+	if got := b.Codes(1, nil); !slices.Equal(got, []int32{1, 0}) {
+		t.Error(got)
+	}
+	if b.Float(1, nil) != nil || b.Codes(0, nil) != nil {
+		t.Error("cells of the wrong kind")
+	}
+}
+
+func TestBlockSharesConsecutiveRows(t *testing.T) {
+	table := countingTable(t, 10)
+	buf := make([]float64, 4)
+	for name, b := range map[string]Block{
+		"all":    table.All().Block(2, 5),
+		"select": table.Select([]int32{0, 2, 3, 4, 8}).Block(1, 4),
+	} {
+		got := b.Float(0, buf)
+		if &got[0] != &table.Float(0)[2] || len(got) != 3 || cap(got) != 3 {
+			t.Errorf("%s: not the table's own rows 2 to 4", name)
+		}
+		if b.ID(2) != 104 || b.Row(2) != 4 {
+			t.Errorf("%s: identity or position is wrong", name)
+		}
+	}
+	scattered := table.Select([]int32{0, 2, 8}).Block(0, 3)
+	if got := scattered.Float(0, buf); &got[0] != &buf[0] {
+		t.Error("the buffer is not used")
+	}
+	if got := scattered.Float(0, buf[:0:1]); len(got) != 3 || got[2] != 8 {
+		t.Error("a buffer without room is not replaced")
+	}
+}
+
+func TestSplitIsAPartition(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 60).Draw(rt, "rows")
+		parts := rapid.IntRange(1, 5).Draw(rt, "parts")
+		coins := rapid.SliceOfN(rapid.IntRange(0, parts-1), 60, 60).Draw(rt, "coins")
+		table := countingTable(t, n)
+		var asked []uint64
+		views := table.All().Split(parts, func(id uint64) int {
+			asked = append(asked, id)
+			return coins[id-100]
+		})
+		var seen []uint64
+		for p, v := range views {
+			for k := range v.Len() {
+				if coins[v.ID(k)-100] != p {
+					rt.Fatalf("record in the wrong part")
+				}
+				seen = append(seen, v.ID(k))
+			}
+		}
+		slices.Sort(seen)
+		if len(seen) != n || !slices.Equal(seen, asked) {
+			rt.Fatalf("%d records dealt, %d coins asked, of %d", len(seen), len(asked), n)
+		}
+	})
+	mustPanic(t, "coin", func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) })
+}
+
+func TestCompactKeepsIdentities(t *testing.T) {
+	c := countingTable(t, 9).Select([]int32{2, 5}).Columns([]int{2, 0}).Compact()
+	if c.Len() != 2 || c.ID(1) != 105 || c.Codes(0)[1] != 2 || c.Float(1)[0] != 2 || c.Schema().Columns[0].Name != "mod" {
+		t.Error("the copy differs from the view")
+	}
+}
+
+// sums is an accumulator that keeps the order of what it saw.
+type sums struct {
+	rows  []float64
+	total float64
+}
+
+func (s *sums) Add(b Block) {
+	x := b.Float(0, nil)
+	s.rows = append(s.rows, x...)
+	for _, v := range x {
+		s.total += 1 / (v + .3)
+	}
+}
+
+func (s *sums) Merge(o *sums) { s.rows = append(s.rows, o.rows...); s.total += o.total }
+
+func TestReduceSeesEveryRowInOrder(t *testing.T) {
+	ctx := context.Background()
+	for _, n := range []int{0, 1, 7, 8, 9, 1000, 5003} {
+		for _, rows := range []int{0, 1, 8, 10_000} {
+			v := countingTable(t, n).All()
+			first, err := Reduce(ctx, v, rows, func() *sums { return new(sums) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			equalFloats(t, "rows", first.rows, v.Table().Float(0))
+			again, err := Reduce(ctx, v, rows, func() *sums { return new(sums) })
+			if err != nil || math.Float64bits(again.total) != math.Float64bits(first.total) {
+				t.Errorf("n=%d: the sum depends on the run", n)
+			}
+		}
+	}
+}
+
+func TestForEachCoversEveryRowOnce(t *testing.T) {
+	v := countingTable(t, 1003).Select([]int32{1, 2, 3, 700, 702, 1002})
+	out := make([]float64, v.Len())
+	var blocks atomic.Int32
+	err := ForEach(context.Background(), v, 4, func(b Block, start int) {
+		blocks.Add(1)
+		for k, x := range b.Float(1, nil) {
+			out[start+k] += x
+		}
+	})
+	if err != nil || blocks.Load() != 2 {
+		t.Fatalf("%v, %d blocks", err, blocks.Load())
+	}
+	equalFloats(t, "out", out, []float64{.5, 1, 1.5, 350, 351, 501})
+}
+
+func TestPassesHonourTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	v := countingTable(t, 10_000).All()
+	err := ForEach(ctx, v, 1, func(Block, int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("ForEach: %v", err)
+	}
+	if _, err := Reduce(ctx, v, 1, func() *sums { return new(sums) }); !errors.Is(err, context.Canceled) {
+		t.Errorf("Reduce: %v", err)
+	}
+}
+
+func TestParallelReturnsTheLowestFailure(t *testing.T) {
+	one, two := errors.New("one"), errors.New("two")
+	err := parallel(context.Background(), 1, 5, func(_, task int) error {
+		return []error{nil, one, two, two, two}[task]
+	})
+	if err != one {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,46 @@
+package gram
+
+// tileWidth is the number of columns a tile sets against one column: two
+// 32-bit sums for each of five, three vectors of the single column and three
+// temporaries are the 16 registers of AVX2.
+const tileWidth = 5
+
+// maxSteps bounds the steps of one call of a tile. Each step of the AVX2 tile
+// adds one t per lane with |t| <= 3*2^29, and eight lanes are added at the end,
+// so the package comment's c is 8*steps: e < c*2^16 <= 2^32 needs
+// steps <= 2^13, and |hi| <= c*1.5*2^14 < 2^31 needs steps < 10922. Half of the
+// smaller bound is used.
+const maxSteps = 1 << 12
+
+// A block must fit one call; a negative difference does not compile.
+const _ = uint(maxSteps - blockRows/stepRows)
+
+// A tileFunc writes the exact sum of a[r]*b[c*stride+r] over r to out[c], for
+// c in [0, w), 1 <= w <= tileWidth; the rest of out is unspecified. len(a) is
+// a positive multiple of stepRows, at most maxSteps*stepRows, and
+// len(b) >= (w-1)*stride + len(a).
+type tileFunc func(out *[tileWidth]int64, a, b []int16, stride, w int)
+
+// tileGo is the portable tile. Four products of at most 2^28 are added in 32
+// bits, the groups of four in 64.
+func tileGo(out *[tileWidth]int64, a, b []int16, stride, w int) {
+	for c := range w {
+		out[c] = dotGo(a, b[c*stride:])
+	}
+}
+
+// dotGo returns the sum of a[r]*b[r] over the length of a, which may be
+// anything up to len(b).
+func dotGo(a, b []int16) int64 {
+	var sum int64
+	b = b[:len(a)]
+	for len(a) >= 4 && len(b) >= 4 {
+		sum += int64(int32(a[0])*int32(b[0]) + int32(a[1])*int32(b[1]) +
+			int32(a[2])*int32(b[2]) + int32(a[3])*int32(b[3]))
+		a, b = a[4:], b[4:]
+	}
+	for r := range a {
+		sum += int64(int32(a[r]) * int32(b[r]))
+	}
+	return sum
+}

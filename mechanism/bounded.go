@@ -1,0 +1,50 @@
+package mechanism
+
+// A Vector is a list of statistics in integer grid units.
+type Vector []int64
+
+// A Symmetric is a symmetric matrix of statistics in integer grid units:
+// the upper triangle by rows, p*(p+1)/2 entries.
+type Symmetric struct {
+	P      int
+	Packed []int64
+}
+
+// Norm says in which sense a sensitivity bounds the change between two
+// neighbouring tables.
+type Norm uint8
+
+const (
+	// L2 bounds the Euclidean length of the change of a vector; for a
+	// symmetric matrix, the Frobenius length.
+	L2 Norm = iota + 1
+	// Absolute bounds the absolute change of a single number.
+	Absolute
+	// Width bounds b - a where an added record moves every candidate's score
+	// by something in [a, b] (the range lemma, algorithms.md 0.2).
+	Width
+)
+
+// Bounded is a private value with its sensitivity for the session's relation.
+// Only the accumulators of this package make one.
+type Bounded[T any] struct {
+	value T
+	norm  Norm
+	sens  float64 // in units
+	unit  float64 // what one unit is worth, a power of two or a weight
+}
+
+// Sensitivity returns the public bound on the change between neighbouring
+// tables, in the statistic's own measure (not in grid units).
+func (b Bounded[T]) Sensitivity() float64 { return b.sens * b.unit }
+
+// Public is a value that may leave: the output of a release, a function of
+// such outputs, or a declared fact.
+type Public[T any] struct{ value T }
+
+// Value returns the public value.
+func (p Public[T]) Value() T { return p.value }
+
+// Const marks a declared, public fact: something the recipe states, never
+// something computed from rows.
+func Const[T any](v T) Public[T] { return Public[T]{v} }

@@ -1,0 +1,284 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// neighbours calls f with every table over the alphabet of up to n records and
+// each of its neighbours: one record appended under add-remove (position does
+// not matter to a sum), one replaced under substitution.
+func neighbours(n, alphabet int, rel budget.Relation, f func(a, b []int)) {
+	var grow func(rows []int)
+	grow = func(rows []int) {
+		if rel == budget.AddRemove {
+			for x := range alphabet {
+				f(rows, append(append([]int(nil), rows...), x))
+			}
+		} else if len(rows) > 0 {
+			for x := range alphabet {
+				b := append([]int(nil), rows...)
+				b[len(b)-1] = x
+				f(rows, b)
+			}
+		}
+		if len(rows) < n {
+			for x := range alphabet {
+				grow(append(append([]int(nil), rows...), x))
+			}
+		}
+	}
+	grow(nil)
+}
+
+func relations() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+
+// distance returns the change between two bounded vectors in their own norm.
+func change(a, b Bounded[Vector]) float64 {
+	lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
+	for i := range a.value {
+		d := float64(b.value[i] - a.value[i])
+		lo, hi, sum = math.Min(lo, d), math.Max(hi, d), sum+d*d
+	}
+	if a.norm == Width {
+		return hi - lo
+	}
+	return math.Sqrt(sum)
+}
+
+// search finds the largest change over all neighbours and compares it with
+// the declared sensitivity: never above, and reached within the given factor.
+func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Session, rows []int) Bounded[Vector]) {
+	t.Helper()
+	for _, rel := range relations() {
+		s := session(t, rel, 1)
+		worst, sens := 0.0, 0.0
+		neighbours(n, alphabet, rel, func(a, b []int) {
+			x, y := bound(s, a), bound(s, b)
+			if x.sens != y.sens {
+				t.Fatalf("%v: the sensitivity depends on the rows", rel)
+			}
+			sens = x.sens
+			worst = math.Max(worst, change(x, y))
+		})
+		if worst > sens {
+			t.Errorf("%v: change %v above the declared sensitivity %v", rel, worst, sens)
+		}
+		if worst < reached*sens {
+			t.Errorf("%v: largest change found is %.3f of the declared sensitivity, want at least %.3f", rel, worst/sens, reached)
+		}
+	}
+}
+
+func TestHistogramSensitivity(t *testing.T) {
+	const columns, bins = 2, 3
+	weights := []int{1, 4}
+	search(t, 3, 16, .999999, func(s *Session, rows []int) Bounded[Vector] {
+		h := s.NewHistogram(weights, bins)
+		block := make([][]uint16, columns)
+		for _, r := range rows { // bin 3 is "nowhere"
+			block[0], block[1] = append(block[0], uint16(r%4)), append(block[1], uint16(r/4))
+		}
+		h.Add(block)
+		return h.Bound()
+	})
+}
+
+func TestRanksSensitivity(t *testing.T) {
+	values := []float64{-1, .5, .5, 2, math.NaN()}
+	// The whole width needs candidates on both sides of the quantile, which
+	// five records give at 1/2 and 2/3 only; see TestRanksRangeIsAttained.
+	for _, q := range []struct {
+		num, den int
+		reached  float64
+	}{{1, 20, .5}, {1, 2, 1}, {19, 20, .5}, {2, 3, 1}} {
+		search(t, 5, len(values), q.reached, func(s *Session, rows []int) Bounded[Vector] {
+			r := s.NewRanks([]float64{-1, 0, .5, 1}, q.num, q.den)
+			var column []float64
+			for _, i := range rows {
+				column = append(column, values[i])
+			}
+			r.Add(column)
+			return r.Scores()
+		})
+	}
+}
+
+// TestRanksRangeIsAttained: at q = .05 the range of the scores' change is 1.9
+// of a record once q(n+1) >= 1, from n = 19 on (algorithms.md 11 (3)).
+func TestRanksRangeIsAttained(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	at := func(n int, extra ...float64) Bounded[Vector] {
+		r := s.NewRanks([]float64{0, 1, 2}, 1, 20)
+		for range n {
+			r.Add([]float64{1.5})
+		}
+		r.Add(extra)
+		return r.Scores()
+	}
+	x := at(19)
+	if got := x.Sensitivity(); math.Abs(got-1.9) > 1e-12 {
+		t.Errorf("sensitivity %v, want 1.9", got)
+	}
+	worst := 0.0
+	for _, v := range []float64{-1, .5, 1.5, 5} {
+		worst = math.Max(worst, change(x, at(19, v))*x.unit)
+	}
+	if worst < 1.9-1e-12 {
+		t.Errorf("largest change found %v", worst)
+	}
+	if sub := session(t, budget.Substitute, 1).NewRanks([]float64{0}, 1, 20).Scores().Sensitivity(); math.Abs(sub-2) > 1e-12 {
+		t.Errorf("sensitivity %v under substitution, want 2", sub)
+	}
+}
+
+func TestSumsSensitivity(t *testing.T) {
+	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
+	search(t, 2, len(values)*len(values), .999999, func(s *Session, rows []int) Bounded[Vector] {
+		b := s.NewSums([]float64{-1, 0, .2}, []float64{.5, 2, .2})
+		var x, y, z []float64
+		for _, r := range rows {
+			x, y, z = append(x, values[r%7]), append(y, values[r/7]), append(z, .2)
+		}
+		b.Add([][]float64{x, y, z})
+		return b.Bound()
+	})
+}
+
+// TestGramSensitivity searches rows of every direction and of lengths below,
+// at and above the limit.
+func TestGramSensitivity(t *testing.T) {
+	rows := [][]int16{}
+	for _, x := range []int16{-FixedOne, -9000, 0, 3, FixedOne} {
+		for _, y := range []int16{-FixedOne, 0, 11585, FixedOne} {
+			rows = append(rows, []int16{x, y, FixedOne / 2})
+		}
+	}
+	for _, limit := range []float64{.3, 1, 1.9, 3} {
+		for _, rel := range relations() {
+			s := session(t, rel, 1)
+			worst, sens := 0.0, 0.0
+			neighbours(2, len(rows), rel, func(a, b []int) {
+				x, y := gramOf(s, limit, rows, a), gramOf(s, limit, rows, b)
+				sens = x.sens
+				worst = math.Max(worst, frobenius(x.value, y.value))
+			})
+			if worst > sens {
+				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
+			}
+			if limit <= 1.9 && worst < .7*sens { // a constant entry keeps rows from being orthogonal
+				t.Errorf("%v, limit %v: largest change found is %.3f of the declared sensitivity", rel, limit, worst/sens)
+			}
+		}
+	}
+}
+
+func gramOf(s *Session, limit float64, rows [][]int16, pick []int) Bounded[Symmetric] {
+	g := s.NewGram(3, limit)
+	block := make([][]int16, 3)
+	for _, i := range pick {
+		for k := range block {
+			block[k] = append(block[k], rows[i][k])
+		}
+	}
+	g.Add(block)
+	return g.Bound()
+}
+
+func frobenius(a, b Symmetric) float64 {
+	sum, k := 0.0, 0
+	for i := range a.P {
+		for j := i; j < a.P; j++ {
+			d := float64(b.Packed[k] - a.Packed[k])
+			sum += d * d
+			if i != j {
+				sum += d * d
+			}
+			k++
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// TestClip: after clipping no row is longer than the limit, no entry grew or
+// changed sign, and rows within the limit are untouched.
+func TestClip(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		p, n := rapid.IntRange(1, 9).Draw(t, "p"), rapid.IntRange(1, 5).Draw(t, "n")
+		limit := rapid.Float64Range(1e-3, 9).Draw(t, "limit")
+		g := s.NewGram(p, limit)
+		before, after := make([][]int16, p), make([][]int16, p)
+		for k := range before {
+			before[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, fmt.Sprint("column", k))
+			after[k] = append([]int16(nil), before[k]...)
+		}
+		g.clip(after)
+		for i := range n {
+			var was, is uint64
+			for k := range before {
+				b, a := int64(min(max(before[k][i], -FixedOne), FixedOne)), int64(after[k][i])
+				was, is = was+uint64(b*b), is+uint64(a*a)
+				if a*b < 0 || a*a > b*b {
+					t.Fatalf("entry %d became %d", b, a)
+				}
+			}
+			if is > g.limit {
+				t.Fatalf("norm² %d above the limit %d", is, g.limit)
+			}
+			if was <= g.limit && is != was {
+				t.Fatalf("a row of norm² %d within %d was changed", was, g.limit)
+			}
+			if was > g.limit && math.Sqrt(float64(g.limit))-math.Sqrt(float64(is)) > float64(2*p)+math.Sqrt(float64(g.limit))/(1<<14) {
+				t.Fatalf("norm² %d cut to %d with limit %d", was, is, g.limit)
+			}
+		}
+	})
+}
+
+// TestSumsIgnoreOrderAndCuts: permuting the rows or adding them in other
+// blocks leaves every sum equal, bit for bit.
+func TestSumsIgnoreOrderAndCuts(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		x := rapid.SliceOfN(rapid.Float64(), n, n).Draw(t, "x")
+		order := rapid.Permutation(x).Draw(t, "order")
+		cut := rapid.IntRange(0, n).Draw(t, "cut")
+		whole := s.NewSums([]float64{-1}, []float64{1})
+		whole.Add([][]float64{x})
+		a, b := s.NewSums([]float64{-1}, []float64{1}), s.NewSums([]float64{-1}, []float64{1})
+		a.Add([][]float64{order[:cut]})
+		b.Add([][]float64{order[cut:]})
+		a.Merge(b)
+		if a.sums[0] != whole.sums[0] {
+			t.Fatalf("%d and %d", a.sums[0], whole.sums[0])
+		}
+	})
+}
+
+func TestMisshapenBlocksPanic(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	for name, f := range map[string]func(){
+		"histogram columns": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}}) },
+		"histogram lengths": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}}) },
+		"gram columns":      func() { s.NewGram(2, 1).Add([][]int16{{1}}) },
+		"gram lengths":      func() { s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}}) },
+		"sums columns":      func() { s.NewSums([]float64{0}, []float64{1}).Add(nil) },
+		"sums lengths":      func() { s.NewSums([]float64{0, 0}, []float64{1, 1}).Add([][]float64{{1}, {1, 2}}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("a block in which a record might count twice was accepted")
+				}
+			}()
+			f()
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package mechanism
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// Coins gives every record its own coin: a keyed pseudorandom function of the
+// record's identity under a key of this run and this path. The key is fresh
+// and secret in every run, so the coins of different records are independent
+// uniform draws whatever the identities are, and a record that is inserted or
+// removed does not change the coin of any other (algorithms.md 13, COINS).
+// Coins never come from a noise stream. A Coins value may be used by several
+// goroutines at once.
+type Coins struct{ block cipher.Block }
+
+// Coins returns the coins of this session's path and the given name.
+func (s *Session) Coins(name string) Coins {
+	key := derive(s.core.key, "coin", s.join(name), 0)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("mechanism: " + err.Error()) // the key size is a constant
+	}
+	return Coins{block}
+}
+
+func (c Coins) word(record, try uint64) uint64 {
+	var b [aes.BlockSize]byte
+	binary.LittleEndian.PutUint64(b[:8], record)
+	binary.LittleEndian.PutUint64(b[8:], try)
+	c.block.Encrypt(b[:], b[:])
+	return binary.LittleEndian.Uint64(b[:8])
+}
+
+// Below returns the record's uniform coin in [0, m), m >= 1.
+func (c Coins) Below(record uint64, m int) int {
+	n := uint64(m)
+	for try := uint64(0); ; try++ {
+		hi, lo := bits.Mul64(c.word(record, try), n)
+		if lo >= n || lo >= -n%n {
+			return int(hi)
+		}
+	}
+}
+
+// Heads returns true with probability p in [0, 1], rounded to a multiple of
+// 2^-53.
+func (c Coins) Heads(record uint64, p float64) bool {
+	if p >= 1 {
+		return true
+	}
+	return c.word(record, 0)>>11 < uint64(math.Round(p*(1<<53)))
+}

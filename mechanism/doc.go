@@ -1,0 +1,50 @@
+// Package mechanism is the only room of dptrain that draws randomness and the
+// only one that can turn private numbers into public ones.
+//
+// # The door
+//
+// A [Session] is made from a priced plan tree (package budget). It holds the
+// relation, the law of every leaf and a fresh secret key. A stage is handed
+// the part of the session that belongs to it ([Session.Sub]) and names the
+// leaf it spends; a leaf that was not planned, a draw spent twice or a law of
+// the wrong kind is an error and nothing is released.
+//
+// # Private and public types
+//
+// A [Bounded] value is a private statistic together with an upper bound on how
+// far it can lie from the same statistic on a neighbouring table. Only the
+// bounding accumulators of this package make one ([Histogram], [Gram],
+// [Ranks], [Sums]): they clamp, count and add in integers, so the bound holds
+// by construction and does not depend on the order of the rows or the number
+// of threads. A [Public] value is what a release returns, or a declared fact
+// ([Const]).
+//
+// # Noise
+//
+// Every release adds noise on the integer grid of its statistic:
+//
+//   - Gaussian: the exact normal law rounded to the grid. For an integer x,
+//     x + round(N(0, sigma^2)) = round(x + N(0, sigma^2)), so the release is a
+//     function of the continuous Gaussian mechanism and the closed-form curve
+//     of algorithms.md 0.3 holds without a discretisation term, in any
+//     dimension. The normal is sampled exactly with Karney's method (C. F. F.
+//     Karney, "Sampling exactly from the normal distribution", ACM TOMS 42(1),
+//     2016): only integers are compared.
+//   - Laplace: the exact Laplace law rounded to the grid, by the geometric
+//     sampler of Canonne, Kamath and Steinke ("The discrete Gaussian for
+//     differential privacy", 2020, algorithm 2).
+//   - Exponential mechanism: rejection sampling with exact
+//     Bernoulli(exp(-a/b)) coins (the same paper, algorithm 1): the output law
+//     is the exponential mechanism's, with no numerical slack at all.
+//
+// Scales are rounded up to an integer number of grid units, never down.
+//
+// # Streams and coins
+//
+// The noise of draw i of a leaf is an AES-256-CTR stream whose key is derived
+// from (run key, leaf path, i); so goroutine order never matters. Coins of
+// records (which part of the split, which bucket) are a keyed function of
+// (run key, path, record identity), from keys that never touch noise. The run
+// key comes from crypto/rand and cannot be set, except in builds with the tag
+// "replay", which exists for tests and holds exact private values.
+package mechanism

@@ -1,0 +1,125 @@
+package mechanism
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/gram"
+)
+
+// FixedOne is the number 1 on the grid of fixed-point rows, 2^-14.
+const FixedOne = gram.MaxAbs
+
+// gramUnit is the grid of products of two fixed-point numbers.
+const gramUnit = 1.0 / (FixedOne * FixedOne)
+
+// A Gram accumulates the sum of z z^T over records z whose Euclidean norm it
+// limits to a public bound B first: a longer row is scaled down as a whole
+// (weighted least squares with the same weight on both sides, algorithms.md 11
+// (5)). Rows are fixed-point numbers on the grid 2^-14 and the sums are exact
+// integers, so neither order nor thread count changes them.
+type Gram struct {
+	p        int
+	limit    uint64 // B^2 in gramUnit
+	relation budget.Relation
+	sums     []int64
+	norms    []uint64
+	factors  []int32
+}
+
+// NewGram returns an empty p x p accumulator for rows of norm at most
+// sqrt(limit2), limit2 > 0 in the measure of the rows.
+func (s *Session) NewGram(p int, limit2 float64) *Gram {
+	return &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation(), sums: make([]int64, gram.Len(p))}
+}
+
+// Add clips a block of records in place and adds its products: one slice a
+// column, one fixed-point number in [-FixedOne, FixedOne] a record. It panics
+// when the slices are not one a column and of equal length.
+func (g *Gram) Add(columns [][]int16) {
+	if len(columns) != g.p {
+		panic("mechanism: a Gram block has one slice a column")
+	}
+	g.clip(columns)
+	gram.Accumulate(g.sums, columns)
+}
+
+// rescaleBits is the precision of the factor that shortens a row.
+const rescaleBits = 15
+
+// clip enforces |value| <= FixedOne and |z|^2 <= limit on every row, in
+// integers: v is replaced by trunc(v f / 2^15) with f = floor(2^15 B/|z|), so
+// the new norm is at most |z| f/2^15 <= B.
+func (g *Gram) clip(columns [][]int16) {
+	n := len(columns[0])
+	if cap(g.norms) < n {
+		g.norms, g.factors = make([]uint64, n), make([]int32, n)
+	}
+	norms, factors := g.norms[:n], g.factors[:n]
+	clear(norms)
+	for _, column := range columns {
+		if len(column) != n {
+			panic("mechanism: the columns of a Gram block differ in length")
+		}
+		for i, v := range column {
+			v = min(max(v, -FixedOne), FixedOne)
+			column[i] = v
+			norms[i] += uint64(int32(v) * int32(v))
+		}
+	}
+	clipped := false
+	for i, n2 := range norms {
+		factors[i] = 1 << rescaleBits
+		if n2 > g.limit {
+			factors[i], clipped = shrink(g.limit, n2), true
+		}
+	}
+	if !clipped {
+		return
+	}
+	for _, column := range columns {
+		for i, v := range column {
+			// Division truncates toward zero, so no entry can grow.
+			column[i] = int16(int32(v) * factors[i] / (1 << rescaleBits))
+		}
+	}
+}
+
+// shrink returns the largest f with f^2 n2 <= limit 2^30, for n2 > limit.
+func shrink(limit, n2 uint64) int32 {
+	f := uint64(math.Sqrt(float64(limit)/float64(n2)) * (1 << rescaleBits))
+	for f > 0 && !fits(f, n2, limit) {
+		f--
+	}
+	return int32(f)
+}
+
+func fits(f, n2, limit uint64) bool {
+	ah, al := bits.Mul64(f*f, n2)
+	bh, bl := limit>>(64-2*rescaleBits), limit<<(2*rescaleBits)
+	return ah < bh || ah == bh && al <= bl
+}
+
+// Merge adds the sums of another accumulator of the same shape and limit over
+// other records.
+func (g *Gram) Merge(o *Gram) {
+	for i, v := range o.sums {
+		g.sums[i] += v
+	}
+}
+
+// Bound returns the sum of z z^T with its Frobenius sensitivity.
+//
+// Add or remove one record: the change is z z^T and |z z^T|_F = |z|^2 <= B^2,
+// attained by any row of full length. Substitution: the change is
+// z z^T - w w^T and its squared norm |z|^4 + |w|^4 - 2 (z.w)^2 is at most
+// 2 B^4, attained by orthogonal rows of full length; so sqrt2 B^2.
+// (algorithms.md 11 (6))
+func (g *Gram) Bound() Bounded[Symmetric] {
+	sens := float64(g.limit)
+	if g.relation != budget.AddRemove {
+		sens = up(sens * math.Sqrt2)
+	}
+	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit}
+}

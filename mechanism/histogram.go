@@ -1,0 +1,81 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// countUnit is the grid of released counts: far finer than any noise scale in
+// use, so that rounding the scale up to the grid costs nothing visible.
+const countUnit = 0x1p-20
+
+// A Histogram counts, for each of several columns, how many records fall into
+// each of a fixed number of bins. Every bin is released, empty ones too, so no
+// delta is needed (algorithms.md 11 (1)).
+//
+// A column may weigh more than others: its counts are multiplied by a public
+// integer weight before noise is added, so that, of one budget, its noise is
+// smaller in proportion and the others' a little larger.
+type Histogram struct {
+	weights  []int
+	bins     int
+	relation budget.Relation
+	counts   []int64
+}
+
+// NewHistogram returns an empty histogram of one row of bins a weight; weights
+// are at least 1.
+func (s *Session) NewHistogram(weights []int, bins int) *Histogram {
+	return &Histogram{weights, bins, s.Relation(), make([]int64, len(weights)*bins)}
+}
+
+// Add counts a block of records: one slice a column, one bin a record. A bin
+// outside [0, bins) counts nowhere. It panics when the slices are not one a
+// column and of equal length: otherwise a record might count twice.
+func (h *Histogram) Add(bins [][]uint16) {
+	if len(bins) != len(h.weights) {
+		panic("mechanism: a histogram block has one slice a column")
+	}
+	for c, column := range bins {
+		if len(column) != len(bins[0]) {
+			panic("mechanism: the columns of a histogram block differ in length")
+		}
+		counts := h.counts[c*h.bins : (c+1)*h.bins]
+		for _, b := range column {
+			if int(b) < len(counts) {
+				counts[b]++
+			}
+		}
+	}
+}
+
+// Merge adds the counts of another histogram of the same shape over other
+// records.
+func (h *Histogram) Merge(o *Histogram) {
+	for i, v := range o.counts {
+		h.counts[i] += v
+	}
+}
+
+// Bound returns the weighted counts, column by column, with their L2
+// sensitivity.
+//
+// Add or remove one record: in column j at most one cell moves, by its weight
+// w_j, so the change is at most sqrt(sum w_j^2): sqrt(c) for c columns of
+// weight 1. Substitution: in each column at most one cell falls by w_j and one
+// rises by w_j, so at most sqrt(2 sum w_j^2). Both are attained.
+func (h *Histogram) Bound() Bounded[Vector] {
+	squares := 0
+	for _, w := range h.weights {
+		squares += w * w
+	}
+	if h.relation != budget.AddRemove {
+		squares *= 2
+	}
+	out := make(Vector, len(h.counts))
+	for i, v := range h.counts {
+		out[i] = v * int64(h.weights[i/h.bins]) << 20
+	}
+	return Bounded[Vector]{out, L2, up(math.Sqrt(float64(squares))) / countUnit, countUnit}
+}

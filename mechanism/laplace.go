@@ -1,0 +1,30 @@
+package mechanism
+
+// laplace returns round(Lap(b)) for an integer scale b in [1, maxScale].
+// With E exponential of mean b, floor(2E) is geometric with ratio exp(-1/(2b))
+// and round(E) = floor((floor(2E)+1)/2), so the rounded law is sampled exactly
+// in integers.
+func (s *stream) laplace(b uint64) int64 {
+	m := s.geometric(2 * b)
+	v := int64((m + 1) / 2)
+	if s.bit() {
+		return -v
+	}
+	return v
+}
+
+// geometric returns m >= 0 with P(m) = (1-q) q^m, q = exp(-1/t) (Canonne,
+// Kamath, Steinke 2020, algorithm 2, steps for |Z|).
+func (s *stream) geometric(t uint64) uint64 {
+	for {
+		u := s.below(t)
+		if !s.bernoulliExp(u, t) {
+			continue
+		}
+		v := uint64(0)
+		for s.bernoulliExp(1, 1) {
+			v++
+		}
+		return u + t*v
+	}
+}

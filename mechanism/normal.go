@@ -1,0 +1,133 @@
+package mechanism
+
+import "math/bits"
+
+// lazy is a uniform real in (0, 1) whose binary digits are drawn when they are
+// needed, 64 at a time.
+type lazy struct {
+	first uint64
+	more  []uint64
+}
+
+func (s *stream) lazy() lazy { return lazy{first: s.uint64()} }
+
+// digit returns the i-th 64-bit digit.
+func (s *stream) digit(u *lazy, i int) uint64 {
+	if i == 0 {
+		return u.first
+	}
+	for len(u.more) < i {
+		u.more = append(u.more, s.uint64())
+	}
+	return u.more[i-1]
+}
+
+// less reports whether a < b, exactly (ties have probability zero).
+func (s *stream) less(a, b *lazy) bool {
+	if a.first != b.first {
+		return a.first < b.first
+	}
+	for i := 1; ; i++ {
+		if x, y := s.digit(a, i), s.digit(b, i); x != y {
+			return x < y
+		}
+	}
+}
+
+// bernoulliExp returns true with probability exp(-a/b), 0 <= a <= b, b > 0
+// (Canonne, Kamath, Steinke 2020, algorithm 1: the number of successes of
+// Bernoulli(a/(b k)), k = 1, 2, ..., before the first failure is even with
+// probability sum (-a/b)^j/j!).
+func (s *stream) bernoulliExp(a, b uint64) bool {
+	k := uint64(1)
+	for s.bernoulli(a, b) && (k == 1 || s.below(k) == 0) {
+		k++
+	}
+	return k&1 == 1
+}
+
+// expHalf returns true with probability exp(-1/2).
+func (s *stream) expHalf() bool { return s.bernoulliExp(1, 2) }
+
+// halfNormal draws the absolute value of a standard normal as an integer k
+// plus a lazy fraction (Karney 2016, algorithm N without the sign).
+func (s *stream) halfNormal() (k uint64, x lazy) {
+	for {
+		for k = 0; s.expHalf(); k++ { // N1: P(k) ~ exp(-k/2)
+		}
+		ok := true
+		for i := uint64(0); ok && k > 1 && i < k*(k-1); i++ { // N2: exp(-k(k-1)/2)
+			ok = s.expHalf()
+		}
+		if !ok {
+			continue
+		}
+		x = s.lazy() // N3
+		for i := uint64(0); ok && i <= k; i++ {
+			ok = s.fractionTrial(k, &x) // N4: exp(-x(2k+x)/2) in k+1 trials
+		}
+		if ok {
+			return k, x
+		}
+	}
+}
+
+// fractionTrial returns true with probability exp(-x(2k+x)/(2k+2)): Karney's
+// algorithm B, a decreasing run of uniforms below x, each step also passing a
+// coin of probability (2k+x)/(2k+2); the run's length is even with that
+// probability.
+func (s *stream) fractionTrial(k uint64, x *lazy) bool {
+	y := *x
+	for n := 0; ; n++ {
+		z := s.lazy()
+		if !s.less(&z, &y) {
+			return n&1 == 0
+		}
+		switch f := s.below(2*k + 2); {
+		case f == 2*k+1:
+			return n&1 == 0
+		case f == 2*k:
+			if r := s.lazy(); !s.less(&r, x) {
+				return n&1 == 0
+			}
+		}
+		y = z
+	}
+}
+
+// maxScale is the largest noise scale in grid units; with it a draw stays far
+// from the ends of int64 (k beyond 100 has probability below exp(-5000)).
+const maxScale = 1 << 55
+
+// normal returns round(N(0, sigma^2)) for an integer sigma in [1, maxScale],
+// exactly: the digits of the fraction are drawn until the rounding is decided.
+func (s *stream) normal(sigma uint64) int64 {
+	k, x := s.halfNormal()
+	v := int64(k*sigma + s.roundScaled(sigma, &x))
+	if s.bit() {
+		return -v
+	}
+	return v
+}
+
+// roundScaled returns floor(sigma*x + 1/2) exactly.
+func (s *stream) roundScaled(sigma uint64, x *lazy) uint64 {
+	hi, lo := bits.Mul64(sigma, x.first)
+	const half = 1 << 63
+	if lo >= half { // the rest adds less than 1/2: the rounding is decided
+		return hi + 1
+	}
+	// sigma*x = hi + (lo + sigma*rest)/2^64, rest in (0,1): up if and only if
+	// sigma*rest >= gap.
+	for gap, i := half-lo, 1; gap <= sigma; i++ {
+		h, l := bits.Mul64(sigma, s.digit(x, i))
+		if h >= gap {
+			return hi + 1
+		}
+		if gap-h > 1 || l == 0 {
+			return hi // what is left adds less than 1 to h
+		}
+		gap = -l // 2^64 - l
+	}
+	return hi
+}

@@ -1,0 +1,151 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// Gaussian releases a vector of statistics by the Gaussian mechanism: every
+// entry plus round(N(0, sigma^2)) in grid units, sigma = ceil(sensitivity/mu).
+// x carries an L2 sensitivity. The result is in the statistic's own measure
+// (grid units times the unit), one entry an entry of x. It spends draw 0 of
+// the leaf name, which must be priced as Gaussian; GaussianDraw spends another.
+// (algorithms.md 0.3; Dong, Roth and Su, "Gaussian differential privacy", 2022)
+func Gaussian(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {
+	return GaussianDraw(s, name, 0, x)
+}
+
+// GaussianDraw is [Gaussian] for draw number draw of a leaf with several.
+func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[[]float64], error) {
+	t, sigma, err := s.takeGaussian(name, draw, x.norm, x.sens, len(x.value))
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	out := make(Vector, len(x.value))
+	for i, v := range x.value {
+		out[i] = addSaturating(v, t.noise.normal(sigma))
+	}
+	out = s.core.tap.vector(t, x.value, x.sens, out)
+	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
+	return Public[[]float64]{floats(out, x.unit)}, nil
+}
+
+// SymmetricGaussian releases a symmetric matrix with isometric noise: std
+// sigma on the diagonal and sigma/sqrt2 off it, so that in the coordinates
+// svec(A) = (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean
+// one, the noise is N(0, sigma^2 I) (algorithms.md 3, ISOMETRIC NOISE). x
+// carries its Frobenius sensitivity. The result is packed like x.
+func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
+	t, sigma, err := s.takeGaussian(name, 0, x.norm, x.sens, len(x.value.Packed))
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	off := uint64(math.Ceil(up(float64(sigma) / math.Sqrt2)))
+	out := make(Vector, len(x.value.Packed))
+	for i, k := 0, 0; i < x.value.P; i++ {
+		for j := i; j < x.value.P; j, k = j+1, k+1 {
+			scale := off
+			if i == j {
+				scale = sigma
+			}
+			out[k] = addSaturating(x.value.Packed[k], t.noise.normal(scale))
+		}
+	}
+	out = s.core.tap.symmetric(t, x.value, x.sens, out)
+	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
+	return Public[[]float64]{floats(out, x.unit)}, nil
+}
+
+func (s *Session) takeGaussian(name string, draw int, norm Norm, sens float64, n int) (ticket, uint64, error) {
+	if norm != L2 {
+		return ticket{}, 0, fmt.Errorf("%w: %q needs an L2 sensitivity", ErrNorm, s.join(name))
+	}
+	if n == 0 {
+		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+	}
+	t, err := s.take(name, draw, budget.Gaussian)
+	if err != nil {
+		return ticket{}, 0, err
+	}
+	// mu = sensitivity/sigma, so sigma = sensitivity/mu; rounding sigma up only
+	// lowers mu.
+	sigma, err := scaleUp(up(sens / t.law.Mu))
+	if err != nil {
+		return ticket{}, 0, fmt.Errorf("%w: %q", err, t.path)
+	}
+	return t, sigma, nil
+}
+
+// Laplace releases one number by the Laplace mechanism: x + round(Lap(b)),
+// b = ceil(sensitivity/epsilon) in grid units. x carries an absolute
+// sensitivity. The result is in the statistic's own measure. It spends draw
+// number draw of a leaf priced as Laplace. (Dwork, McSherry, Nissim and Smith
+// 2006; algorithms.md 0.3)
+func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float64], error) {
+	if x.norm != Absolute {
+		return Public[float64]{}, fmt.Errorf("%w: %q needs an absolute sensitivity", ErrNorm, s.join(name))
+	}
+	t, err := s.take(name, draw, budget.Laplace)
+	if err != nil {
+		return Public[float64]{}, err
+	}
+	b, err := scaleUp(up(x.sens / t.law.Epsilon))
+	if err != nil {
+		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
+	}
+	out := Vector{addSaturating(x.value, t.noise.laplace(b))}
+	out = s.core.tap.vector(t, Vector{x.value}, x.sens, out)
+	s.note(t, x.Sensitivity(), float64(b)*x.unit)
+	return Public[float64]{float64(out[0]) * x.unit}, nil
+}
+
+// Choose releases the index of a candidate by the exponential mechanism:
+// candidate j with probability proportional to exp(epsilon u_j / width), where
+// width = b - a bounds the range [a, b] of the change of any score when a
+// record is added. The step is epsilon-bounded-range (range lemma,
+// algorithms.md 0.2; McSherry and Talwar 2007). It spends draw number draw of
+// a leaf priced as Exponential.
+func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
+	if scores.norm != Width {
+		return Public[int]{}, fmt.Errorf("%w: %q needs the width of the scores' change", ErrNorm, s.join(name))
+	}
+	if len(scores.value) == 0 {
+		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+	}
+	t, err := s.take(name, draw, budget.Exponential)
+	if err != nil {
+		return Public[int]{}, err
+	}
+	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with scaleBits more
+	// binary digits and rounded up: a larger scale is a smaller epsilon.
+	scale, err := scaleUp(up(scores.sens / t.law.Epsilon * (1 << scaleBits)))
+	if err != nil {
+		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
+	}
+	j := s.core.tap.choice(t, scores.value, scores.sens, t.noise.choose(scores.value, scale))
+	s.note(t, scores.Sensitivity(), 0)
+	return Public[int]{j}, nil
+}
+
+// addSaturating adds without wrapping: the clamped sum is a function of the
+// exact sum, hence post-processing.
+func addSaturating(a, b int64) int64 {
+	c := a + b
+	switch {
+	case a > 0 && b > 0 && c < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && c >= 0:
+		return math.MinInt64
+	}
+	return c
+}
+
+func floats(v Vector, unit float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x) * unit
+	}
+	return out
+}

@@ -1,0 +1,305 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/google/differential-privacy/go/v3/noise"
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+)
+
+// falseAlarm is the probability with which a statistical test of this file
+// would fail for a correct sampler if its stream were fresh; the streams are
+// fixed, so the tests are deterministic.
+const falseAlarm = 1e-7
+
+func testStream(seed byte) *stream {
+	var key [keySize]byte
+	key[0] = seed
+	return newStream(derive(key, "test", "sampler", 0))
+}
+
+// chiSquare compares counts with expected counts, merging cells until each
+// expects at least 10.
+func chiSquare(t *testing.T, counts, expected []float64) {
+	t.Helper()
+	var stat, c, e float64
+	cells := 0
+	for i := range counts {
+		c += counts[i]
+		e += expected[i]
+		if e >= 10 {
+			stat += (c - e) * (c - e) / e
+			cells++
+			c, e = 0, 0
+		}
+	}
+	if cells < 2 {
+		t.Fatalf("only %d cells: the test could not fail", cells)
+	}
+	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - falseAlarm)
+	if stat > limit {
+		t.Errorf("chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
+	}
+}
+
+// histogramOf counts draws on -reach..reach, the outermost cells taking the
+// tails, beside the expected counts of a law given by its distribution
+// function at half-integers.
+func histogramOf(n, reach int, draw func() int64, cdf func(float64) float64) (counts, expected []float64) {
+	counts, expected = make([]float64, 2*reach+1), make([]float64, 2*reach+1)
+	for range n {
+		v := min(max(draw(), int64(-reach)), int64(reach))
+		counts[v+int64(reach)]++
+	}
+	for i := range expected {
+		lo, hi := cdf(float64(i-reach)-.5), cdf(float64(i-reach)+.5)
+		if i == 0 {
+			lo = 0
+		}
+		if i == 2*reach {
+			hi = 1
+		}
+		expected[i] = float64(n) * (hi - lo)
+	}
+	return counts, expected
+}
+
+func TestNormalLaw(t *testing.T) {
+	for seed, sigma := range []uint64{1, 2, 7, 40} {
+		s := testStream(byte(seed))
+		d := distuv.Normal{Sigma: float64(sigma)}
+		counts, expected := histogramOf(300000, int(6*sigma), func() int64 { return s.normal(sigma) }, d.CDF)
+		chiSquare(t, counts, expected)
+	}
+}
+
+func TestNormalLawLargeScale(t *testing.T) {
+	s := testStream(9)
+	const sigma, n, cells = 1 << 40, 200000, 64
+	counts, expected := make([]float64, cells), make([]float64, cells)
+	for range n {
+		u := distuv.UnitNormal.CDF(float64(s.normal(sigma)) / sigma)
+		counts[min(int(u*cells), cells-1)]++
+	}
+	for i := range expected {
+		expected[i] = n / cells
+	}
+	chiSquare(t, counts, expected)
+}
+
+func TestLaplaceLaw(t *testing.T) {
+	for seed, b := range []uint64{1, 3, 25} {
+		s := testStream(byte(20 + seed))
+		d := distuv.Laplace{Scale: float64(b)}
+		counts, expected := histogramOf(300000, int(12*b), func() int64 { return s.laplace(b) }, d.CDF)
+		chiSquare(t, counts, expected)
+	}
+}
+
+// TestAgainstIndependentLibrary compares our normal law with that of
+// google/differential-privacy, whose integer noise has standard deviation
+// sigma exactly for these arguments; two-sample chi-square.
+func TestAgainstIndependentLibrary(t *testing.T) {
+	const n, sigma, reach = 60000, 30, 150
+	s := testStream(30)
+	g := noise.Gaussian()
+	var ours, theirs [2*reach + 1]float64
+	for range n {
+		ours[min(max(s.normal(sigma), -reach), reach)+reach]++
+		// One partition of magnitude sigma at (1, delta(mu=1; 1)) is noise of
+		// standard deviation sigma.
+		v, err := g.AddNoiseInt64(0, 1, sigma, 1.0, 0.12693673750664)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs[min(max(v, -reach), reach)+reach]++
+	}
+	var stat, a, b float64
+	cells := 0
+	for i := range ours {
+		a, b = a+ours[i], b+theirs[i]
+		if a+b >= 40 {
+			stat += (a - b) * (a - b) / (a + b)
+			cells++
+			a, b = 0, 0
+		}
+	}
+	limit := distuv.ChiSquared{K: float64(cells - 1)}.Quantile(1 - falseAlarm)
+	if cells < 50 || stat > limit {
+		t.Errorf("two-sample chi-square %.1f over %d cells, limit %.1f", stat, cells, limit)
+	}
+}
+
+func TestBernoulliExp(t *testing.T) {
+	s := testStream(40)
+	const n = 200000
+	for _, c := range []struct{ a, b uint64 }{{0, 1}, {1, 1}, {1, 2}, {3, 7}, {1, 1000}} {
+		heads := 0.0
+		for range n {
+			if s.bernoulliExp(c.a, c.b) {
+				heads++
+			}
+		}
+		p := math.Exp(-float64(c.a) / float64(c.b))
+		if c.a == 0 && heads != n {
+			t.Errorf("exp(0): %v of %d", heads, n)
+		}
+		// six standard deviations: two-sided false alarm 2e-9
+		if d := math.Abs(heads - n*p); d > 6*math.Sqrt(n*p*(1-p))+1e-9 {
+			t.Errorf("exp(-%d/%d): %v heads of %d, expected %.0f", c.a, c.b, heads, n, n*p)
+		}
+	}
+}
+
+// TestChooseLaw reproduces the output law of the private quantile in
+// algorithms.md 11 (3).
+func TestChooseLaw(t *testing.T) {
+	s := testStream(50)
+	r := &Ranks{grid: []float64{0, .25, .5, .75, 1}, num: 1, den: 20, counts: make([]int64, 6)}
+	r.Add([]float64{.1, .2, .3, .4, .9})
+	scores := r.Scores()
+	const n = 300000
+	scale := uint64(math.Ceil(scores.sens * (1 << scaleBits))) // epsilon = 1
+	counts, expected := make([]float64, 5), []float64{.536285, .243518, .084992, .084992, .050212}
+	for range n {
+		counts[s.choose(scores.value, scale)]++
+	}
+	for i := range expected {
+		expected[i] *= n
+	}
+	chiSquare(t, counts, expected)
+}
+
+// TestChooseGap checks the coin of the exponential mechanism where the gap is
+// far above and far below the scale.
+func TestChooseGap(t *testing.T) {
+	s := testStream(51)
+	if s.bernoulliExpScaled(1<<62, 1) {
+		t.Error("a gap of 2^82 scales showed heads")
+	}
+	if !s.bernoulliExpScaled(0, 1<<40) {
+		t.Error("no gap showed tails")
+	}
+	if j := s.choose([]int64{math.MinInt64 / 2, math.MaxInt64 / 2, 0}, 1<<scaleBits); j != 1 {
+		t.Errorf("chose %d", j)
+	}
+}
+
+// TestRoundScaledExact compares the lazy rounding with big-number arithmetic,
+// also where the first digit leaves it undecided.
+func TestRoundScaledExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sigma := rapid.Uint64Range(1, maxScale).Draw(t, "sigma")
+		x := lazy{first: rapid.Uint64().Draw(t, "first"), more: rapid.SliceOfN(rapid.Uint64(), 4, 4).Draw(t, "more")}
+		if rapid.Bool().Draw(t, "tight") {
+			// choose digits so that sigma*x comes close to a half-integer from
+			// below: x = (h + 1/2)/sigma, rounded down to 128 or 192 bits
+			h := rapid.Uint64Range(0, sigma-1).Draw(t, "half")
+			num := new(big.Int).Lsh(new(big.Int).SetUint64(2*(h>>1)+1), 319)
+			q := num.Div(num, new(big.Int).SetUint64(sigma))
+			mask := new(big.Int).SetUint64(math.MaxUint64)
+			for i := 4; i >= 0; i-- {
+				d := new(big.Int).And(q, mask).Uint64()
+				if i == 0 {
+					x.first = d
+				} else {
+					x.more[i-1] = d
+				}
+				q.Rsh(q, 64)
+			}
+			x.more[3] += rapid.Uint64Range(0, 2).Draw(t, "nudge")
+		}
+		full := new(big.Int).SetUint64(x.first)
+		for _, d := range x.more {
+			full.Lsh(full, 64).Or(full, new(big.Int).SetUint64(d))
+		}
+		// floor(sigma*x + 1/2) with x = full/2^320; digits beyond the fifth are
+		// drawn from the stream and cannot change it unless sigma*x falls
+		// within sigma/2^320 below a half-integer.
+		scaled := new(big.Int).Mul(full, new(big.Int).SetUint64(sigma))
+		low := new(big.Int).Add(scaled, new(big.Int).Lsh(big.NewInt(1), 319))
+		high := new(big.Int).Add(low, new(big.Int).SetUint64(sigma))
+		a, b := low.Rsh(low, 320).Uint64(), high.Rsh(high, 320).Uint64()
+		got := testStream(60).roundScaled(sigma, &x)
+		if got != a && got != b {
+			t.Fatalf("sigma %d: got %d, want %d or %d", sigma, got, a, b)
+		}
+	})
+}
+
+// TestLessUsesLaterDigits checks that equal first digits are told apart.
+func TestLessUsesLaterDigits(t *testing.T) {
+	s := testStream(61)
+	a, b := lazy{first: 5, more: []uint64{1, 9}}, lazy{first: 5, more: []uint64{2, 3}}
+	if !s.less(&a, &b) || s.less(&b, &a) {
+		t.Error("later digits are not compared")
+	}
+}
+
+func TestBelowIsUniform(t *testing.T) {
+	s := testStream(70)
+	for _, n := range []uint64{2, 3, 10, 1<<63 + 1} {
+		const draws, cells = 120000, 8
+		counts := make([]float64, min(n, cells))
+		expected := make([]float64, len(counts))
+		for range draws {
+			v := s.below(n)
+			if v >= n {
+				t.Fatalf("%d is not below %d", v, n)
+			}
+			counts[int(float64(v)/float64(n)*float64(len(counts)))%len(counts)]++
+		}
+		for v := range min(n, 1000) {
+			expected[int(float64(v)/float64(min(n, 1000))*float64(len(counts)))%len(counts)] += draws / float64(min(n, 1000))
+		}
+		chiSquare(t, counts, expected)
+	}
+}
+
+// TestPrecisionAttack: with integers nothing of the value shows in the low
+// bits of a release (Haney et al. 2022): the noisy 0 and the noisy 1 have the
+// same law of trailing bits.
+func TestPrecisionAttack(t *testing.T) {
+	const n, sigma = 200000, 1 << 30
+	s := testStream(80)
+	var counts [2][16]float64
+	for v := range counts {
+		for range n {
+			counts[v][uint64(int64(v)+s.normal(sigma))&15]++
+		}
+	}
+	expected := make([]float64, 16)
+	for i := range expected {
+		expected[i] = n / 16
+	}
+	chiSquare(t, counts[0][:], expected)
+	chiSquare(t, counts[1][:], expected)
+}
+
+func BenchmarkNormal(b *testing.B) {
+	s := testStream(1)
+	for b.Loop() {
+		s.normal(1 << 32)
+	}
+}
+
+func BenchmarkLaplace(b *testing.B) {
+	s := testStream(1)
+	for b.Loop() {
+		s.laplace(1 << 32)
+	}
+}
+
+func BenchmarkChoose256(b *testing.B) {
+	s := testStream(1)
+	scores := make([]int64, 256)
+	for i := range scores {
+		scores[i] = int64(-i * 100)
+	}
+	for b.Loop() {
+		s.choose(scores, 1000<<scaleBits)
+	}
+}

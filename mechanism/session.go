@@ -1,0 +1,164 @@
+package mechanism
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// Errors of a release. They depend on the plan only, never on a record.
+var (
+	// ErrUnknownLeaf is returned for a leaf that was not planned.
+	ErrUnknownLeaf = errors.New("mechanism: the plan has no such leaf")
+	// ErrSpent is returned when a draw of a leaf is asked for a second time,
+	// or beyond the number of draws that was priced.
+	ErrSpent = errors.New("mechanism: the leaf's draw is already spent")
+	// ErrLaw is returned when a leaf was priced for another law than the
+	// release needs.
+	ErrLaw = errors.New("mechanism: the leaf was priced for another law")
+	// ErrNorm is returned when the sensitivity of the value is not of the kind
+	// that the release needs.
+	ErrNorm = errors.New("mechanism: the sensitivity is of the wrong kind for this release")
+	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units.
+	ErrScale = errors.New("mechanism: the noise scale leaves the range of the integer grid")
+	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
+	ErrEmpty = errors.New("mechanism: nothing to release")
+)
+
+// A Session is the only door between private and public values: it holds the
+// priced tree, the relation and a secret key that is fresh in every run. A
+// Session is a cursor into the tree; [Session.Sub] moves it. All methods may
+// be used by several goroutines at once.
+type Session struct {
+	core *core
+	path string
+}
+
+type core struct {
+	priced *budget.Priced
+	key    [keySize]byte
+
+	mu     sync.Mutex
+	spent  map[string]map[int]bool
+	events map[string]Event
+
+	tap tap
+}
+
+// An Event describes one leaf after the run: what was released, under which
+// law and at which scale. It holds public facts only.
+type Event struct {
+	Path        string     // leaf path
+	Law         budget.Law // per draw, with the number of priced draws
+	Released    int        // draws released (the rest are charged all the same)
+	Sensitivity float64    // in the statistic's own measure
+	Scale       float64    // noise scale in the same measure; 0 for a choice
+}
+
+// NewSession opens a session at the root of a priced tree. It fails only when
+// the operating system's random source does.
+func NewSession(p *budget.Priced) (*Session, error) {
+	c := &core{priced: p, spent: map[string]map[int]bool{}, events: map[string]Event{}}
+	if _, err := rand.Read(c.key[:]); err != nil {
+		return nil, fmt.Errorf("mechanism: no random source: %w", err)
+	}
+	return &Session{core: c, path: p.Tree().Name}, nil
+}
+
+// Sub returns the session of the node with the given name below this one.
+func (s *Session) Sub(name string) *Session {
+	return &Session{core: s.core, path: s.join(name)}
+}
+
+// Relation returns the neighbouring relation of the run.
+func (s *Session) Relation() budget.Relation { return s.core.priced.Target().Relation }
+
+func (s *Session) join(name string) string {
+	if s.path == "" {
+		return name
+	}
+	return s.path + "/" + name
+}
+
+// Events lists every leaf of the plan in tree order, released or not.
+func (s *Session) Events() []Event {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	leaves := s.core.priced.Leaves()
+	out := make([]Event, 0, len(leaves))
+	for _, l := range leaves {
+		e, ok := s.core.events[l.Path]
+		if !ok {
+			e = Event{Path: l.Path, Law: l.Law}
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// ticket is the right to one draw of a leaf.
+type ticket struct {
+	path  string
+	draw  int
+	law   budget.Law
+	noise *stream
+}
+
+// take spends draw i of a leaf.
+func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) {
+	path := s.join(name)
+	law, ok := s.core.priced.Law(path)
+	if !ok {
+		return ticket{}, fmt.Errorf("%w: %q", ErrUnknownLeaf, path)
+	}
+	if law.Kind != kind {
+		return ticket{}, fmt.Errorf("%w: %q is priced as %v, the release is %v", ErrLaw, path, law.Kind, kind)
+	}
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	if draw < 0 || draw >= law.Draws || s.core.spent[path][draw] {
+		return ticket{}, fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
+	}
+	if s.core.spent[path] == nil {
+		s.core.spent[path] = map[int]bool{}
+	}
+	s.core.spent[path][draw] = true
+	return ticket{path, draw, law, newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+}
+
+// note records the public description of a release.
+func (s *Session) note(t ticket, sensitivity, scale float64) {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	e := s.core.events[t.path]
+	e.Path, e.Law = t.path, t.law
+	e.Released++
+	e.Sensitivity = math.Max(e.Sensitivity, sensitivity)
+	e.Scale = math.Max(e.Scale, scale)
+	s.core.events[t.path] = e
+}
+
+// scaleUp returns the smallest integer scale not below x, or ErrScale.
+func scaleUp(x float64) (uint64, error) {
+	x = math.Ceil(x)
+	if !(x <= maxScale) {
+		return 0, ErrScale
+	}
+	return uint64(math.Max(x, 1)), nil
+}
+
+// up widens a computed sensitivity by more than its rounding error can be.
+func up(x float64) float64 { return x * (1 + 0x1p-48) }
+
+// Scale returns the noise scale, in the statistic's own measure, of a leaf
+// that was released: a public fact that depends on the plan only. It is 0
+// before the release.
+func (s *Session) Scale(name string) float64 {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.events[s.join(name)].Scale
+}

@@ -1,0 +1,184 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+func priced(t testing.TB, rel budget.Relation) *budget.Priced {
+	t.Helper()
+	p, err := budget.Calibrate(budget.Seq("run",
+		budget.GaussianLeaf("sums", .4, 2),
+		budget.LaplaceLeaf("count", .2, 1),
+		budget.Seq("inner", budget.ExponentialLeaf("pick", .4, 3)),
+	), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func session(t testing.TB, rel budget.Relation, seed byte) *Session {
+	t.Helper()
+	s, err := NewSession(priced(t, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seed != 0 {
+		s.core.key = [keySize]byte{seed}
+	}
+	return s
+}
+
+func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit} }
+
+func TestSpending(t *testing.T) {
+	s := session(t, budget.AddRemove, 0)
+	if _, err := GaussianDraw(s, "sums", 1, vector(1)); err != nil {
+		t.Fatal(err)
+	}
+	refused := []struct {
+		name string
+		err  error
+		call func() error
+	}{
+		{"second time", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", 1, vector(1)); return err }},
+		{"beyond the draws", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", 2, vector(1)); return err }},
+		{"negative draw", ErrSpent, func() error { _, err := GaussianDraw(s, "sums", -1, vector(1)); return err }},
+		{"unplanned", ErrUnknownLeaf, func() error { _, err := Gaussian(s, "other", vector(1)); return err }},
+		{"inner node", ErrUnknownLeaf, func() error { _, err := Gaussian(s, "inner", vector(1)); return err }},
+		{"another law", ErrLaw, func() error { _, err := Gaussian(s, "count", vector(1)); return err }},
+		{"another norm", ErrNorm, func() error { _, err := Choose(s.Sub("inner"), "pick", 0, vector(1)); return err }},
+		{"nothing", ErrEmpty, func() error { _, err := Gaussian(s, "sums", vector()); return err }},
+		{"scale", ErrScale, func() error {
+			_, err := Gaussian(s, "sums", Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1})
+			return err
+		}},
+	}
+	for _, c := range refused {
+		if err := c.call(); !errors.Is(err, c.err) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.err)
+		}
+	}
+	if s.core.spent["run/inner/pick"] != nil {
+		t.Error("a refused release spent its draw")
+	}
+}
+
+// TestNoiseIgnoresOrder: the noise of a draw depends on the key, the leaf and
+// the draw, not on when or by which goroutine it is asked for.
+func TestNoiseIgnoresOrder(t *testing.T) {
+	a, b := session(t, budget.AddRemove, 7), session(t, budget.AddRemove, 7)
+	first, _ := GaussianDraw(a, "sums", 0, vector(0, 0, 0))
+	second, _ := GaussianDraw(a, "sums", 1, vector(0, 0, 0))
+	var wg sync.WaitGroup
+	var out [2]Public[[]float64]
+	for i := 1; i >= 0; i-- {
+		wg.Go(func() { out[i], _ = GaussianDraw(b, "sums", i, vector(0, 0, 0)) })
+	}
+	wg.Wait()
+	if !slices.Equal(out[0].Value(), first.Value()) || !slices.Equal(out[1].Value(), second.Value()) {
+		t.Error("noise depends on the order of the releases")
+	}
+	if slices.Equal(first.Value(), second.Value()) {
+		t.Error("two draws share their noise")
+	}
+	c := session(t, budget.AddRemove, 0)
+	fresh, _ := GaussianDraw(c, "sums", 0, vector(0, 0, 0))
+	if slices.Equal(fresh.Value(), first.Value()) {
+		t.Error("a fresh session repeats a key")
+	}
+}
+
+func TestEvents(t *testing.T) {
+	s := session(t, budget.AddRemove, 0)
+	if _, err := GaussianDraw(s, "sums", 0, vector(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	events := s.Events()
+	if len(events) != 3 {
+		t.Fatalf("%d events, want one a leaf", len(events))
+	}
+	e := events[0]
+	mu := e.Law.Mu
+	if e.Path != "run/sums" || e.Released != 1 || e.Sensitivity != 1 || e.Law.Draws != 2 {
+		t.Errorf("event %+v", e)
+	}
+	// sigma is sensitivity/mu rounded up to the grid
+	if e.Scale < 1/mu || e.Scale > 1/mu+2*countUnit {
+		t.Errorf("scale %v, want %v", e.Scale, 1/mu)
+	}
+	if events[1].Released != 0 || events[1].Law.Kind != budget.Laplace {
+		t.Errorf("unspent leaf: %+v", events[1])
+	}
+}
+
+func TestReleasesCarryTheirNoise(t *testing.T) {
+	// Half the epsilon of a Laplace step doubles its scale.
+	run := func(eps float64) float64 {
+		p, err := budget.Calibrate(budget.Seq("run", budget.LaplaceLeaf("count", 1, 1)), budget.Target{Epsilon: eps, Delta: 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSession(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Laplace(s, "count", 0, Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit}); err != nil {
+			t.Fatal(err)
+		}
+		return s.Scale("count")
+	}
+	if one, half := run(1), run(.5); math.Abs(half/one-2) > 1e-5 || math.Abs(one-1) > 1e-5 {
+		t.Errorf("scales %v at epsilon 1 and %v at 1/2", one, half)
+	}
+}
+
+func TestAddSaturating(t *testing.T) {
+	for _, c := range []struct{ a, b, want int64 }{
+		{math.MaxInt64, 1, math.MaxInt64}, {math.MinInt64, -1, math.MinInt64}, {math.MaxInt64, math.MinInt64, -1}, {-3, 5, 2},
+	} {
+		if got := addSaturating(c.a, c.b); got != c.want {
+			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestCoins(t *testing.T) {
+	s := session(t, budget.AddRemove, 3)
+	c := s.Coins("split")
+	const n = 100000
+	counts, expected := make([]float64, 7), make([]float64, 7)
+	heads, same, other := 0.0, 0.0, s.Coins("bucket")
+	for id := range uint64(n) {
+		counts[c.Below(id, 7)]++
+		if c.Heads(id, .1) {
+			heads++
+		}
+		if c.Below(id, 2) == other.Below(id, 2) {
+			same++
+		}
+		if c.Below(id, 7) != s.Coins("split").Below(id, 7) {
+			t.Fatal("a record's coin changes within a run")
+		}
+		if id > 1000 {
+			continue
+		}
+		if c.Below(id, 1) != 0 || c.Heads(id, 0) || !c.Heads(id, 1) {
+			t.Fatal("certain coins are not certain")
+		}
+	}
+	for i := range expected {
+		expected[i] = n / 7.
+	}
+	chiSquare(t, counts, expected)
+	// six standard deviations
+	if math.Abs(heads-n*.1) > 6*math.Sqrt(n*.09) || math.Abs(same-n/2) > 6*math.Sqrt(n/4) {
+		t.Errorf("%v heads at p=.1, %v agreements of two coins, of %d", heads, same, n)
+	}
+}

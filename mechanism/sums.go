@@ -1,0 +1,88 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// sumUnit is the grid of clamped sums.
+const sumUnit = 0x1p-28
+
+// Sums accumulates, over records, a vector of statistics each clamped to a
+// public interval first.
+type Sums struct {
+	lo, hi   []int64 // in sumUnit
+	relation budget.Relation
+	sums     []int64
+}
+
+// NewSums prepares the sums of statistics k with public intervals
+// [lower[k], upper[k]], of magnitude at most 2^20.
+func (s *Session) NewSums(lower, upper []float64) *Sums {
+	b := &Sums{relation: s.Relation(), sums: make([]int64, len(lower))}
+	for k := range lower {
+		b.lo = append(b.lo, int64(math.Ceil(lower[k]/sumUnit)))
+		b.hi = append(b.hi, int64(math.Floor(upper[k]/sumUnit)))
+	}
+	return b
+}
+
+// Add clamps and adds a block of records: one slice a statistic, one number a
+// record, NaN counting as 0 before the clamp. It panics when the slices are
+// not one a statistic and of equal length.
+func (b *Sums) Add(values [][]float64) {
+	if len(values) != len(b.lo) {
+		panic("mechanism: a block of sums has one slice a statistic")
+	}
+	for k, column := range values {
+		if len(column) != len(values[0]) {
+			panic("mechanism: the statistics of a block differ in length")
+		}
+		lo, hi, sum := b.lo[k], b.hi[k], int64(0)
+		for _, x := range column {
+			sum += fixed(x, lo, hi)
+		}
+		b.sums[k] += sum
+	}
+}
+
+// fixed rounds x toward zero to the grid and clamps it.
+func fixed(x float64, lo, hi int64) int64 {
+	x /= sumUnit
+	switch {
+	case x != x:
+		return min(max(0, lo), hi)
+	case x <= float64(lo):
+		return lo
+	case x >= float64(hi):
+		return hi
+	}
+	return min(max(int64(x), lo), hi)
+}
+
+// Merge adds the sums of another accumulator of the same intervals over other
+// records.
+func (b *Sums) Merge(o *Sums) {
+	for k, v := range o.sums {
+		b.sums[k] += v
+	}
+}
+
+// Bound returns the sums with their L2 sensitivity.
+//
+// Add or remove one record: statistic k moves by its clamped value, at most
+// max(|lo_k|, |hi_k|), so the vector moves by at most the root of the sum of
+// squares. Substitution: statistic k moves by at most hi_k - lo_k. Both are
+// attained when the statistics can be extreme together.
+func (b *Sums) Bound() Bounded[Vector] {
+	total := 0.0
+	for k := range b.lo {
+		reach := float64(max(-b.lo[k], b.lo[k], b.hi[k], -b.hi[k]))
+		if b.relation != budget.AddRemove {
+			reach = float64(b.hi[k] - b.lo[k])
+		}
+		total += reach * reach
+	}
+	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, up(math.Sqrt(total)), sumUnit}
+}

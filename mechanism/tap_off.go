@@ -1,0 +1,10 @@
+//go:build !replay
+
+package mechanism
+
+// tap is empty outside test builds: exact values reach nothing but the noise.
+type tap struct{}
+
+func (tap) vector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }
+func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { return out }
+func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }

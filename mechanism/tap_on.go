@@ -1,0 +1,174 @@
+//go:build replay
+
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// tap watches the releases of a session in builds with the tag "replay". It
+// holds exact private values and must never be part of a shipped binary.
+type tap struct{ rec *Recorder }
+
+// A Release is one watched release: the exact private input, the declared
+// bound and what came out, all in grid units.
+type Release struct {
+	Path  string
+	Draw  int
+	Law   budget.Law
+	Shape int // side of a symmetric matrix; 0 for a vector
+	Kind  string
+	Input Vector
+	Bound float64
+	Out   Vector // for a choice: the index
+}
+
+// A Recorder collects the releases of a run, and in a second run on a
+// neighbouring table puts the first run's outputs in their place (the
+// Re:cord-play method, arXiv 2602.17454).
+type Recorder struct {
+	mu     sync.Mutex
+	seen   map[string]Release
+	replay map[string]Release
+	key    [keySize]byte
+	faults []string
+}
+
+// NewRecorder starts a recording under a key drawn from seed.
+func NewRecorder(seed byte) *Recorder {
+	r := &Recorder{seen: map[string]Release{}}
+	for i := range r.key {
+		r.key[i] = seed + byte(i)
+	}
+	return r
+}
+
+// Replay returns a recorder for the neighbouring run: the same key, hence the
+// same coins record by record, and the recorded outputs.
+func (r *Recorder) Replay() *Recorder {
+	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key}
+}
+
+// NewRecordedSession is NewSession with a fixed key and a tap.
+func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
+	return &Session{
+		core: &core{
+			priced: p, key: r.key, spent: map[string]map[int]bool{}, events: map[string]Event{}, tap: tap{r},
+		},
+		path: p.Tree().Name,
+	}
+}
+
+func (t tap) watch(rel Release) Vector {
+	r := t.rec
+	if r == nil {
+		return rel.Out
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := fmt.Sprintf("%s#%d", rel.Path, rel.Draw)
+	if r.replay != nil {
+		first, ok := r.replay[id]
+		switch {
+		case !ok:
+			r.faults = append(r.faults, id+": released only on the neighbouring table")
+		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || len(first.Input) != len(rel.Input):
+			r.faults = append(r.faults, id+": another law or shape on the neighbouring table")
+		case first.Bound != rel.Bound:
+			r.faults = append(r.faults, id+": the declared sensitivity depends on the data")
+		default:
+			rel.Out = first.Out
+		}
+	}
+	r.seen[id] = rel
+	return rel.Out
+}
+
+func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
+	return t.watch(Release{k.path, k.draw, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
+}
+
+func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
+	return t.watch(Release{k.path, k.draw, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
+}
+
+func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
+	return int(t.watch(Release{k.path, k.draw, k.law, 0, "choice", append(Vector(nil), in...), bound, Vector{int64(out)}})[0])
+}
+
+// Releases lists what was recorded, by path and draw.
+func (r *Recorder) Releases() []Release {
+	out := make([]Release, 0, len(r.seen))
+	for _, x := range r.seen {
+		out = append(out, x)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Path != out[j].Path {
+			return out[i].Path < out[j].Path
+		}
+		return out[i].Draw < out[j].Draw
+	})
+	return out
+}
+
+// Compare returns every way in which the neighbouring run b broke the plan of
+// run a: a leaf missing, another law, or inputs further apart than declared.
+// closest is the largest ratio of distance to declared sensitivity, so that a
+// test can tell a bound that was approached from one that never was.
+func Compare(a, b *Recorder) (faults []string, closest float64) {
+	faults = append(faults, b.faults...)
+	for id, x := range a.seen {
+		y, ok := b.seen[id]
+		if !ok {
+			faults = append(faults, id+": released only on the first table")
+			continue
+		}
+		if len(x.Input) != len(y.Input) {
+			continue // reported by watch
+		}
+		ratio := x.distance(y) / x.Bound
+		closest = math.Max(closest, ratio)
+		if ratio > 1 {
+			faults = append(faults, fmt.Sprintf("%s: inputs differ by %.17g times the declared sensitivity", id, ratio))
+		}
+	}
+	sort.Strings(faults)
+	return faults, closest
+}
+
+// distance is the change between two inputs in the norm of the release.
+func (x Release) distance(y Release) float64 {
+	switch x.Kind {
+	case "choice": // width of the range of changes
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for i := range x.Input {
+			d := float64(y.Input[i] - x.Input[i])
+			lo, hi = math.Min(lo, d), math.Max(hi, d)
+		}
+		return hi - lo
+	case "symmetric":
+		var sum float64
+		for i, k := 0, 0; i < x.Shape; i++ {
+			for j := i; j < x.Shape; j, k = j+1, k+1 {
+				d := float64(y.Input[k] - x.Input[k])
+				if i != j {
+					sum += d * d
+				}
+				sum += d * d
+			}
+		}
+		return math.Sqrt(sum)
+	default:
+		var sum float64
+		for i := range x.Input {
+			d := float64(y.Input[i] - x.Input[i])
+			sum += d * d
+		}
+		return math.Sqrt(sum)
+	}
+}

@@ -1,0 +1,16 @@
+// Package pipeline prices a private training run and carries it out.
+//
+// A [Pipeline] is a plain description: the declared columns, the budget, the
+// selector and the trainer. [Pipeline.Plan] prices it without any row: the
+// result says what every step costs and what the whole guarantees.
+// [Pipeline.Fit] splits the records by a coin each, selects, scales, trains on
+// the training part and measures on the held-out part, and returns a [Result]
+// whose public half is all that may leave. The package knows no file.
+//
+// # Order of the stages
+//
+//	training part:  selection (raw columns) -> scaling (chosen columns) -> model
+//	held-out part:  R² of the model
+//
+// The two parts hold different records, so each may spend the whole budget.
+package pipeline

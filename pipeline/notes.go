@@ -1,0 +1,79 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// Severity grades a warning.
+type Severity string
+
+// The severities, after the classes that privacy libraries use.
+const (
+	Critical    Severity = "critical"    // the number must not be relied on
+	Theoretical Severity = "theoretical" // a limit of what the guarantee says
+	Negligible  Severity = "negligible"  // for completeness
+)
+
+// A Warning is a public remark on a run: it depends on the plan and on
+// released values only.
+type Warning struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`
+}
+
+// WideInterval is the width of the R² interval above which a run warns.
+const WideInterval = .25
+
+func (p *Pipeline) warnings(r *Result) []Warning {
+	out := []Warning{{"no-ledger", Theoretical,
+		"This run was not entered in a ledger. Its budget adds to that of every other run on records of the same people."}}
+	switch {
+	case r.R2 == nil:
+		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
+	case r.R2.Upper <= 0:
+		out = append(out, Warning{"no-signal", Critical,
+			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
+	case r.R2.Upper-r.R2.Lower > WideInterval:
+		out = append(out, Warning{"wide-interval", Critical,
+			"The interval of the held-out R² is wide: its noise is large for the number of records held out."})
+	}
+	if r.Guarantee.Epsilon > 10 {
+		out = append(out, Warning{"large-epsilon", Critical,
+			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
+	}
+	return out
+}
+
+// unprotected lists what the recipe states about the data. It is public by
+// declaration: the guarantee says nothing about it.
+func (p *Pipeline) unprotected() []Fact {
+	out := []Fact{
+		{"columns", p.Schema.Names()},
+		{"target", p.Target},
+		{"holdout", p.Holdout},
+	}
+	for _, c := range p.Schema.Columns {
+		if c.Ranged {
+			out = append(out, Fact{"range of " + c.Name, []float64{c.Lower, c.Upper}})
+		}
+		if c.HasMissing {
+			out = append(out, Fact{"missing value of " + c.Name, c.Missing})
+		}
+		if c.Kind == dataset.Category {
+			out = append(out, Fact{"categories of " + c.Name, c.Categories})
+		}
+	}
+	return out
+}
+
+// sameSchema reports whether a table was read under the pipeline's schema.
+func sameSchema(a, b dataset.Schema) bool {
+	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
+		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
+			x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Other == y.Other && x.Private == y.Private &&
+			slices.Equal(x.Categories, y.Categories)
+	})
+}

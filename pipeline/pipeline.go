@@ -1,0 +1,181 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Errors of a plan. They depend on public facts only.
+var (
+	// ErrTarget is returned when the target is not a numeric column of the
+	// schema.
+	ErrTarget = errors.New("pipeline: the target must be a numeric column of the schema")
+	// ErrNoFeature is returned when no candidate feature is left.
+	ErrNoFeature = errors.New("pipeline: no feature is left to train on")
+	// ErrRelation is returned when a stage does not support the relation.
+	ErrRelation = errors.New("pipeline: a stage does not support the relation")
+	// ErrHoldout is returned for a held-out share outside [0, 0.5].
+	ErrHoldout = errors.New("pipeline: the held-out share must lie in [0, 0.5]")
+	// ErrUnit is returned for a schema with a privacy-unit column.
+	ErrUnit = errors.New("pipeline: a privacy-unit column is not supported")
+	// ErrRange is returned when declared scaling meets a column without a range.
+	ErrRange = errors.New("pipeline: declared scaling needs a range for every numeric column")
+	// ErrModel is returned for a model method that this package does not run.
+	ErrModel = errors.New("pipeline: unknown model method")
+)
+
+// The names of the model methods.
+const (
+	// Auto chooses the method from public facts; now it is JointGram.
+	Auto = "auto"
+	// JointGram is the joint noisy Gram trainer (package adassp).
+	JointGram = "joint-gram"
+)
+
+// DefaultHoldout is the share of records that recipes hold out by default.
+const DefaultHoldout = .1
+
+// A Pipeline describes a private training run. It holds public facts only and
+// may be used for any number of runs, also at once.
+type Pipeline struct {
+	// Schema declares the columns that the run reads: candidate features and
+	// the target.
+	Schema dataset.Schema
+	// Target names the column to predict, which must be numeric.
+	Target string
+	// Budget is the (epsilon, delta), relation and composition of the run.
+	Budget budget.Target
+	// Holdout is the share of records, in [0, .5], kept for the private
+	// held-out metric; with 0 there is none.
+	Holdout float64
+	// DeclaredScaling refuses numeric columns without a declared range instead
+	// of releasing their ranges.
+	DeclaredScaling bool
+	// Selector chooses the features; nil keeps all.
+	Selector selection.Selector
+	// Model is the training method; empty means Auto.
+	Model string
+}
+
+// A Plan is a priced pipeline.
+type Plan struct {
+	*budget.Priced
+	facts    selection.Facts
+	selector selection.Selector
+	method   string
+	columns  []int // candidate features and then the target, as schema columns
+	private  bool  // the selector releases something
+	scaled   bool  // some range is released
+}
+
+// The names of the plan's nodes. They are part of report.json.
+const (
+	rootNode    = "fit"
+	trainNode   = "train"
+	holdoutNode = "holdout"
+)
+
+// Plan prices the run: no row is needed and none is read. Errors are those of
+// this package, of package budget and of the stages.
+func (p *Pipeline) Plan() (*Plan, error) {
+	plan := &Plan{selector: p.Selector, method: p.Model}
+	if plan.selector == nil {
+		plan.selector = selection.None{}
+	}
+	if plan.method == "" || plan.method == Auto {
+		plan.method = JointGram
+	}
+	if err := p.check(plan); err != nil {
+		return nil, err
+	}
+	train, err := p.trainTree(plan)
+	if err != nil {
+		return nil, err
+	}
+	parts := []budget.Node{train}
+	if p.Holdout > 0 {
+		parts = append(parts, budget.Seq(holdoutNode, evaluate.Regression{}.Plan()))
+	}
+	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
+	if err != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// check validates the description and collects the facts of the plan.
+func (p *Pipeline) check(plan *Plan) error {
+	if err := p.Schema.Validate(); err != nil {
+		return err
+	}
+	target := p.Schema.Index(p.Target)
+	switch {
+	case target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric:
+		return fmt.Errorf("%w: %q", ErrTarget, p.Target)
+	case !(p.Holdout >= 0 && p.Holdout <= .5):
+		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
+	case p.Schema.Unit != "":
+		return ErrUnit
+	case p.Budget.Relation != budget.AddRemove && p.Budget.Relation != budget.Substitute:
+		return fmt.Errorf("%w: %v", ErrRelation, p.Budget.Relation)
+	case plan.method != JointGram:
+		return fmt.Errorf("%w: %q", ErrModel, plan.method)
+	}
+	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	for j, c := range p.Schema.Columns {
+		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged {
+			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)
+		}
+		if j != target {
+			plan.facts.Columns = append(plan.facts.Columns, c)
+			plan.columns = append(plan.columns, j)
+		}
+	}
+	plan.columns = append(plan.columns, target)
+	if len(plan.facts.Columns) == 0 {
+		return ErrNoFeature
+	}
+	return nil
+}
+
+// trainTree plans the stages of the training part, in the order they run. What
+// a private choice decides is planned for the worst case: every candidate.
+func (p *Pipeline) trainTree(plan *Plan) (budget.Node, error) {
+	node, private, err := plan.selector.Plan(plan.facts)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	var stages []budget.Node
+	if plan.private = private; private {
+		stages = append(stages, budget.Seq("selection", node))
+	}
+	columns := append(append([]dataset.Column(nil), plan.facts.Columns...), plan.facts.Target)
+	node, plan.scaled = scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
+	if plan.scaled {
+		stages = append(stages, node)
+	}
+	node, err = adassp.JointGram{Columns: columns}.Plan()
+	if err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(trainNode, append(stages, budget.Seq("model", node))...), nil
+}
+
+// Method returns the model method that the plan runs.
+func (p *Plan) Method() string { return p.method }
+
+// Columns lists the names of the candidate features in table order.
+func (p *Plan) Columns() []string {
+	names := make([]string, len(p.facts.Columns))
+	for j, c := range p.facts.Columns {
+		names[j] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,91 @@
+package recipe
+
+import (
+	"math"
+	"reflect"
+)
+
+// decode lays the tree over a recipe that holds the defaults. What has the
+// wrong type is left alone: the schema has already spoken of it. It returns
+// the paths that were given a value.
+func decode(root *node, r *Recipe) map[string]bool {
+	given := map[string]bool{}
+	decodeInto(root, "", reflect.ValueOf(r).Elem(), given)
+	return given
+}
+
+func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i, k := range n.keys {
+			if f := fieldIndex(v.Type(), k.literal); f >= 0 {
+				decodeInto(n.kids[i], child(path, k.literal), v.Field(f), given)
+			}
+		}
+	case reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		decodeInto(n, path, fresh.Elem(), given)
+		if given[path] || n.kind == mapping {
+			v.Set(fresh)
+		}
+	case reflect.Map:
+		if n.kind != mapping {
+			return
+		}
+		m := reflect.MakeMapWithSize(v.Type(), len(n.keys))
+		for i, k := range n.keys {
+			e := reflect.New(v.Type().Elem()).Elem()
+			decodeInto(n.kids[i], child(path, k.literal), e, given)
+			m.SetMapIndex(reflect.ValueOf(k.literal), e)
+		}
+		v.Set(m)
+	case reflect.Slice:
+		if n.kind != list {
+			return
+		}
+		s := reflect.MakeSlice(v.Type(), len(n.kids), len(n.kids))
+		for i, k := range n.kids {
+			decodeInto(k, item(path, i), s.Index(i), given)
+		}
+		v.Set(s)
+	default:
+		given[path] = decodeScalar(n, v)
+	}
+}
+
+// decodeScalar stores a scalar and reports whether it had the right type.
+func decodeScalar(n *node, v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String: // taken as written, so that no and 007 stay names
+		if n.kind != text && n.kind != number && n.kind != boolean {
+			return false
+		}
+		v.SetString(n.literal)
+	case reflect.Bool:
+		if n.kind != boolean {
+			return false
+		}
+		v.SetBool(n.truth)
+	case reflect.Int:
+		if n.kind != number || n.num != math.Trunc(n.num) { // also NaN
+			return false
+		}
+		v.SetInt(int64(min(max(n.num, math.MinInt32), math.MaxInt32))) // the rules bound it further
+	case reflect.Float64:
+		switch n.kind {
+		case number:
+			v.SetFloat(n.num)
+		case text: // ln(3); the schema allows it for epsilon only
+			x, err := ParseEpsilon(n.literal)
+			if err != nil {
+				return false
+			}
+			v.SetFloat(x)
+		default:
+			return false
+		}
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package recipe
+
+import "strconv"
+
+// Flags is a recipe given on the command line, each value as typed. Empty
+// means not given.
+type Flags struct {
+	Data    string // --data, the table; required
+	Target  string // --target; required
+	Epsilon string // --epsilon, a number or ln(number); required
+	Delta   string // --delta
+	Out     string // --out
+}
+
+// FromFlags builds the recipe that `dptrain fit --data … --target …` stands
+// for. It meets the same rules as a file; its problems name the flag instead
+// of a position.
+func FromFlags(f Flags) (*Recipe, Problems) {
+	root := &node{kind: mapping}
+	src := &source{flags: map[string]string{}}
+	add := func(section, key, flag, value string, read func(string) *node) {
+		path := child(section, key)
+		src.flags[path] = flag
+		if value == "" {
+			return
+		}
+		home := root.get(section)
+		if home == nil {
+			home = &node{kind: mapping}
+			root.keys, root.kids = append(root.keys, &node{kind: text, literal: section}), append(root.kids, home)
+		}
+		home.keys, home.kids = append(home.keys, &node{kind: text, literal: key}), append(home.kids, read(value))
+	}
+	add("data", "path", "--data", f.Data, textNode)
+	add("data", "target", "--target", f.Target, textNode)
+	add("privacy", "epsilon", "--epsilon", f.Epsilon, numberNode)
+	add("privacy", "delta", "--delta", f.Delta, numberNode)
+	add("output", "dir", "--out", f.Out, textNode)
+	src.at = newSource("", root).at
+	return Options{}.build(root, src, thisBuild())
+}
+
+func textNode(s string) *node { return &node{kind: text, literal: s} }
+
+// numberNode is a number where s is one, else text: ln(3), or a mistake.
+func numberNode(s string) *node {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return textNode(s)
+	}
+	return &node{kind: number, literal: s, num: x}
+}

@@ -1,0 +1,132 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Validate checks r against the names of the columns: every column the recipe
+// speaks of is there, and there are enough of them. It is total on any header.
+//
+// A table without a header has data where names should be, so no message
+// repeats a name from header unless the recipe and the header agree on at
+// least one column.
+func (r *Recipe) Validate(header []string) Problems {
+	h := &headerCheck{r: r, names: map[string]bool{}, header: header}
+	for _, name := range header {
+		h.names[name] = true
+	}
+	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
+	h.present()
+	h.enough()
+	h.declared()
+	return h.ps.sorted()
+}
+
+// mentioned lists every column the recipe names.
+func (r *Recipe) mentioned() []string {
+	names := slices.Concat([]string{r.Data.Target}, r.Data.Exclude, r.Selection.Features)
+	for name := range r.Data.Columns {
+		names = append(names, name)
+	}
+	return names
+}
+
+type headerCheck struct {
+	r       *Recipe
+	header  []string
+	names   map[string]bool
+	trusted bool // header and recipe share a name: header holds names, not data
+	ps      Problems
+}
+
+func (h *headerCheck) present() {
+	if t := h.r.Data.Target; t != "" && !h.names[t] {
+		h.absent(h.r.src.problem, "data.target", "the target", t)
+	}
+	for i, name := range h.r.Data.Exclude {
+		if !h.names[name] {
+			h.absent(h.r.src.problem, item("data.exclude", i), "the excluded column", name)
+		}
+	}
+	for name := range h.r.Data.Columns {
+		if !h.names[name] {
+			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
+		}
+	}
+	for i, name := range h.r.Selection.Features {
+		if !h.names[name] {
+			h.absent(h.r.src.problem, item("selection.features", i), "the feature", name)
+		}
+	}
+}
+
+func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
+	hint := "names are compared exactly"
+	folded := strings.TrimSpace(name)
+	if slices.ContainsFunc(h.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), folded) }) {
+		hint = "a column differs from it only in letter case or space around it"
+	} else if best, ok := nearest(name, h.header); ok && h.trusted {
+		hint = "did you mean " + quoted(best) + "?"
+	}
+	h.ps = append(h.ps, problem(path, what+" "+quoted(name)+" is not in the header of the table", hint))
+}
+
+// candidates lists the columns that can become features, without repetition.
+func (h *headerCheck) candidates() []string {
+	target := h.r.Data.Target
+	if target == "" && len(h.header) > 0 { // an experiment takes the last column
+		target = h.header[len(h.header)-1]
+	}
+	var out []string
+	seen := map[string]bool{target: true}
+	for _, name := range h.r.Data.Exclude {
+		seen[name] = true
+	}
+	for _, name := range h.header {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// enough checks that there is something to learn from, and k columns of it.
+func (h *headerCheck) enough() {
+	n, k := len(h.candidates()), h.r.Selection.K
+	switch {
+	case n == 0:
+		h.ps = append(h.ps, h.r.src.problem("data", "no column is left to learn from", "the table has no other columns than the target and the excluded ones"))
+	case k > n:
+		h.ps = append(h.ps, h.r.src.problem("selection.k", fmt.Sprintf("selection.k is %d, but only %d columns can be chosen", k, n), "a category column counts as one; the target and excluded columns do not count"))
+	}
+}
+
+// declared checks that declared scaling finds a range for every numeric
+// feature; the target was checked with the recipe.
+func (h *headerCheck) declared() {
+	if h.r.Scaling.Method != "declared" || !h.trusted {
+		return
+	}
+	columns := h.candidates()
+	if h.r.Selection.Method == "fixed" {
+		columns = h.r.Selection.Features
+	}
+	var bare []string
+	for _, name := range columns {
+		if c := h.r.Data.Columns[name]; c.Categories == nil && c.Lower == nil && h.names[name] {
+			bare = append(bare, quoted(name))
+		}
+	}
+	if len(bare) == 0 {
+		return
+	}
+	const most = 5
+	list := strings.Join(bare[:min(most, len(bare))], ", ")
+	if len(bare) > most {
+		list += fmt.Sprintf(" and %d more", len(bare)-most)
+	}
+	h.ps = append(h.ps, h.r.src.problem("scaling.method", "with scaling declared, every numeric column needs lower and upper; they are missing for "+list, "declare them in data.columns, or use scaling private"))
+}

@@ -1,0 +1,135 @@
+package recipe
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// MaxSize is the largest recipe that is read, in bytes.
+const MaxSize = 1 << 20
+
+// Options changes how a recipe is read. The zero value is what every run on
+// private data uses.
+type Options struct {
+	// Bench reads a recipe for an experiment on public data: the names that
+	// give no privacy are accepted, data.path and data.target may be missing,
+	// and epsilon and delta default to ln(3) and 1e-5.
+	Bench bool
+}
+
+// Parse reads a recipe from src; name is what problems call the file. It
+// returns the recipe with every default filled in, or every problem it has
+// (and a nil recipe). It never panics, whatever src holds.
+func Parse(name string, src []byte) (*Recipe, Problems) { return Options{}.Parse(name, src) }
+
+// Load reads the recipe at path and parses it. The error is [Problems], also
+// when the file cannot be read; errors.Is(err, fs.ErrNotExist) tells why.
+func Load(path string) (*Recipe, error) { return Options{}.Load(path) }
+
+// Load is [Load] with options.
+func (o Options) Load(path string) (*Recipe, error) {
+	fail := func(msg, hint string, err error) error {
+		return Problems{{File: path, Msg: msg, Hint: hint, err: err}}
+	}
+	if isTable(path) {
+		return nil, fail("this is a table, not a recipe", "give the table with --data, or write a recipe with `dptrain init`", nil)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fail("the recipe cannot be read: "+reason(err), "", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, fail("the recipe cannot be read: "+reason(err), "", err)
+	}
+	r, problems := o.Parse(path, src)
+	return r, problems.asError()
+}
+
+// isTable tells by the name that a file is data: its text must not reach a
+// message.
+func isTable(path string) bool {
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	return slices.Contains([]string{".csv", ".tsv", ".parquet"}, filepath.Ext(name))
+}
+
+// reason is the operating system's word without the path, which the problem
+// names already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// Parse is [Parse] with options.
+func (o Options) Parse(name string, src []byte) (*Recipe, Problems) {
+	return o.parse(name, src, thisBuild())
+}
+
+func (o Options) parse(name string, src []byte, can availability) (*Recipe, Problems) {
+	one := func(line, col int, msg, hint string) Problems {
+		return Problems{{File: name, Line: line, Column: col, Msg: msg, Hint: hint}}
+	}
+	if len(src) > MaxSize {
+		return nil, one(1, 1, "the recipe is larger than 1 MiB", "is this a table?")
+	}
+	root, problems := readYAML(name, src)
+	if root == nil {
+		return nil, problems
+	}
+	if root.kind == null {
+		return nil, one(root.line, root.col, "the recipe is empty", "`dptrain init` writes a starter")
+	}
+	if !looksLikeRecipe(root) {
+		return nil, one(root.line, root.col, "this is not a recipe: none of its keys is there", "a recipe has the sections data and privacy; `dptrain init` writes a starter")
+	}
+	r, more := o.build(root, newSource(name, root), can)
+	if problems = append(problems, more...); len(problems) > 0 {
+		return nil, problems.sorted()
+	}
+	return r, nil
+}
+
+// looksLikeRecipe keeps files that are something else, a table above all, out
+// of the messages.
+func looksLikeRecipe(root *node) bool {
+	if root.kind != mapping {
+		return false
+	}
+	known := keysAt(nil)
+	return slices.ContainsFunc(root.keys, func(k *node) bool { return slices.Contains(known, k.literal) })
+}
+
+// build checks and decodes a tree that has been read.
+func (o Options) build(root *node, src *source, can availability) (*Recipe, Problems) {
+	found := checkStructure(root, src)
+	r := Default()
+	r.src = src
+	if o.Bench {
+		r.Privacy.Epsilon, r.Privacy.Delta = math.Log(3), 1e-5
+	}
+	r.settle(decode(root, &r), can)
+	rules := checkRules(&r, can, o.Bench)
+	if o.Bench {
+		found = slices.DeleteFunc(found, optionalInBench)
+	}
+	if problems := merge(found, rules); len(problems) > 0 {
+		return nil, problems
+	}
+	return &r, nil
+}
+
+// optionalInBench tells the schema's findings about keys that an experiment
+// takes from its flags.
+func optionalInBench(f finding) bool {
+	return !f.structural && slices.Contains([]string{"data", "data.path", "data.target", "privacy", "privacy.epsilon"}, f.Path)
+}

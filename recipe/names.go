@@ -1,0 +1,124 @@
+package recipe
+
+import (
+	"slices"
+	"strings"
+)
+
+// The closed lists: every name a recipe may ever use. A name that is not here
+// is a mistake; a name that is here but not available in this build is refused
+// with a message that says so.
+var (
+	tasks        = []string{"regression", "classification"}
+	relations    = []string{"add-remove", "substitute", privateColumns}
+	compositions = []string{"tight", "basic"}
+	scalings     = []string{"private", "declared"}
+	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
+	models       = []string{"auto", "joint-gram", "adassp", "boosted-adassp", "tukey", "boosted-additive", "brc", "svm", "logistic"}
+	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
+)
+
+const (
+	privateColumns = "substitute-private-columns"
+	asPublished    = "as-published-" // prefix of published variants without a valid proof, for bench only
+)
+
+// fallbacks lists what model.fallback may say.
+func fallbacks() []string {
+	return append([]string{"none"}, slices.DeleteFunc(slices.Clone(models), func(m string) bool { return m == "auto" })...)
+}
+
+// availability is what one build can carry out, each a part of a closed list.
+type availability struct {
+	tasks, relations, compositions, scalings []string
+	selections, models, benchModels          []string
+	fallbacks                                []string
+	ledger                                   bool
+}
+
+// thisBuild is the one place that says what this build can carry out. Add a
+// name here when, and only when, the pipeline runs it.
+func thisBuild() availability {
+	return availability{
+		tasks:        []string{"regression"},
+		relations:    []string{"add-remove", "substitute"},
+		compositions: compositions,
+		scalings:     scalings,
+		selections:   []string{"none", "fixed", "auto"},
+		models:       []string{"joint-gram", "auto"},
+		benchModels:  []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
+		fallbacks:    []string{"none"},
+		ledger:       false,
+	}
+}
+
+// Available returns the names that this build accepts for selection.method and
+// model.method. The closed lists are longer; their other names are refused as
+// not available.
+func Available() (selection, model []string) {
+	a := thisBuild()
+	return slices.Clone(a.selections), slices.Clone(a.models)
+}
+
+// AvailableInBench returns the names that this build accepts for model.method
+// in an experiment on public data only: they give no privacy.
+func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
+
+// choosesColumns reports whether a selection method spends budget on choosing.
+// auto does as soon as a build has a method that does; until then it keeps
+// every column.
+func (a availability) choosesColumns(selection string) bool {
+	rest := func(m string) bool { return m != "none" && m != "fixed" && m != "auto" }
+	return rest(selection) || selection == "auto" && slices.ContainsFunc(a.selections, rest)
+}
+
+// alwaysPure reports whether every law of a run of r is pure, so that delta
+// may be 0. No private model of this build qualifies: the joint noisy Gram
+// draws Gaussian noise.
+func alwaysPure(r *Recipe) bool { return strings.HasPrefix(r.Model.Method, "nonprivate-") }
+
+// oneOf prints a closed list for a message.
+func oneOf(names []string) string { return strings.Join(names, ", ") }
+
+// nearest returns the name closest to word if it is close enough to be what
+// was meant: at most two edits, and fewer than half of the name's letters.
+func nearest(word string, names []string) (string, bool) {
+	best, at := "", 3
+	for _, name := range names {
+		if strings.EqualFold(word, name) {
+			return name, true
+		}
+		if d := editDistance(strings.ToLower(word), name, at); d < at && 2*d < len(name) {
+			best, at = name, d
+		}
+	}
+	return best, best != ""
+}
+
+// editDistance is the Damerau-Levenshtein distance (adjacent transpositions
+// count one; the restricted form), or limit if it is not smaller.
+func editDistance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit {
+		return limit
+	}
+	older, old := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range old {
+		old[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur := make([]int, len(b)+1)
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(old[j]+1, cur[j-1]+1, old[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], older[j-2]+1)
+			}
+		}
+		older, old = old, cur
+	}
+	return min(old[len(b)], limit)
+}

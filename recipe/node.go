@@ -1,0 +1,208 @@
+package recipe
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// kind is the shape of a node of the text.
+type kind int
+
+const (
+	null kind = iota
+	boolean
+	number
+	text
+	list
+	mapping
+)
+
+// node is one value of the recipe with its position, free of the YAML library
+// and of aliases.
+type node struct {
+	kind      kind
+	line, col int
+	literal   string  // scalars: the characters as written, without quotes
+	num       float64 // numbers; may be infinite or NaN
+	whole     bool    // numbers: written as an integer
+	truth     bool    // booleans
+	keys      []*node // mappings: parallel to kids; always scalars
+	kids      []*node // mappings and lists
+}
+
+// get returns the value under key, or nil. The first of repeated keys counts.
+func (n *node) get(key string) *node {
+	if n == nil || n.kind != mapping {
+		return nil
+	}
+	for i, k := range n.keys {
+		if k.literal == key {
+			return n.kids[i]
+		}
+	}
+	return nil
+}
+
+// describe names what a node is, for messages.
+func (n *node) describe() string {
+	switch n.kind {
+	case null:
+		return "nothing"
+	case boolean, number:
+		return n.literal
+	case text:
+		return "the text " + quoted(n.literal)
+	case list:
+		return "a list"
+	}
+	return "a mapping"
+}
+
+// instance turns the tree into the values a JSON Schema validator takes.
+func (n *node) instance() any {
+	switch n.kind {
+	case boolean:
+		return n.truth
+	case number:
+		return n.num
+	case text:
+		return n.literal
+	case list:
+		out := make([]any, len(n.kids))
+		for i, k := range n.kids {
+			out[i] = k.instance()
+		}
+		return out
+	case mapping:
+		out := make(map[string]any, len(n.kids))
+		for i, k := range n.keys {
+			if _, again := out[k.literal]; !again {
+				out[k.literal] = n.kids[i].instance()
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// place is where a key and its value stand in the text.
+type place struct{ keyLine, keyCol, line, col int }
+
+// source remembers where each path of a recipe was written.
+type source struct {
+	file  string
+	at    map[string]place
+	flags map[string]string // path -> flag, for recipes made from flags
+}
+
+func newSource(file string, root *node) *source {
+	s := &source{file: file, at: map[string]place{}}
+	s.at[""] = place{root.line, root.col, root.line, root.col}
+	s.walk("", root)
+	return s
+}
+
+func (s *source) walk(path string, n *node) {
+	for i, k := range n.kids {
+		p, key := item(path, i), k
+		if n.kind == mapping {
+			key = n.keys[i]
+			p = child(path, key.literal)
+		}
+		if _, again := s.at[p]; !again {
+			s.at[p] = place{key.line, key.col, k.line, k.col}
+			s.walk(p, k)
+		}
+	}
+}
+
+// problem places msg at the value of path. A path that is not in the text is
+// placed at the key of the nearest part of it that is.
+func (s *source) problem(path, msg, hint string) Problem {
+	p := Problem{Path: path, Msg: msg, Hint: hint}
+	if s == nil {
+		return p
+	}
+	p.File = s.file
+	if s.flags != nil {
+		p.flag = s.flags[path]
+		return p
+	}
+	if at, ok := s.at[path]; ok {
+		p.Line, p.Column = at.line, at.col
+		return p
+	}
+	for up := path; up != ""; {
+		up = parent(up)
+		if at, ok := s.at[up]; ok {
+			p.Line, p.Column = at.keyLine, at.keyCol
+			break
+		}
+	}
+	return p
+}
+
+// atKey places msg at the key of path rather than at its value.
+func (s *source) atKey(path, msg, hint string) Problem {
+	p := s.problem(path, msg, hint)
+	if s != nil && s.flags == nil {
+		if at, ok := s.at[path]; ok {
+			p.Line, p.Column = at.keyLine, at.keyCol
+		}
+	}
+	return p
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_<-]+$`)
+
+// child is the path of key under path.
+func child(path, key string) string {
+	if !plainKey.MatchString(key) {
+		return fmt.Sprintf("%s[%q]", path, key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// item is the path of the i-th element of the list at path.
+func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// parent cuts the last step off a path made by child and item.
+func parent(path string) string {
+	if strings.HasSuffix(path, `"]`) {
+		// The quoted key may hold brackets and dots of its own.
+		return path[:openingQuote(path)]
+	}
+	if i := strings.LastIndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return ""
+}
+
+// openingQuote returns the index of the `["` that the final `"]` closes.
+func openingQuote(path string) int {
+	for i := len(path) - 3; i > 0; i-- {
+		if path[i] != '"' {
+			continue
+		}
+		escapes := 0
+		for j := i - 1; j >= 0 && path[j] == '\\'; j-- {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i - 1
+		}
+	}
+	return 0
+}
+
+// shown is a path of bounded length, for messages.
+func shown(path string) string {
+	if r := []rune(path); len(r) > 2*maxQuoted {
+		return string(r[:2*maxQuoted]) + "…"
+	}
+	return path
+}

@@ -1,0 +1,74 @@
+package recipe
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Pipeline returns the run that the recipe describes for a table with the
+// given header (column names in file order). The candidate features are the
+// columns of the header but the target and the excluded ones, in that order.
+// It is Problems if the recipe and the header do not fit; see
+// [Recipe.Validate].
+func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
+	if problems := r.Validate(header); len(problems) > 0 {
+		return nil, problems
+	}
+	target, err := r.budget()
+	if err != nil {
+		return nil, err
+	}
+	p := &pipeline.Pipeline{
+		Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		DeclaredScaling: r.Scaling.Method == "declared", Model: r.Model.Method,
+	}
+	excluded := map[string]bool{}
+	for _, name := range r.Data.Exclude {
+		excluded[name] = true
+	}
+	for _, name := range header {
+		if !excluded[name] {
+			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
+		}
+	}
+	switch r.Selection.Method {
+	case "none", "auto":
+		p.Selector = selection.None{}
+	case "fixed":
+		p.Selector = selection.Fixed{Features: r.Selection.Features}
+	default:
+		return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
+	}
+	return p, nil
+}
+
+// budget translates the privacy section.
+func (r *Recipe) budget() (budget.Target, error) {
+	relation, err := budget.ParseRelation(r.Privacy.Relation)
+	if err != nil {
+		return budget.Target{}, err
+	}
+	composition, err := budget.ParseComposition(r.Privacy.Composition)
+	return budget.Target{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Relation: relation, Composition: composition}, err
+}
+
+// column translates what is declared about a column.
+func (r *Recipe) column(name string) dataset.Column {
+	d := r.Data.Columns[name]
+	c := dataset.Column{Name: name, Private: d.Private}
+	if d.Categories != nil {
+		c.Kind, c.Categories, c.Other = dataset.Category, d.Categories, d.Other == nil || *d.Other
+		return c
+	}
+	if d.Lower != nil && d.Upper != nil {
+		c.Ranged, c.Lower, c.Upper = true, *d.Lower, *d.Upper
+	}
+	if d.Missing != nil {
+		c.HasMissing, c.Missing = true, *d.Missing
+	}
+	return c
+}

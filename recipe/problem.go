@@ -1,0 +1,110 @@
+package recipe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Problem is one thing wrong with a recipe. It speaks of the recipe and of
+// names of columns only, never of a cell of the data.
+type Problem struct {
+	File   string // as the caller named it; empty for flags and recipes built in code
+	Line   int    // 1-based; 0 when there is no text to point at
+	Column int    // 1-based, in characters; 0 when there is no text to point at
+	Path   string // key, such as privacy.epsilon or data.columns.age.lower; empty for the file as a whole
+	Msg    string // what is wrong
+	Hint   string // what to do about it; may be empty
+
+	flag string // the command-line flag to blame, for recipes made from flags
+	err  error  // cause from the operating system, if any
+}
+
+// Error returns `file:line:column: message (hint)`, leaving out what is not
+// known. For a recipe made from flags the flag takes the place of the file.
+func (p Problem) Error() string {
+	var b strings.Builder
+	switch {
+	case p.File != "" && p.Line > 0:
+		fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
+	case p.File != "":
+		b.WriteString(p.File + ": ")
+	case p.Line > 0:
+		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	case p.flag != "":
+		b.WriteString(p.flag + ": ")
+	}
+	b.WriteString(p.Msg)
+	if p.Hint != "" {
+		b.WriteString(" (" + p.Hint + ")")
+	}
+	return b.String()
+}
+
+// Unwrap returns the operating system's error, if that is what went wrong.
+func (p Problem) Unwrap() error { return p.err }
+
+// Problems is everything wrong with a recipe, sorted by position. It is an
+// error; errors.As finds it in what [Load] and [FromFlags] return.
+type Problems []Problem
+
+// maxPrinted bounds what Error prints; the slice itself is never cut.
+const maxPrinted = 50
+
+// Error prints one problem a line, the first fifty at most.
+func (ps Problems) Error() string {
+	var b strings.Builder
+	for i, p := range ps {
+		if i == maxPrinted {
+			fmt.Fprintf(&b, "\nand %d more", len(ps)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.Error())
+	}
+	return b.String()
+}
+
+// Unwrap lets errors.Is and errors.As look at each problem.
+func (ps Problems) Unwrap() []error {
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
+	}
+	return errs
+}
+
+// asError returns nil, not a typed nil, when there is no problem.
+func (ps Problems) asError() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// sorted orders by position, then by path and text, and drops repetitions.
+func (ps Problems) sorted() Problems {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Msg, b.Msg))
+	})
+	return slices.CompactFunc(ps, func(a, b Problem) bool {
+		return a.Line == b.Line && a.Column == b.Column && a.Path == b.Path && a.Msg == b.Msg
+	})
+}
+
+// maxQuoted bounds how many characters of a recipe a message repeats.
+const maxQuoted = 60
+
+// quoted makes a word of the recipe safe for a terminal: control characters
+// are escaped and the length is bounded.
+func quoted(s string) string {
+	if utf8.RuneCountInString(s) > maxQuoted {
+		s = string([]rune(s)[:maxQuoted]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

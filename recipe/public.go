@@ -1,0 +1,43 @@
+package recipe
+
+// published is the recipe as it goes to release/recipe.yaml. It has no place
+// for the paths of the data, the ledger and the output.
+type published struct {
+	Version int    `yaml:"version"`
+	Task    string `yaml:"task"`
+	Data    struct {
+		Target          string            `yaml:"target,omitempty"`
+		Exclude         []string          `yaml:"exclude,omitempty"`
+		MultilineQuotes bool              `yaml:"multiline_quotes"`
+		Columns         map[string]Column `yaml:"columns,omitempty"`
+		Classes         []string          `yaml:"classes,omitempty"`
+	} `yaml:"data"`
+	Privacy   Privacy   `yaml:"privacy"`
+	Holdout   float64   `yaml:"holdout"`
+	Scaling   Scaling   `yaml:"scaling"`
+	Selection Selection `yaml:"selection"`
+	Model     Model     `yaml:"model"`
+	Ledger    *struct {
+		Dataset string `yaml:"dataset"`
+	} `yaml:"ledger,omitempty"`
+}
+
+// Public returns the recipe as published with the model: YAML with every value
+// resolved, defaults included, and without data.path, ledger.path, output and
+// comments. It is a recipe again once data.path is added, and the same one.
+// The bytes depend on the values of r only.
+func (r *Recipe) Public() ([]byte, error) {
+	var p published
+	p.Version, p.Task = r.Version, r.Task
+	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
+	p.Data.MultilineQuotes = r.Data.MultilineQuotes
+	p.Data.Columns, p.Data.Classes = r.Data.Columns, r.Data.Classes
+	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
+	p.Selection, p.Model = r.Selection, r.Model
+	if r.Ledger != nil {
+		p.Ledger = &struct {
+			Dataset string `yaml:"dataset"`
+		}{r.Ledger.Dataset}
+	}
+	return encode(p), nil
+}

@@ -1,0 +1,342 @@
+package recipe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// checker applies the rules that need more than one key, or better words than
+// a schema has. It looks at the decoded recipe, so recipes from files and from
+// flags meet the same rules.
+type checker struct {
+	r     *Recipe
+	can   availability
+	bench bool
+	ps    Problems
+}
+
+// checkRules runs every rule; it never stops at the first problem.
+func checkRules(r *Recipe, can availability, bench bool) Problems {
+	c := &checker{r: r, can: can, bench: bench}
+	c.format()
+	c.data()
+	c.columns()
+	c.privacy()
+	c.selection()
+	c.model()
+	c.ledgerAndOutput()
+	return c.ps
+}
+
+func (c *checker) add(path, msg, hint string) {
+	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
+}
+
+// given reports whether the text says something at path.
+func (c *checker) given(path string) bool {
+	if c.r.src == nil {
+		return false
+	}
+	_, ok := c.r.src.at[path]
+	return ok
+}
+
+// name checks a word against a closed list, then against what this build can
+// do, and reports whether it is on the closed list.
+func (c *checker) name(path, word string, closed, available []string) bool {
+	switch {
+	case !slices.Contains(closed, word):
+		hint := "one of " + oneOf(closed)
+		if best, ok := nearest(word, closed); ok {
+			hint = "did you mean " + best + "? " + hint
+		}
+		c.add(path, fmt.Sprintf("%s: unknown name %s", path, quoted(word)), hint)
+		return false
+	case !slices.Contains(available, word):
+		c.add(path, fmt.Sprintf("%s: %s is not available in this version", path, word), "available: "+oneOf(available))
+	}
+	return true
+}
+
+func (c *checker) format() {
+	r := c.r
+	if r.Version != Version {
+		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version), fmt.Sprintf("this build reads version %d", Version))
+	}
+	if !(r.Holdout >= 0 && r.Holdout <= 0.5) {
+		c.add("holdout", "holdout must be from 0 to 0.5, not "+show(r.Holdout), "0 means no held-out metric")
+	}
+	c.name("task", r.Task, tasks, c.can.tasks)
+	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
+}
+
+func (c *checker) data() {
+	d := c.r.Data
+	if d.Path == "" && !c.bench {
+		c.add("data.path", "data.path is required: the table to learn from", "")
+	}
+	switch {
+	case d.Target == "" && (!c.bench || c.given("data.target")):
+		c.add("data.target", "data.target is required: the name of the column to predict", "")
+	case !utf8.ValidString(d.Target):
+		c.add("data.target", "data.target is not UTF-8 text", "")
+	case slices.Contains(d.Exclude, d.Target) && d.Target != "":
+		i := slices.Index(d.Exclude, d.Target)
+		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded", "the target is never a feature; remove it here")
+	}
+	c.nameList("data.exclude", d.Exclude, "column")
+	c.classes()
+}
+
+func (c *checker) classes() {
+	classes := c.r.Data.Classes
+	switch {
+	case c.r.Task == "regression" && (len(classes) > 0 || c.given("data.classes")):
+		c.add("data.classes", "data.classes has no meaning for regression", "remove it, or set task: classification")
+		return
+	case c.r.Task == "classification" && len(classes) == 0:
+		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
+		return
+	case c.r.Task == "classification" && len(classes) == 1:
+		c.add("data.classes", "data.classes needs at least two classes", "")
+	}
+	c.nameList("data.classes", classes, "class")
+}
+
+// nameList refuses empty and repeated names. Space around a category does not
+// tell two apart: readers ignore it.
+func (c *checker) nameList(path string, names []string, what string) {
+	first := map[string]int{}
+	for i, name := range names {
+		p := item(path, i)
+		if what != "column" {
+			name = strings.Trim(name, " \t")
+		}
+		if name == "" {
+			c.add(p, shown(path)+": an empty "+what, "")
+			continue
+		}
+		if j, again := first[name]; again {
+			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)), fmt.Sprintf("it is item %d already", j+1))
+			continue
+		}
+		first[name] = i
+	}
+}
+
+func (c *checker) columns() {
+	anyPrivate := false
+	for name, col := range c.r.Data.Columns {
+		path := child("data.columns", name)
+		anyPrivate = anyPrivate || col.Private
+		if name == "" {
+			c.add(path, "data.columns: an empty column name", "")
+		}
+		if c.given(path) && !c.declaresAnything(path) {
+			c.add(path, shown(path)+" declares nothing", "give lower and upper, or categories, or remove it")
+		}
+		if name == c.r.Data.Target {
+			c.targetColumn(path, col)
+		}
+		if col.Categories != nil {
+			c.categories(path, col)
+		} else {
+			c.bounds(path, col)
+		}
+		if col.Private && c.r.Privacy.Relation != privateColumns {
+			c.add(child(path, "private"), "private columns need the relation "+privateColumns, "under other relations every column is protected; remove private")
+		}
+	}
+	if c.r.Privacy.Relation == privateColumns && !anyPrivate {
+		c.add("privacy.relation", "the relation "+privateColumns+" needs at least one column with private: true", "")
+	}
+	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
+		c.needsBounds(t)
+	}
+}
+
+// declaresAnything reports whether the text has a key below path.
+func (c *checker) declaresAnything(path string) bool {
+	return slices.ContainsFunc(keysOfColumn, func(key string) bool { return c.given(child(path, key)) })
+}
+
+var keysOfColumn = keysAt([]string{"data", "columns", "any"})
+
+// needsBounds asks for the range of a numeric column under declared scaling.
+func (c *checker) needsBounds(name string) {
+	col := c.r.Data.Columns[name]
+	if col.Categories == nil && col.Lower == nil && col.Upper == nil {
+		path := child("data.columns", name)
+		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper", "declare them in data.columns, or use scaling private")
+	}
+}
+
+func (c *checker) targetColumn(path string, col Column) {
+	if col.Private {
+		c.add(child(path, "private"), "the target cannot be a private column", "under "+privateColumns+" the target is public")
+	}
+	switch {
+	case col.Categories == nil:
+	case c.r.Task == "classification":
+		c.add(child(path, "categories"), "the target has classes, not categories", "list them in data.classes")
+	default:
+		c.add(child(path, "categories"), "the target of a regression must be numeric, and categories are declared for it", "remove them, or set task: classification with data.classes")
+	}
+}
+
+func (c *checker) categories(path string, col Column) {
+	for _, bound := range []struct {
+		key   string
+		value *float64
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+		if bound.value == nil {
+			continue
+		}
+		hint := "a column has categories or a range, not both"
+		if bound.key == "missing" {
+			hint = "a missing cell of a category column counts as a value outside the list"
+		}
+		c.add(child(path, bound.key), shown(path)+": "+bound.key+" has no meaning beside categories", hint)
+	}
+	list := child(path, "categories")
+	if len(col.Categories) == 0 {
+		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
+	}
+	c.nameList(list, col.Categories, "category")
+}
+
+func (c *checker) bounds(path string, col Column) {
+	if col.Other != nil {
+		c.add(child(path, "other"), shown(path)+": other has no meaning without categories", "")
+	}
+	switch lower, upper := col.Lower, col.Upper; {
+	case lower != nil && upper == nil:
+		c.add(child(path, "lower"), shown(path)+": lower without upper", "declare both, or neither")
+	case lower == nil && upper != nil:
+		c.add(child(path, "upper"), shown(path)+": upper without lower", "declare both, or neither")
+	case lower != nil && !(*lower < *upper):
+		c.add(child(path, "lower"), fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower), show(*upper)), "")
+	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) && !finiteNumber(*upper-*lower):
+		c.add(child(path, "upper"), shown(path)+": the range is too wide to compute with", "")
+	case lower != nil && col.Missing != nil && !(*lower <= *col.Missing && *col.Missing <= *upper):
+		c.add(child(path, "missing"), fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path), show(*col.Missing), show(*lower), show(*upper)), "")
+	}
+	for _, b := range []struct {
+		key   string
+		value *float64
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+		if b.value != nil && !finiteNumber(*b.value) {
+			c.add(child(path, b.key), shown(path)+": "+b.key+" must be a finite number", "")
+		}
+	}
+}
+
+func finiteNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func (c *checker) privacy() {
+	p := c.r.Privacy
+	c.name("privacy.relation", p.Relation, relations, c.can.relations)
+	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
+	switch e := p.Epsilon; {
+	case e == 0 && !c.given("privacy.epsilon"):
+		c.add("privacy.epsilon", "privacy.epsilon is required: the privacy budget of the run", "for example 1.0, or ln(3)")
+	case !finiteNumber(e):
+		c.add("privacy.epsilon", "privacy.epsilon must be a finite number, not "+show(e), "`dptrain bench` runs non-private methods by name")
+	case e <= 0:
+		c.add("privacy.epsilon", "privacy.epsilon must be greater than 0, not "+show(e), "")
+	}
+	switch d := p.Delta; {
+	case !(d >= 0 && d < 1):
+		c.add("privacy.delta", "privacy.delta must be at least 0 and below 1, not "+show(d), "1e-6 is the default")
+	case d == 0 && !alwaysPure(c.r):
+		c.add("privacy.delta", "privacy.delta must be above 0: this run draws Gaussian noise", "0 is only possible when every law of the run is pure; 1e-6 is the default")
+	case d > 0 && d < MinDelta:
+		c.add("privacy.delta", fmt.Sprintf("privacy.delta must be at least %s, not %s", show(MinDelta), show(d)), "smaller values cannot be told from 0 by the accountant")
+	}
+}
+
+func (c *checker) selection() {
+	s := c.r.Selection
+	known := c.name("selection.method", s.Method, selections, c.can.selections)
+	if s.K < 0 || s.K == 0 && c.given("selection.k") {
+		c.add("selection.k", fmt.Sprintf("selection.k must be at least 1, not %d", s.K), "leave it out to let the method decide")
+	}
+	hasShare := s.Share != 0 || c.given("selection.share")
+	if hasShare && !(s.Share > 0 && s.Share < 1) {
+		c.add("selection.share", "selection.share must be above 0 and below 1, not "+show(s.Share), "")
+	}
+	if !known {
+		return
+	}
+	if s.Method == "fixed" {
+		if len(s.Features) == 0 {
+			c.add("selection.features", "selection.features is required with method fixed: the columns to use", "")
+		}
+		c.features()
+	} else if s.Features != nil {
+		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
+	}
+	if !c.can.choosesColumns(s.Method) {
+		hint := "remove it, or choose another method"
+		if s.Method == "auto" {
+			hint = "in this version auto keeps every column; remove it, or list the columns with method fixed"
+		}
+		if s.K > 0 {
+			c.add("selection.k", "selection.k has no effect with method "+s.Method, hint)
+		}
+		if hasShare {
+			c.add("selection.share", "selection.share has no effect with method "+s.Method, hint)
+		}
+	}
+}
+
+func (c *checker) features() {
+	s := c.r.Selection
+	c.nameList("selection.features", s.Features, "column")
+	for i, f := range s.Features {
+		switch {
+		case f == "":
+		case f == c.r.Data.Target:
+			c.add(item("selection.features", i), "the target "+quoted(f)+" cannot be a feature", "")
+		case slices.Contains(c.r.Data.Exclude, f):
+			c.add(item("selection.features", i), "the feature "+quoted(f)+" is excluded in data.exclude", "remove it from one of the two lists")
+		}
+	}
+}
+
+func (c *checker) model() {
+	m := c.r.Model
+	switch {
+	case !c.bench && (slices.Contains(nonprivate, m.Method) || strings.HasPrefix(m.Method, asPublished)):
+		c.add("model.method", "model.method: "+quoted(m.Method)+" gives no privacy guarantee", "only `dptrain bench` runs it, on public data; here: "+oneOf(c.can.models))
+	case strings.HasPrefix(m.Method, asPublished):
+		c.name("model.method", m.Method, []string{m.Method}, append(slices.Clone(c.can.models), c.can.benchModels...))
+	case c.bench:
+		c.name("model.method", m.Method, append(slices.Clone(models), nonprivate...), append(slices.Clone(c.can.models), c.can.benchModels...))
+	default:
+		c.name("model.method", m.Method, models, c.can.models)
+	}
+	if c.name("model.fallback", m.Fallback, fallbacks(), c.can.fallbacks) && m.Fallback == m.Method {
+		c.add("model.fallback", "model.fallback is the method itself", "name another method, or none")
+	}
+}
+
+func (c *checker) ledgerAndOutput() {
+	if l := c.r.Ledger; l != nil {
+		if !c.can.ledger {
+			c.add("ledger", "ledger is not available in this version: nothing would be recorded", "remove it, and keep account of repeated runs by hand")
+		}
+		if l.Dataset == "" {
+			c.add("ledger.dataset", "ledger.dataset is required: the name under which runs on this data set are added up", "")
+		}
+		if l.Path == "" {
+			c.add("ledger.path", "ledger.path is empty", "remove it to use "+defaultLedger)
+		}
+	}
+	if c.r.Output.Dir == "" {
+		c.add("output.dir", "output.dir is empty", "remove it to use out")
+	}
+}

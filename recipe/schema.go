@@ -1,0 +1,180 @@
+package recipe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	generate "github.com/invopop/jsonschema"
+	validate "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
+// It is made from the Go types, so it knows every key, default and range; a
+// few rules that need more than one key are only checked by [Parse].
+func Schema() []byte {
+	b, err := json.MarshalIndent(schema(), "", "  ")
+	if err != nil {
+		panic(err) // the schema is built from constants
+	}
+	return append(b, '\n')
+}
+
+func schema() *generate.Schema {
+	r := &generate.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true}
+	root := r.Reflect(&Recipe{})
+	root.Title = "dptrain recipe"
+	root.Description = "One private training run."
+	at := func(path string) *generate.Schema { return schemaAt(root, path) }
+
+	at("version").Const = Version
+	closed := func(path string, names []string) {
+		for _, name := range names {
+			at(path).Enum = append(at(path).Enum, name)
+		}
+	}
+	closed("task", tasks)
+	closed("privacy.relation", relations)
+	closed("privacy.composition", compositions)
+	closed("scaling.method", scalings)
+	closed("selection.method", selections)
+	closed("model.fallback", fallbacks())
+	at("model.method").AnyOf = []*generate.Schema{
+		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
+		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, in bench only"},
+	}
+	number := &generate.Schema{Type: "number", ExclusiveMinimum: json.Number("0")}
+	*at("privacy.epsilon") = generate.Schema{
+		Description: at("privacy.epsilon").Description,
+		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
+	}
+	// Names are taken as written, so a bare 7 or true is a name too.
+	for _, path := range []string{"data.target", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]"} {
+		name := at(path)
+		name.Type, name.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
+	}
+	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
+	addConditions(root, at)
+	return root
+}
+
+// addConditions adds the rules between keys that editors can show.
+func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
+	at("data.columns[]").DependentRequired = map[string][]string{
+		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"},
+	}
+	when := func(key, value, then string) *generate.Schema {
+		p := generate.NewProperties()
+		p.Set(key, &generate.Schema{Const: value})
+		return &generate.Schema{
+			If:   &generate.Schema{Properties: p, Required: []string{key}},
+			Then: &generate.Schema{Required: []string{then}},
+		}
+	}
+	at("selection").AllOf = []*generate.Schema{when("method", "fixed", "features")}
+	classes := when("task", "classification", "data")
+	p := generate.NewProperties()
+	p.Set("data", &generate.Schema{Required: []string{"classes"}})
+	classes.Then.Properties = p
+	root.AllOf = []*generate.Schema{classes}
+}
+
+// schemaAt finds a property; [] steps into a list or a mapping by name.
+func schemaAt(s *generate.Schema, path string) *generate.Schema {
+	for _, step := range strings.Split(path, ".") {
+		name, inner := strings.CutSuffix(step, "[]")
+		next, ok := s.Properties.Get(name)
+		if !ok {
+			panic(fmt.Sprintf("recipe: no key %s in the schema", path)) // a constant of this file is wrong
+		}
+		s = next
+		if inner && s.Items != nil {
+			s = s.Items
+		} else if inner {
+			s = s.AdditionalProperties
+		}
+	}
+	return s
+}
+
+func anys(names []string) []any {
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = name
+	}
+	return out
+}
+
+// compiledSchema is the validator of Schema, made once; it is never changed
+// afterwards and safe for concurrent use.
+var compiledSchema = sync.OnceValue(func() *validate.Schema {
+	const name = "recipe.schema.json"
+	doc, err := validate.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		panic(err) // the schema is built from constants
+	}
+	c := validate.NewCompiler()
+	if err := c.AddResource(name, doc); err != nil {
+		panic(err)
+	}
+	return c.MustCompile(name)
+})
+
+// keysAt lists the keys a mapping at these steps may have, in order, or nil
+// where any name is allowed.
+func keysAt(steps []string) []string {
+	t := reflect.TypeFor[Recipe]()
+	for _, step := range steps {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		switch t.Kind() {
+		case reflect.Map, reflect.Slice:
+			t = t.Elem()
+		case reflect.Struct:
+			i := fieldIndex(t, step)
+			if i < 0 {
+				return nil
+			}
+			t = t.Field(i).Type
+		default:
+			return nil
+		}
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	return structKeys(t)
+}
+
+// structKeys lists the keys of a struct of the recipe.
+func structKeys(t reflect.Type) []string {
+	var keys []string
+	for i := range t.NumField() {
+		if key := fieldKey(t.Field(i)); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// fieldKey is the key of a field, empty for fields that are not keys.
+func fieldKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return key
+}
+
+func fieldIndex(t reflect.Type, key string) int {
+	for i := range t.NumField() {
+		if fieldKey(t.Field(i)) == key && key != "" {
+			return i
+		}
+	}
+	return -1
+}

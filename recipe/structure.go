@@ -1,0 +1,252 @@
+package recipe
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	validate "github.com/santhosh-tekuri/jsonschema/v6"
+	errkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// finding is a problem together with how strongly it holds. Structural
+// findings (unknown keys, wrong types) silence every rule about the same
+// place; the others only speak where no rule of ours has spoken.
+type finding struct {
+	Problem
+	structural bool
+}
+
+// checkStructure validates the tree against the JSON Schema and places what
+// it finds.
+func checkStructure(root *node, src *source) []finding {
+	var found []finding
+	if e := root.get("privacy").get("epsilon"); e != nil && e.kind == text {
+		if _, err := ParseEpsilon(e.literal); err != nil {
+			hint := ""
+			if strings.HasPrefix(strings.TrimSpace(e.literal), "log") {
+				hint = "the natural logarithm is written ln(3)"
+			}
+			found = append(found, finding{src.problem("privacy.epsilon", "privacy.epsilon: "+err.Error(), hint), true})
+		}
+	}
+	var failure *validate.ValidationError
+	if err := compiledSchema().Validate(root.instance()); errors.As(err, &failure) {
+		collect(failure, root, src, &found)
+	}
+	return found
+}
+
+// collect walks to the leaves of a validation error.
+func collect(e *validate.ValidationError, root *node, src *source, found *[]finding) {
+	whole := false // the causes of these kinds add nothing
+	switch e.ErrorKind.(type) {
+	case *errkind.AnyOf, *errkind.PropertyNames:
+		whole = true
+	}
+	if len(e.Causes) > 0 && !whole {
+		for _, cause := range e.Causes {
+			collect(cause, root, src, found)
+		}
+		return
+	}
+	n, path := locate(root, e.InstanceLocation)
+	name := shown(path)
+	if name == "" {
+		name = "the recipe"
+	}
+	weak := func(msg string) { *found = append(*found, finding{src.problem(path, msg, ""), false}) }
+	strong := func(msg, hint string) { *found = append(*found, finding{src.problem(path, msg, hint), true}) }
+	switch k := e.ErrorKind.(type) {
+	case *errkind.AdditionalProperties:
+		for _, key := range k.Properties {
+			p := child(path, key)
+			f := src.atKey(p, "unknown key "+quoted(key), unknownHint(key, e.InstanceLocation))
+			*found = append(*found, finding{f, true})
+		}
+	case *errkind.Type:
+		strong(name+" must be "+wanted(k.Want)+", not "+n.describe(), typeHint(n, k.Want))
+	case *errkind.InvalidJsonValue:
+		strong(name+" must be a finite number, not "+n.describe(), "")
+	case *errkind.Required:
+		for _, key := range k.Missing {
+			p := child(path, key)
+			*found = append(*found, finding{src.problem(p, shown(p)+" is required", ""), false})
+		}
+	case *errkind.AnyOf:
+		if path == "privacy.epsilon" && n.kind != number {
+			strong(name+" must be a number or ln(number), not "+n.describe(), typeHint(n, []string{"number"}))
+			return
+		}
+		weak(name + " is not one of the accepted values")
+	case *errkind.PropertyNames:
+		// The library gives these a location that later values overwrite;
+		// the rules refuse an empty name of a column themselves.
+	case *errkind.UniqueItems:
+		weak(fmt.Sprintf("%s: items %d and %d are the same", name, k.Duplicates[0]+1, k.Duplicates[1]+1))
+	case *errkind.Minimum:
+		weak(name + " must be at least " + ratio(k.Want.Float64()))
+	case *errkind.Maximum:
+		weak(name + " must be at most " + ratio(k.Want.Float64()))
+	default:
+		weak(name + " is not accepted: " + n.describe())
+	}
+}
+
+func ratio(x float64, _ bool) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// locate follows an instance location of the validator to a node and a path.
+func locate(root *node, steps []string) (*node, string) {
+	n, path := root, ""
+	for _, step := range steps {
+		if n.kind == list {
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(n.kids) {
+				break
+			}
+			n, path = n.kids[i], item(path, i)
+			continue
+		}
+		next := n.get(step)
+		if next == nil {
+			break
+		}
+		n, path = next, child(path, step)
+	}
+	return n, path
+}
+
+// wanted names the types a key takes.
+func wanted(types []string) string {
+	if len(types) > 1 {
+		return "a name"
+	}
+	switch types[0] {
+	case "object":
+		return "a mapping"
+	case "array":
+		return "a list"
+	case "string":
+		return "text"
+	case "boolean":
+		return "true or false"
+	case "integer":
+		return "a whole number"
+	}
+	return "a " + types[0]
+}
+
+// typeHint says how to repair a value of the wrong type.
+func typeHint(n *node, types []string) string {
+	switch {
+	case n.kind == null && len(types) > 1:
+		return "put it in quotes if it is meant as a name"
+	case n.kind == null:
+		return "give a value, or remove the key to use its default"
+	case types[0] == "array" && n.kind != mapping:
+		return "write [a, b]"
+	case types[0] == "boolean" && n.kind == text:
+		return "write true or false, without quotes"
+	case (types[0] == "number" || types[0] == "integer") && n.kind == text && isNumber(n.literal):
+		return "write the number without quotes"
+	case types[0] == "string" && len(types) == 1 && (n.kind == number || n.kind == boolean):
+		return "put it in quotes if it is meant as text"
+	}
+	return ""
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// unknownHint guesses what an unknown key was meant to be.
+func unknownHint(key string, steps []string) string {
+	allowed := keysAt(steps)
+	if best, ok := nearest(key, allowed); ok {
+		return "did you mean " + best + "?"
+	}
+	if home, ok := homes()[key]; ok {
+		return "it belongs under " + home
+	}
+	if len(allowed) == 0 {
+		return ""
+	}
+	return "allowed here: " + oneOf(allowed)
+}
+
+// homes maps every key that has exactly one place to that place.
+var homes = sync.OnceValue(func() map[string]string {
+	places := map[string][]string{}
+	note := func(keys []string, place string) {
+		for _, key := range keys {
+			places[key] = append(places[key], place)
+		}
+	}
+	note(keysAt(nil), "the recipe itself, without indentation")
+	for _, section := range keysAt(nil) {
+		note(keysAt([]string{section}), section)
+	}
+	note(keysOfColumn, "data.columns, below the name of a column")
+	only := map[string]string{}
+	for key, where := range places {
+		if len(where) == 1 {
+			only[key] = where[0]
+		}
+	}
+	return only
+})
+
+// merge joins the findings of the schema with the problems of our rules: one
+// mistake, one message.
+func merge(found []finding, rules Problems) Problems {
+	var out Problems
+	strong, spoken := newPathSet(), newPathSet()
+	for _, f := range found {
+		if f.structural && !strong.at[f.Path] {
+			strong.add(f.Path)
+			out = append(out, f.Problem)
+		}
+	}
+	for _, p := range rules {
+		if !strong.related(p.Path) {
+			spoken.add(p.Path)
+			out = append(out, p)
+		}
+	}
+	for _, f := range found {
+		if !f.structural && !strong.related(f.Path) && !spoken.related(f.Path) {
+			out = append(out, f.Problem)
+		}
+	}
+	return out.sorted()
+}
+
+// pathSet is a set of paths that can tell whether another path is one of
+// them, above one of them or below one of them.
+type pathSet struct{ at, above map[string]bool }
+
+func newPathSet() pathSet { return pathSet{map[string]bool{}, map[string]bool{}} }
+
+func (s pathSet) add(path string) {
+	s.at[path] = true
+	for up := path; up != "" && !s.above[up]; {
+		up = parent(up)
+		s.above[up] = true
+	}
+}
+
+func (s pathSet) related(path string) bool {
+	if s.at[path] || s.above[path] {
+		return true
+	}
+	for up := path; up != ""; {
+		up = parent(up)
+		if s.at[up] {
+			return true
+		}
+	}
+	return false
+}

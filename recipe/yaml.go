@@ -1,0 +1,219 @@
+package recipe
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// This file is the only one that knows the YAML library, so that it can be
+// exchanged for its successor in one place.
+
+const (
+	maxDepth    = 32      // nesting of a recipe; four levels are in use
+	maxExpanded = 100_000 // nodes that aliases may add
+)
+
+// readYAML turns text into a tree, or explains why it cannot. Messages of this
+// stage never repeat the text: it may be a table given by mistake.
+func readYAML(file string, src []byte) (root *node, problems Problems) {
+	c := &converter{file: file}
+	// The library is known to have panicked on hostile input; a bad file
+	// must stay a bad file.
+	defer func() {
+		if recover() != nil {
+			root, problems = nil, c.fail(1, 1, "the file is not valid YAML", "")
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, c.fail(1, 1, "the recipe is empty", "`dptrain init` writes a starter")
+	case err != nil:
+		return nil, c.syntax(err, src)
+	}
+	var second yaml.Node
+	switch err := dec.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		return nil, c.syntax(err, src)
+	default:
+		return nil, c.fail(second.Line, second.Column, "a recipe is one YAML document, and a second one starts here", "remove the --- line, or split the file")
+	}
+	if len(doc.Content) == 0 {
+		return nil, c.fail(1, 1, "the recipe is empty", "`dptrain init` writes a starter")
+	}
+	root = c.convert(doc.Content[0], 0, false)
+	return root, c.problems
+}
+
+type converter struct {
+	file     string
+	expanded int
+	stopped  bool
+	problems Problems
+}
+
+func (c *converter) fail(line, col int, msg, hint string) Problems {
+	c.problems = append(c.problems, Problem{File: c.file, Line: line, Column: col, Msg: msg, Hint: hint})
+	return c.problems
+}
+
+// convert copies n, following aliases. It always returns a node; what could
+// not be converted is null and named in problems.
+func (c *converter) convert(n *yaml.Node, depth int, aliased bool) *node {
+	out := &node{line: n.Line, col: n.Column}
+	if c.stopped {
+		return out
+	}
+	if depth > maxDepth {
+		c.stopped = true
+		c.fail(n.Line, n.Column, fmt.Sprintf("nested more than %d levels deep", maxDepth), "")
+		return out
+	}
+	if aliased {
+		if c.expanded++; c.expanded > maxExpanded {
+			c.stopped = true
+			c.fail(n.Line, n.Column, fmt.Sprintf("aliases (*name) repeat more than %d values", maxExpanded), "write the values out")
+			return out
+		}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return c.convert(n.Alias, depth+1, true)
+	case yaml.SequenceNode:
+		out.kind = list
+		c.collection(n, "!!seq")
+		for _, k := range n.Content {
+			out.kids = append(out.kids, c.convert(k, depth+1, aliased))
+		}
+	case yaml.MappingNode:
+		out.kind = mapping
+		c.collection(n, "!!map")
+		c.entries(out, n, depth, aliased)
+	default:
+		c.scalar(out, n)
+	}
+	return out
+}
+
+func (c *converter) collection(n *yaml.Node, tag string) {
+	if t := n.ShortTag(); t != tag {
+		c.fail(n.Line, n.Column, "the tag "+quoted(t)+" is not accepted", "remove it")
+	}
+}
+
+// entries converts a mapping, refusing merge keys, keys that are not words,
+// and keys given twice.
+func (c *converter) entries(out *node, n *yaml.Node, depth int, aliased bool) {
+	first := map[string]*node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if key.Kind != yaml.ScalarNode {
+			c.fail(key.Line, key.Column, "a key must be a word, not a list or a mapping", "")
+			continue
+		}
+		if key.ShortTag() == "!!merge" {
+			c.fail(key.Line, key.Column, "merge keys (<<) are not accepted", "repeat the keys, or use an alias for the whole value")
+			continue
+		}
+		k := &node{kind: text, line: n.Content[i].Line, col: n.Content[i].Column, literal: key.Value}
+		if before, again := first[k.literal]; again {
+			c.fail(k.line, k.col, fmt.Sprintf("the key %s is given twice", quoted(k.literal)), fmt.Sprintf("the first one is at line %d", before.line))
+			continue
+		}
+		first[k.literal] = k
+		out.keys = append(out.keys, k)
+		out.kids = append(out.kids, c.convert(n.Content[i+1], depth+1, aliased))
+	}
+}
+
+func (c *converter) scalar(out *node, n *yaml.Node) {
+	out.literal = n.Value
+	ok := true
+	switch tag := n.ShortTag(); tag {
+	case "!!str", "!!timestamp": // a date is a word here
+		out.kind = text
+	case "!!bool":
+		out.kind = boolean
+		ok = n.Decode(&out.truth) == nil
+	case "!!int", "!!float":
+		out.kind, out.whole = number, tag == "!!int"
+		ok = n.Decode(&out.num) == nil
+	case "!!null":
+		out.kind = null
+	default:
+		ok = false
+	}
+	if !ok {
+		out.kind = text
+		c.fail(n.Line, n.Column, "the tag "+quoted(n.ShortTag())+" is not accepted here", "remove it")
+	}
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// explanations are the library's words that are worth repeating, by a part of
+// its message. Others could quote the text.
+var explanations = []struct{ part, msg, hint string }{
+	{"found character that cannot start any token", "this character cannot start a value", "put the value in quotes; YAML indents with spaces, not tabs"},
+	{"mapping values are not allowed", "a `: ` where no key can be", "a line that starts too far to the right, or a text that needs quotes"},
+	{"did not find expected ',' or", "a bracket or brace is not closed, or a comma is missing", ""},
+	{"could not find expected ':'", "a key without a colon", ""},
+	{"did not find expected key", "the indentation does not fit the lines above", "keys of one section start in the same column"},
+	{"did not find expected '-' indicator", "the indentation does not fit the list above", "items of one list start in the same column"},
+	{"found unexpected end of stream", "a quote is not closed", ""},
+	{"unknown escape character", "an unknown escape after \\ in double quotes", "use single quotes, or \\\\"},
+	{"unknown anchor", "an alias (*name) without its anchor (&name)", "put the value in quotes if the star belongs to it"},
+	{"control characters are not allowed", "a control character", "is this a text file?"},
+	{"UTF-8", "the file is not UTF-8 text", "save it as UTF-8"},
+	{"UTF-16", "the file is not UTF-8 text", "save it as UTF-8"},
+}
+
+// syntax translates an error of the library. It reports lines only, some of
+// them one too early; a tab in the indentation is found by looking.
+func (c *converter) syntax(err error, src []byte) Problems {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	line, what := 1, ""
+	if m != nil {
+		what = m[2]
+		if l, e := strconv.Atoi(m[1]); e == nil {
+			line = l
+		}
+	}
+	lines := strings.Split(string(src), "\n")
+	for l := max(line-1, 1); l <= min(line+1, len(lines)); l++ {
+		indent := lines[l-1][:len(lines[l-1])-len(strings.TrimLeft(lines[l-1], " \t"))]
+		if col := strings.IndexByte(indent, '\t'); col >= 0 {
+			return c.fail(l, col+1, "a tab in the indentation", "YAML indents with spaces")
+		}
+	}
+	line = min(line, len(lines))
+	col := 1 + len(lines[line-1]) - len(strings.TrimLeft(lines[line-1], " "))
+	for _, e := range explanations {
+		if strings.Contains(what, e.part) {
+			return c.fail(line, col, "not valid YAML: "+e.msg, e.hint)
+		}
+	}
+	return c.fail(line, col, "not valid YAML", "")
+}
+
+// isPlainText reports whether s, unquoted, reads back as the text s.
+func isPlainText(s string) bool {
+	var n yaml.Node
+	if yaml.Unmarshal([]byte(s), &n) != nil || len(n.Content) != 1 {
+		return false
+	}
+	v := n.Content[0]
+	return v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" && v.Value == s
+}

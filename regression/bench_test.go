@@ -1,0 +1,41 @@
+package regression_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The sizes in which coordinate descent was compared with scikit-learn.
+func BenchmarkLasso(b *testing.B) {
+	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
+	d := design(x, y)
+	for b.Loop() {
+		if _, err := regression.Lasso(context.Background(), d, 0.01, regression.LassoOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// More columns than rows: only the columns that enter need Gram columns.
+func BenchmarkLassoWide(b *testing.B) {
+	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
+	d := design(x, y)
+	for b.Loop() {
+		if _, err := regression.Lasso(context.Background(), d, 0.1, regression.LassoOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOLS(b *testing.B) {
+	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
+	d := design(x, y)
+	for b.Loop() {
+		if _, err := regression.OLS(context.Background(), d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

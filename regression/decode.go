@@ -1,0 +1,180 @@
+package regression
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrModelFormat is wrapped by the [DecodeError] of a file that is not of a
+// format or kind this version reads, for example because a later version
+// wrote it.
+var ErrModelFormat = errors.New("unsupported model format")
+
+// DecodeModel reads a model file. It reads r to its end. A refused file gives a
+// [*DecodeError], a file that is too long [ErrModelSize]; other errors are
+// those of r.
+func DecodeModel(r io.Reader) (Model, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxModelBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxModelBytes {
+		return nil, ErrModelSize
+	}
+	if err := checkSyntax(data); err != nil {
+		return nil, err
+	}
+	if err := checkHeader(data); err != nil {
+		return nil, err
+	}
+	return decodeLinear(data)
+}
+
+// checkHeader reads format and kind, wherever they stand among the keys, so
+// that a file of a later version is refused as such and not for its first
+// unknown key.
+func checkHeader(data []byte) error {
+	d := newJSONReader(data)
+	known := func(want string) func() error {
+		return func() error {
+			at := d.position()
+			got, err := d.text()
+			if err == nil && got != want {
+				err = d.errorAt(at, fmt.Sprintf("is %s, this version reads %q", quote(got), want))
+				err.(*DecodeError).err = ErrModelFormat
+			}
+			return err
+		}
+	}
+	return d.object([]field{
+		{name: "format", read: known(ModelFormat)},
+		{name: "kind", read: known(KindLinear)},
+	}, skipUnknown)
+}
+
+func decodeLinear(data []byte) (*Linear, error) {
+	d := newJSONReader(data)
+	m := &Linear{}
+	var task string
+	var termColumns []string
+	err := d.object([]field{
+		{name: "format", read: d.ignoreText},
+		{name: "kind", read: d.ignoreText},
+		{name: "task", read: func() error { return d.oneOf(&task, TaskRegression) }},
+		{name: "target", read: d.textInto(&m.Target)},
+		{name: "columns", read: func() error { return d.columns(&m.Columns) }},
+		{name: "terms", read: func() error { return d.terms(&m.Terms, &termColumns) }},
+		{name: "intercept", read: func() error {
+			return d.object([]field{
+				{name: "coefficient", read: d.numberInto(&m.Intercept)},
+				{name: "std_error", read: d.numberInto(&m.InterceptStdError)},
+			}, refuseUnknown)
+		}},
+		{name: "prediction", read: func() error {
+			return d.object([]field{
+				{name: "lower", read: d.numberInto(&m.Lower)},
+				{name: "upper", read: d.numberInto(&m.Upper)},
+			}, refuseUnknown)
+		}},
+		{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
+	}, refuseUnknown)
+	if err != nil {
+		return nil, err
+	}
+	resolveTerms(m, termColumns)
+	if err := m.Validate(); err != nil {
+		return nil, d.locate(err)
+	}
+	return m, nil
+}
+
+// resolveTerms turns the column names of terms into indices; -1, which
+// Validate refuses, where there is none.
+func resolveTerms(m *Linear, names []string) {
+	index := make(map[string]int, len(m.Columns))
+	for i := range m.Columns {
+		index[m.Columns[i].Name] = i
+	}
+	for i, name := range names {
+		column, ok := index[name]
+		if !ok {
+			column = -1
+		}
+		m.Terms[i].Column = column
+	}
+}
+
+func (d *jsonReader) columns(list *[]Column) error {
+	return d.array(func() error {
+		var c Column
+		var typ string
+		at := d.position()
+		given, err := d.fields([]field{
+			{name: "name", read: d.textInto(&c.Name)},
+			{name: "type", read: func() error { return d.oneOf(&typ, Numeric.String(), Category.String()) }},
+			{name: "lower", optional: true, read: d.numberInto(&c.Lower)},
+			{name: "upper", optional: true, read: d.numberInto(&c.Upper)},
+			{name: "missing", optional: true, read: d.numberInto(&c.Missing)},
+			{name: "categories", optional: true, read: func() error { return d.categories(&c.Categories) }},
+			{name: "other", optional: true, read: d.booleanInto(&c.Other)},
+		}, refuseUnknown)
+		if err != nil {
+			return err
+		}
+		numeric, category := []string{"lower", "upper", "missing"}, []string{"categories", "other"}
+		if typ == Category.String() {
+			c.Type = Category
+			numeric, category = category, numeric
+		}
+		if !given.all(numeric) || given.any(category) {
+			return d.errorAt(at, fmt.Sprintf("a %s column has the keys name, type, %s",
+				typ, strings.Join(numeric, ", ")))
+		}
+		*list = append(*list, c)
+		return nil
+	})
+}
+
+func (d *jsonReader) categories(list *[]string) error {
+	return d.array(func() error {
+		name, err := d.text()
+		if err == nil {
+			*list = append(*list, name)
+		}
+		return err
+	})
+}
+
+func (d *jsonReader) terms(list *[]Term, columns *[]string) error {
+	return d.array(func() error {
+		var t Term
+		var column string
+		err := d.object([]field{
+			{name: "column", read: d.textInto(&column)},
+			{name: "category", optional: true, read: d.textInto(&t.Category)},
+			{name: "other", optional: true, read: d.booleanInto(&t.Other)},
+			{name: "coefficient", read: d.numberInto(&t.Coefficient)},
+			{name: "std_error", read: d.numberInto(&t.StdError)},
+		}, refuseUnknown)
+		if err == nil {
+			*list = append(*list, t)
+			*columns = append(*columns, column)
+		}
+		return err
+	})
+}
+
+func (d *jsonReader) guarantee(g **Guarantee) error {
+	if null, err := d.null(); null || err != nil {
+		return err
+	}
+	*g = &Guarantee{}
+	return d.object([]field{
+		{name: "epsilon", read: d.numberInto(&(*g).Epsilon)},
+		{name: "delta", read: d.numberInto(&(*g).Delta)},
+		{name: "mu", read: d.numberInto(&(*g).Mu)},
+		{name: "relation", read: d.textInto(&(*g).Relation)},
+	}, refuseUnknown)
+}

@@ -1,0 +1,178 @@
+package regression
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ModelFormat is the value of the key "format" in the model files written here.
+const ModelFormat = "dptrain.model/1"
+
+// MaxModelBytes is the largest model file that is written or read.
+const MaxModelBytes = 16 << 20
+
+// ErrModelKind is returned for a [Model] that has no file layout.
+var ErrModelKind = errors.New("models of this kind cannot be written to a model file")
+
+// ErrModelSize is returned for a model file above [MaxModelBytes].
+var ErrModelSize = fmt.Errorf("a model file has at most %d bytes", MaxModelBytes)
+
+// EncodeModel writes m as a model file. Equal models give equal bytes. A model
+// that contradicts itself or holds a number that is not finite gives a
+// [*ModelError], one of unknown kind [ErrModelKind], one above the size limit
+// [ErrModelSize]; nothing is written then. Other errors are those of w.
+func EncodeModel(w io.Writer, m Model) error {
+	linear, ok := m.(*Linear)
+	if !ok {
+		return ErrModelKind
+	}
+	if err := linear.Validate(); err != nil {
+		return err
+	}
+	var doc document
+	linear.write(&doc)
+	if doc.err != nil {
+		return doc.err
+	}
+	if doc.buf.Len() > MaxModelBytes {
+		return ErrModelSize
+	}
+	_, err := w.Write(doc.buf.Bytes())
+	return err
+}
+
+// The layouts below fix the order of keys within one line of the file.
+
+type columnLayout struct {
+	Name       string    `json:"name"`
+	Type       string    `json:"type"`
+	Lower      *float64  `json:"lower,omitempty"`
+	Upper      *float64  `json:"upper,omitempty"`
+	Missing    *float64  `json:"missing,omitempty"`
+	Categories *[]string `json:"categories,omitempty"`
+	Other      *bool     `json:"other,omitempty"`
+}
+
+type termLayout struct {
+	Column      string  `json:"column"`
+	Category    *string `json:"category,omitempty"`
+	Other       bool    `json:"other,omitempty"`
+	Coefficient float64 `json:"coefficient"`
+	StdError    float64 `json:"std_error"`
+}
+
+type interceptLayout struct {
+	Coefficient float64 `json:"coefficient"`
+	StdError    float64 `json:"std_error"`
+}
+
+type rangeLayout struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+type guaranteeLayout struct {
+	Epsilon  float64 `json:"epsilon"`
+	Delta    float64 `json:"delta"`
+	Mu       float64 `json:"mu"`
+	Relation string  `json:"relation"`
+}
+
+func (m *Linear) write(doc *document) {
+	columns := make([]any, len(m.Columns))
+	for i := range m.Columns {
+		columns[i] = m.Columns[i].layout()
+	}
+	terms := make([]any, len(m.Terms))
+	for i, t := range m.Terms {
+		c := &m.Columns[t.Column]
+		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
+		if c.Type == Category && !t.Other {
+			layout.Category = &t.Category
+		}
+		terms[i] = layout
+	}
+	doc.begin()
+	doc.member("format", ModelFormat)
+	doc.member("kind", m.Kind())
+	doc.member("task", m.Output().Task)
+	doc.member("target", m.Target)
+	doc.list("columns", columns)
+	doc.list("terms", terms)
+	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
+	doc.member("prediction", rangeLayout{m.Lower, m.Upper})
+	if g := m.Guarantee; g != nil {
+		doc.member("guarantee", guaranteeLayout(*g))
+	} else {
+		doc.member("guarantee", nil)
+	}
+	doc.end()
+}
+
+func (c *Column) layout() columnLayout {
+	layout := columnLayout{Name: c.Name, Type: c.Type.String()}
+	if c.Type == Numeric {
+		layout.Lower, layout.Upper, layout.Missing = &c.Lower, &c.Upper, &c.Missing
+		return layout
+	}
+	categories := c.Categories
+	if categories == nil {
+		categories = []string{}
+	}
+	layout.Categories, layout.Other = &categories, &c.Other
+	return layout
+}
+
+// document writes a JSON object with one member, or one element of a list, on
+// each line. The first error sticks.
+type document struct {
+	buf     bytes.Buffer
+	members int
+	err     error
+}
+
+func (d *document) begin() { d.buf.WriteString("{") }
+
+func (d *document) end() { d.buf.WriteString("\n}\n") }
+
+func (d *document) key(name string) {
+	if d.members > 0 {
+		d.buf.WriteByte(',')
+	}
+	d.members++
+	d.buf.WriteString("\n  \"" + name + "\": ")
+}
+
+func (d *document) member(name string, value any) {
+	d.key(name)
+	d.value(value)
+}
+
+func (d *document) list(name string, values []any) {
+	d.key(name)
+	d.buf.WriteByte('[')
+	for i, v := range values {
+		if i > 0 {
+			d.buf.WriteByte(',')
+		}
+		d.buf.WriteString("\n    ")
+		d.value(v)
+	}
+	if len(values) > 0 {
+		d.buf.WriteString("\n  ")
+	}
+	d.buf.WriteByte(']')
+}
+
+func (d *document) value(v any) {
+	enc := json.NewEncoder(&d.buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil && d.err == nil {
+		d.err = err
+		return
+	}
+	d.buf.Truncate(d.buf.Len() - 1) // the newline Encode adds
+}

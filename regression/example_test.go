@@ -1,0 +1,180 @@
+package regression_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"os"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+func houses() *regression.Linear {
+	return &regression.Linear{
+		Target: "price",
+		Columns: []regression.Column{
+			{Name: "rooms", Lower: 1, Upper: 10, Missing: 4},
+			{Name: "ocean", Type: regression.Category, Categories: []string{"inland", "near bay"}, Other: true},
+		},
+		Terms: []regression.Term{
+			{Column: 0, Coefficient: 20, StdError: 0.5},
+			{Column: 1, Category: "near bay", Coefficient: 100, StdError: 2},
+		},
+		Intercept: 50, InterceptStdError: 1,
+		Lower: 0, Upper: 300,
+		Guarantee: &regression.Guarantee{Epsilon: 1, Delta: 1e-6, Mu: 0.25, Relation: "add-remove"},
+	}
+}
+
+// A model treats new rows as training treated its own: the second row's missing
+// number of rooms becomes 4, the third's is cut to 10 and its place is "other".
+func ExampleLinear() {
+	pred, err := houses().Predict(nil, regression.Rows{
+		N:       3,
+		Numeric: map[string][]float64{"rooms": {3, math.NaN(), 5000}},
+		Labels:  map[string][]string{"ocean": {"inland", "near bay", "the Moon"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pred)
+	// Output: [110 230 250]
+}
+
+// What is absent is reported all at once.
+func ExampleColumnError() {
+	_, err := houses().Predict(nil, regression.Rows{N: 1})
+	fmt.Println(err)
+	// Output:
+	// column "rooms": the model needs this column and the rows do not have it
+	// column "ocean": the model needs this column and the rows do not have it
+}
+
+func ExampleEncodeModel() {
+	if err := regression.EncodeModel(os.Stdout, houses()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// {
+	//   "format": "dptrain.model/1",
+	//   "kind": "linear",
+	//   "task": "regression",
+	//   "target": "price",
+	//   "columns": [
+	//     {"name":"rooms","type":"numeric","lower":1,"upper":10,"missing":4},
+	//     {"name":"ocean","type":"category","categories":["inland","near bay"],"other":true}
+	//   ],
+	//   "terms": [
+	//     {"column":"rooms","coefficient":20,"std_error":0.5},
+	//     {"column":"ocean","category":"near bay","coefficient":100,"std_error":2}
+	//   ],
+	//   "intercept": {"coefficient":50,"std_error":1},
+	//   "prediction": {"lower":0,"upper":300},
+	//   "guarantee": {"epsilon":1,"delta":0.000001,"mu":0.25,"relation":"add-remove"}
+	// }
+}
+
+func ExampleDecodeModel() {
+	var file bytes.Buffer
+	if err := regression.EncodeModel(&file, houses()); err != nil {
+		log.Fatal(err)
+	}
+	spoilt := bytes.Replace(file.Bytes(), []byte(`"rooms","coefficient"`), []byte(`"Rooms","coefficient"`), 1)
+
+	m, err := regression.DecodeModel(&file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Kind(), m.Output().Target, len(m.Inputs()))
+
+	_, err = regression.DecodeModel(bytes.NewReader(spoilt))
+	fmt.Println(err)
+	// Output:
+	// linear price 2
+	// model file 11:5: terms[0].column: no column has this name
+}
+
+// Fitting public data without privacy, to compare with.
+func ExampleOLS() {
+	d := regression.Design{
+		Names:  []string{"x"},
+		X:      [][]float64{{1, 2, 3, 4}},
+		Target: "y",
+		Y:      []float64{3, 5, 7, 9},
+	}
+	m, err := regression.OLS(context.Background(), d)
+	if err != nil {
+		log.Fatal(err)
+	}
+	pred, err := m.Predict(nil, regression.Rows{N: 4, Numeric: map[string][]float64{"x": d.X[0]}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("y = %.3f + %.3f x, R2 %.3f\n", m.Intercept, m.Terms[0].Coefficient, regression.R2(pred, d.Y))
+	// Output: y = 1.000 + 2.000 x, R2 1.000
+}
+
+// The penalty shrinks coefficients; those not worth it become exactly 0 and
+// have no term.
+func ExampleLasso() {
+	d := regression.Design{
+		Names: []string{"signal", "chatter"},
+		X: [][]float64{
+			{-2, -1, 0, 1, 2},
+			{1, -1, 0.5, -1, 1},
+		},
+		Target: "y",
+		Y:      []float64{-4, -2.1, 0.2, 1.9, 4},
+	}
+	m, err := regression.Lasso(context.Background(), d, 0.2, regression.LassoOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range m.Terms {
+		fmt.Printf("%s %.2f\n", m.Columns[t.Column].Name, t.Coefficient)
+	}
+	// Output: signal 1.90
+}
+
+// One solver follows a path of penalties: Gram columns are computed once, and
+// each solution starts from the last.
+func ExampleLassoSolver() {
+	x := [][]float64{{-2, -1, 0, 1, 2}, {1, -1, 0, -1, 1}}
+	y := []float64{-3, -3, 0, 1, 5}
+	s, err := regression.NewLassoSolver(context.Background(), x, y, regression.LassoOptions{Standardize: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, fraction := range []float64{1, 0.5, 0.1} {
+		solution, err := s.Solve(context.Background(), fraction*s.LambdaMax())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.2f converged %v\n", solution.Coefficients, solution.Converged)
+	}
+	// Output:
+	// [0.00 0.00] converged true
+	// [1.00 0.00] converged true
+	// [1.80 0.68] converged true
+}
+
+func ExampleBaseline() {
+	trainer, err := regression.Baseline(regression.NonprivateRidge)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := trainer.Fit(context.Background(), regression.Design{
+		Names: []string{"x"}, X: [][]float64{{-1, 0, 1}}, Target: "y", Y: []float64{-3, 0, 3},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pred, err := m.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"x": {2}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: %.3f\n", trainer.Name(), pred[0])
+	// Output: nonprivate-ridge: 4.000
+}

@@ -1,0 +1,204 @@
+package regression
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Linear is the model
+//
+//	prediction = clamp(Intercept + sum over Terms of Coefficient * x, Lower, Upper)
+//
+// where x is the treated cell of a numeric column, or 1 for a row in the term's
+// category and 0 otherwise. Coefficients are in original units: units of the
+// target for one unit of the column. The zero value predicts 0.
+//
+// A Linear must not be changed while it is in use.
+type Linear struct {
+	Target  string
+	Columns []Column
+	Terms   []Term
+
+	Intercept         float64
+	InterceptStdError float64
+
+	Lower, Upper float64 // clamp of the prediction, finite
+
+	Guarantee *Guarantee // nil: trained without privacy
+}
+
+// Term is one coefficient of a [Linear] model.
+type Term struct {
+	Column   int    // index into Columns
+	Category string // for a category column: the category whose indicator this is
+	Other    bool   // for a category column: the indicator of every other value
+
+	Coefficient float64
+	// StdError is the standard deviation of the privacy noise in Coefficient;
+	// 0 when it was fitted without noise. It does not include the sampling
+	// error of the rows.
+	StdError float64
+}
+
+var _ Model = (*Linear)(nil)
+
+// Kind returns [KindLinear].
+func (m *Linear) Kind() string { return KindLinear }
+
+// Output describes the target.
+func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }
+
+// Inputs returns m.Columns.
+func (m *Linear) Inputs() []Column { return m.Columns }
+
+// Validate reports the first contradiction in the model as a [*ModelError]:
+// a number that is not finite, a lower bound above an upper one, a column,
+// category or term given twice, a term that refers to nothing, a name that is
+// not UTF-8, a guarantee out of range.
+func (m *Linear) Validate() error {
+	if !utf8.ValidString(m.Target) {
+		return &ModelError{"target", "is not valid UTF-8"}
+	}
+	if err := m.validateColumns(); err != nil {
+		return err
+	}
+	if err := m.validateTerms(); err != nil {
+		return err
+	}
+	if err := validCoefficient("intercept", m.Intercept, m.InterceptStdError); err != nil {
+		return err
+	}
+	if err := validRange("prediction", m.Lower, m.Upper); err != nil {
+		return err
+	}
+	if m.Guarantee != nil {
+		return m.Guarantee.validate()
+	}
+	return nil
+}
+
+func (m *Linear) validateColumns() error {
+	seen := make(map[string]bool, len(m.Columns))
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		path := fmt.Sprintf("columns[%d]", i)
+		switch {
+		case !utf8.ValidString(c.Name):
+			return &ModelError{path + ".name", "is not valid UTF-8"}
+		case seen[c.Name]:
+			return &ModelError{path + ".name", "another column has this name"}
+		case c.Name == m.Target:
+			return &ModelError{path + ".name", "the target cannot be an input"}
+		}
+		seen[c.Name] = true
+		if err := c.validate(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Column) validate(path string) error {
+	switch c.Type {
+	case Numeric:
+		if len(c.Categories) > 0 || c.Other {
+			return &ModelError{path, "a numeric column has no categories"}
+		}
+		if !finite(c.Missing) {
+			return &ModelError{path + ".missing", "is not finite"}
+		}
+		return validRange(path, c.Lower, c.Upper)
+	case Category:
+		if c.Lower != 0 || c.Upper != 0 || c.Missing != 0 {
+			return &ModelError{path, "a category column has no lower, upper and missing"}
+		}
+		seen := make(map[string]bool, len(c.Categories))
+		for j, name := range c.Categories {
+			if !utf8.ValidString(name) {
+				return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "is not valid UTF-8"}
+			}
+			if seen[name] {
+				return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "the category is listed twice"}
+			}
+			seen[name] = true
+		}
+		return nil
+	}
+	return &ModelError{path + ".type", "is neither numeric nor category"}
+}
+
+func (m *Linear) validateTerms() error {
+	type key struct {
+		column   int
+		category string
+		other    bool
+	}
+	categories := make([]map[string]bool, len(m.Columns))
+	for i := range m.Columns {
+		categories[i] = make(map[string]bool, len(m.Columns[i].Categories))
+		for _, name := range m.Columns[i].Categories {
+			categories[i][name] = true
+		}
+	}
+	seen := make(map[key]bool, len(m.Terms))
+	for i, t := range m.Terms {
+		path := fmt.Sprintf("terms[%d]", i)
+		if t.Column < 0 || t.Column >= len(m.Columns) {
+			return &ModelError{path + ".column", "no column has this name"}
+		}
+		c := &m.Columns[t.Column]
+		switch {
+		case c.Type == Numeric && (t.Category != "" || t.Other):
+			return &ModelError{path, "the term of a numeric column has no category"}
+		case t.Other && t.Category != "":
+			return &ModelError{path, "the term has both a category and other"}
+		case t.Other && !c.Other:
+			return &ModelError{path + ".other", "the column does not keep other values"}
+		case c.Type == Category && !t.Other && !categories[t.Column][t.Category]:
+			return &ModelError{path + ".category", "the column does not list this category"}
+		case seen[key{t.Column, t.Category, t.Other}]:
+			return &ModelError{path, "another term has the same column and category"}
+		}
+		seen[key{t.Column, t.Category, t.Other}] = true
+		if err := validCoefficient(path, t.Coefficient, t.StdError); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Guarantee) validate() error {
+	switch {
+	case !finite(g.Epsilon) || g.Epsilon < 0:
+		return &ModelError{"guarantee.epsilon", "must be finite and at least 0"}
+	case !(g.Delta >= 0 && g.Delta < 1):
+		return &ModelError{"guarantee.delta", "must be in [0, 1)"}
+	case !finite(g.Mu) || g.Mu < 0:
+		return &ModelError{"guarantee.mu", "must be finite and at least 0"}
+	case g.Relation == "" || !utf8.ValidString(g.Relation):
+		return &ModelError{"guarantee.relation", "must name the neighbouring relation"}
+	}
+	return nil
+}
+
+func validCoefficient(path string, coefficient, stdError float64) error {
+	if !finite(coefficient) {
+		return &ModelError{path + ".coefficient", "is not finite"}
+	}
+	if !finite(stdError) || stdError < 0 {
+		return &ModelError{path + ".std_error", "must be finite and at least 0"}
+	}
+	return nil
+}
+
+func validRange(path string, lower, upper float64) error {
+	switch {
+	case !finite(lower):
+		return &ModelError{path + ".lower", "is not finite"}
+	case !finite(upper):
+		return &ModelError{path + ".upper", "is not finite"}
+	case lower > upper:
+		return &ModelError{path + ".lower", "is above upper"}
+	}
+	return nil
+}

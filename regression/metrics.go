@@ -1,0 +1,84 @@
+package regression
+
+import "math"
+
+// The metrics compare predictions with the truth, exactly and without privacy:
+// for public data. They panic when the two slices differ in length. A NaN or
+// infinity among the values makes the result NaN or infinite.
+
+const lengthsDiffer = "regression: predictions and truth differ in length"
+
+// R2 is the coefficient of determination, 1 - SSE/SST: 1 for perfect
+// predictions, 0 for those no better than the mean of y, below 0 for worse. For
+// a constant y (one row included) it is 1 if the predictions are perfect and 0
+// otherwise; for no rows it is NaN.
+func R2(pred, y []float64) float64 {
+	if len(y) == 0 && len(pred) == 0 {
+		return math.NaN()
+	}
+	sse := sumSquaredErrors(pred, y)
+	constant := true
+	for _, v := range y {
+		constant = constant && v == y[0]
+	}
+	if constant {
+		switch {
+		case sse == 0:
+			return 1
+		case math.IsNaN(sse):
+			return sse
+		}
+		return 0
+	}
+	centre, sst := mean(y), 0.0
+	for _, v := range y {
+		sst += (v - centre) * (v - centre)
+	}
+	return 1 - sse/sst
+}
+
+// RMSE is the root of the mean squared error, in the units of y; NaN for no
+// rows.
+func RMSE(pred, y []float64) float64 {
+	return math.Sqrt(sumSquaredErrors(pred, y) / float64(len(y)))
+}
+
+// MAE is the mean absolute error, in the units of y; NaN for no rows.
+func MAE(pred, y []float64) float64 {
+	if len(pred) != len(y) {
+		panic(lengthsDiffer)
+	}
+	sum := 0.0
+	for i, v := range y {
+		sum += math.Abs(v - pred[i])
+	}
+	return sum / float64(len(y))
+}
+
+func sumSquaredErrors(pred, y []float64) float64 {
+	if len(pred) != len(y) {
+		panic(lengthsDiffer)
+	}
+	sum := 0.0
+	for i, v := range y {
+		sum += (v - pred[i]) * (v - pred[i])
+	}
+	return sum
+}
+
+// mean returns the mean, computed in two passes so that a common offset does
+// not cost digits; 0 for no values.
+func mean(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	n, sum := float64(len(x)), 0.0
+	for _, v := range x {
+		sum += v
+	}
+	first, rest := sum/n, 0.0
+	for _, v := range x {
+		rest += v - first
+	}
+	return first + rest/n
+}

@@ -1,0 +1,50 @@
+package regression
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// forEach calls work(i) for every i in [0, count), on up to workers
+// goroutines, and stops early when ctx is cancelled. Each i is handled by
+// exactly one call, so a work that writes only to its own part of the result
+// gives the same result whatever the number of workers.
+func forEach(ctx context.Context, count, workers int, work func(i int)) error {
+	workers = min(workers, count)
+	if workers <= 1 {
+		for i := range count {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			work(i)
+		}
+		return ctx.Err()
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= count {
+					return
+				}
+				work(i)
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
+// workersFor returns how many goroutines are worth starting for that many
+// elementary operations.
+func workersFor(operations int) int {
+	const worthIt = 1 << 18
+	if operations < worthIt {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,74 @@
+package regression_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// In-sample R2 of scikit-learn's LinearRegression on tables with complete sets
+// of indicators (diamonds, soil) and with columns of very different scales
+// (elevators, whose columns were divided by their standard deviations first).
+func TestOLSOnPublicTables(t *testing.T) {
+	for file, want := range map[string]float64{
+		"361096_diamonds.csv.gz":                0.970068672849,
+		"361074_elevators.csv.gz":               0.813472946238,
+		"361094_visualizing_soil_onehot.csv.gz": 0.833591313321,
+	} {
+		d := readPublic(t, "../../shared/data/regression/"+file)
+		m, err := regression.OLS(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := regression.Rows{N: len(d.Y), Numeric: map[string][]float64{}}
+		for j, name := range d.Names {
+			rows.Numeric[name] = d.X[j]
+		}
+		pred, err := m.Predict(nil, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := regression.R2(pred, d.Y); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: R2 %.12f, want %.12f", file, got, want)
+		}
+	}
+}
+
+func readPublic(t *testing.T, path string) regression.Design {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Skip("the public data sets are not beside the repository")
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(lines[0]) - 1
+	d := regression.Design{Names: lines[0][:last], X: make([][]float64, last), Target: lines[0][last]}
+	for _, line := range lines[1:] {
+		for j, cell := range line {
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal("a cell of public data is not a number")
+			}
+			if j == last {
+				d.Y = append(d.Y, v)
+			} else {
+				d.X[j] = append(d.X[j], v)
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,78 @@
+package regression
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Rows is a batch of rows to predict, by named column. A column a model does
+// not need is ignored; the slices are read only, never kept.
+//
+// A numeric input is looked up in Numeric. A category input is looked up in
+// Labels, then in Codes: a caller fills whichever it has.
+type Rows struct {
+	N       int                  // number of rows, the length of every column
+	Numeric map[string][]float64 // NaN for a missing or unparseable cell
+	Labels  map[string][]string  // categories as text
+	Codes   map[string]Codes     // categories as positions in a list
+}
+
+// Codes is a category column stored as positions in a list of names. Any value
+// outside [0, len(Categories)) means other; by convention len(Categories).
+type Codes struct {
+	Values     []int32
+	Categories []string
+}
+
+// Reasons a [ColumnError] wraps.
+var (
+	ErrColumnAbsent = errors.New("the model needs this column and the rows do not have it")
+	ErrColumnType   = errors.New("the rows hold this column with the other type (numeric or category)")
+	ErrColumnLength = errors.New("the column's length differs from the number of rows")
+)
+
+// ColumnError reports an input column that rows do not provide as the model
+// needs it. It wraps [ErrColumnAbsent], [ErrColumnType] or [ErrColumnLength].
+type ColumnError struct {
+	Column string
+	Err    error
+}
+
+func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %v", e.Column, e.Err) }
+
+// Unwrap returns the reason.
+func (e *ColumnError) Unwrap() error { return e.Err }
+
+// check reports every column of inputs that rows cannot provide.
+func (rows Rows) check(inputs []Column) error {
+	var problems []error
+	for _, c := range inputs {
+		if reason := rows.checkColumn(c); reason != nil {
+			problems = append(problems, &ColumnError{Column: c.Name, Err: reason})
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (rows Rows) checkColumn(c Column) error {
+	numeric, isNumeric := rows.Numeric[c.Name]
+	labels, isLabels := rows.Labels[c.Name]
+	codes, isCodes := rows.Codes[c.Name]
+	length := 0
+	switch {
+	case !isNumeric && !isLabels && !isCodes:
+		return ErrColumnAbsent
+	case c.Type == Numeric && !isNumeric, c.Type == Category && !isLabels && !isCodes:
+		return ErrColumnType
+	case c.Type == Numeric:
+		length = len(numeric)
+	case isLabels:
+		length = len(labels)
+	default:
+		length = len(codes.Values)
+	}
+	if length != rows.N {
+		return ErrColumnLength
+	}
+	return nil
+}

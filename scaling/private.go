@@ -1,0 +1,256 @@
+package scaling
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// The settings of private scaling. They are public constants; docs/scaling.md
+// says how they were chosen.
+const (
+	// ExponentShare and BinShare are the shares of mu^2 of the first histogram
+	// and of the two finer ones together, of a training budget of 1.
+	ExponentShare = .08
+	BinShare      = .10
+	// Bins is the number of equal bins.
+	Bins = 32
+	// TargetWeight is how much more exactly the target is counted than a
+	// feature: its range decides what the model can explain at all.
+	TargetWeight = 4
+	// spurious is the chance that a bin without records anywhere in the first
+	// histogram passes the threshold.
+	spurious = .01
+)
+
+// reading says how a range is read from noisy counts.
+type reading struct {
+	tail  float64 // share of records, a side, outside the magnitudes kept
+	outer float64 // outer quantile, a side
+	widen float64 // growth of the interval between them around its middle
+}
+
+var (
+	// featureReading suits inputs: a few extreme values cost little when they
+	// are clamped.
+	featureReading = reading{tail: .02, outer: .04, widen: 1.6}
+	// targetReading keeps more of the tails: what is clamped there is lost to
+	// the model, however good it is.
+	targetReading = reading{tail: .01, outer: .02, widen: 1.3}
+)
+
+// Private releases the ranges of the numeric columns that declare none.
+type Private struct {
+	// Columns are the columns to map, in the order of the view given to Run.
+	Columns []dataset.Column
+	// Target is the index of the target in Columns, or -1. It is counted with
+	// more weight, and its range is not widened past zero where only values of
+	// one sign were seen, because it also limits predictions.
+	Target int
+}
+
+// Plan returns the three histogram leaves, or false when every column declares
+// its range and nothing is released. Their noise adapts to the number of
+// columns; their price does not depend on it.
+func (p Private) Plan() (budget.Node, bool) {
+	if !slices.ContainsFunc(p.Columns, needsRange) {
+		return budget.Node{}, false
+	}
+	return budget.Seq("scaling",
+		budget.GaussianLeaf("exponents", ExponentShare, 1),
+		budget.GaussianLeaf("bins", BinShare/2, 1),
+		budget.GaussianLeaf("fine-bins", BinShare/2, 1)), true
+}
+
+// Run returns one range a column (the zero Range for category columns). s is
+// the session of the node that Plan returned.
+func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) ([]Range, error) {
+	out := make([]Range, len(p.Columns))
+	var open []int
+	for j, c := range p.Columns {
+		switch {
+		case needsRange(c):
+			open = append(open, j)
+		case c.Ranged:
+			out[j] = Range{c.Lower, c.Upper, true}
+		}
+	}
+	if len(open) == 0 {
+		return out, nil
+	}
+	rough, err := p.exponentRanges(ctx, s, v, open)
+	if err != nil {
+		return nil, err
+	}
+	within := make([]interval, len(open))
+	for i, r := range rough {
+		within[i] = interval{r.lower, r.upper}
+	}
+	fine, err := p.binRanges(ctx, s, "bins", v, open, within)
+	if err != nil {
+		return nil, err
+	}
+	for i, in := range fine {
+		margin := (within[i].upper - within[i].lower) / Bins
+		within[i] = interval{max(in.lower-margin, within[i].lower), min(in.upper+margin, within[i].upper)}
+	}
+	if fine, err = p.binRanges(ctx, s, "fine-bins", v, open, within); err != nil {
+		return nil, err
+	}
+	for i, j := range open {
+		out[j] = widen(fine[i], p.reading(j).widen)
+		if j == p.Target {
+			out[j] = keepSign(out[j], rough[i])
+		}
+	}
+	return out, nil
+}
+
+// coarse is what the first histogram says about a column.
+type coarse struct {
+	lower, upper       float64 // the magnitudes that hold all but the tails
+	negative, positive bool    // signs seen
+}
+
+// reading returns how the range of column j is read.
+func (p Private) reading(j int) reading {
+	if j == p.Target {
+		return targetReading
+	}
+	return featureReading
+}
+
+// weights returns the weights with which the columns are counted.
+func (p Private) weights(open []int) []int {
+	out := make([]int, len(open))
+	for i, j := range open {
+		out[i] = 1
+		if j == p.Target {
+			out[i] = TargetWeight
+		}
+	}
+	return out
+}
+
+func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, v dataset.View, open []int) ([]coarse, error) {
+	columns, err := release(ctx, s, "exponents", v, open, p.weights(open), exponentBins, func(_ int, x float64) uint16 { return exponentBin(x) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]coarse, len(open))
+	for i, c := range columns {
+		// A bin without records passes the threshold with probability at most
+		// spurious over all bins of all columns.
+		threshold := c.sigma * math.Sqrt(2*math.Log(exponentBins*float64(len(open))/spurious))
+		out[i] = exponentRange(c.counts, threshold, p.reading(open[i]).tail)
+	}
+	return out, nil
+}
+
+// exponentRange reads the magnitudes of a column from its noisy counts: those
+// of the bins above the threshold, less the outermost ones that together hold
+// no more than a share tail of what these bins count.
+func exponentRange(counts []float64, threshold, tail float64) coarse {
+	total, first, last := 0.0, -1, -1
+	for b, n := range counts {
+		if n > threshold {
+			if first < 0 {
+				first = b
+			}
+			last = b
+			total += n
+		}
+	}
+	if first < 0 || first == zeroBin && last == zeroBin {
+		return coarse{-1, 1, true, true}
+	}
+	low, high, sum := -1, last, 0.0
+	for b := first; b <= last; b++ {
+		if counts[b] <= threshold {
+			continue
+		}
+		sum += counts[b]
+		if low < 0 && sum > tail*total {
+			low = b
+		}
+		if sum >= (1-tail)*total {
+			high = b
+			break
+		}
+	}
+	if low == zeroBin && high == zeroBin { // all but the tails are zero
+		low, high = first, last
+	}
+	c := coarse{negative: first < zeroBin, positive: last > zeroBin}
+	c.lower, _ = exponentEdges(low)
+	_, c.upper = exponentEdges(high)
+	return c
+}
+
+// interval is a pair of outer quantiles.
+type interval struct{ lower, upper float64 }
+
+func (p Private) binRanges(ctx context.Context, s *mechanism.Session, name string, v dataset.View, open []int, within []interval) ([]interval, error) {
+	columns, err := release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, x float64) uint16 {
+		return linearBin(x, within[i].lower, within[i].upper, Bins)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]interval, len(open))
+	for i, c := range columns {
+		out[i] = quantiles(c.counts, within[i], p.reading(open[i]).outer)
+	}
+	return out, nil
+}
+
+// quantiles reads the outer quantiles from the noisy counts of equal bins by
+// linear interpolation. Where the counts say nothing, or the quantiles
+// coincide, it returns the whole interval.
+func quantiles(counts []float64, whole interval, outer float64) interval {
+	total := 0.0
+	for _, n := range counts {
+		total += max(n, 0)
+	}
+	if total <= 0 {
+		return whole
+	}
+	width := (whole.upper - whole.lower) / float64(len(counts))
+	at := func(q float64) float64 {
+		below := 0.0
+		for b, n := range counts {
+			n = max(n, 0)
+			if below+n >= q*total && n > 0 {
+				return whole.lower + width*(float64(b)+min(max((q*total-below)/n, 0), 1))
+			}
+			below += n
+		}
+		return whole.upper
+	}
+	out := interval{at(outer), at(1 - outer)}
+	if !(out.upper-out.lower >= 1e-3*(whole.upper-whole.lower)) {
+		return whole
+	}
+	return out
+}
+
+// widen grows an interval around its middle.
+func widen(in interval, factor float64) Range {
+	middle, half := in.lower/2+in.upper/2, (in.upper/2-in.lower/2)*factor
+	return Range{Lower: middle - half, Upper: middle + half}
+}
+
+// keepSign ends a range at zero on a side where no value was seen.
+func keepSign(r Range, seen coarse) Range {
+	if !seen.negative {
+		r.Lower = max(r.Lower, 0)
+	}
+	if !seen.positive {
+		r.Upper = min(r.Upper, 0)
+	}
+	return r
+}

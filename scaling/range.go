@@ -1,0 +1,76 @@
+package scaling
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// Range is the public interval of a numeric column, in the column's own units,
+// that is mapped to [-1, 1]. Lower < Upper, both finite.
+type Range struct {
+	Lower, Upper float64
+	Declared     bool // stated by the recipe, not released
+}
+
+// Center returns the middle of the range, the value that a missing cell
+// without a declared substitute takes.
+func (r Range) Center() float64 { return r.Lower/2 + r.Upper/2 }
+
+// Half returns half the width of the range.
+func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }
+
+// needsRange reports whether the column's range must be released.
+func needsRange(c dataset.Column) bool { return c.Kind == dataset.Numeric && !c.Ranged }
+
+// The signed binary exponents that the first histogram tells apart: for each
+// sign the exponents -64..63, and one bin for zero. Smaller and larger
+// magnitudes count in the outermost bins.
+const (
+	minExponent  = -64
+	maxExponent  = 63
+	exponents    = maxExponent - minExponent + 1
+	zeroBin      = exponents
+	exponentBins = 2*exponents + 1
+	noBin        = math.MaxUint16 // a missing value
+)
+
+// exponentBin returns the bin of x, in increasing order of the values it holds.
+func exponentBin(x float64) uint16 {
+	b := math.Float64bits(x)
+	e := int(b>>52&0x7ff) - 1023
+	switch {
+	case x != x:
+		return noBin
+	case x == 0:
+		return zeroBin
+	}
+	e = min(max(e, minExponent), maxExponent) - minExponent
+	if x > 0 {
+		return uint16(zeroBin + 1 + e)
+	}
+	return uint16(zeroBin - 1 - e)
+}
+
+// exponentEdges returns the smallest interval of values of a bin.
+func exponentEdges(bin int) (lower, upper float64) {
+	switch {
+	case bin == zeroBin:
+		return 0, 0
+	case bin > zeroBin:
+		e := bin - zeroBin - 1 + minExponent
+		return math.Ldexp(1, e), math.Ldexp(1, e+1)
+	}
+	e := zeroBin - 1 - bin + minExponent
+	return -math.Ldexp(1, e+1), -math.Ldexp(1, e)
+}
+
+// linearBin returns the bin of x among equal bins over [lower, upper]; values
+// outside count in the outermost bins.
+func linearBin(x, lower, upper float64, bins int) uint16 {
+	if x != x {
+		return noBin
+	}
+	p := (x - lower) / (upper - lower) * float64(bins)
+	return uint16(min(max(p, 0), float64(bins-1)))
+}

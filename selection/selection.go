@@ -1,0 +1,97 @@
+// Package selection chooses the features a model is trained on.
+//
+// A [Selector] is planned from public facts and then run on the records; what
+// it returns is public. [None] keeps every candidate and [Fixed] the ones a
+// recipe lists; both release nothing and cost nothing. The candidates are the
+// columns as the recipe names them: a category column is one.
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// ErrFeature is returned at plan time for a listed feature that is not a
+// candidate or is listed twice.
+var ErrFeature = errors.New("selection: not a candidate feature")
+
+// Facts are the public facts a selector is planned from.
+type Facts struct {
+	Columns  []dataset.Column // candidate features, in table order
+	Target   dataset.Column
+	Relation budget.Relation
+}
+
+// A Selector chooses features.
+type Selector interface {
+	// Name is the method's name in a recipe.
+	Name() string
+	// Plan returns the node that the choice spends, or false when it releases
+	// nothing.
+	Plan(Facts) (node budget.Node, private bool, err error)
+	// Select returns the indices of the chosen candidates, increasing. The
+	// columns of v are the candidates and then the target. s is the session of
+	// the planned node; it is not used by a selector that releases nothing.
+	Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error)
+}
+
+// None keeps every candidate.
+type None struct{}
+
+// Name returns "none".
+func (None) Name() string { return "none" }
+
+// Plan releases nothing.
+func (None) Plan(Facts) (budget.Node, bool, error) { return budget.Node{}, false, nil }
+
+// Select returns every candidate.
+func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ dataset.View) ([]int, error) {
+	all := make([]int, len(f.Columns))
+	for j := range all {
+		all[j] = j
+	}
+	return all, nil
+}
+
+// Fixed keeps the listed features, in table order.
+type Fixed struct{ Features []string }
+
+// Name returns "fixed".
+func (Fixed) Name() string { return "fixed" }
+
+// Plan checks the list and releases nothing.
+func (x Fixed) Plan(f Facts) (budget.Node, bool, error) {
+	_, err := x.indices(f)
+	return budget.Node{}, false, err
+}
+
+// Select returns the listed candidates.
+func (x Fixed) Select(_ context.Context, _ *mechanism.Session, f Facts, _ dataset.View) ([]int, error) {
+	return x.indices(f)
+}
+
+func (x Fixed) indices(f Facts) ([]int, error) {
+	listed := make(map[string]bool, len(x.Features))
+	for _, name := range x.Features {
+		if listed[name] {
+			return nil, fmt.Errorf("%w: %q is listed twice", ErrFeature, name)
+		}
+		listed[name] = true
+	}
+	var out []int
+	for j, c := range f.Columns {
+		if listed[c.Name] {
+			out = append(out, j)
+			delete(listed, c.Name)
+		}
+	}
+	for name := range listed {
+		return nil, fmt.Errorf("%w: %q", ErrFeature, name)
+	}
+	return out, nil
+}
