@@ -67,12 +67,13 @@ type Pipeline struct {
 // A Plan is a priced pipeline.
 type Plan struct {
 	*budget.Priced
-	facts    selection.Facts
-	selector selection.Selector
-	method   string
-	columns  []int // candidate features and then the target, as schema columns
-	private  bool  // the selector releases something
-	scaled   bool  // some range is released
+	guarantee budget.Guarantee
+	facts     selection.Facts
+	selector  selection.Selector
+	method    string
+	columns   []int // candidate features and then the target, as schema columns
+	private   bool  // the selector releases something
+	scaled    bool  // some range is released
 }
 
 // The names of the plan's nodes. They are part of report.json.
@@ -107,8 +108,12 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.guarantee = plan.Priced.Guarantee()
 	return plan, nil
 }
+
+// Guarantee says what the plan guarantees.
+func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
 
 // check validates the description and collects the facts of the plan.
 func (p *Pipeline) check(plan *Plan) error {

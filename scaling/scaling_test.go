@@ -110,7 +110,7 @@ func TestTotal(t *testing.T) {
 		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
 		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7), "huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
 		"two far values": append(ramp(400, -1e30, -1e30), ramp(400, 1e30, 1e30)...),
-		"mostly zero": append(make([]float64, 5000), ramp(60, 1, 3)...),
+		"mostly zero":    append(make([]float64, 5000), ramp(60, 1, 3)...),
 	} {
 		for _, epsilon := range []float64{.01, 1, 50} {
 			for range 5 {

@@ -1,0 +1,171 @@
+//go:build replay
+
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// example loads a recipe, its pipeline and its table.
+func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
+	t.Helper()
+	r, err := recipe.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p, tab
+}
+
+func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
+	t.Helper()
+	out, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// record runs a pipeline under a recorder and returns what it publishes.
+func record(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) []byte {
+	t.Helper()
+	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := regression.EncodeModel(&out, res.Model); err != nil {
+		t.Fatal(err)
+	}
+	res.Curator, res.Model = pipeline.Curator{}, nil
+	if err := json.NewEncoder(&out).Encode(res); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// replay runs a pipeline on a table and on each neighbour, and returns the
+// faults and the largest ratio of distance to declared sensitivity by leaf.
+func replay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (faults []string, closest float64) {
+	t.Helper()
+	neighbours, err := Neighbours(tab, p.Budget.Relation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := mechanism.NewRecorder(seed)
+	plan := plan(t, p)
+	published := record(t, p, plan, tab, first)
+	for _, n := range neighbours {
+		second := first.Replay()
+		again := record(t, p, plan, n.Table, second)
+		found, ratio := mechanism.Compare(first, second)
+		closest = max(closest, ratio)
+		for _, f := range found {
+			faults = append(faults, n.Name+": "+f)
+		}
+		if !bytes.Equal(published, again) {
+			faults = append(faults, n.Name+": what is published depends on the record")
+		}
+	}
+	return faults, closest
+}
+
+// TestRecordAndReplay: every example recipe, each relation it supports, every
+// kind of record at the first, middle and last position, under several coins.
+func TestRecordAndReplay(t *testing.T) {
+	files, err := filepath.Glob("../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			_, p, tab := example(t, file)
+			for seed := range byte(2) {
+				faults, closest := replay(t, p, tab, seed)
+				for _, f := range faults {
+					t.Error(f)
+				}
+				// A replay in which nothing moved would test nothing.
+				if closest < .5 || closest > 1 {
+					t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+				}
+			}
+		})
+	}
+}
+
+// TestReplayOnTinyTables: tables of 0, 1 and 2 records, where anything that
+// looks at n shows.
+func TestReplayOnTinyTables(t *testing.T) {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		for n := range 3 {
+			_, p, tab := example(t, "../examples/categories.yaml")
+			rows := make([]int32, n)
+			for i := range rows {
+				rows[i] = int32(i)
+			}
+			q := *p
+			q.Budget.Relation = rel
+			for seed := range byte(4) {
+				if rel == budget.Substitute && n == 0 {
+					continue
+				}
+				faults, _ := replay(t, &q, tab.Select(rows).Compact(), seed)
+				for _, f := range faults {
+					t.Errorf("%v, %d rows: %s", rel, n, f)
+				}
+			}
+		}
+	}
+}
+
+// TestReplayCatchesALie: a sensitivity that is too small, a release that the
+// data decides and a published exact number are all found.
+func TestReplayCatchesALie(t *testing.T) {
+	_, p, tab := example(t, "../examples/categories.yaml")
+	first := mechanism.NewRecorder(1)
+	record(t, p, plan(t, p), tab, first)
+	// Two records removed at once: twice the change that was declared.
+	rows := make([]int32, 0, tab.Len())
+	for i := range tab.Len() {
+		if i > 40 {
+			rows = append(rows, int32(i))
+		}
+	}
+	second := first.Replay()
+	record(t, p, plan(t, p), tab.Select(rows).Compact(), second)
+	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
+		t.Error("forty records at once look like one")
+	}
+	q := *p
+	q.Holdout = 0
+	third := first.Replay()
+	record(t, &q, plan(t, &q), tab, third)
+	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
+		t.Error("leaves that vanish are not noticed")
+	}
+}

@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// Defaults of an experiment.
+const (
+	DefaultTrials  = 10
+	DefaultEpsilon = 1.0986122886681098 // ln(3)
+	DefaultDelta   = 1e-5
+	DefaultMethod  = "auto"
+)
+
+// MetricR2 is the name of the metric: the exact coefficient of determination on
+// the held-out rows.
+const MetricR2 = "r2"
+
+var (
+	// ErrNotPublic is returned unless the caller states that the data are
+	// public.
+	ErrNotPublic = errors.New("bench: exact held-out metrics are not private, and no guarantee covers them; " +
+		"state that the data are public, or train on private data with fit")
+	// ErrNoData is returned when there is no table to run on: none is named,
+	// or a folder holds none.
+	ErrNoData = errors.New("bench: no table to run on")
+	// ErrTrials is returned for a negative number of trials.
+	ErrTrials = errors.New("bench: the number of trials must be at least 1")
+)
+
+// Config describes an experiment. The zero value of every field but Public and
+// Data stands for its default.
+type Config struct {
+	// Public states that every table is public. Without it nothing runs.
+	Public bool
+	// Data lists tables (.csv and .tsv, also with .gz, and .parquet) and folders
+	// of tables, which are taken in the order of their names, without
+	// subfolders. Empty means the tables that the recipes name; each recipe then
+	// runs on its own.
+	Data []string
+	// Methods lists method names; see [ParseMethod]. Empty means
+	// [DefaultMethod], or only the recipes if there are some.
+	Methods []string
+	// Recipes lists recipe files. They may leave out the table, the target and
+	// the budget.
+	Recipes []string
+	// Target names the column to predict; empty means the last one. A recipe's
+	// own target goes first.
+	Target string
+	// Trials is the number of trials for each table; 0 means [DefaultTrials].
+	Trials int
+	// Budget is what every private method spends on its training rows. An
+	// epsilon of 0 means [DefaultEpsilon] with [DefaultDelta]. Recipes bring
+	// their own.
+	Budget budget.Target
+	// Seed chooses the splits. It is public.
+	Seed uint64
+	// Progress, if set, is told how many of all rows have been delivered. Its
+	// calls do not overlap.
+	Progress func(done, total int)
+}
+
+// A Row is the outcome of one trial of one method on one table.
+type Row struct {
+	Data   string // name of the table
+	Method string
+	// Private says that Epsilon and Delta were guaranteed to the training rows;
+	// a method without privacy has neither.
+	Private        bool
+	Epsilon, Delta float64
+	Trial          int // from 1
+	Metric         string
+	Value          float64 // finite; means nothing with an error
+	Seconds        float64 // wall time of training, beside the other trials
+	Err            error   // why there is no value
+}
+
+// A Summary is the distribution of one method's values on one table.
+type Summary struct {
+	Data, Method   string
+	Private        bool
+	Epsilon, Delta float64
+	Metric         string
+	// Median, Q25 and Q75 interpolate linearly between the values of the trials
+	// that gave one. They are NaN when none did.
+	Median, Q25, Q75 float64
+	Trials           int     // trials that gave a value
+	Failed           int     // trials that gave none
+	N, D             int     // rows of the table, and candidate features
+	Seconds          float64 // median training time of the trials that gave a value
+}
+
+// Run carries out an experiment and calls emit for every row, one at a time and
+// in the order table, trial, method; emit may be nil. It returns one summary for
+// each table and method, in that order.
+//
+// The mistakes that can be seen without reading rows are found first: an unknown
+// method ([*MethodError]), a recipe with problems ([recipe.Problems]), a table
+// that cannot be opened or lacks the target ([*dataset.FileError]), a budget
+// that cannot be met (the errors of package budget). When ctx ends, the rows
+// that are finished are still delivered and summarised, and its error is
+// returned with the summaries; the same holds for a table that turns out to be
+// damaged.
+func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
+	experiments, err := c.prepare()
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for _, x := range experiments {
+		total += len(x.methods) * c.trials()
+	}
+	var summaries []Summary
+	done := 0
+	for _, x := range experiments {
+		rows, err := x.run(ctx, c.Seed, c.trials(), func(r Row) {
+			if done++; emit != nil {
+				emit(r)
+			}
+			if c.Progress != nil {
+				c.Progress(done, total)
+			}
+		})
+		if err == nil || len(rows) > 0 {
+			summaries = append(summaries, x.summarise(rows)...)
+		}
+		if err != nil {
+			return summaries, err
+		}
+	}
+	return summaries, nil
+}
+
+// prepare does everything that needs no row.
+func (c Config) prepare() ([]*experiment, error) {
+	switch {
+	case !c.Public:
+		return nil, ErrNotPublic
+	case c.Trials < 0:
+		return nil, fmt.Errorf("%w, not %d", ErrTrials, c.Trials)
+	}
+	if err := c.budget().Validate(); err != nil {
+		return nil, err
+	}
+	methods, err := c.methods()
+	if err != nil {
+		return nil, err
+	}
+	sources, err := c.sources(methods)
+	if err != nil {
+		return nil, err
+	}
+	var experiments []*experiment
+	for _, s := range sources {
+		x, err := newExperiment(s, methods, c.Target)
+		if err != nil {
+			return nil, err
+		}
+		experiments = append(experiments, x)
+	}
+	return experiments, nil
+}
+
+func (c Config) trials() int {
+	if c.Trials == 0 {
+		return DefaultTrials
+	}
+	return c.Trials
+}
+
+func (c Config) budget() budget.Target {
+	b := c.Budget
+	if b.Epsilon == 0 {
+		b.Epsilon, b.Delta = DefaultEpsilon, DefaultDelta
+	}
+	return b
+}

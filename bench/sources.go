@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// source is a table of the experiment.
+type source struct {
+	path string
+	name string
+}
+
+// suffixes of tables, longest first.
+var suffixes = [...]string{".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet"}
+
+// suffixOf returns the part of a file's name that marks a table.
+func suffixOf(path string) (string, bool) {
+	lower := strings.ToLower(path)
+	for _, s := range suffixes {
+		if strings.HasSuffix(lower, s) {
+			return path[len(path)-len(s):], true
+		}
+	}
+	return "", false
+}
+
+// sources lists the tables, each once: those of Data in order, or those that
+// the recipes name.
+func (c Config) sources(methods []*method) ([]source, error) {
+	var paths []string
+	for _, path := range c.Data {
+		found, err := tables(path)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	if len(c.Data) == 0 {
+		for _, m := range methods {
+			if !m.file {
+				continue
+			}
+			path := m.recipe.DataFile()
+			if path == "" {
+				return nil, fmt.Errorf("%w: neither the experiment nor the recipe %q names one", ErrNoData, m.name)
+			}
+			paths = append(paths, filepath.Clean(path))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, ErrNoData
+	}
+	return named(paths), nil
+}
+
+// tables returns the path of a table, or those of the tables in a folder.
+func tables(path string) ([]string, error) {
+	path = filepath.Clean(path)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, nil // what is wrong shows when it is opened
+	}
+	entries, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		return nil, &dataset.FileError{Path: path, Msg: "the folder cannot be listed", Hint: "check its permissions", Err: dataset.ErrUnreadable}
+	}
+	var found []string
+	for _, e := range entries {
+		if _, ok := suffixOf(e.Name()); ok && !e.IsDir() {
+			found = append(found, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, list(suffixes[:]))
+	}
+	return found, nil
+}
+
+// named gives every path its table's name: the file's, without suffix, or the
+// whole path where two tables would share a name.
+func named(paths []string) []source {
+	var sources []source
+	count := map[string]int{}
+	for _, path := range paths {
+		if slices.ContainsFunc(sources, func(s source) bool { return s.path == path }) {
+			continue
+		}
+		suffix, _ := suffixOf(path)
+		name := strings.TrimSuffix(filepath.Base(path), suffix)
+		count[name]++
+		sources = append(sources, source{path, name})
+	}
+	for i, s := range sources {
+		if count[s.name] > 1 {
+			sources[i].name = s.path
+		}
+	}
+	return sources
+}

@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"math"
+	"slices"
+)
+
+// summarise returns one summary for each method.
+func (x *experiment) summarise(rows []Row) []Summary {
+	var out []Summary
+	for _, m := range x.methods {
+		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: MetricR2, N: x.rows, D: m.features}
+		if m.private {
+			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
+		}
+		var values, seconds []float64
+		for _, r := range rows {
+			switch {
+			case r.Method != m.name:
+			case r.Err != nil:
+				s.Failed++
+			default:
+				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
+			}
+		}
+		s.Trials = len(values)
+		slices.Sort(values)
+		slices.Sort(seconds)
+		s.Median, s.Q25, s.Q75 = quantile(values, .5), quantile(values, .25), quantile(values, .75)
+		s.Seconds = quantile(seconds, .5)
+		out = append(out, s)
+	}
+	return out
+}
+
+// quantile interpolates linearly between the order statistics of sorted values,
+// at position p (len-1) from 0, as numpy.quantile does by default. It is NaN for
+// no values.
+func quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}

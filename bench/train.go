@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// errPrivateSelection is the answer to a recipe whose selection spends budget
+// and whose model gives no privacy.
+var errPrivateSelection = errors.New("a private selection cannot be followed by a model without privacy")
+
+// predictor predicts the rows of a table in order.
+type predictor func(t *dataset.Table) ([]float64, error)
+
+// trainer fits a model to every row of a table. It may be called from several
+// goroutines at once.
+type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
+
+// newContender plans a method for a table. What is in the way is kept in err.
+func newContender(m *method, header []string, target string) *contender {
+	k := &contender{method: m, features: len(header) - 1}
+	r := m.recipe
+	k.private = !strings.HasPrefix(r.Model.Method, "nonprivate-")
+	r.Holdout = 0
+	if r.Data.Target == "" {
+		r.Data.Target = target
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		k.err = err
+		return k
+	}
+	k.schema, k.features, k.target = p.Schema, len(p.Schema.Columns)-1, p.Schema.Index(p.Target)
+	if k.private {
+		if _, k.err = p.Plan(); k.err == nil {
+			k.trainer = privately(p)
+		}
+		return k
+	}
+	if k.target < 0 || p.Schema.Columns[k.target].Kind != dataset.Numeric {
+		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
+		return k
+	}
+	k.trainer, k.err = openly(r.Model.Method, p)
+	return k
+}
+
+// privately trains as every private run does, without a held-out part of its
+// own.
+func privately(p *pipeline.Pipeline) trainer {
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		result, err := p.Fit(ctx, t, pipeline.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return func(t *dataset.Table) ([]float64, error) { return result.Model.Predict(nil, rowsOf(t)) }, nil
+	}
+}
+
+// rowsOf presents a table for a prediction.
+func rowsOf(t *dataset.Table) regression.Rows {
+	rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	for j, c := range t.Schema().Columns {
+		if c.Kind == dataset.Numeric {
+			rows.Numeric[c.Name] = t.Float(j)
+		} else {
+			rows.Codes[c.Name] = regression.Codes{Values: t.Codes(j), Categories: c.Categories}
+		}
+	}
+	return rows
+}
+
+// openly trains a baseline of package regression on the columns that the
+// pipeline's selector keeps.
+func openly(name string, p *pipeline.Pipeline) (trainer, error) {
+	baseline, err := regression.Baseline(name)
+	if err != nil {
+		return nil, err
+	}
+	target := p.Schema.Index(p.Target)
+	features, err := publicChoice(p, target)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		d := regression.Design{Target: p.Target, Y: t.Float(target)}
+		d.Names, d.X = expand(t, features)
+		model, err := baseline.Fit(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		return func(t *dataset.Table) ([]float64, error) {
+			rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
+			names, columns := expand(t, features)
+			for j, name := range names {
+				rows.Numeric[name] = columns[j]
+			}
+			return model.Predict(nil, rows)
+		}, nil
+	}, nil
+}
+
+// publicChoice returns the columns that a selector keeps without looking at a
+// row.
+func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
+	facts := selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	var columns []int
+	for j, c := range p.Schema.Columns {
+		if j != target {
+			facts.Columns = append(facts.Columns, c)
+			columns = append(columns, j)
+		}
+	}
+	_, private, err := p.Selector.Plan(facts)
+	switch {
+	case err != nil:
+		return nil, err
+	case private:
+		return nil, errPrivateSelection
+	case len(columns) == 0:
+		return nil, pipeline.ErrNoFeature
+	}
+	kept, err := p.Selector.Select(context.Background(), nil, facts, dataset.View{})
+	for i, j := range kept {
+		kept[i] = columns[j]
+	}
+	return kept, err
+}
+
+// expand writes columns as numbers: a category column becomes one 0/1 column for
+// each category, and one for the other values where they are kept. Names are
+// positions, which no two columns share.
+func expand(t *dataset.Table, columns []int) (names []string, x [][]float64) {
+	for _, j := range columns {
+		c := t.Schema().Columns[j]
+		if c.Kind == dataset.Numeric {
+			x = append(x, t.Float(j))
+			continue
+		}
+		levels := len(c.Categories)
+		if c.Other {
+			levels++
+		}
+		first := len(x)
+		for range levels {
+			x = append(x, make([]float64, t.Len()))
+		}
+		for i, code := range t.Codes(j) {
+			if int(code) < levels {
+				x[first+int(code)][i] = 1
+			}
+		}
+	}
+	for j := range x {
+		names = append(names, strconv.Itoa(j))
+	}
+	return names, x
+}

@@ -1,0 +1,177 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Reasons why a trial has no value, beside those of the method.
+var (
+	// ErrNoTestRow: the held-out fold has no row with a target.
+	ErrNoTestRow = errors.New("no held-out row has a target")
+	// ErrNotFinite: the metric overflowed.
+	ErrNotFinite = errors.New("the metric is not a finite number")
+)
+
+// copiesBytes bounds the memory that the training parts of trials running at
+// the same time take.
+const copiesBytes = 1 << 30
+
+// run carries out the trials, several at once, and delivers their rows in order
+// of trial and method. The rows are returned too, also with an error.
+func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
+	if len(x.methods) == 0 {
+		return nil, nil
+	}
+	if err := x.load(ctx); err != nil {
+		return nil, err
+	}
+	defer x.release()
+	var all []Row
+	line := &queue{waiting: map[int][]Row{}, emit: func(r Row) {
+		all = append(all, r)
+		emit(r)
+	}}
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(trials, x.parallel()) {
+		workers.Go(func() {
+			for t := range next {
+				line.put(t, x.trial(ctx, seed, t))
+			}
+		})
+	}
+	for t := 0; t < trials && ctx.Err() == nil; t++ {
+		select {
+		case next <- t:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	line.flush(trials)
+	return all, ctx.Err()
+}
+
+// parallel is the number of trials that run at once.
+func (x *experiment) parallel() int {
+	bytes := 1
+	for _, m := range x.methods {
+		if m.table != nil {
+			bytes = max(bytes, 8*m.table.Len()*len(m.schema.Columns))
+		}
+	}
+	return max(1, min(runtime.GOMAXPROCS(0), copiesBytes/bytes))
+}
+
+// parts is a table cut into training and test rows.
+type parts struct{ train, test *dataset.Table }
+
+// trial runs every method on one split. When ctx ends it returns the rows that
+// are finished.
+func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
+	train, test := split(seed, t, x.rows)
+	cut := map[*dataset.Table]parts{}
+	var rows []Row
+	for _, m := range x.methods {
+		if ctx.Err() != nil {
+			break
+		}
+		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: MetricR2, Err: m.err}
+		if r.Private = m.private; r.Private {
+			r.Epsilon, r.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
+		}
+		if m.err == nil {
+			p, ok := cut[m.table]
+			if !ok {
+				p = parts{m.table.Select(train).Compact(), m.table.Select(test).Compact()}
+				cut[m.table] = p
+			}
+			r.Value, r.Seconds, r.Err = m.measure(ctx, p)
+		}
+		if r.Err != nil && ctx.Err() != nil {
+			break
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// measure trains on one part and returns R² on the other, with the time that
+// training took.
+func (k *contender) measure(ctx context.Context, p parts) (value, seconds float64, err error) {
+	start := time.Now()
+	predict, err := k.trainer(ctx, p.train)
+	seconds = time.Since(start).Seconds()
+	if err != nil {
+		return 0, seconds, err
+	}
+	prediction, err := predict(p.test)
+	if err != nil {
+		return 0, seconds, err
+	}
+	value, err = score(prediction, p.test.Float(k.target))
+	return value, seconds, err
+}
+
+// score is the exact R² over the rows whose target is known.
+func score(prediction, target []float64) (float64, error) {
+	var known, guess []float64
+	for i, y := range target {
+		if !math.IsNaN(y) {
+			known, guess = append(known, y), append(guess, prediction[i])
+		}
+	}
+	if len(known) == 0 {
+		return 0, ErrNoTestRow
+	}
+	value := regression.R2(guess, known)
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return 0, ErrNotFinite
+	}
+	return value, nil
+}
+
+// queue delivers the rows of trials that finish in any order in the order of
+// the trials, one row at a time.
+type queue struct {
+	mu      sync.Mutex
+	waiting map[int][]Row
+	next    int
+	emit    func(Row)
+}
+
+// put hands in the rows of trial t and delivers what is due.
+func (q *queue) put(t int, rows []Row) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting[t] = rows
+	for rows, ok := q.waiting[q.next]; ok; rows, ok = q.waiting[q.next] {
+		q.deliver(rows)
+		delete(q.waiting, q.next)
+		q.next++
+	}
+}
+
+// flush delivers what is left of the first n trials, when some will never
+// finish.
+func (q *queue) flush(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for ; q.next < n; q.next++ {
+		q.deliver(q.waiting[q.next])
+	}
+}
+
+func (q *queue) deliver(rows []Row) {
+	for _, r := range rows {
+		q.emit(r)
+	}
+}

@@ -1,0 +1,33 @@
+// Command dptrain trains regression models with differential privacy.
+//
+// One run goes through the verbs in this order:
+//
+//	dptrain init houses.csv --target price > recipe.yaml
+//	dptrain check recipe.yaml
+//	dptrain plan recipe.yaml
+//	dptrain fit recipe.yaml
+//	dptrain predict out/release/model.json new.csv
+//
+// The terminal is treated as public: nothing that depends on a record is ever
+// printed, except what a mechanism released. What only the owner of the data may
+// read goes to the folder curator/.
+//
+// The command is text and flags only. Every verb is one file of this package,
+// and the process is one function, run, which tests call with buffers in place
+// of the terminal. Exit codes are in exit.go.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

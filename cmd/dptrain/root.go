@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what the verbs share: the three streams, and whether the last of them
+// is a terminal. A verb writes its result to stdout and everything else to
+// stderr.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	terminal       bool // stderr is a terminal: show progress
+	debug          bool // DPTRAIN_DEBUG is set: say where a panic came from
+
+	onStage func(stage string) // tests: called when a stage of fit begins
+}
+
+// newApp returns the app of a process with these streams.
+func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
+	return &app{
+		stdin: stdin, stdout: stdout, stderr: stderr,
+		terminal: isTerminal(stderr), debug: os.Getenv("DPTRAIN_DEBUG") != "",
+	}
+}
+
+// isTerminal reports whether w is a character device.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// verbs lists the commands in the order of the help text. To add one, write
+// its file with a function like these (func benchCommand(a *app) *cobra.Command
+// for `dptrain bench`) and name it here. A verb returns its errors: it prints
+// none and never ends the process. Usage errors are made with usagef.
+func verbs(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		fitCommand(a),
+		initCommand(a),
+		checkCommand(a),
+		planCommand(a),
+		predictCommand(a),
+		schemaCommand(a),
+		versionCommand(a),
+		exitCodesTopic(),
+	}
+}
+
+const rootLong = `dptrain trains regression models with differential privacy.
+
+From a table, the name of the target and a privacy budget it makes a model, a
+private held-out R² and an account of everything that was spent.`
+
+const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
+
+  dptrain init houses.csv --target price > recipe.yaml
+  dptrain check recipe.yaml
+  dptrain plan recipe.yaml
+  dptrain fit recipe.yaml
+  dptrain predict out/release/model.json new.csv > predictions.csv`
+
+// rootCommand builds the command tree.
+func rootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use: "dptrain", Short: "Train regression models with differential privacy",
+		Long: rootLong, Example: rootExample,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return unknownVerb(cmd, args[0])
+		},
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true, SilenceUsage: true,
+		SuggestionsMinimumDistance: 2,
+	}
+	cobra.EnableCommandSorting = false
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%v; see `%s --help`", err, cmd.CommandPath())
+	})
+	root.AddCommand(verbs(a)...)
+	completionNeedsShell(root)
+	return root
+}
+
+// unknownVerb is the usage error for a word that is no command.
+func unknownVerb(cmd *cobra.Command, word string) error {
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		return usagef("there is no command %q; did you mean %q?", word, near[0])
+	}
+	return usagef("there is no command %q; see `dptrain --help`", word)
+}
+
+// completionNeedsShell makes `dptrain completion` without a shell a mistake: a
+// script that sources its output must not go on with the help text.
+func completionNeedsShell(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = cobra.ArbitraryArgs
+			cmd.RunE = func(*cobra.Command, []string) error {
+				return usagef("name a shell: dptrain completion bash, zsh, fish or powershell")
+			}
+		}
+	}
+}
+
+// exactly refuses any other number of arguments; what names them.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return between(n, n, what)
+}
+
+// between refuses fewer than low or more than high arguments; what names them.
+func between(low, high int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < low || len(args) > high {
+			return usagef("%s takes %s; see `%s --help`", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// run is the whole process but for its exit: it carries out args with the given
+// streams and returns the exit code. When ctx ends, so does the run, with code
+// 130 and nothing left behind.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newApp(stdin, stdout, stderr).run(ctx, args)
+}

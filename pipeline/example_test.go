@@ -1,0 +1,77 @@
+package pipeline_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A run is priced before any row exists.
+func ExamplePipeline_Plan() {
+	p := &pipeline.Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "age", Ranged: true, Lower: 0, Upper: 120}, {Name: "dose"}, {Name: "response"},
+		}},
+		Target:  "response",
+		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
+		Holdout: pipeline.DefaultHoldout,
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, leaf := range plan.Leaves() {
+		fmt.Printf("%-30s %v x %d\n", leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
+	}
+	g := plan.Guarantee()
+	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation, g.Spent <= 1)
+	// Output:
+	// fit/train/scaling/exponents    gaussian x 1
+	// fit/train/scaling/bins         gaussian x 1
+	// fit/train/scaling/fine-bins    gaussian x 1
+	// fit/train/model/gram           gaussian x 1
+	// fit/holdout/r2/residual-scale  exponential x 1
+	// fit/holdout/r2/sums            gaussian x 1
+	// (1, 1e-06) under add-remove, within budget: true
+}
+
+// A run on a table in memory, and predictions from its model.
+func ExamplePipeline_Fit() {
+	const n = 20000
+	dose, response := make([]float64, n), make([]float64, n)
+	for i := range dose {
+		dose[i] = math.Mod(float64(i)*.618, 10)
+		response[i] = 3 + .5*dose[i] + .3*math.Sin(float64(i))
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose"}, {Name: "response"}}}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := &pipeline.Pipeline{
+		Schema: schema, Target: "response", Holdout: pipeline.DefaultHoldout,
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+	}
+	result, err := p.Fit(context.Background(), table, pipeline.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := result.Model.Predict(nil, regression.Rows{N: 2, Numeric: map[string][]float64{"dose": {2, math.NaN()}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("prediction at dose 2: %.0f\n", out[0])
+	fmt.Println("held-out R² above .9:", result.R2.Value > .9)
+	// Output:
+	// prediction at dose 2: 4
+	// held-out R² above .9: true
+}

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// MaxBytes is the largest report that is read.
+const MaxBytes = 16 << 20
+
+// Errors of Decode, wrapped with what was wrong and where.
+var (
+	// ErrFormat: the file is no report, or of a format this version cannot read.
+	ErrFormat = errors.New("report: not a report of a known format")
+	// ErrContent: a key is unknown, absent or given twice, or a value has the
+	// wrong type.
+	ErrContent = errors.New("report: the report is damaged")
+)
+
+// Decode reads a report. It is strict: every key of the format must be there
+// once, and no other.
+func Decode(r io.Reader) (*Report, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, MaxBytes)
+	}
+	var head struct {
+		Format *string `json:"format"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil || head.Format == nil {
+		return nil, fmt.Errorf("%w: it is not a JSON object with the key format", ErrFormat)
+	}
+	if *head.Format != Format {
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q", ErrFormat, *head.Format, Format)
+	}
+	if err := repeatedKey(json.NewDecoder(bytes.NewReader(data)), ""); err != nil {
+		return nil, err
+	}
+	var tree any
+	if err := json.Unmarshal(data, &tree); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	if err := shape(tree, reflect.TypeFor[Report](), ""); err != nil {
+		return nil, err
+	}
+	out := new(Report)
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	return out, nil
+}
+
+// shape compares a JSON value with the type it is for: the same keys, no null
+// but for pointers. Types of scalars are left to json.Unmarshal.
+func shape(v any, t reflect.Type, path string) error {
+	damaged := func(what string) error { return fmt.Errorf("%w: %s %s", ErrContent, where(path), what) }
+	if t.Kind() == reflect.Pointer {
+		if v == nil {
+			return nil
+		}
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		return nil
+	case reflect.Slice:
+		items, ok := v.([]any)
+		if !ok {
+			return damaged("must be a list")
+		}
+		for i, item := range items {
+			if err := shape(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case reflect.Struct:
+		return shapeObject(v, t, path)
+	}
+	if v == nil {
+		return damaged("must not be null")
+	}
+	return nil
+}
+
+func shapeObject(v any, t reflect.Type, path string) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%w: %s must be an object", ErrContent, where(path))
+	}
+	known := map[string]bool{}
+	for i := range t.NumField() {
+		key, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		known[key] = true
+		member, ok := object[key]
+		switch {
+		case !ok && option == "omitempty":
+			continue
+		case !ok:
+			return fmt.Errorf("%w: %s has no key %q", ErrContent, where(path), key)
+		}
+		if err := shape(member, t.Field(i).Type, strings.TrimPrefix(path+"."+key, ".")); err != nil {
+			return err
+		}
+	}
+	for key := range object {
+		if !known[key] {
+			return fmt.Errorf("%w: %s has an unknown key", ErrContent, where(path))
+		}
+	}
+	return nil
+}
+
+// where names a place in the file.
+func where(path string) string {
+	if path == "" {
+		return "the report"
+	}
+	return path
+}
+
+// repeatedKey reads one value and reports an object that has a key twice.
+func repeatedKey(d *json.Decoder, path string) error {
+	t, err := d.Token()
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	open, ok := t.(json.Delim)
+	if !ok {
+		return nil
+	}
+	seen := map[string]bool{}
+	for i := 0; d.More(); i++ {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if open == '{' {
+			t, err := d.Token()
+			if err != nil {
+				return fmt.Errorf("%w: %v", ErrContent, err)
+			}
+			key := t.(string) // the decoder accepts no other key
+			if seen[key] {
+				return fmt.Errorf("%w: %s has a key twice", ErrContent, where(path))
+			}
+			seen[key] = true
+			at = strings.TrimPrefix(path+"."+key, ".")
+		}
+		if err := repeatedKey(d, at); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil { // the closing delimiter
+		return fmt.Errorf("%w: %v", ErrContent, err)
+	}
+	return nil
+}

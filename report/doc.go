@@ -1,0 +1,35 @@
+// Package report writes down what a run produced, in two folders.
+//
+//	release/model.json    the model                       may be published
+//	release/report.json   the account of the run          may be published
+//	release/recipe.yaml   the public recipe               may be published
+//	curator/run.json      exact facts about the records   never
+//
+// # What may leave
+//
+// The folder release/ holds only what the guarantee covers and what the recipe
+// declares. Its bytes are a function of the released values and the plan alone:
+// no date, no duration, no version of the tool, no path, no order of a map. Two
+// runs with the same released values write the same bytes, which is what the
+// record-and-replay test compares. Everything else, such as the number of rows
+// and the cells that were repaired, goes to curator/ (mode 0700), which is for
+// the owner of the data and covered by no guarantee.
+//
+// # The account
+//
+// A [Report] answers, in a format that is frozen as "dptrain.report/1": which
+// (epsilon, delta) was promised under which relation, what it amounts to as a
+// Gaussian (mu) and at other epsilons (the profile), every release that was
+// paid for with its law, sensitivity and noise scale, the private metrics, what
+// the recipe states and the guarantee does not protect, and warnings as data.
+// [New] makes one from the result of a run, [Encode] and [Decode] write and read
+// it, [Text] prints it for a person.
+//
+// # All or nothing
+//
+// A [Folder] is taken before any row is read, so that a run is refused, and not
+// its results lost, when the output exists or cannot be written. Files are
+// written and synced under a temporary name beside their place and then renamed:
+// a run that fails or is interrupted leaves no release/ behind, and an old one
+// is replaced only by a complete new one.
+package report

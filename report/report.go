@@ -1,0 +1,169 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// Format is the value of the key "format" in the reports written here.
+const Format = "dptrain.report/1"
+
+// A Report is the public account of one run. Its fields are the keys of
+// report.json, in the order of the file.
+type Report struct {
+	Format      string             `json:"format"`
+	Guarantee   Guarantee          `json:"guarantee"`
+	Events      []Event            `json:"events"` // in the order of the plan
+	Task        string             `json:"task"`   // "regression"
+	Target      string             `json:"target"`
+	Features    Features           `json:"features"`
+	Model       Model              `json:"model"`
+	Metrics     Metrics            `json:"metrics"`
+	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
+	Warnings    []pipeline.Warning `json:"warnings"`
+}
+
+// Guarantee is the promise of a run. The unit of protection is one record.
+type Guarantee struct {
+	Epsilon  float64 `json:"epsilon"` // > 0
+	Delta    float64 `json:"delta"`   // in [0, 1)
+	Relation string  `json:"relation"`
+	// Mu is the parameter of the smallest Gaussian curve above the profile; nil
+	// (null) when no Gaussian covers it.
+	Mu *float64 `json:"mu"`
+	// Composition says how the steps were added up: "tight" or "basic".
+	Composition string `json:"composition"`
+	// Spent is the epsilon that the laws guarantee at Delta, at most Epsilon.
+	Spent float64 `json:"spent"`
+	// Profile is the delta that holds at other epsilons, in increasing order.
+	Profile []Point `json:"profile"`
+}
+
+// Point is one point of a privacy profile.
+type Point struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+}
+
+// Event is one step that was paid for. Draws are equal; law parameters are for
+// one draw.
+type Event struct {
+	ID    string `json:"id"`    // path in the plan, such as fit/train/model/gram
+	Stage string `json:"stage"` // such as scaling, model, r2
+	Law   string `json:"law"`   // gaussian, laplace, exponential, pure or approximate
+	Draws int    `json:"draws"` // paid for, >= 1
+	// Sensitivity is the bound on how far neighbouring tables can move the
+	// statistic (for a choice: the width of the scores' change), and Scale the
+	// noise scale (Gaussian: standard deviation; 0 for a choice), both in the
+	// statistic's own measure. They are 0 if nothing was released.
+	Sensitivity float64 `json:"sensitivity"`
+	Scale       float64 `json:"scale"`
+	Part        string  `json:"part"` // the records it sees: train or holdout
+
+	Mu       float64 `json:"mu,omitempty"`      // gaussian
+	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
+	Delta    float64 `json:"delta,omitempty"`   // approximate
+	Released int     `json:"released"`          // draws made; the others were paid for all the same
+}
+
+// Features are the names of the columns that a model may use and does use.
+type Features struct {
+	Considered []string `json:"considered"`
+	Selected   []string `json:"selected"`
+}
+
+// Model says what was trained.
+type Model struct {
+	Method string `json:"method"`
+	Kind   string `json:"kind"` // layout of model.json
+}
+
+// Metrics are the private measures of quality; nil (null) where none was taken.
+type Metrics struct {
+	R2 *R2 `json:"r2"`
+}
+
+// R2 is the coefficient of determination on the records of Part. The interval
+// [Lower, Upper] has confidence Level and covers the privacy noise only.
+type R2 struct {
+	Value   float64 `json:"value"` // in [-1, 1]; -1 stands for "-1 or less"
+	Lower   float64 `json:"lower"`
+	Upper   float64 `json:"upper"`
+	Level   float64 `json:"level"`
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
+	// Residuals were clipped to ±ResidualClip and targets clamped to
+	// [TargetLower, TargetUpper], in units of the target.
+	ResidualClip float64 `json:"residual_clip"`
+	TargetLower  float64 `json:"target_lower"`
+	TargetUpper  float64 `json:"target_upper"`
+}
+
+// New returns the report of a run. It looks at the public half of the result
+// only.
+func New(res *pipeline.Result) *Report {
+	r := &Report{
+		Format: Format, Task: res.Task, Target: res.Target,
+		Guarantee:   guarantee(res),
+		Features:    Features{list(res.Considered), list(res.Selected)},
+		Model:       Model{Method: res.Method, Kind: res.Model.Kind()},
+		Events:      []Event{},
+		Unprotected: list(res.Unprotected),
+		Warnings:    list(res.Warnings),
+	}
+	for _, e := range res.Events {
+		r.Events = append(r.Events, event(e))
+	}
+	if m := res.R2; m != nil {
+		r.Metrics.R2 = &R2{
+			Value: m.Value, Lower: m.Lower, Upper: m.Upper, Level: m.Level, Private: true, Part: "holdout",
+			ResidualClip: m.ResidualClip, TargetLower: m.TargetLower, TargetUpper: m.TargetUpper,
+		}
+	}
+	return r
+}
+
+func guarantee(res *pipeline.Result) Guarantee {
+	g := res.Guarantee
+	out := Guarantee{
+		Epsilon: g.Epsilon, Delta: g.Delta, Relation: g.Relation.String(),
+		Composition: g.Composition.String(), Spent: g.Spent, Profile: []Point{},
+	}
+	if !math.IsInf(g.Mu, 0) {
+		out.Mu = &g.Mu
+	}
+	for _, p := range g.Profile {
+		out.Profile = append(out.Profile, Point(p))
+	}
+	return out
+}
+
+func event(e mechanism.Event) Event {
+	part, stage := place(e.Path)
+	return Event{
+		ID: e.Path, Stage: stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
+		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: part,
+		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
+	}
+}
+
+// place reads the part and the stage from a path of package pipeline's plan:
+// root/part/stage/…
+func place(path string) (part, stage string) {
+	names := strings.SplitN(path, "/", 4)
+	for len(names) < 3 {
+		names = append(names, names[len(names)-1])
+	}
+	return names[1], names[2]
+}
+
+// list returns an empty list for nil: the files write [], not null.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

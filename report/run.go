@@ -1,0 +1,56 @@
+package report
+
+import (
+	"io"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// RunFormat is the value of the key "format" in the curator's file.
+const RunFormat = "dptrain.run/1"
+
+// notice heads the curator's file.
+const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them."
+
+// A Run holds what only the owner of the data may read: exact facts about the
+// records and the circumstances of the run. Its fields are the keys of run.json.
+type Run struct {
+	Format string `json:"format"`
+	Notice string `json:"notice"`
+	Date   string `json:"date"` // RFC 3339
+	Tool   Tool   `json:"tool"`
+	Data   string `json:"data"` // path of the table, as given
+
+	Rows        int `json:"rows"`
+	TrainRows   int `json:"train_rows"`
+	HoldoutRows int `json:"holdout_rows"`
+	// Cells counts the cells that took a missing value, by column; nil (null)
+	// for a table that was not read from a file.
+	Cells *dataset.Stats `json:"cells"`
+	// Seconds is the wall time by stage.
+	Seconds map[string]float64 `json:"seconds"`
+}
+
+// Tool names the program that ran.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// NewRun returns the curator's facts of a run. stats is what the reader counted,
+// or nil. The caller fills in Date, Tool and Data.
+func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
+	r := &Run{
+		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{},
+		Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows, HoldoutRows: res.Curator.HoldoutRows,
+	}
+	for stage, seconds := range res.Curator.Seconds {
+		r.Seconds[stage] = seconds
+	}
+	return r
+}
+
+// encode writes run.json.
+func (r *Run) encode(w io.Writer) error { return encode(w, r) }

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	textWidth  = 78
+	labelWidth = 11
+	mostNames  = 20 // features that are named one by one
+)
+
+// Text prints a report for a person: the privacy statement first, then the
+// model, the private metrics and the warnings. Everything in it is public. It
+// returns the errors of w.
+func Text(w io.Writer, r *Report) error {
+	var b strings.Builder
+	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
+	row("Privacy", statement(r.Guarantee))
+	row("Model", fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered)))
+	row("Features", names(r.Features.Selected))
+	row("R²", metric(r.Metrics.R2))
+	for _, warning := range r.Warnings {
+		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// statement is the privacy statement: unit, relation, epsilon, delta, mu, and
+// what is not covered.
+func statement(g Guarantee) string {
+	hidden := "what it says makes almost no difference"
+	switch g.Relation {
+	case "add-remove":
+		hidden = "whether it is in the table or not makes almost no difference"
+	case "substitute-private-columns":
+		hidden = "what its private columns say makes almost no difference"
+	}
+	s := fmt.Sprintf("One record is protected: %s to what is released. (relation %s, epsilon %s, delta %s", hidden, g.Relation, number(g.Epsilon), number(g.Delta))
+	if g.Mu != nil {
+		s += ", mu " + strconv.FormatFloat(*g.Mu, 'g', 4, 64)
+	}
+	return s + ") What the recipe states about the data is not protected; report.json lists it."
+}
+
+func metric(m *R2) string {
+	if m == nil {
+		return "not measured: no records were held out"
+	}
+	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
+}
+
+func names(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	quoted := make([]string, 0, mostNames)
+	for _, name := range list[:min(len(list), mostNames)] {
+		quoted = append(quoted, shown(name))
+	}
+	s := strings.Join(quoted, ", ")
+	if more := len(list) - mostNames; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+// number prints the shortest decimal form.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// shown makes a name safe for a terminal.
+func shown(name string) string {
+	odd := func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+	if name == "" || strings.ContainsFunc(name, odd) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// Paragraph lays out text in lines of at most 78 characters, with label in the
+// margin of the first, and a newline at the end.
+func Paragraph(label, text string) string {
+	var b strings.Builder
+	margin := label + strings.Repeat(" ", max(labelWidth-utf8.RuneCountInString(label), 1))
+	used := 0
+	b.WriteString(margin)
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case labelWidth+used+1+n > textWidth:
+			b.WriteString("\n" + strings.Repeat(" ", labelWidth))
+			used = 0
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
