@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -67,6 +68,7 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
 	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75", "seconds", "abstained/failed"}
 	t.AppendHeader(head)
@@ -82,8 +84,12 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 			s.Data, s.N, s.D, s.Method, decimals(s.Median), decimals(s.Q25), decimals(s.Q75), decimals(s.Seconds), s.Failed,
 		})
 	}
-	_, err := fmt.Fprintln(w, t.Render())
-	return err
+	for line := range strings.Lines(t.Render() + "\n") {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decimals prints three decimals, and a dash for a number that does not exist.

@@ -22,7 +22,7 @@ func fromSums(noisy []float64, clip, sigma float64) R2 {
 	varE := sq(sigma * clip * clip)
 	// dT = dS2 - 2 mean dS1 + mean^2 dn.
 	varT := sq(sigma) * (1 + sq(2*mean/sumWeight) + sq(mean*mean/countWeight))
-	z := distuv.UnitNormal.Quantile(1 - (1-Level)/2)
+	z := distuv.UnitNormal.Quantile(1 - (1-widenedLevel)/2)
 	lower, upper := fieller(e, t, varE, varT, z)
 	out := R2{Lower: within(1 - upper), Upper: within(1 - lower), Level: Level, Value: floor}
 	if t > 0 {

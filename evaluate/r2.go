@@ -21,8 +21,11 @@ const (
 	// hardly matter, so they get little of the budget.
 	countWeight = .15
 	sumWeight   = .25
-	// Level is the confidence level of the interval.
-	Level = .95
+	// Level is the confidence level of the interval. It is computed at
+	// widenedLevel: what is left covers the linearisation of the total sum of
+	// squares and makes the stated level one that is kept, not met on average.
+	Level        = .95
+	widenedLevel = .97
 	// floor is where values of R² end: lower ones, of models worse than twice
 	// the constant model, are reported as floor.
 	floor = -1

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 )
@@ -107,7 +108,7 @@ type R2 struct {
 func New(res *pipeline.Result) *Report {
 	r := &Report{
 		Format: Format, Task: res.Task, Target: res.Target,
-		Guarantee:   guarantee(res),
+		Guarantee:   GuaranteeOf(res.Guarantee),
 		Features:    Features{list(res.Considered), list(res.Selected)},
 		Model:       Model{Method: res.Method, Kind: res.Model.Kind()},
 		Events:      []Event{},
@@ -126,8 +127,8 @@ func New(res *pipeline.Result) *Report {
 	return r
 }
 
-func guarantee(res *pipeline.Result) Guarantee {
-	g := res.Guarantee
+// GuaranteeOf returns a guarantee in the form of the report.
+func GuaranteeOf(g budget.Guarantee) Guarantee {
 	out := Guarantee{
 		Epsilon: g.Epsilon, Delta: g.Delta, Relation: g.Relation.String(),
 		Composition: g.Composition.String(), Spent: g.Spent, Profile: []Point{},

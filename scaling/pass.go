@@ -7,11 +7,15 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
+// A binner writes the bin of every value of the i-th column: bins and column
+// have equal length.
+type binner func(i int, bins []uint16, column []float64)
+
 // binPass is the accumulator of one pass that puts every record into one bin
 // of each of several columns.
 type binPass struct {
 	columns []int
-	bin     func(i int, x float64) uint16
+	bin     binner
 	hist    *mechanism.Histogram
 	bins    [][]uint16
 	buf     []float64
@@ -22,19 +26,17 @@ func (p *binPass) Add(b dataset.Block) {
 		p.buf = grow(p.buf, b.Len())
 		column := b.Float(j, p.buf)
 		p.bins[i] = grow(p.bins[i], len(column))
-		for k, x := range column {
-			p.bins[i][k] = p.bin(i, x)
-		}
+		p.bin(i, p.bins[i], column)
 	}
 	p.hist.Add(p.bins)
 }
 
 func (p *binPass) Merge(o *binPass) { p.hist.Merge(o.hist) }
 
-// release counts the records of a view by bin(i, x) in each of the given
+// release counts the records of a view in bins of each of the given
 // columns, releases the counts, and returns them for each column with the
 // standard deviation of the noise in them.
-func release(ctx context.Context, s *mechanism.Session, name string, v dataset.View, columns, weights []int, bins int, bin func(i int, x float64) uint16) ([]noisyCounts, error) {
+func release(ctx context.Context, s *mechanism.Session, name string, v dataset.View, columns, weights []int, bins int, bin binner) ([]noisyCounts, error) {
 	acc, err := dataset.Reduce(ctx, v, 0, func() *binPass {
 		return &binPass{columns: columns, bin: bin, hist: s.NewHistogram(weights, bins), bins: make([][]uint16, len(columns))}
 	})

@@ -137,7 +137,11 @@ func (p Private) weights(open []int) []int {
 }
 
 func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, v dataset.View, open []int) ([]coarse, error) {
-	columns, err := release(ctx, s, "exponents", v, open, p.weights(open), exponentBins, func(_ int, x float64) uint16 { return exponentBin(x) })
+	columns, err := release(ctx, s, "exponents", v, open, p.weights(open), exponentBins, func(_ int, bins []uint16, column []float64) {
+		for k, x := range column {
+			bins[k] = exponentBin(x)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +199,8 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 type interval struct{ lower, upper float64 }
 
 func (p Private) binRanges(ctx context.Context, s *mechanism.Session, name string, v dataset.View, open []int, within []interval) ([]interval, error) {
-	columns, err := release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, x float64) uint16 {
-		return linearBin(x, within[i].lower, within[i].upper, Bins)
+	columns, err := release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, bins []uint16, column []float64) {
+		linearBins(bins, column, within[i])
 	})
 	if err != nil {
 		return nil, err

@@ -65,12 +65,21 @@ func exponentEdges(bin int) (lower, upper float64) {
 	return -math.Ldexp(1, e+1), -math.Ldexp(1, e)
 }
 
-// linearBin returns the bin of x among equal bins over [lower, upper]; values
-// outside count in the outermost bins.
-func linearBin(x, lower, upper float64, bins int) uint16 {
-	if x != x {
-		return noBin
+// linearBins writes the bin of every value among [Bins] equal bins over an
+// interval; values outside count in the outermost bins.
+func linearBins(bins []uint16, column []float64, in interval) {
+	scale := Bins / (in.upper - in.lower)
+	for k, x := range column {
+		p := (x - in.lower) * scale
+		switch {
+		case x != x:
+			bins[k] = noBin
+		case p >= Bins:
+			bins[k] = Bins - 1
+		case p > 0:
+			bins[k] = uint16(p)
+		default: // below, or no number: an interval that float64 does not resolve
+			bins[k] = 0
+		}
 	}
-	p := (x - lower) / (upper - lower) * float64(bins)
-	return uint16(min(max(p, 0), float64(bins-1)))
 }

@@ -3,6 +3,7 @@ package scaling
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -139,8 +140,13 @@ func TestExponentBins(t *testing.T) {
 			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
 		}
 	})
-	if exponentBin(math.NaN()) < exponentBins || linearBin(math.NaN(), 0, 1, 32) < 32 {
+	if exponentBin(math.NaN()) < exponentBins {
 		t.Error("a missing value is counted")
+	}
+	bins := make([]uint16, 6)
+	linearBins(bins, []float64{math.NaN(), -7, 0, .5, 1, 9}, interval{0, 1})
+	if !slices.Equal(bins, []uint16{noBin, 0, 0, Bins / 2, Bins - 1, Bins - 1}) {
+		t.Errorf("linear bins %v", bins)
 	}
 	if exponentBin(math.Copysign(0, -1)) != zeroBin || exponentBin(1) != zeroBin+1-minExponent {
 		t.Error("zero or one in a wrong bin")

@@ -1,0 +1,63 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/bench"
+)
+
+// An experiment on a small public table, in which y is 3x + 1 exactly.
+func ExampleRun() {
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	table := []byte("x,y\n")
+	for i := range 50 {
+		table = fmt.Appendf(table, "%d,%d\n", i, 3*i+1)
+	}
+	path := filepath.Join(dir, "line.csv")
+	if err := os.WriteFile(path, table, 0o600); err != nil {
+		log.Fatal(err)
+	}
+
+	summaries, err := bench.Run(context.Background(), bench.Config{
+		Public:  true,
+		Data:    []string{path},
+		Methods: []string{"nonprivate-ols"},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range summaries {
+		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method, s.Median, s.Trials)
+	}
+	// Output: line, 50 rows: nonprivate-ols has a median R² of 1.00 in 10 trials
+}
+
+func ExampleParseMethod() {
+	m, err := bench.ParseMethod("none+joint-gram")
+	fmt.Println(m.Selection, m.Model, err)
+	_, err = bench.ParseMethod("magic+joint-gram")
+	fmt.Println(err != nil)
+	// Output:
+	// none joint-gram <nil>
+	// true
+}
+
+func ExampleWriteTable() {
+	err := bench.WriteTable(os.Stdout, []bench.Summary{
+		{Data: "houses", N: 20640, D: 8, Method: "nonprivate-ols", Median: .643, Q25: .639, Q75: .645, Seconds: .003, Trials: 10},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// data        n  d  method          median    q25    q75  seconds  abstained/failed
+	// houses  20640  8  nonprivate-ols   0.643  0.639  0.645    0.003                 0
+}

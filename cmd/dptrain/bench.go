@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/recipe"
+)
+
+const benchLong = `Bench compares methods on public tables by their exact R² on held-out rows.
+
+A trial trains on nine tenths of the rows with the whole budget and tests on the
+rest; ten trials test every row once, and all methods see the same splits. The
+target is the last column unless named, and every other column is a numeric
+feature without declared bounds. A recipe is a method named after its file, with
+its own columns, methods, relation and budget.
+
+The numbers are exact, so nothing is private here: bench runs only with --public.`
+
+const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
+  dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
+  dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv`
+
+// benchFlags are the flags of bench as they are typed.
+type benchFlags struct {
+	config            bench.Config
+	epsilon, relation string
+	delta             float64
+	json              bool
+}
+
+// benchCommand is `dptrain bench`.
+func benchCommand(a *app) *cobra.Command {
+	f := &benchFlags{}
+	cmd := &cobra.Command{
+		Use: "bench --public [RECIPE...] --data FILE_OR_DIR", Short: "Compare methods on public data",
+		Long: benchLong, Example: benchExample,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.settle(cmd.Flags().Changed, args); err != nil {
+				return err
+			}
+			return a.bench(cmd.Context(), f.config, f.json)
+		},
+	}
+	flags, c := cmd.Flags(), &f.config
+	flags.SortFlags = false
+	flags.BoolVar(&c.Public, "public", false, "state that the data are public (required)")
+	flags.StringArrayVar(&c.Data, "data", nil, "table or folder of tables; may be repeated (default: those of the recipes)")
+	flags.StringSliceVar(&c.Methods, "method", nil, "methods, MODEL or SELECTION+MODEL (default: "+bench.DefaultMethod+
+		", or only the recipes)\nmodels: "+strings.Join(bench.Models(), ", ")+"\nselections: "+strings.Join(bench.Selections(), ", "))
+	flags.StringVar(&c.Target, "target", "", "column to predict (default: the last)")
+	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table")
+	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
+	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods")
+	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods")
+	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits; it has no part in the noise")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
+	return cmd
+}
+
+// settle reads what flags alone cannot check.
+func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
+	c := &f.config
+	c.Recipes = recipes
+	if c.Trials < 1 {
+		return usagef("--trials must be at least 1")
+	}
+	if changed("method") && len(c.Methods) == 0 {
+		return usagef("--method is empty; there are %s", strings.Join(bench.Models(), ", "))
+	}
+	epsilon, err := recipe.ParseEpsilon(f.epsilon)
+	if err != nil || epsilon <= 0 {
+		return usagef("--epsilon must be a number above 0 or ln(number), such as 1.0 or ln(3)")
+	}
+	relation, err := budget.ParseRelation(f.relation)
+	if err != nil {
+		return usagef("--relation must be %s or %s", budget.AddRemove, budget.Substitute)
+	}
+	c.Budget = budget.Target{Epsilon: epsilon, Delta: f.delta, Relation: relation}
+	if err := c.Budget.Validate(); err != nil {
+		return usagef("--delta must be 0, or at least %g and below 1", budget.MinDelta)
+	}
+	return nil
+}
+
+// bench runs an experiment and prints it: rows as they come with asJSON, a table
+// at the end without.
+func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lines := json.NewEncoder(a.stdout)
+	lines.SetEscapeHTML(false)
+	clearLine := func() {}
+	if a.terminal {
+		clearLine = func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
+		c.Progress = func(done, total int) { fmt.Fprintf(a.stderr, "\r%d of %d", done, total) }
+	}
+	summaries, err := bench.Run(ctx, c, func(r bench.Row) {
+		if !asJSON {
+			return
+		}
+		clearLine()
+		if err := lines.Encode(r); err != nil {
+			cancel(err)
+		}
+	})
+	clearLine()
+	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil {
+		err = cause
+	}
+	if printed := printSummaries(a, lines, summaries, asJSON); err == nil {
+		err = printed
+	}
+	return benchError(err)
+}
+
+// printSummaries ends the output, also of an experiment that was interrupted.
+func printSummaries(a *app, lines *json.Encoder, summaries []bench.Summary, asJSON bool) error {
+	if len(summaries) == 0 {
+		return nil
+	}
+	if !asJSON {
+		return bench.WriteTable(a.stdout, summaries)
+	}
+	for _, s := range summaries {
+		if err := lines.Encode(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchError gives the mistakes of a command line their words and exit code.
+func benchError(err error) error {
+	var method *bench.MethodError
+	switch {
+	case errors.Is(err, bench.ErrNotPublic):
+		return usagef("bench prints exact held-out metrics, which are not private: add --public if the data are public, and train on private data with `dptrain fit`")
+	case errors.Is(err, bench.ErrNoData):
+		return usagef("%v; give --data FILE_OR_DIR", err)
+	case errors.As(err, &method):
+		return usagef("%v", err)
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// run carries out args and turns errors and panics into a message and a code.
+func (a *app) run(ctx context.Context, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.crash(p)
+			code = exitInternal
+		}
+	}()
+	root := rootCommand(a)
+	root.SetArgs(append([]string{}, args...))
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var silent *quietError
+	if !errors.As(err, &silent) {
+		fmt.Fprintln(a.stderr, message(err))
+	}
+	return exitCode(err)
+}
+
+// quietError is an error whose message has been printed.
+type quietError struct{ error }
+
+func (e *quietError) Unwrap() error { return e.error }
+
+// crash reports a panic. Its value and the arguments on the stack may hold
+// private data, so only the places are ever named, and these only on request.
+func (a *app) crash(p any) {
+	fmt.Fprintln(a.stderr, "dptrain: internal error; this is a fault of dptrain, please report it")
+	if !a.debug {
+		fmt.Fprintln(a.stderr, "dptrain: set DPTRAIN_DEBUG=1 to see where it happened")
+		return
+	}
+	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	for {
+		frame, more := frames.Next()
+		file := frame.File[strings.LastIndexByte(frame.File, '/')+1:]
+		fmt.Fprintf(a.stderr, "  %s %s:%d\n", frame.Function, file, frame.Line)
+		if !more {
+			return
+		}
+	}
+}

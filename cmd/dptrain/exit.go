@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/report"
+)
+
+// The exit codes. None of them depends on a record outside a mechanism.
+const (
+	exitOK          = 0
+	exitInternal    = 1
+	exitUsage       = 2
+	exitRecipe      = 3
+	exitData        = 4
+	exitBudget      = 5
+	exitLedger      = 6
+	exitAbstained   = 7
+	exitInterrupted = 130
+)
+
+// exitTable says what the codes mean, for `dptrain help exit-codes`.
+var exitTable = [...]struct {
+	code    int
+	meaning string
+}{
+	{exitOK, "done"},
+	{exitInternal, "internal error: a fault of dptrain"},
+	{exitUsage, "usage: a wrong flag or argument, or an output that exists or cannot be written"},
+	{exitRecipe, "the recipe is invalid"},
+	{exitData, "a table or a model cannot be read, or a declared column is absent"},
+	{exitBudget, "the budget is refused: the plan cannot be priced within it"},
+	{exitLedger, "the ledger refuses the run (kept for a later version)"},
+	{exitAbstained, "the mechanism abstained, within its guarantee (kept for a later version)"},
+	{exitInterrupted, "interrupted; nothing was written"},
+}
+
+// exitCode returns the code for what a verb returned.
+func exitCode(err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return exitInterrupted
+	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable):
+		return exitUsage
+	case isAny(err, errAbsent, errModel, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err) || is[*cellError](err):
+		return exitData
+	case is[recipe.Problems](err), errors.Is(err, errRecipe):
+		return exitRecipe
+	case isAny(err, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
+		return exitBudget
+	case errors.Is(err, errPlan):
+		return exitRecipe
+	}
+	return exitInternal
+}
+
+func isAny(err error, targets ...error) bool {
+	for _, target := range targets {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func is[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+// The command's own sentinels. They sort errors and never reach the terminal.
+var (
+	errUsage  = errors.New("usage")
+	errRecipe = errors.New("recipe")
+	errAbsent = errors.New("declared column absent")
+	errModel  = errors.New("model file")
+	errPlan   = errors.New("plan")
+)
+
+// sorted is an error that also is one of the sentinels.
+type sorted struct {
+	error
+	as error
+}
+
+func (e *sorted) Unwrap() []error { return []error{e.error, e.as} }
+
+// usagef makes a usage error.
+func usagef(format string, args ...any) error {
+	return &sorted{fmt.Errorf(format, args...), errUsage}
+}
+
+// message returns what is printed about an error. Errors that begin with a
+// place, file:line:column, are left as they are, so that editors find it.
+func message(err error) string {
+	switch {
+	case exitCode(err) == exitInterrupted:
+		return "dptrain: interrupted; nothing was written"
+	case is[*dataset.FileError](err), is[*cellError](err), is[recipe.Problems](err), is[*report.DirError](err):
+		return err.Error()
+	case is[*regression.DecodeError](err):
+		return err.Error()
+	}
+	return "dptrain: " + err.Error()
+}
+
+// exitCodesTopic is the help topic exit-codes.
+func exitCodesTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Every command ends with one of these codes:\n\n")
+	for _, e := range exitTable {
+		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+	}
+	b.WriteString("\nNo code says anything about a record, but what a mechanism released.")
+	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/report"
+)
+
+const fitLong = `Train a private model, measure it on held-out records, and write
+
+  OUT/release/   model.json, report.json, recipe.yaml: may be published
+  OUT/curator/   run.json: exact facts for the data's owner, never to be published
+
+A recipe is not needed: --data, --target and --epsilon are enough. Given with a
+recipe, a flag replaces the recipe's value. The price of the run is fixed before
+the first row is read.`
+
+func fitCommand(a *app) *cobra.Command {
+	var flags recipeFlags
+	var force, quiet bool
+	cmd := &cobra.Command{
+		Use:   "fit [RECIPE]",
+		Short: "Train a private model and measure it",
+		Long:  fitLong,
+		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
+  dptrain fit recipe.yaml --force`,
+		Args: between(0, 1, "at most one recipe"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
+				return usagef("nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`")
+			}
+			j, err := flags.load(args)
+			if err != nil {
+				return err
+			}
+			return a.fit(cmd.Context(), j, force, quiet)
+		},
+	}
+	flags.add(cmd.Flags())
+	flags.addOut(cmd.Flags())
+	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print errors only")
+	return cmd
+}
+
+// fit carries out a job: the output folder first, then the price, then the rows.
+func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
+	out := j.recipe.Output.Dir
+	folder, err := report.Prepare(out, force)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	p, plan, err := j.prepare()
+	if err != nil {
+		return err
+	}
+	progress := a.progress(plan, quiet)
+	progress("read")
+	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	if err != nil {
+		return err
+	}
+	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
+	if err != nil {
+		return err
+	}
+	files, err := j.files(res, stats)
+	if err != nil {
+		return err
+	}
+	progress("write")
+	if err := folder.Commit(ctx, files); err != nil {
+		return err
+	}
+	if quiet {
+		return nil
+	}
+	if err := report.Text(a.stdout, files.Report); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.stdout, pointer(out))
+	return err
+}
+
+// files collects what goes to the two folders.
+func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, error) {
+	public, err := j.recipe.Public()
+	if err != nil {
+		return report.Files{}, err
+	}
+	run := report.NewRun(res, stats)
+	run.Date, run.Data = time.Now().UTC().Format(time.RFC3339), j.table
+	v := thisVersion()
+	run.Tool = report.Tool{Version: v.Version, Commit: v.Commit, Go: v.Go}
+	return report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: run}, nil
+}
+
+// pointer says where the results are. It ends the output of every run in the
+// same way, whatever the data were like.
+func pointer(out string) string {
+	return report.Paragraph("Published", filepath.Join(out, report.ReleaseDir)+" may be shared: model, report and recipe") +
+		report.Paragraph("Private", filepath.Join(out, report.CuratorDir)+" is for the owner of the data only: exact counts, covered by no guarantee")
+}

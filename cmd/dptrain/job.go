@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+)
+
+// recipeFlags are the flags that stand for keys of a recipe.
+type recipeFlags struct {
+	data, target, epsilon, delta, out, relation string
+	exclude                                     []string
+	holdout                                     float64
+	set                                         *pflag.FlagSet
+}
+
+// add declares the flags on a verb.
+func (f *recipeFlags) add(set *pflag.FlagSet) {
+	f.set = set
+	set.SortFlags = false
+	set.StringVar(&f.data, "data", "", "the table: `FILE` .csv or .tsv (also .gz) or .parquet")
+	set.StringVar(&f.target, "target", "", "the `COLUMN` to predict")
+	set.StringVar(&f.epsilon, "epsilon", "", "privacy budget: a `NUMBER` above 0, or ln(3)")
+	set.StringVar(&f.delta, "delta", "", "public `NUMBER`, at least 1e-10 (default 1e-6)")
+	set.StringVar(&f.relation, "relation", "", "what is hidden: `NAME` add-remove (default) or substitute")
+	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
+	set.Float64Var(&f.holdout, "holdout", 0, "`SHARE` of records for the held-out R² (default 0.1)")
+}
+
+// addOut declares --out, for the verb that writes.
+func (f *recipeFlags) addOut(set *pflag.FlagSet) {
+	set.StringVar(&f.out, "out", "", "`FOLDER` for release/ and curator/ (default out)")
+}
+
+// flagKeys says which key of the recipe a flag stands for.
+func flagKeys() map[string]string {
+	return map[string]string{
+		"data": "data.path", "target": "data.target", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
+		"out": "output.dir", "relation": "privacy.relation", "exclude": "data.exclude", "holdout": "holdout",
+	}
+}
+
+// job is a run that was asked for: a recipe with the flags laid over it.
+type job struct {
+	recipe *recipe.Recipe
+	table  string            // path of the table
+	blame  map[string]string // flag by the key it replaced
+}
+
+// load reads the recipe named in args, if any, and lays the flags over it. All
+// problems are reported together.
+func (f *recipeFlags) load(args []string) (*job, error) {
+	j := &job{blame: map[string]string{}}
+	for flag, key := range flagKeys() {
+		if f.set.Changed(flag) {
+			j.blame[key] = "--" + flag
+		}
+	}
+	if len(args) == 0 {
+		return f.loadFlags(j)
+	}
+	base, err := recipe.Load(args[0])
+	if err != nil {
+		return nil, err
+	}
+	j.recipe, j.table = base, base.DataFile()
+	or := func(value, instead string) string {
+		if value == "" {
+			return instead
+		}
+		return value
+	}
+	over, problems := recipe.FromFlags(recipe.Flags{
+		Data: or(f.data, base.Data.Path), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out})
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	f.lay(j, over)
+	return j, j.recheck()
+}
+
+// loadFlags makes the job of a run without a recipe file.
+func (f *recipeFlags) loadFlags(j *job) (*job, error) {
+	r, problems := recipe.FromFlags(recipe.Flags{Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out})
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	j.recipe, j.table = r, r.DataFile()
+	f.lay(j, r)
+	return j, j.recheck()
+}
+
+// lay copies what was given as a flag into the recipe; over holds the values of
+// the flags that package recipe reads.
+func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
+	r := j.recipe
+	for key := range j.blame {
+		switch key {
+		case "data.path":
+			r.Data.Path, j.table = over.Data.Path, over.Data.Path
+		case "data.target":
+			r.Data.Target = over.Data.Target
+		case "privacy.epsilon":
+			r.Privacy.Epsilon = over.Privacy.Epsilon
+		case "privacy.delta":
+			r.Privacy.Delta = over.Privacy.Delta
+		case "output.dir":
+			r.Output.Dir = over.Output.Dir
+		case "privacy.relation":
+			r.Privacy.Relation = f.relation
+		case "data.exclude":
+			r.Data.Exclude = f.exclude
+		case "holdout":
+			r.Holdout = f.holdout
+		}
+	}
+}
+
+// recheck puts the recipe with its flags to the rules of a recipe file.
+func (j *job) recheck() error {
+	text, err := j.recipe.Public()
+	if err != nil {
+		return err
+	}
+	text = bytes.Replace(text, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
+	_, problems := recipe.Parse("", text)
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0 // places in a text nobody wrote
+	}
+	return j.explain(problems, nil)
+}
+
+// pipeline returns the run for a table with this header.
+func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
+	problems := j.recipe.Validate(header)
+	if slices.ContainsFunc(problems, isAbsent) {
+		return nil, j.explain(problems, errAbsent)
+	}
+	if len(problems) > 0 {
+		return nil, j.explain(problems, errRecipe)
+	}
+	return j.recipe.Pipeline(header)
+}
+
+// isAbsent tells what Validate says about a column that the header lacks.
+func isAbsent(p recipe.Problem) bool {
+	return strings.HasPrefix(p.Path, "data.") || strings.HasPrefix(p.Path, "selection.features")
+}
+
+// prepare reads the header of the table and prices the run. No row is read.
+func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
+	header, err := dataset.Header(j.table, j.readOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := j.pipeline(header)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, nil, &sorted{err, errPlan}
+	}
+	return p, plan, nil
+}
+
+func (j *job) readOptions() dataset.ReadOptions {
+	return dataset.ReadOptions{MultilineQuotes: j.recipe.Data.MultilineQuotes}
+}
+
+// explain makes an error of problems, nil if there are none, in which problems
+// of a key that a flag replaced name the flag. as, if set, is the sentinel.
+func (j *job) explain(problems recipe.Problems, as error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		if flag := j.flagOf(p.Path); flag != "" {
+			p = recipe.Problem{Msg: flag + ": " + p.Msg, Hint: p.Hint}
+		}
+		lines[i] = p.Error()
+	}
+	err := error(&explained{errors.New(strings.Join(lines, "\n")), problems})
+	if as != nil {
+		err = &sorted{err, as}
+	}
+	return err
+}
+
+// flagOf returns the flag that replaced the key at path or one that holds it.
+func (j *job) flagOf(path string) string {
+	for key, flag := range j.blame {
+		if path == key || strings.HasPrefix(path, key+"[") {
+			return flag
+		}
+	}
+	return ""
+}
+
+// explained is Problems with another text.
+type explained struct {
+	error
+	problems recipe.Problems
+}
+
+func (e *explained) Unwrap() []error { return []error{e.problems} }

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/report"
+)
+
+const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of
+a draw and share of the budget, and what the whole guarantees.
+
+Only the header line of the table is read, never a row.`
+
+func planCommand(a *app) *cobra.Command {
+	var flags recipeFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan [RECIPE]",
+		Short: "Show the price of every step before any row is read",
+		Long:  planLong,
+		Example: `  dptrain plan recipe.yaml
+  dptrain plan --data houses.csv --target price --epsilon ln(3) --json`,
+		Args: between(0, 1, "at most one recipe"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
+				return usagef("nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
+			}
+			j, err := flags.load(args)
+			if err != nil {
+				return err
+			}
+			p, plan, err := j.prepare()
+			if err != nil {
+				return err
+			}
+			bill := newBill(p, plan)
+			if asJSON {
+				return bill.json(a.stdout)
+			}
+			return bill.text(a.stdout)
+		},
+	}
+	flags.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// planFormat is the value of the key "format" of `plan --json`.
+const planFormat = "dptrain.plan/1"
+
+// bill is the price of a run. Its fields are the keys of `plan --json`.
+type bill struct {
+	Format    string           `json:"format"`
+	Target    string           `json:"target"`
+	Method    string           `json:"method"`
+	Features  []string         `json:"features"` // candidates
+	Guarantee report.Guarantee `json:"guarantee"`
+	EpsilonAt []bound          `json:"epsilon_at"`
+	Steps     []billStep       `json:"steps"`
+}
+
+// bound is an epsilon that holds at delta; nil if none does.
+type bound struct {
+	Delta   float64  `json:"delta"`
+	Epsilon *float64 `json:"epsilon"`
+}
+
+// billStep is the price of one leaf of the plan.
+type billStep struct {
+	ID      string   `json:"id"`
+	Law     string   `json:"law"`
+	Draws   int      `json:"draws"`
+	Mu      float64  `json:"mu,omitempty"` // of a draw
+	Epsilon float64  `json:"epsilon,omitempty"`
+	Delta   float64  `json:"delta,omitempty"`
+	Share   *float64 `json:"share"` // of the budget of its part; nil for a fixed law
+	Part    string   `json:"part"`
+}
+
+func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
+	b := &bill{
+		Format: planFormat, Target: p.Target, Method: plan.Method(), Features: plan.Columns(),
+		Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{},
+	}
+	for _, delta := range []float64{1e-5, 1e-6, 1e-9} {
+		at := bound{Delta: delta}
+		if e := plan.Epsilon(delta); !math.IsInf(e, 1) {
+			at.Epsilon = &e
+		}
+		b.EpsilonAt = append(b.EpsilonAt, at)
+	}
+	leaves := plan.Leaves()
+	for i, share := range leafShares(leaves) {
+		b.Steps = append(b.Steps, newBillStep(leaves[i], share))
+	}
+	return b
+}
+
+func newBillStep(l budget.PricedLeaf, share float64) billStep {
+	s := billStep{
+		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Part,
+		Mu: l.Law.Mu, Epsilon: l.Law.Epsilon, Delta: l.Law.Delta,
+	}
+	if share >= 0 {
+		s.Share = &share
+	}
+	return s
+}
+
+func (b *bill) json(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(b)
+}
+
+func (b *bill) text(w io.Writer) error {
+	of := "mu²"
+	if b.Guarantee.Composition == budget.Basic.String() {
+		of = "epsilon"
+	}
+	t := table.NewWriter()
+	t.SetStyle(plainTable())
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
+		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},
+	})
+	t.AppendHeader(table.Row{"step", "records", "law", "draws", "each draw", "share of " + of})
+	for _, s := range b.Steps {
+		share := -1.
+		if s.Share != nil {
+			share = *s.Share
+		}
+		t.AppendRow(table.Row{s.ID, s.Part, s.Law, s.Draws, s.loss(), percent(share)})
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n%s", t.Render(), b.total())
+	return err
+}
+
+// plainTable is a table without lines but one below the header.
+func plainTable() table.Style {
+	s := table.StyleDefault
+	s.Name = "dptrain"
+	s.Options = table.Options{SeparateHeader: true}
+	s.Format.Header = text.FormatDefault
+	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
+	s.Box.MiddleHorizontal = "-"
+	return s
+}
+
+// loss is the privacy loss of one draw.
+func (s billStep) loss() string {
+	switch {
+	case s.Mu > 0:
+		return "mu " + digits(s.Mu)
+	case s.Delta > 0:
+		return "epsilon " + digits(s.Epsilon) + ", delta " + digits(s.Delta)
+	}
+	return "epsilon " + digits(s.Epsilon)
+}
+
+// total says what the run guarantees.
+func (b *bill) total() string {
+	g := b.Guarantee
+	total := fmt.Sprintf("epsilon %v, delta %v", g.Epsilon, g.Delta)
+	if g.Mu != nil {
+		total += ", mu " + digits(*g.Mu)
+	}
+	at := ""
+	for i, bound := range b.EpsilonAt {
+		if i > 0 {
+			at += ", "
+		}
+		e := "none"
+		if bound.Epsilon != nil {
+			e = digits(*bound.Epsilon)
+		}
+		at += fmt.Sprintf("%s at delta %v", e, bound.Delta)
+	}
+	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) +
+		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
+		report.Paragraph("Epsilon", at) +
+		report.Paragraph("Records", "train and holdout are different records, so each may spend the whole budget. No row was read.")
+}
+
+// digits prints four significant digits.
+func digits(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
