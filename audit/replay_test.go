@@ -3,9 +3,10 @@
 package audit
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/report"
 )
 
 // example loads a recipe, its pipeline and its table.
@@ -49,27 +50,44 @@ func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 	return out
 }
 
-// record runs a pipeline under a recorder and returns what it publishes.
-func record(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) []byte {
+// record runs a pipeline under a recorder, writes its results as the command
+// does, and returns what release/ holds: names and contents.
+func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) map[string]string {
 	t.Helper()
 	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := regression.EncodeModel(&out, res.Model); err != nil {
+	public, err := r.Public()
+	if err != nil {
 		t.Fatal(err)
 	}
-	res.Curator, res.Model = pipeline.Curator{}, nil
-	if err := json.NewEncoder(&out).Encode(res); err != nil {
+	dir := t.TempDir()
+	files := report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: report.NewRun(res, &dataset.Stats{Rows: tab.Len()})}
+	if err := report.Write(context.Background(), dir, files, true); err != nil {
 		t.Fatal(err)
 	}
-	return out.Bytes()
+	out := map[string]string{}
+	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		out[filepath.Base(path)] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) != 3 {
+		t.Fatalf("release/ holds %d files", len(out))
+	}
+	return out
 }
 
 // replay runs a pipeline on a table and on each neighbour, and returns the
 // faults and the largest ratio of distance to declared sensitivity by leaf.
-func replay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (faults []string, closest float64) {
+func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (faults []string, closest float64) {
 	t.Helper()
 	neighbours, err := Neighbours(tab, p.Budget.Relation)
 	if err != nil {
@@ -77,16 +95,16 @@ func replay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (
 	}
 	first := mechanism.NewRecorder(seed)
 	plan := plan(t, p)
-	published := record(t, p, plan, tab, first)
+	published := record(t, r, p, plan, tab, first)
 	for _, n := range neighbours {
 		second := first.Replay()
-		again := record(t, p, plan, n.Table, second)
+		again := record(t, r, p, plan, n.Table, second)
 		found, ratio := mechanism.Compare(first, second)
 		closest = max(closest, ratio)
 		for _, f := range found {
 			faults = append(faults, n.Name+": "+f)
 		}
-		if !bytes.Equal(published, again) {
+		if !maps.Equal(published, again) {
 			faults = append(faults, n.Name+": what is published depends on the record")
 		}
 	}
@@ -103,9 +121,9 @@ func TestRecordAndReplay(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			t.Parallel()
-			_, p, tab := example(t, file)
+			r, p, tab := example(t, file)
 			for seed := range byte(2) {
-				faults, closest := replay(t, p, tab, seed)
+				faults, closest := replay(t, r, p, tab, seed)
 				for _, f := range faults {
 					t.Error(f)
 				}
@@ -123,7 +141,7 @@ func TestRecordAndReplay(t *testing.T) {
 func TestReplayOnTinyTables(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for n := range 3 {
-			_, p, tab := example(t, "../examples/categories.yaml")
+			r, p, tab := example(t, "../examples/categories.yaml")
 			rows := make([]int32, n)
 			for i := range rows {
 				rows[i] = int32(i)
@@ -134,7 +152,7 @@ func TestReplayOnTinyTables(t *testing.T) {
 				if rel == budget.Substitute && n == 0 {
 					continue
 				}
-				faults, _ := replay(t, &q, tab.Select(rows).Compact(), seed)
+				faults, _ := replay(t, r, &q, tab.Select(rows).Compact(), seed)
 				for _, f := range faults {
 					t.Errorf("%v, %d rows: %s", rel, n, f)
 				}
@@ -146,9 +164,9 @@ func TestReplayOnTinyTables(t *testing.T) {
 // TestReplayCatchesALie: a sensitivity that is too small, a release that the
 // data decides and a published exact number are all found.
 func TestReplayCatchesALie(t *testing.T) {
-	_, p, tab := example(t, "../examples/categories.yaml")
+	r, p, tab := example(t, "../examples/categories.yaml")
 	first := mechanism.NewRecorder(1)
-	record(t, p, plan(t, p), tab, first)
+	record(t, r, p, plan(t, p), tab, first)
 	// Two records removed at once: twice the change that was declared.
 	rows := make([]int32, 0, tab.Len())
 	for i := range tab.Len() {
@@ -157,14 +175,14 @@ func TestReplayCatchesALie(t *testing.T) {
 		}
 	}
 	second := first.Replay()
-	record(t, p, plan(t, p), tab.Select(rows).Compact(), second)
+	record(t, r, p, plan(t, p), tab.Select(rows).Compact(), second)
 	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
 		t.Error("forty records at once look like one")
 	}
 	q := *p
 	q.Holdout = 0
 	third := first.Replay()
-	record(t, &q, plan(t, &q), tab, third)
+	record(t, r, &q, plan(t, &q), tab, third)
 	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
 		t.Error("leaves that vanish are not noticed")
 	}

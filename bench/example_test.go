@@ -3,7 +3,6 @@ package bench_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -14,7 +13,7 @@ import (
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	table := []byte("x,y\n")
@@ -23,7 +22,7 @@ func ExampleRun() {
 	}
 	path := filepath.Join(dir, "line.csv")
 	if err := os.WriteFile(path, table, 0o600); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 
 	summaries, err := bench.Run(context.Background(), bench.Config{
@@ -32,7 +31,7 @@ func ExampleRun() {
 		Methods: []string{"nonprivate-ols"},
 	}, nil)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	for _, s := range summaries {
 		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method, s.Median, s.Trials)
@@ -55,7 +54,7 @@ func ExampleWriteTable() {
 		{Data: "houses", N: 20640, D: 8, Method: "nonprivate-ols", Median: .643, Q25: .639, Q75: .645, Seconds: .003, Trials: 10},
 	})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	// Output:
 	// data        n  d  method          median    q25    q75  seconds  abstained/failed

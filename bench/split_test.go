@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -95,10 +96,10 @@ func TestScore(t *testing.T) {
 	if got, err := score([]float64{-3, 3}, []float64{0, 1}); err != nil || got != 1-13/.5 {
 		t.Errorf("R² was clipped: %v, %v", got, err)
 	}
-	if _, err := score([]float64{1}, []float64{nan}); err != ErrNoTestRow {
+	if _, err := score([]float64{1}, []float64{nan}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := score([]float64{1e200, 0}, []float64{0, 1}); err != ErrNotFinite {
+	if _, err := score([]float64{1e200, 0}, []float64{0, 1}); !errors.Is(err, ErrNotFinite) {
 		t.Errorf("got %v", err)
 	}
 }

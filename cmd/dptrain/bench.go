@@ -81,7 +81,7 @@ func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 		return usagef("--epsilon must be a number above 0 or ln(number), such as 1.0 or ln(3)")
 	}
 	relation, err := budget.ParseRelation(f.relation)
-	if err != nil {
+	if err != nil || relation == budget.SubstitutePrivateColumns {
 		return usagef("--relation must be %s or %s", budget.AddRemove, budget.Substitute)
 	}
 	c.Budget = budget.Target{Epsilon: epsilon, Delta: f.delta, Relation: relation}

@@ -111,6 +111,7 @@ func TestBenchMistakes(t *testing.T) {
 		"epsilon":      {[]string{"--public", "--data", path, "--epsilon", "0"}, 2, []string{"--epsilon"}},
 		"delta":        {[]string{"--public", "--data", path, "--delta", "1"}, 2, []string{"--delta"}},
 		"relation":     {[]string{"--public", "--data", path, "--relation", "friends"}, 2, []string{"--relation"}},
+		"columns":      {[]string{"--public", "--data", path, "--relation", "substitute-private-columns"}, 2, []string{"--relation"}},
 		"recipe":       {[]string{"--public", "--data", path, broken}, 3, []string{"broken.yaml", "epsilon"}},
 		"target":       {[]string{"--public", "--data", path, "--target", "z"}, 4, []string{"target"}},
 		"absent":       {[]string{"--public", "--data", "no-such.csv"}, 4, []string{"no-such.csv"}},

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// keep reads the whole file into memory, because it is needed twice. A Parquet
+// file is not kept: its cells have no text to point at or to copy.
+func (in *input) keep(ctx context.Context) error {
+	if in.isParquet() {
+		return nil
+	}
+	src := in.stdin
+	if src == nil {
+		f, err := os.Open(in.path)
+		if err != nil {
+			return nil // dataset.Read says what is wrong
+		}
+		defer f.Close()
+		src = f
+	}
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // a terminal or a pipe may block for ever
+		data, err := io.ReadAll(src)
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r := <-done:
+		if r.err != nil && in.stdin == nil {
+			return nil // dataset.Read says what is wrong
+		}
+		in.kept = append([]byte{}, r.data...)
+		return r.err
+	}
+}
+
+// extension is the suffix of the file name, in lower case and without .gz.
+func (in *input) extension() string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(in.path), ".gz"))
+}
+
+func (in *input) isParquet() bool { return in.stdin == nil && in.extension() == ".parquet" }
+
+// comma separates the fields.
+func (in *input) comma() rune {
+	if in.extension() == ".tsv" {
+		return '\t'
+	}
+	return ','
+}
+
+// cellError is a cell that --strict refuses. It does not repeat the cell.
+type cellError struct {
+	path         string
+	line, column int // line 0: not known
+	name         string
+}
+
+// Error returns "path:line:column: message; hint".
+func (e *cellError) Error() string {
+	place := e.path
+	if e.line > 0 {
+		place = fmt.Sprintf("%s:%d:%d", e.path, e.line, e.column)
+	}
+	return fmt.Sprintf("%s: a cell of column %q is not a finite number; correct it, or predict without --strict to replace it by the model's missing value", place, e.name)
+}
+
+// refuse returns a cellError for the first cell of a numeric column that is
+// neither a finite number nor missing.
+func (in *input) refuse(schema dataset.Schema, stats *dataset.Stats) error {
+	bad := map[string]bool{}
+	for _, c := range stats.Columns {
+		if c.Unparseable+c.Nonfinite > 0 {
+			bad[c.Name] = true
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	if in.kept == nil {
+		for _, name := range schema.Names() {
+			if bad[name] {
+				return &cellError{path: in.path, name: name}
+			}
+		}
+	}
+	recs, err := in.records()
+	if err != nil {
+		return err
+	}
+	header, err := recs.next()
+	for err == nil {
+		var fields []string
+		if fields, err = recs.next(); err != nil {
+			break
+		}
+		for f, cell := range fields[:min(len(fields), len(header))] {
+			if name := blankTrim(header[f]); bad[name] && !isNumber(cell) {
+				return &cellError{in.path, recs.line(), f + 1, name}
+			}
+		}
+	}
+	if err != io.EOF {
+		return err
+	}
+	return errors.New("the table and its counts do not agree")
+}
+
+// isNumber tells cells that are a finite number or missing, by the rules of
+// package dataset.
+func isNumber(cell string) bool {
+	cell = blankTrim(cell)
+	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
+		return true
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	return err == nil && !math.IsInf(x, 0) && !strings.ContainsAny(cell, "xX_")
+}
+
+func blankTrim(s string) string { return strings.Trim(s, " \t") }
+
+// writeAppended copies the table and adds the predictions as its last column.
+// Rows get as many fields as the header has.
+func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []float64) error {
+	recs, err := in.records()
+	if err != nil {
+		return err
+	}
+	header, err := recs.next()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(header, func(s string) bool { return blankTrim(s) == predictionColumn }) {
+		return usagef("%s has a column named %s already; rename it, or predict without --append", in.path, predictionColumn)
+	}
+	width := len(header)
+	out := csv.NewWriter(w)
+	out.Comma = in.comma()
+	out.Write(append(slices.Clone(header), predictionColumn)) // Flush returns the error
+	row := make([]string, width+1)
+	for i, p := range predictions {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fields, err := recs.next()
+		if err != nil {
+			return fmt.Errorf("the table and its copy do not agree: %w", err)
+		}
+		clear(row)
+		copy(row[:width], fields)
+		row[width] = strconv.FormatFloat(p, 'g', -1, 64)
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// records reads the kept file again as text, record by record as package
+// dataset does: every line that is not empty is one, and a quote left open ends
+// with its line, unless quoted cells may hold line breaks.
+func (in *input) records() (*textRecords, error) {
+	var src io.Reader = bytes.NewReader(in.kept)
+	if strings.HasSuffix(strings.ToLower(in.path), ".gz") {
+		z, err := gzip.NewReader(src)
+		if err != nil {
+			return nil, err
+		}
+		src = z
+	}
+	r := bufio.NewReaderSize(src, 1<<16)
+	if mark, _ := r.Peek(3); string(mark) == "\uFEFF" {
+		r.Discard(3)
+	}
+	t := &textRecords{lines: r, comma: in.comma()}
+	if in.multiline {
+		t.stream = lazyCSV(r, t.comma)
+	}
+	return t, nil
+}
+
+// textRecords yields records as text.
+type textRecords struct {
+	lines  *bufio.Reader
+	comma  rune
+	stream *csv.Reader // set when a record may go over several lines
+	count  int         // lines so far
+}
+
+func lazyCSV(r io.Reader, comma rune) *csv.Reader {
+	c := csv.NewReader(r)
+	c.Comma, c.FieldsPerRecord, c.LazyQuotes = comma, -1, true
+	return c
+}
+
+// line is where the last record began.
+func (t *textRecords) line() int { return t.count }
+
+// next returns the next record, or io.EOF.
+func (t *textRecords) next() ([]string, error) {
+	if t.stream != nil {
+		fields, err := t.stream.Read()
+		if err == nil {
+			t.count, _ = t.stream.FieldPos(0)
+		}
+		return fields, err
+	}
+	for {
+		line, err := t.lines.ReadString('\n')
+		if line == "" {
+			return nil, err
+		}
+		t.count++
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if line != "" {
+			return splitLine(line, t.comma)
+		}
+	}
+}
+
+// splitLine splits one line that is not empty.
+func splitLine(line string, comma rune) ([]string, error) {
+	if !strings.Contains(line, `"`) {
+		return strings.Split(line, string(comma)), nil
+	}
+	if strings.HasSuffix(line, "\r") {
+		line += "\r" // encoding/csv drops one at the end of its input
+	}
+	return lazyCSV(strings.NewReader(line), comma).Read()
+}
+
+// writeOutput writes a file under a temporary name and renames it.
+func writeOutput(path string, write func(io.Writer) error) error {
+	fail := func(err error) error {
+		var pe *fs.PathError
+		var le *os.LinkError
+		switch {
+		case errors.As(err, &pe):
+			err = pe.Err
+		case errors.As(err, &le):
+			err = le.Err
+		default:
+			return err
+		}
+		return usagef("%s cannot be written: %w", path, err)
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".dptrain-")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir)
+	draft := filepath.Join(dir, filepath.Base(path))
+	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return fail(err)
+	}
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return fail(err)
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return fail(err)
+	}
+	return nil
+}

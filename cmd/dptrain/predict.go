@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+)
+
+const predictLong = `Print one prediction a record, in the order of the table, under the header line
+"prediction". Inputs are treated as in training: a number that is missing or
+unreadable takes the model's missing value, every number is clamped to its
+range, and an unknown category counts as other. DATA is a .csv or .tsv (also
+.gz) or .parquet file, or - for CSV on standard input.`
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	out                       string
+	append, strict, multiline bool
+}
+
+func predictCommand(a *app) *cobra.Command {
+	var flags predictFlags
+	cmd := &cobra.Command{
+		Use:   "predict MODEL DATA|-",
+		Short: "Predict the target for new records",
+		Long:  predictLong,
+		Example: `  dptrain predict out/release/model.json new.csv > predictions.csv
+  dptrain predict out/release/model.json new.csv --append -o scored.csv`,
+		Args: exactly(2, "a model and a table (- for standard input)"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.predict(cmd.Context(), args[0], args[1], flags)
+		},
+	}
+	set := cmd.Flags()
+	set.SortFlags = false
+	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
+	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
+	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
+	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
+	return cmd
+}
+
+func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags predictFlags) error {
+	model, err := readModel(modelPath)
+	if err != nil {
+		return err
+	}
+	in := &input{path: dataPath, multiline: flags.multiline}
+	if dataPath == "-" {
+		in.path, in.stdin = "stdin", a.stdin
+	}
+	if flags.append && in.isParquet() {
+		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")
+	}
+	if flags.append || flags.strict {
+		if err := in.keep(ctx); err != nil {
+			return err
+		}
+	}
+	schema := schemaOf(model)
+	table, stats, err := in.read(ctx, schema)
+	if err != nil {
+		return err
+	}
+	if flags.strict {
+		if err := in.refuse(schema, stats); err != nil {
+			return err
+		}
+	}
+	predictions, err := model.Predict(nil, rowsOf(table))
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		if flags.append {
+			return in.writeAppended(ctx, w, predictions)
+		}
+		return writePredictions(ctx, w, predictions)
+	}
+	if flags.out == "" {
+		return write(a.stdout)
+	}
+	return writeOutput(flags.out, write)
+}
+
+// readModel opens a model file.
+func readModel(path string) (regression.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, &sorted{fmt.Errorf("%s: the model cannot be read: %w", path, err), errModel}
+	}
+	defer f.Close()
+	model, err := regression.DecodeModel(f)
+	if err != nil {
+		return nil, &sorted{fmt.Errorf("%s: %w", path, err), errModel}
+	}
+	return model, nil
+}
+
+// schemaOf declares the columns that a model needs. Missing cells stay missing:
+// the model knows what they stand for.
+func schemaOf(m regression.Model) dataset.Schema {
+	var s dataset.Schema
+	for _, in := range m.Inputs() {
+		c := dataset.Column{Name: in.Name}
+		if in.Type == regression.Category {
+			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
+// rowsOf hands the columns of a table to a model.
+func rowsOf(t *dataset.Table) regression.Rows {
+	rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	for j, c := range t.Schema().Columns {
+		if c.Kind == dataset.Numeric {
+			rows.Numeric[c.Name] = t.Float(j)
+		} else {
+			rows.Codes[c.Name] = regression.Codes{Values: t.Codes(j), Categories: c.Categories}
+		}
+	}
+	return rows
+}
+
+// predictionColumn is the header of the predictions.
+const predictionColumn = "prediction"
+
+// checkEvery is how many rows are written between two looks at the context.
+const checkEvery = 1 << 14
+
+// writePredictions writes a CSV of one column.
+func writePredictions(ctx context.Context, w io.Writer, predictions []float64) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	out.WriteString(predictionColumn + "\n")
+	var buf []byte
+	for i, p := range predictions {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		buf = append(strconv.AppendFloat(buf[:0], p, 'g', -1, 64), '\n')
+		if _, err := out.Write(buf); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// input is the table of predict.
+type input struct {
+	path      string
+	stdin     io.Reader // set for standard input
+	multiline bool
+	kept      []byte // the whole file, if keep was called
+}
+
+// read reads the columns of schema.
+func (in *input) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+	opts := dataset.ReadOptions{MultilineQuotes: in.multiline}
+	switch {
+	case in.kept != nil:
+		return dataset.ReadFrom(ctx, bytes.NewReader(in.kept), in.path, schema, opts)
+	case in.stdin != nil:
+		return dataset.ReadFrom(ctx, in.stdin, in.path, schema, opts)
+	}
+	return dataset.Read(ctx, in.path, schema, opts)
+}

@@ -1,0 +1,52 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+func facts(names ...string) Facts {
+	f := Facts{Target: dataset.Column{Name: "y"}}
+	for _, n := range names {
+		f.Columns = append(f.Columns, dataset.Column{Name: n})
+	}
+	return f
+}
+
+func ExampleFixed() {
+	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
+	chosen, err := Fixed{Features: []string{"site", "age"}}.Select(context.Background(), nil, f, dataset.View{})
+	fmt.Println(chosen, err)
+	// Output: [0 2] <nil>
+}
+
+func ExampleNone() {
+	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}}}
+	chosen, err := None{}.Select(context.Background(), nil, f, dataset.View{})
+	fmt.Println(chosen, err)
+	// Output: [0 1] <nil>
+}
+
+// TestFreeSelectors: neither releases anything, and a wrong list is refused at
+// plan time.
+func TestFreeSelectors(t *testing.T) {
+	f := facts("a", "b", "c")
+	for _, s := range []Selector{None{}, Fixed{Features: []string{"c", "a"}}} {
+		if _, private, err := s.Plan(f); private || err != nil {
+			t.Errorf("%s: private %v, %v", s.Name(), private, err)
+		}
+	}
+	for name, list := range map[string][]string{"unknown": {"d"}, "twice": {"a", "a"}, "target": {"y"}} {
+		if _, _, err := (Fixed{Features: list}).Plan(f); !errors.Is(err, ErrFeature) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := (Fixed{}).Select(context.Background(), nil, f, dataset.View{}); err != nil || !slices.Equal(got, nil) {
+		t.Errorf("an empty list selects %v, %v", got, err)
+	}
+}
