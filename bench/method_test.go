@@ -12,7 +12,7 @@ func TestParseMethod(t *testing.T) {
 	for name, want := range map[string]bench.Method{
 		"joint-gram":          {Name: "joint-gram", Selection: "none", Model: "joint-gram"},
 		"auto":                {Name: "auto", Selection: "auto", Model: "auto"},
-		" nonprivate-ols ":    {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
+		"nonprivate-ols\n":    {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
 		"none+joint-gram":     {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
 		"auto+nonprivate-ols": {Name: "auto+nonprivate-ols", Selection: "auto", Model: "nonprivate-ols"},
 	} {

@@ -62,8 +62,8 @@ func (c Config) sources(methods []*method) ([]source, error) {
 // tables returns the path of a table, or those of the tables in a folder.
 func tables(path string) ([]string, error) {
 	path = filepath.Clean(path)
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return []string{path}, nil // what is wrong shows when it is opened
+	if !isFolder(path) {
+		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path) // sorted by name
 	if err != nil {
@@ -79,6 +79,13 @@ func tables(path string) ([]string, error) {
 		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, list(suffixes[:]))
 	}
 	return found, nil
+}
+
+// isFolder reports whether path is a folder. What is wrong with a path that is
+// nothing at all shows when it is opened as a table.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // named gives every path its table's name: the file's, without suffix, or the

@@ -42,8 +42,9 @@ func checkHeader(data []byte) error {
 			at := d.position()
 			got, err := d.text()
 			if err == nil && got != want {
-				err = d.errorAt(at, fmt.Sprintf("is %s, this version reads %q", quote(got), want))
-				err.(*DecodeError).err = ErrModelFormat
+				problem := newDecodeError(d.data, at, strings.Join(d.path, ""), fmt.Sprintf("is %s, this version reads %q", quote(got), want))
+				problem.err = ErrModelFormat
+				return problem
 			}
 			return err
 		}

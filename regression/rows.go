@@ -58,7 +58,7 @@ func (rows Rows) checkColumn(c Column) error {
 	numeric, isNumeric := rows.Numeric[c.Name]
 	labels, isLabels := rows.Labels[c.Name]
 	codes, isCodes := rows.Codes[c.Name]
-	length := 0
+	var length int
 	switch {
 	case !isNumeric && !isLabels && !isCodes:
 		return ErrColumnAbsent

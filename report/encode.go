@@ -52,6 +52,8 @@ func (e *encoder) object(v reflect.Value, indent string) {
 
 func (e *encoder) member(v reflect.Value, indent string) {
 	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem().Kind() == reflect.Struct:
+		e.member(v.Elem(), indent)
 	case v.Kind() == reflect.Struct && !flat(v.Type()):
 		e.object(v, indent)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct && v.Len() > 0:

@@ -59,7 +59,7 @@ func unwritable(path string, err error) error {
 	case errors.As(err, &le):
 		err = le.Err
 	}
-	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", err), Err: ErrUnwritable}
+	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", err), Hint: "check it, or choose another --out", Err: ErrUnwritable}
 }
 
 // Files are the contents of the two folders.

@@ -35,18 +35,18 @@ func Text(w io.Writer, r *Report) error {
 // statement is the privacy statement: unit, relation, epsilon, delta, mu, and
 // what is not covered.
 func statement(g Guarantee) string {
-	hidden := "what it says makes almost no difference"
+	hidden := "What it says"
 	switch g.Relation {
 	case "add-remove":
-		hidden = "whether it is in the table or not makes almost no difference"
+		hidden = "Whether it is in the table"
 	case "substitute-private-columns":
-		hidden = "what its private columns say makes almost no difference"
+		hidden = "What its private columns say"
 	}
-	s := fmt.Sprintf("One record is protected: %s to what is released. (relation %s, epsilon %s, delta %s", hidden, g.Relation, number(g.Epsilon), number(g.Delta))
+	s := fmt.Sprintf("The unit of protection is one record. %s stays hidden from every reader of the release up to epsilon %s, delta %s", hidden, number(g.Epsilon), number(g.Delta))
 	if g.Mu != nil {
 		s += ", mu " + strconv.FormatFloat(*g.Mu, 'g', 4, 64)
 	}
-	return s + ") What the recipe states about the data is not protected; report.json lists it."
+	return s + " (relation " + g.Relation + "). What the recipe states about the data is not protected; report.json lists it."
 }
 
 func metric(m *R2) string {

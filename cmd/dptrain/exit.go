@@ -12,7 +12,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/report"
 )
 
@@ -42,7 +41,7 @@ var exitTable = [...]struct {
 	{exitBudget, "the budget is refused: the plan cannot be priced within it"},
 	{exitLedger, "the ledger refuses the run (kept for a later version)"},
 	{exitAbstained, "the mechanism abstained, within its guarantee (kept for a later version)"},
-	{exitInterrupted, "interrupted; nothing was written"},
+	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
 // exitCode returns the code for what a verb returned.
@@ -54,7 +53,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable):
 		return exitUsage
-	case isAny(err, errAbsent, errModel, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err) || is[*cellError](err):
+	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):
 		return exitData
 	case is[recipe.Problems](err), errors.Is(err, errRecipe):
 		return exitRecipe
@@ -86,6 +85,7 @@ var (
 	errRecipe = errors.New("recipe")
 	errAbsent = errors.New("declared column absent")
 	errModel  = errors.New("model file")
+	errCell   = errors.New("cell")
 	errPlan   = errors.New("plan")
 )
 
@@ -97,6 +97,11 @@ type sorted struct {
 
 func (e *sorted) Unwrap() []error { return []error{e.error, e.as} }
 
+// placeError is an error of this package that begins with a place.
+type placeError struct{ place, what string }
+
+func (e *placeError) Error() string { return e.place + ": " + e.what }
+
 // usagef makes a usage error.
 func usagef(format string, args ...any) error {
 	return &sorted{fmt.Errorf(format, args...), errUsage}
@@ -107,10 +112,8 @@ func usagef(format string, args ...any) error {
 func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
-		return "dptrain: interrupted; nothing was written"
-	case is[*dataset.FileError](err), is[*cellError](err), is[recipe.Problems](err), is[*report.DirError](err):
-		return err.Error()
-	case is[*regression.DecodeError](err):
+		return "dptrain: interrupted"
+	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err):
 		return err.Error()
 	}
 	return "dptrain: " + err.Error()

@@ -64,14 +64,17 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	}
 	progress := a.progress(plan, quiet)
 	progress("read")
+	start := time.Now()
 	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
 	if err != nil {
 		return err
 	}
+	seconds := time.Since(start).Seconds()
 	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
 	if err != nil {
 		return err
 	}
+	res.Curator.Seconds["read"] = seconds
 	files, err := j.files(res, stats)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 // keep reads the whole file into memory, because it is needed twice. A Parquet
 // file is not kept: its cells have no text to point at or to copy.
 func (in *input) keep(ctx context.Context) error {
-	if in.isParquet() {
+	if in.stdin == nil && in.extension() != ".csv" && in.extension() != ".tsv" {
 		return nil
 	}
 	src := in.stdin
@@ -51,7 +51,7 @@ func (in *input) keep(ctx context.Context) error {
 		if r.err != nil && in.stdin == nil {
 			return nil // dataset.Read says what is wrong
 		}
-		in.kept = append([]byte{}, r.data...)
+		in.kept = r.data
 		return r.err
 	}
 }
@@ -71,23 +71,14 @@ func (in *input) comma() rune {
 	return ','
 }
 
-// cellError is a cell that --strict refuses. It does not repeat the cell.
-type cellError struct {
-	path         string
-	line, column int // line 0: not known
-	name         string
+// cellError is the error about a cell that --strict refuses. It does not repeat
+// the cell.
+func cellError(place, column string) error {
+	return &sorted{&placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
+		"correct it, or predict without --strict to replace it by the model's missing value", column)}, errCell}
 }
 
-// Error returns "path:line:column: message; hint".
-func (e *cellError) Error() string {
-	place := e.path
-	if e.line > 0 {
-		place = fmt.Sprintf("%s:%d:%d", e.path, e.line, e.column)
-	}
-	return fmt.Sprintf("%s: a cell of column %q is not a finite number; correct it, or predict without --strict to replace it by the model's missing value", place, e.name)
-}
-
-// refuse returns a cellError for the first cell of a numeric column that is
+// refuse returns the error about the first cell of a numeric column that is
 // neither a finite number nor missing.
 func (in *input) refuse(schema dataset.Schema, stats *dataset.Stats) error {
 	bad := map[string]bool{}
@@ -102,7 +93,7 @@ func (in *input) refuse(schema dataset.Schema, stats *dataset.Stats) error {
 	if in.kept == nil {
 		for _, name := range schema.Names() {
 			if bad[name] {
-				return &cellError{path: in.path, name: name}
+				return cellError(in.path, name)
 			}
 		}
 	}
@@ -118,7 +109,7 @@ func (in *input) refuse(schema dataset.Schema, stats *dataset.Stats) error {
 		}
 		for f, cell := range fields[:min(len(fields), len(header))] {
 			if name := blankTrim(header[f]); bad[name] && !isNumber(cell) {
-				return &cellError{in.path, recs.line(), f + 1, name}
+				return cellError(fmt.Sprintf("%s:%d:%d", in.path, recs.line(), f+1), name)
 			}
 		}
 	}

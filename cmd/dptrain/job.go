@@ -25,18 +25,18 @@ type recipeFlags struct {
 func (f *recipeFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.SortFlags = false
-	set.StringVar(&f.data, "data", "", "the table: `FILE` .csv or .tsv (also .gz) or .parquet")
+	set.StringVar(&f.data, "data", "", "the table: a `FILE` .csv, .tsv (also .gz) or .parquet")
 	set.StringVar(&f.target, "target", "", "the `COLUMN` to predict")
-	set.StringVar(&f.epsilon, "epsilon", "", "privacy budget: a `NUMBER` above 0, or ln(3)")
-	set.StringVar(&f.delta, "delta", "", "public `NUMBER`, at least 1e-10 (default 1e-6)")
-	set.StringVar(&f.relation, "relation", "", "what is hidden: `NAME` add-remove (default) or substitute")
+	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
+	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
+	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
 	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
-	set.Float64Var(&f.holdout, "holdout", 0, "`SHARE` of records for the held-out R² (default 0.1)")
+	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out R² (default 0.1)")
 }
 
 // addOut declares --out, for the verb that writes.
 func (f *recipeFlags) addOut(set *pflag.FlagSet) {
-	set.StringVar(&f.out, "out", "", "`FOLDER` for release/ and curator/ (default out)")
+	set.StringVar(&f.out, "out", "", "the `FOLDER` for release/ and curator/ (default out)")
 }
 
 // flagKeys says which key of the recipe a flag stands for.

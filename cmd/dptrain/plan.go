@@ -29,7 +29,7 @@ func planCommand(a *app) *cobra.Command {
 		Short: "Show the price of every step before any row is read",
 		Long:  planLong,
 		Example: `  dptrain plan recipe.yaml
-  dptrain plan --data houses.csv --target price --epsilon ln(3) --json`,
+  dptrain plan --data houses.csv --target price --epsilon 'ln(3)' --json`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
@@ -131,6 +131,7 @@ func (b *bill) text(w io.Writer) error {
 	}
 	t := table.NewWriter()
 	t.SetStyle(plainTable())
+	t.SuppressTrailingSpaces()
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
 		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},

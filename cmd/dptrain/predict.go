@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -106,6 +107,11 @@ func readModel(path string) (regression.Model, error) {
 	}
 	defer f.Close()
 	model, err := regression.DecodeModel(f)
+	var refused *regression.DecodeError
+	if errors.As(err, &refused) {
+		what := strings.TrimPrefix(refused.Path+": "+refused.Problem, ": ")
+		return nil, &sorted{&placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what}, errModel}
+	}
 	if err != nil {
 		return nil, &sorted{fmt.Errorf("%s: %w", path, err), errModel}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -38,10 +39,9 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// verbs lists the commands in the order of the help text. To add one, write
-// its file with a function like these (func benchCommand(a *app) *cobra.Command
-// for `dptrain bench`) and name it here. A verb returns its errors: it prints
-// none and never ends the process. Usage errors are made with usagef.
+// verbs lists the commands in the order of the help text. To add one, write its
+// file with a function like these and name it here. A verb returns its errors:
+// it prints none and never ends the process. Usage errors are made with usagef.
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		fitCommand(a),
@@ -49,6 +49,7 @@ func verbs(a *app) []*cobra.Command {
 		checkCommand(a),
 		planCommand(a),
 		predictCommand(a),
+		benchCommand(a),
 		schemaCommand(a),
 		versionCommand(a),
 		exitCodesTopic(),
@@ -68,6 +69,19 @@ const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
   dptrain fit recipe.yaml
   dptrain predict out/release/model.json new.csv > predictions.csv`
 
+// usageTemplate is cobra's, without the line that would offer dptrain alone and
+// with room beside the help topics.
+func usageTemplate(root *cobra.Command) string {
+	return strings.NewReplacer(
+		"{{if .Runnable}}", "{{if and .Runnable .HasParent}}",
+		"{{rpad .CommandPath .CommandPathPadding}}", "{{rpad .CommandPath .CommandPathPadding}} ",
+	).Replace(root.UsageTemplate())
+}
+
+func init() {
+	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
+}
+
 // rootCommand builds the command tree.
 func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -83,13 +97,13 @@ func rootCommand(a *app) *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		SuggestionsMinimumDistance: 2,
 	}
-	cobra.EnableCommandSorting = false
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%v; see `%s --help`", err, cmd.CommandPath())
 	})
+	root.SetUsageTemplate(usageTemplate(root))
 	root.AddCommand(verbs(a)...)
 	completionNeedsShell(root)
 	return root

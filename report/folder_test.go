@@ -1,0 +1,337 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// lineFiles are the files of one run on 300 records.
+func lineFiles(t testing.TB) Files {
+	t.Helper()
+	res := lineResult(t, 300)
+	return Files{Model: res.Model, Report: New(res), Recipe: []byte("version: 1\n"), Run: NewRun(res, nil)}
+}
+
+// tree lists everything below dir with its mode, and the content of files.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		out[name] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			content, err := os.ReadFile(path)
+			out[name] += " " + string(content)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func modes(tree map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, content := range tree {
+		out[name], _, _ = strings.Cut(content, " ")
+	}
+	return out
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "out")
+	files := lineFiles(t)
+	if err := Write(t.Context(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	got := tree(t, dir)
+	want := map[string]string{
+		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--", "release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--",
+		"curator": "drwx------", "curator/run.json": "-rw-------",
+	}
+	if diff := cmp.Diff(want, modes(got)); diff != "" {
+		t.Error(diff)
+	}
+	model, err := regression.DecodeModel(openFile(t, dir, "release/model.json"))
+	if err != nil || model.Output().Target != "y" {
+		t.Errorf("model %v, error %v", model, err)
+	}
+	report, err := Decode(openFile(t, dir, "release/report.json"))
+	if err != nil || report.Target != "y" {
+		t.Errorf("report %v, error %v", report, err)
+	}
+}
+
+func openFile(t *testing.T, dir, name string) *bytes.Reader {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(data)
+}
+
+func TestSameResultSameBytes(t *testing.T) {
+	files, dir := lineFiles(t), t.TempDir()
+	if err := Write(t.Context(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	first := tree(t, filepath.Join(dir, "release"))
+	files.Run.Date, files.Run.Tool.Version, files.Run.Rows = "another day", "v9", 7
+	if err := Write(t.Context(), dir, files, true); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, tree(t, filepath.Join(dir, "release"))); diff != "" {
+		t.Errorf("the release changed with what is not released:\n%s", diff)
+	}
+}
+
+func TestWithoutRecipe(t *testing.T) {
+	files, dir := lineFiles(t), t.TempDir()
+	files.Recipe = nil
+	if err := Write(t.Context(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := tree(t, dir)["release/recipe.yaml"]; ok {
+		t.Error("an empty recipe.yaml was written")
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	put := func(dir, name string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name   string
+		files  []string
+		out    string
+		force  bool
+		want   error
+		remedy string
+	}{
+		{"release exists", []string{"release/model.json"}, ".", false, ErrExists, "--force"},
+		{"only curator exists", []string{"curator/run.json"}, ".", false, ErrExists, "--force"},
+		{"foreign file in release", []string{"release/model.json", "release/v1.tar"}, ".", true, ErrForeign, "another --out"},
+		{"foreign file in curator", []string{"curator/notes.txt"}, ".", true, ErrForeign, "another --out"},
+		{"release is a file", []string{"release"}, ".", true, ErrForeign, "another --out"},
+		{"out is a file", []string{"out"}, "out", true, ErrUnwritable, "another --out"},
+		{"parent is a file", []string{"out"}, "out/a/b", true, ErrUnwritable, "another --out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range tt.files {
+				put(dir, name)
+			}
+			before := tree(t, dir)
+			_, err := Prepare(filepath.Join(dir, tt.out), tt.force)
+			var de *DirError
+			if !errors.As(err, &de) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.remedy) {
+				t.Errorf("error %v, want %v with remedy %q", err, tt.want, tt.remedy)
+			}
+			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+				t.Errorf("the folder changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUnwritable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser may write everywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{dir, filepath.Join(dir, "out")} {
+		if _, err := Prepare(out, false); !errors.Is(err, ErrUnwritable) {
+			t.Errorf("error %v, want %v", err, ErrUnwritable)
+		}
+	}
+}
+
+func TestCloseTakesBack(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Prepare(filepath.Join(dir, "a", "b"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree(t, dir)) != 3 { // a, a/b and the temporary folder
+		t.Errorf("prepared: %v", tree(t, dir))
+	}
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := tree(t, dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := f.Commit(t.Context(), Files{}); !errors.Is(err, ErrUnwritable) {
+		t.Errorf("commit after close: %v", err)
+	}
+}
+
+// steps returns the names of the steps of a commit that replaces results.
+func steps(t *testing.T, files Files) []string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := Write(t.Context(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Prepare(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var names []string
+	f.step = func(name string) error { names = append(names, name); return nil }
+	if err := f.Commit(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// TestInterruptedCommit ends a commit at every step, by the context and by a
+// failure, and expects the folder as it was.
+func TestInterruptedCommit(t *testing.T) {
+	files := lineFiles(t)
+	failure := errors.New("disk full")
+	names := steps(t, files)
+	if want := "rename to release"; !slices.Contains(names, want) || len(names) < 12 {
+		t.Fatalf("steps %q", names)
+	}
+	for at, name := range names {
+		for _, old := range []bool{false, true} {
+			if !old && strings.HasPrefix(name, "rename to old-") {
+				continue // a step of replacing only
+			}
+			dir := filepath.Join(t.TempDir(), "out")
+			if old {
+				if err := Write(t.Context(), dir, files, false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := tree(t, filepath.Dir(dir))
+			for _, cancelled := range []bool{true, false} {
+				if cancelled && strings.HasPrefix(name, "rename to") {
+					continue // the renames themselves are not interrupted
+				}
+				f, err := Prepare(dir, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				want := context.Canceled
+				f.step = func(step string) error {
+					if step != name {
+						return nil
+					}
+					if cancelled {
+						cancel()
+						return nil
+					}
+					want = failure
+					return failure
+				}
+				if err := f.Commit(ctx, files); !errors.Is(err, want) {
+					t.Errorf("step %d %q: error %v, want %v", at, name, err, want)
+				}
+				f.Close()
+				cancel()
+				if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
+					t.Errorf("step %d %q, results before: %v, cancelled: %v: the folder changed:\n%s", at, name, old, cancelled, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestResultsAppearMeanwhile(t *testing.T) {
+	dir, files := t.TempDir(), lineFiles(t)
+	f, err := Prepare(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Write(t.Context(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	files.Recipe = []byte("version: 2\n")
+	if err := f.Commit(t.Context(), files); !errors.Is(err, ErrExists) {
+		t.Errorf("error %v, want %v", err, ErrExists)
+	}
+	if recipe, err := os.ReadFile(filepath.Join(dir, "release", "recipe.yaml")); err != nil || string(recipe) != "version: 1\n" {
+		t.Errorf("the other run's recipe became %q, error %v", recipe, err)
+	}
+}
+
+func TestSymbolicLinks(t *testing.T) {
+	dir, files := t.TempDir(), lineFiles(t)
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	mine := filepath.Join(dir, "mine")
+	for _, d := range []string{real, mine} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(mine, "model.json"), []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{link: real, filepath.Join(real, "release"): mine} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	if err := Write(t.Context(), link, files, false); !errors.Is(err, ErrExists) {
+		t.Errorf("a linked release: error %v, want %v", err, ErrExists)
+	}
+	if err := Write(t.Context(), link, files, true); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(filepath.Join(real, "release")); err != nil || !info.IsDir() {
+		t.Errorf("release is %v, error %v; want a folder in place of the link", info, err)
+	}
+	if got := tree(t, mine); len(got) != 1 || !strings.HasSuffix(got["model.json"], "precious") {
+		t.Errorf("what the link named changed: %v", got)
+	}
+}
+
+func TestCommitRefusesBadModel(t *testing.T) {
+	dir, files := filepath.Join(t.TempDir(), "out"), lineFiles(t)
+	files.Model = &regression.Linear{Lower: 1, Upper: -1}
+	var me *regression.ModelError
+	if err := Write(t.Context(), dir, files, false); !errors.As(err, &me) {
+		t.Errorf("error %v, want a ModelError", err)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
