@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
@@ -27,6 +28,9 @@ var (
 	ErrUnit = errors.New("pipeline: a privacy-unit column is not supported")
 	// ErrRange is returned when declared scaling meets a column without a range.
 	ErrRange = errors.New("pipeline: declared scaling needs a range for every numeric column")
+	// ErrUnbounded is returned for a budget so large that no finite mu covers
+	// it: a model could not even state what it promises.
+	ErrUnbounded = errors.New("pipeline: the budget is too large: no finite mu covers it, so it would promise nothing; give a smaller epsilon")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("pipeline: unknown model method")
 )
@@ -109,6 +113,9 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		return nil, err
 	}
 	plan.guarantee = plan.Priced.Guarantee()
+	if math.IsInf(plan.guarantee.Mu, 1) {
+		return nil, fmt.Errorf("%w: epsilon is %v", ErrUnbounded, p.Budget.Epsilon)
+	}
 	return plan, nil
 }
 

@@ -110,7 +110,7 @@ func (f *Folder) place() error {
 			if err := f.rename(m.from, m.to); err != nil {
 				for len(done) > 0 {
 					last := done[len(done)-1]
-					os.Rename(last.to, last.from)
+					err = errors.Join(err, os.Rename(last.to, last.from))
 					done = done[:len(done)-1]
 				}
 				return err

@@ -221,7 +221,7 @@ func writeFile(path string, mode fs.FileMode, content func(io.Writer) error) (er
 // files themselves are synced all the same.
 func syncDir(path string) {
 	if d, err := os.Open(path); err == nil {
-		d.Sync()
+		_ = d.Sync()
 		d.Close()
 	}
 }

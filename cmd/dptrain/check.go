@@ -47,8 +47,8 @@ func (a *app) check(path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Plan(); err != nil {
-		return &sorted{err, errPlan}
+	if _, err := price(p); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)
 	return err

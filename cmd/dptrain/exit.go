@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
 )
@@ -57,7 +58,7 @@ func exitCode(err error) int {
 		return exitData
 	case is[recipe.Problems](err), errors.Is(err, errRecipe):
 		return exitRecipe
-	case isAny(err, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
+	case isAny(err, pipeline.ErrUnbounded, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
 		return exitBudget
 	case errors.Is(err, errPlan):
 		return exitRecipe

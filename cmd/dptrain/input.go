@@ -149,7 +149,9 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []f
 	width := len(header)
 	out := csv.NewWriter(w)
 	out.Comma = in.comma()
-	out.Write(append(slices.Clone(header), predictionColumn)) // Flush returns the error
+	if err := out.Write(append(slices.Clone(header), predictionColumn)); err != nil {
+		return err
+	}
 	row := make([]string, width+1)
 	for i, p := range predictions {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -162,7 +164,9 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []f
 		clear(row)
 		copy(row[:width], fields)
 		row[width] = strconv.FormatFloat(p, 'g', -1, 64)
-		out.Write(row)
+		if err := out.Write(row); err != nil {
+			return err
+		}
 	}
 	out.Flush()
 	return out.Error()

@@ -164,11 +164,17 @@ func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	plan, err := price(p)
+	return p, plan, err
+}
+
+// price plans a run.
+func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
 	plan, err := p.Plan()
 	if err != nil {
-		return nil, nil, &sorted{err, errPlan}
+		return nil, &sorted{err, errPlan}
 	}
-	return p, plan, nil
+	return plan, nil
 }
 
 func (j *job) readOptions() dataset.ReadOptions {

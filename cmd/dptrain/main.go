@@ -22,11 +22,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// patience is how long a run that was interrupted may clean up. A signal after
+// that ends the process at once. One before it is taken for the same signal:
+// timeout, make and others send it to the command and to its group.
+const patience = 2 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, func() {
+		time.Sleep(patience)
+		stop()
+	})
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -188,10 +189,14 @@ func (b *bill) total() string {
 		}
 		at += fmt.Sprintf("%s at delta %v", e, bound.Delta)
 	}
+	records := "No row was read."
+	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part != b.Steps[0].Part }) {
+		records = "train and holdout are different records, so each may spend the whole budget. " + records
+	}
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
-		report.Paragraph("Records", "train and holdout are different records, so each may spend the whole budget. No row was read.")
+		report.Paragraph("Records", records)
 }
 
 // digits prints four significant digits.

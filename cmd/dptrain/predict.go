@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +98,9 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 
 // readModel opens a model file.
 func readModel(path string) (regression.Model, error) {
+	if in := (&input{path: path}); slices.Contains([]string{".csv", ".tsv", ".parquet"}, in.extension()) {
+		return nil, &sorted{&placeError{path, "this is a table, not a model; the model comes first: dptrain predict MODEL DATA"}, errModel}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		var pe *fs.PathError

@@ -18,6 +18,9 @@ func (a *app) progress(plan *pipeline.Plan, quiet bool) func(stage string) {
 			line := stage
 			if share, ok := shares[planName(stage)]; ok {
 				line = fmt.Sprintf("%s (%s of the budget)", stage, percent(share))
+				if planName(stage) == "r2" {
+					line = fmt.Sprintf("%s (%s of the budget on other records)", stage, percent(share))
+				}
 			}
 			fmt.Fprintln(a.stderr, "dptrain: "+line)
 		}

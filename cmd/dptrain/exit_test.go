@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/report"
+)
+
+// TestExitCodes holds the code of every kind of error in a golden file: scripts
+// rely on them.
+func TestExitCodes(t *testing.T) {
+	wrap := func(err error) error { return fmt.Errorf("while testing: %w", err) }
+	errs := []struct {
+		name string
+		err  error
+	}{
+		{"nothing", nil},
+		{"an unknown error", errors.New("?")},
+		{"a released draw asked for twice", mechanism.ErrSpent},
+		{"a table with another schema", pipeline.ErrSchema},
+		{"a usage error", usagef("no")},
+		{"an output that exists", &report.DirError{Err: report.ErrExists}},
+		{"an output with other files", &report.DirError{Err: report.ErrForeign}},
+		{"an output that cannot be written", &report.DirError{Err: report.ErrUnwritable}},
+		{"problems of a recipe", recipe.Problems{{Msg: "no"}}},
+		{"a plan that is refused", &sorted{pipeline.ErrNoFeature, errPlan}},
+		{"a table that cannot be read", &dataset.FileError{Err: dataset.ErrUnreadable}},
+		{"a table without a header", &dataset.FileError{Err: dataset.ErrNoHeader}},
+		{"a header that lacks a declared column", &sorted{recipe.Problems{{Msg: "no"}}, errAbsent}},
+		{"a target that is absent, in init", recipe.ErrTargetAbsent},
+		{"a header that cannot be used, in init", recipe.ErrHeader},
+		{"a model that cannot be read", &sorted{errors.New("no"), errModel}},
+		{"a cell refused by --strict", cellError("new.csv", "a")},
+		{"a budget out of range", &sorted{&budget.TargetError{}, errPlan}},
+		{"a plan with a Gaussian law where delta is 0", &sorted{&budget.NotPureError{}, errPlan}},
+		{"fixed laws above the budget", &sorted{&budget.OverspentError{}, errPlan}},
+		{"an epsilon without a finite mu", pipeline.ErrUnbounded},
+		{"a noise scale outside the grid", mechanism.ErrScale},
+		{"a cancelled context", context.Canceled},
+	}
+	var b strings.Builder
+	for _, e := range errs {
+		code := exitCode(e.err)
+		if e.err != nil && exitCode(wrap(e.err)) != code {
+			t.Errorf("%s: %d, but wrapped %d", e.name, code, exitCode(wrap(e.err)))
+		}
+		fmt.Fprintf(&b, "%3d  %s\n", code, e.name)
+	}
+	goldenFiles(t).compare(t, "exit-codes", b.String())
+
+	topic := dptrain(t, "help", "exit-codes").stdout
+	for _, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		code, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.Contains(topic, "  "+code+"  ") {
+			t.Errorf("code %s is not in `dptrain help exit-codes`", code)
+		}
+	}
+}
+
+func TestPanicSaysNothing(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		chdir(t)
+		write(t, "line.csv", lineCSV(50))
+		var stdout, stderr strings.Builder
+		a := newApp(strings.NewReader(""), &stdout, &stderr)
+		a.debug = debug
+		a.onStage = func(stage string) {
+			if stage == "model" {
+				panic("cell 4711")
+			}
+		}
+		code := a.run(t.Context(), strings.Fields("fit --data line.csv --target y --epsilon 1"))
+		if code != exitInternal || stdout.String() != "" || !strings.Contains(stderr.String(), "internal error") {
+			t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
+		}
+		if strings.Contains(stderr.String(), "4711") || strings.Contains(stderr.String(), "0x") {
+			t.Errorf("the value reached the terminal: %s", stderr.String())
+		}
+		if where := strings.Contains(stderr.String(), "exit_test.go:"); where != debug {
+			t.Errorf("debug %v: %s", debug, stderr.String())
+		}
+		onlyFiles(t, "line.csv")
+	}
+}

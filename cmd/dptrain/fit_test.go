@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+// fitArgs are the flags of a run on line.csv.
+var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
+
+// numbers hides what noise decides.
+var numbers = regexp.MustCompile(`(?m)^(R² +).*\n(           .*\n)*`)
+
+func TestFit(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(20000))
+	got := dptrain(t, fitArgs...)
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "fit", numbers.ReplaceAllString(got.stdout, "${1}…\n"))
+	var names []string
+	err := filepath.WalkDir("out", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		names = append(names, info.Mode().String()+" "+path)
+		return err
+	})
+	want := []string{
+		"drwxr-xr-x out", "drwx------ out/curator", "-rw------- out/curator/run.json",
+		"drwxr-xr-x out/release", "-rw-r--r-- out/release/model.json", "-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.json",
+	}
+	if diff := cmp.Diff(want, names); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Metrics.R2 == nil || r.Metrics.R2.Value < .9 || r.Guarantee.Spent > 1 {
+		t.Errorf("a line of 20000 records: %+v, %+v", r.Metrics.R2, r.Guarantee)
+	}
+	if run := runFile(t, "out"); run.Rows != 20000 || run.TrainRows+run.HoldoutRows != 20000 || run.Data != "line.csv" || run.Date == "" || run.Tool.Go == "" {
+		t.Errorf("%+v", run)
+	} else if _, ok := run.Seconds["read"]; !ok {
+		t.Errorf("seconds: %v", run.Seconds)
+	}
+	if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != 20001 {
+		t.Errorf("predict with what was written: code %d, %s", got.code, got.stderr)
+	}
+}
+
+func TestNeverOverwrites(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(30))
+	if got := dptrain(t, fitArgs...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	before := read(t, "out/release/model.json")
+	want := result{exitUsage, "", "out/release: exists already; choose another --out, or replace it with --force\n"}
+	if got := dptrain(t, fitArgs...); got != want {
+		t.Errorf("%+v", got)
+	}
+	if err := os.Rename("line.csv", "moved.csv"); err != nil {
+		t.Fatal(err)
+	}
+	if got := dptrain(t, fitArgs...); got != want { // before the data is looked at
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitData || read(t, "out/release/model.json") != before {
+		t.Errorf("a run that fails must leave the old results: %+v", got)
+	}
+	if err := os.Rename("moved.csv", "line.csv"); err != nil {
+		t.Fatal(err)
+	}
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitOK || read(t, "out/release/model.json") == before {
+		t.Errorf("--force must replace the results: %+v", got)
+	}
+	write(t, "out/release/notes.txt", "mine")
+	if got := dptrain(t, append(fitArgs, "--force")...); got.code != exitUsage || !strings.Contains(got.stderr, "did not write") {
+		t.Errorf("--force must not remove other files: %+v", got)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(30))
+	for _, quiet := range []bool{false, true} {
+		var stdout, stderr bytes.Buffer
+		a := newApp(strings.NewReader(""), &stdout, &stderr)
+		a.terminal = true
+		args := append(slices.Clone(fitArgs), "--force")
+		if quiet {
+			args = append(args, "--quiet")
+		}
+		if code := a.run(t.Context(), args); code != exitOK {
+			t.Fatalf("code %d: %s", code, stderr.String())
+		}
+		if quiet {
+			if stdout.Len()+stderr.Len() > 0 {
+				t.Errorf("--quiet printed %q and %q", stdout.String(), stderr.String())
+			}
+			continue
+		}
+		files.compare(t, "progress", stderr.String())
+	}
+}
+
+// cancelled runs fit and cancels it when stage number at begins (-1: before the
+// run). It returns the stages that began.
+func cancelled(t *testing.T, at int) (result, []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if at < 0 {
+		cancel()
+	}
+	var stdout, stderr bytes.Buffer
+	var stages []string
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.onStage = func(stage string) {
+		if len(stages) == at {
+			cancel()
+		}
+		stages = append(stages, stage)
+	}
+	code := a.run(ctx, append(slices.Clone(fitArgs), "--force"))
+	return result{code, stdout.String(), stderr.String()}, stages
+}
+
+// TestInterrupted cancels a run before it begins and at each of its stages.
+func TestInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(200))
+	got, stages := cancelled(t, 1000) // never
+	if got.code != exitOK || len(stages) < 5 || stages[len(stages)-1] != "write" {
+		t.Fatalf("%+v, stages %q", got, stages)
+	}
+	model := read(t, "out/release/model.json")
+	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
+	for at := -1; at < len(stages); at++ {
+		if got, _ := cancelled(t, at); got != want {
+			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
+		}
+		if read(t, "out/release/model.json") != model {
+			t.Errorf("cancelled at %d of %q: the old results changed", at, stages)
+		}
+		if entries, err := os.ReadDir("out"); err != nil || len(entries) != 2 {
+			t.Errorf("cancelled at %d of %q: in out are %v, error %v", at, stages, entries, err)
+		}
+	}
+	if err := os.RemoveAll("out"); err != nil {
+		t.Fatal(err)
+	}
+	for at := -1; at < len(stages); at++ {
+		if got, _ := cancelled(t, at); got != want {
+			t.Errorf("cancelled at %d of %q: %+v", at, stages, got)
+		}
+		onlyFiles(t, "line.csv")
+	}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestBadInput holds every refusal that the documentation promises: the exit
+// code, a message that says where and what, and nothing written.
+func TestBadInput(t *testing.T) {
+	files := goldenFiles(t)
+	long := lineCSV(5000)
+	zip := zipped(t, long)
+	over := func(old, new string) string { return strings.Replace(goodRecipe, old, new, 1) }
+	tests := []struct {
+		name   string
+		recipe string
+		table  string // name of the file; line.csv if empty
+		data   string
+		code   int
+	}{
+		{"unknown recipe key", goodRecipe + "holdot: 0.2\n", "", long, exitRecipe},
+		{"wrong type", over("target: y", "target: [y]"), "", long, exitRecipe},
+		{"epsilon 0", over("epsilon: 1", "epsilon: 0"), "", long, exitRecipe},
+		{"epsilon negative", over("epsilon: 1", "epsilon: -1"), "", long, exitRecipe},
+		{"delta 1", goodRecipe + "  delta: 1\n", "", long, exitRecipe},
+		{"delta negative", goodRecipe + "  delta: -1e-6\n", "", long, exitRecipe},
+		{"k above d", goodRecipe + "selection: {method: auto, k: 3}\n", "", long, exitRecipe},
+		{"no feature left", over("target: y", "target: y\n  exclude: [a, b]"), "", long, exitRecipe},
+		{"absent target", over("target: y", "target: price"), "", long, exitData},
+		{"absent declared column", over("target: y", "target: y\n  columns: {c: {lower: 0, upper: 1}}"), "", long, exitData},
+		{"duplicate header", goodRecipe, "", "a,a,y\n1,2,3\n", exitData},
+		{"empty name in header", goodRecipe, "", "a,,y\n1,2,3\n", exitData},
+		{"no header", goodRecipe, "", "1,2,3\n4,5,6\n", exitData},
+		{"text and no header", goodRecipe, "", "Miller,12,blue\nSmith,13,red\n", exitData},
+		{"empty file", goodRecipe, "", "", exitData},
+		{"absent file", over("line.csv", "none.csv"), "", long, exitData},
+		{"unknown suffix", over("line.csv", "line.xls"), "line.xls", long, exitData},
+		{"truncated gz", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)/2], exitData},
+		{"gz without its end", over("line.csv", "line.csv.gz"), "line.csv.gz", zip[:len(zip)-6], exitData},
+		{"not gz", over("line.csv", "line.csv.gz"), "line.csv.gz", long, exitData},
+		{"not parquet", over("line.csv", "line.parquet"), "line.parquet", long, exitData},
+		{"epsilon without a finite mu", over("epsilon: 1", "epsilon: 1e9"), "", long, exitBudget},
+	}
+	var b strings.Builder
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			chdir(t)
+			table := tt.table
+			if table == "" {
+				table = "line.csv"
+			}
+			write(t, table, tt.data)
+			write(t, "recipe.yaml", tt.recipe)
+			got := dptrain(t, "fit", "recipe.yaml")
+			if got.code != tt.code || got.stdout != "" {
+				t.Errorf("code %d, want %d; stdout %q, stderr %q", got.code, tt.code, got.stdout, got.stderr)
+			}
+			for _, cell := range []string{"Miller", "Smith", "blue"} {
+				if strings.Contains(got.stderr, cell) {
+					t.Errorf("a cell is in the message: %s", got.stderr)
+				}
+			}
+			onlyFiles(t, slices.Sorted(slices.Values([]string{table, "recipe.yaml"}))...)
+			b.WriteString(tt.name + "\n  " + strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+		})
+	}
+	files.compare(t, "bad-input", b.String())
+}
+
+// TestTotalOnRows gives fit rows of every bad kind: exit 0 and the same words on
+// the terminal, and the cells are counted for the curator alone.
+func TestTotalOnRows(t *testing.T) {
+	wide := func(rows int) string {
+		names, cells := make([]string, 40), make([]string, 40)
+		for j := range names {
+			names[j], cells[j] = "x"+strings.Repeat("i", j), "1"
+		}
+		names[39] = "y"
+		return strings.Join(names, ",") + "\n" + strings.Repeat(strings.Join(cells, ",")+"\n", rows)
+	}
+	tests := []struct {
+		name, data                      string
+		rows, long, short               int
+		missing, unparseable, nonfinite int
+	}{
+		{name: "header only", data: "a,b,y\n"},
+		{name: "header without newline", data: "a,b,y"},
+		{name: "one row", data: "a,b,y\n1,2,3\n", rows: 1},
+		{name: "two rows", data: "a,b,y\n1,2,3\n4,5,6", rows: 2},
+		{name: "ragged", data: "a,b,y\n1\n1,2,3,4,5\n1,2\n", rows: 3, long: 1, short: 2, missing: 3},
+		{name: "text", data: "a,b,y\nred,2,3\n1,2,tall\n", rows: 2, unparseable: 2},
+		{name: "not finite", data: "a,b,y\nNaN,2,3\n1,+Inf,3\n1,2,-Infinity\n1,2,1e999\n", rows: 4, missing: 1, nonfinite: 3},
+		{name: "constant columns", data: "a,b,y\n" + strings.Repeat("1,1,1\n", 50), rows: 50},
+		{name: "open quote", data: "a,b,y\n\"1,2,3\n4,5,6\n7,8,\"9\n", rows: 3, short: 1, missing: 2, unparseable: 1},
+		{name: "more columns than rows", data: wide(3), rows: 3},
+		{name: "empty lines and CRLF", data: "a,b,y\r\n\r\n1,2,3\r\n\n4,5,6\r\n", rows: 2},
+		{name: "zero bytes", data: "a,b,y\n\x00,\xff\xfe,3\n", rows: 1, unparseable: 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			chdir(t)
+			write(t, "line.csv", tt.data)
+			got := dptrain(t, fitArgs...)
+			if got.code != exitOK || got.stderr != "" {
+				t.Fatalf("%+v", got)
+			}
+			run := runFile(t, "out")
+			var missing, unparseable, nonfinite int
+			for _, c := range run.Cells.Columns {
+				missing, unparseable, nonfinite = missing+c.Missing, unparseable+c.Unparseable, nonfinite+c.Nonfinite
+			}
+			if run.Rows != tt.rows || run.Cells.Long != tt.long || run.Cells.Short != tt.short ||
+				missing != tt.missing || unparseable != tt.unparseable || nonfinite != tt.nonfinite {
+				t.Errorf("counted rows %d, cells %+v", run.Rows, run.Cells)
+			}
+			if got := dptrain(t, "predict", "out/release/model.json", "line.csv"); got.code != exitOK || strings.Count(got.stdout, "\n") != tt.rows+1 {
+				t.Errorf("predict: %+v", got)
+			}
+			if !strings.HasSuffix(got.stdout, pointer("out")) {
+				t.Errorf("the output does not end with the pointer: %s", got.stdout)
+			}
+		})
+	}
+}
+
+// TestNoCellAnywhere plants a marker in cells and looks for it in everything
+// public: the terminal and release/, of runs that succeed and runs that fail.
+func TestNoCellAnywhere(t *testing.T) {
+	const marker = "zq7w9marker"
+	rows := strings.Repeat("1,2,3\n", 50)
+	tables := map[string]string{
+		"in cells":         "a,b,y\n" + rows + marker + ",2," + marker + "\n" + rows,
+		"in a quoted cell": "a,b,y\n" + rows + "\"" + marker + ",2,3\n" + rows,
+		"in extra fields":  "a,b,y\n" + rows + "1,2,3," + marker + "\n",
+		"alone":            "a,b,y\n" + marker + "\n",
+		"in the last line": "a,b,y\n" + rows + "1,2," + marker,
+		"as the header":    marker + ",2," + marker + "\n" + rows,
+		"without a header": marker + ",1,2\n" + rows,
+	}
+	for name, data := range tables {
+		for _, verb := range []string{"fit", "plan"} {
+			t.Run(name+" "+verb, func(t *testing.T) {
+				chdir(t)
+				write(t, "line.csv", data)
+				write(t, "recipe.yaml", goodRecipe+"holdout: 0.5\n")
+				var stdout, stderr bytes.Buffer
+				a := newApp(strings.NewReader(""), &stdout, &stderr)
+				a.terminal, a.debug = true, true
+				a.run(t.Context(), []string{verb, "recipe.yaml"})
+				if all := stdout.String() + stderr.String(); strings.Contains(all, marker) {
+					t.Errorf("on the terminal: %s", all)
+				}
+				err := filepath.WalkDir("out/release", func(path string, d fs.DirEntry, err error) error {
+					if err == nil && d.Type().IsRegular() && strings.Contains(read(t, path), marker) {
+						t.Errorf("in %s", path)
+					}
+					return err
+				})
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}

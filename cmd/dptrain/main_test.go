@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// asProcess makes the test binary behave as dptrain.
+const asProcess = "DPTRAIN_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProcess) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
+}
+
+// result is what a command did.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// dptrain runs a command in the working directory.
+func dptrain(t *testing.T, args ...string) result {
+	t.Helper()
+	return dptrainIn(t, "", args...)
+}
+
+// dptrainIn is dptrain with text on standard input.
+func dptrainIn(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// chdir makes an empty working directory, so that messages hold short paths.
+func chdir(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// golden compares with a file of testdata, which package tests reach by dir: the
+// tests change the working directory.
+type golden string
+
+func goldenFiles(t *testing.T) golden {
+	t.Helper()
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return golden(dir)
+}
+
+func (g golden) compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join(string(g), name+".golden")
+	if *update {
+		write(t, path, got)
+	}
+	if diff := cmp.Diff(read(t, path), got); diff != "" {
+		t.Errorf("differs from testdata/%s.golden (-want +got; -update writes it):\n%s", name, diff)
+	}
+}
+
+// lineCSV is a table of y = 3a - b and a ripple.
+func lineCSV(rows int) string {
+	var s strings.Builder
+	s.WriteString("a,b,y\n")
+	for i := range rows {
+		a, b := i%17, i%5
+		fmt.Fprintf(&s, "%d,%d,%d\n", a, b, 3*a-b+i%2)
+	}
+	return s.String()
+}
+
+// runFile reads curator/run.json.
+func runFile(t *testing.T, out string) report.Run {
+	t.Helper()
+	var r report.Run
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "run.json"))), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// noOutput expects the working directory to hold the named entries only.
+func onlyFiles(t *testing.T, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if diff := cmp.Diff(append([]string{}, want...), got); diff != "" {
+		t.Errorf("left in the folder (-want +got):\n%s", diff)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	files := goldenFiles(t)
+	for _, topic := range []string{"", "fit", "init", "check", "plan", "predict", "schema", "version", "exit-codes"} {
+		got := dptrain(t, "help", topic)
+		if got.code != 0 || got.stderr != "" {
+			t.Errorf("help %s: code %d, stderr %q", topic, got.code, got.stderr)
+		}
+		files.compare(t, strings.TrimSuffix("help-"+topic, "-"), got.stdout)
+	}
+	if bare := dptrain(t); bare != dptrain(t, "--help") {
+		t.Errorf("without arguments: %+v", bare)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(5))
+	write(t, "model.json", modelJSON)
+	tests := []struct {
+		args string
+		want string // stderr
+	}{
+		{"pln", `dptrain: there is no command "pln"; did you mean "plan"?`},
+		{"frobnicate", "dptrain: there is no command \"frobnicate\"; see `dptrain --help`"},
+		{"fit --frob", "dptrain: unknown flag: --frob; see `dptrain fit --help`"},
+		{"fit", "dptrain: nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`"},
+		{"fit a.yaml b.yaml", "dptrain: dptrain fit takes at most one recipe; see `dptrain fit --help`"},
+		{"fit --data line.csv --target y --epsilon 1 --holdout much", `dptrain: invalid argument "much" for "--holdout" flag: strconv.ParseFloat: parsing "much": invalid syntax; see ` + "`dptrain fit --help`"},
+		{"plan", "dptrain: nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`"},
+		{"plan recipe.yaml --out o", "dptrain: unknown flag: --out; see `dptrain plan --help`"},
+		{"check", "dptrain: dptrain check takes one recipe; see `dptrain check --help`"},
+		{"init", "dptrain: dptrain init takes one table; see `dptrain init --help`"},
+		{"predict model.json", "dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`"},
+		{"schema x", "dptrain: dptrain schema takes no argument; see `dptrain schema --help`"},
+		{"version x", "dptrain: dptrain version takes no argument; see `dptrain version --help`"},
+		{"completion", "dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},
+		{"completion ksh", "dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},
+		{"predict model.json line.parquet --append", "dptrain: --append copies CSV and TSV tables only; predict without it gives one prediction a row"},
+		{"predict model.json line.csv -o none/there.csv", "dptrain: none/there.csv cannot be written: no such file or directory"},
+	}
+	for _, tt := range tests {
+		got := dptrain(t, strings.Fields(tt.args)...)
+		if want := (result{exitUsage, "", tt.want + "\n"}); got != want {
+			t.Errorf("dptrain %s:\n got %+v\nwant %+v", tt.args, got, want)
+		}
+	}
+	onlyFiles(t, "line.csv", "model.json")
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := dptrain(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "dptrain") {
+			t.Errorf("%s: code %d, %d bytes", shell, got.code, len(got.stdout))
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	line := regexp.MustCompile(`^dptrain \S+( [0-9a-f]+\+?)? \(go\S+, \w+/\w+\)\n$`)
+	if got := dptrain(t, "version"); got.code != 0 || !line.MatchString(got.stdout) {
+		t.Errorf("%+v", got)
+	}
+	got := dptrain(t, "version", "--json")
+	var v map[string]string
+	if err := json.Unmarshal([]byte(got.stdout), &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"version", "commit", "go", "platform"} {
+		if value, ok := v[key]; !ok || value == "" && key != "commit" {
+			t.Errorf("%s: %q, %v", key, value, ok)
+		}
+	}
+}
+
+func TestSchema(t *testing.T) {
+	got := dptrain(t, "schema")
+	var schema struct {
+		Title string `json:"title"`
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &schema); err != nil || schema.Title != "dptrain recipe" || got.code != 0 {
+		t.Errorf("code %d, title %q, error %v", got.code, schema.Title, err)
+	}
+}
+
+// brokenWriter fails every write.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestOutputFails(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(5))
+	write(t, "model.json", modelJSON)
+	for _, args := range []string{
+		"schema", "version", "init line.csv", "predict model.json line.csv", "predict model.json line.csv --append",
+		"plan --data line.csv --target y --epsilon 1", "fit --data line.csv --target y --epsilon 1",
+	} {
+		var stderr bytes.Buffer
+		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), brokenWriter{}, &stderr)
+		if code != exitInternal || !strings.Contains(stderr.String(), "file already closed") {
+			t.Errorf("%s: code %d, %s", args, code, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// modelJSON predicts 10 + 2a + (100 in the north, -100 elsewhere), with a in
+// [0, 50] and 5 where it is missing.
+const modelJSON = `{
+  "format": "dptrain.model/1",
+  "kind": "linear",
+  "task": "regression",
+  "target": "y",
+  "columns": [
+    {"name":"a","type":"numeric","lower":0,"upper":50,"missing":5},
+    {"name":"b","type":"category","categories":["north"],"other":true}
+  ],
+  "terms": [
+    {"column":"a","coefficient":2,"std_error":0},
+    {"column":"b","category":"north","coefficient":100,"std_error":0},
+    {"column":"b","other":true,"coefficient":-100,"std_error":0}
+  ],
+  "intercept": {"coefficient":10,"std_error":0},
+  "prediction": {"lower":-1000,"upper":1000},
+  "guarantee": null
+}
+`
+
+const newCSV = "id,b,a\n7,north,1\n8,south,2.5\n9,north,\n10,\"north\",99\n11,north\n12,north,crimson,extra\n"
+
+func TestPredict(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	write(t, "new.csv.gz", zipped(t, newCSV))
+	write(t, "new.tsv", strings.ReplaceAll(newCSV, ",", "\t"))
+	const column = "prediction\n112\n-85\n120\n210\n120\n120\n"
+	const appended = "id,b,a,prediction\n7,north,1,112\n8,south,2.5,-85\n9,north,,120\n10,north,99,210\n11,north,,120\n12,north,crimson,120\n"
+	tests := []struct {
+		args, stdin, want string
+	}{
+		{"new.csv", "", column},
+		{"new.csv.gz", "", column},
+		{"new.tsv", "", column},
+		{"-", newCSV, column},
+		{"- --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n2,north,x\n", "prediction\n112\n114\n"},
+		{"new.csv --append", "", appended},
+		{"new.csv.gz --append", "", appended},
+		{"new.tsv --append", "", strings.ReplaceAll(appended, ",", "\t")},
+		{"- --append", "\uFEFF" + strings.ReplaceAll(newCSV, "\n", "\r\n"), appended},
+		{"- --append", "a,b,note\n1,north,\"open, quote\n\n2,north,\"x, \"\"y\"\"\"\n", "a,b,note,prediction\n1,north,\"open, quote\",112\n2,north,\"x, \"\"y\"\"\",114\n"},
+		{"- --append --multiline-quotes", "a,b,c\n1,north,\"two\nlines\"\n", "a,b,c,prediction\n1,north,\"two\nlines\",112\n"},
+		{"- --append", "a,b", "a,b,prediction\n"},
+		{"- --strict", "a,b\n1,north\nNA,north\n", "prediction\n112\n120\n"},
+	}
+	for _, tt := range tests {
+		args := append([]string{"predict", "model.json"}, strings.Fields(tt.args)...)
+		if got, want := dptrainIn(t, tt.stdin, args...), (result{0, tt.want, ""}); got != want {
+			t.Errorf("%s of %q:\n got %+v\nwant %+v", tt.args, tt.stdin, got, want)
+		}
+	}
+	write(t, "old.csv", "old")
+	if got := dptrain(t, "predict", "model.json", "new.csv", "-o", "old.csv"); got != (result{}) || read(t, "old.csv") != column {
+		t.Errorf("-o: %+v, file %q", got, read(t, "old.csv"))
+	}
+	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
+}
+
+func TestPredictMistakes(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
+	write(t, "later.json", strings.Replace(modelJSON, "model/1", "model/2", 1))
+	write(t, "new.csv", newCSV)
+	write(t, "absent.csv", "b,A\nnorth,1\n")
+	write(t, "repeated.csv", "b,a,a\nnorth,1,2\n")
+	write(t, "named.csv", "a,b,prediction\n1,north,3\n")
+	write(t, "infinite.csv", "a,b\n1,north\n\n-inf,north\n")
+	write(t, "infinite.csv.gz", zipped(t, "a,b\n1,north\n\n-inf,north\n"))
+	tests := []struct {
+		args string
+		code int
+	}{
+		{"none.json new.csv", exitData},
+		{"broken.json new.csv", exitData},
+		{"later.json new.csv", exitData},
+		{"new.csv model.json", exitData},
+		{"model.json none.csv", exitData},
+		{"model.json none.csv --strict", exitData},
+		{"model.json none.csv --append", exitData},
+		{"model.json model.json --append", exitData},
+		{"model.json absent.csv", exitData},
+		{"model.json repeated.csv", exitData},
+		{"model.json new.csv --strict", exitData},
+		{"model.json infinite.csv --strict", exitData},
+		{"model.json infinite.csv --strict --multiline-quotes", exitData},
+		{"model.json infinite.csv.gz --strict", exitData},
+		{"model.json named.csv --append", exitUsage},
+	}
+	var b strings.Builder
+	for _, tt := range tests {
+		got := dptrain(t, append(append([]string{"predict"}, strings.Fields(tt.args)...), "-o", "p.csv")...)
+		if got.code != tt.code || got.stdout != "" || strings.Contains(got.stderr, "crimson") {
+			t.Errorf("%s: %+v, want code %d", tt.args, got, tt.code)
+		}
+		fmt.Fprintf(&b, "predict %s\n  %s", tt.args, got.stderr)
+	}
+	files.compare(t, "predict-mistakes", b.String())
+	if _, err := os.Stat("p.csv"); err == nil {
+		t.Error("a failed predict wrote its output")
+	}
+}
+
+// TestIsNumber compares the rule of --strict with what package dataset counts.
+func TestIsNumber(t *testing.T) {
+	cells := []string{
+		"", " ", "1", " 1\t", "-1.5e3", ".5", "5.", "+7", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?", "-",
+		"inf", "-Inf", "+Infinity", "1e308", "1e309", "-1e999", "1e-999", "0x1p4", "0X1", "1_000", "1 000", "1.2.3", "red", "\u00a01", "١",
+	}
+	for _, cell := range cells {
+		_, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader("a,b\n"+cell+",1\n"), "cells", dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}, dataset.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := stats.Columns[0]
+		if want := c.Unparseable+c.Nonfinite == 0; isNumber(cell) != want {
+			t.Errorf("%q: %v, but the reader says %v", cell, isNumber(cell), want)
+		}
+	}
+}
+
+// TestTextRecords compares the records that --append copies with those that
+// package dataset reads, on text of every awkward kind.
+func TestTextRecords(t *testing.T) {
+	texts := []string{
+		"1,2\n3,4\n", "1\n\n\r\n3,4", "\"1,2\n3,4\n", "1,\"2\r\n3,4\r\n", "1,2\r\r\n", "\r", "\"\"\"\",\"\n\"", "a\"b,c\n,\n\n", "\"x\"y,\"z\n\"\n", " \n\t\n",
+		"\"1\",2\r\r\n", "\x00\n\"\r\n", strings.Repeat("9", 70000) + ",1\n2,3\n",
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}}
+	for _, text := range texts {
+		for _, multiline := range []bool{false, true} {
+			in := &input{path: "text.csv", multiline: multiline, kept: []byte("a,b\n" + text)}
+			_, stats, err := in.read(context.Background(), schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			recs, err := in.records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var records, long, short int
+			for fields, err := recs.next(); err == nil; fields, err = recs.next() {
+				records++
+				if len(fields) > 2 {
+					long++
+				}
+				if len(fields) < 2 {
+					short++
+				}
+			}
+			if records-1 != stats.Rows || long != stats.Long || short != stats.Short {
+				t.Errorf("%.40q, multiline %v: %d records, %d long, %d short; the reader has %+v", text, multiline, records-1, long, short, stats)
+			}
+		}
+	}
+}
+
+func TestPredictInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{"", "--append", "--strict"} {
+		var stdout, stderr bytes.Buffer
+		code := run(ctx, append([]string{"predict", "model.json", "new.csv", "-o", "p.csv"}, strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr)
+		if code != exitInterrupted || stderr.String() != "dptrain: interrupted\n" {
+			t.Errorf("%s: code %d, %s", args, code, stderr.String())
+		}
+		onlyFiles(t, "model.json", "new.csv")
+	}
+}
+
+// TestSignal sends a real process the signal of Ctrl-C while it waits for input.
+func TestSignal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals there")
+	}
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--append", "--multiline-quotes"} {
+		cmd := exec.Command(self, "predict", "model.json", "-", "-o", "p.csv", flag)
+		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// More than a pipe holds: when the write returns, the process reads.
+		if _, err := stdin.Write([]byte("a,b\n" + strings.Repeat("1,north\n", 1<<15))); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(os.Interrupt)                               // as timeout does; the process may be gone
+		stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // ends a test that hangs
+		line, _ := bufio.NewReader(stderr).ReadString('\n')
+		cmd.Wait()
+		stop.Stop()
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || line != "dptrain: interrupted\n" {
+			t.Errorf("%s: code %d, stderr %q", flag, code, line)
+		}
+		onlyFiles(t, "model.json")
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+const goodRecipe = `# a comment
+data:
+  path: line.csv
+  target: y
+privacy:
+  epsilon: 1
+`
+
+func TestCheck(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(3))
+	write(t, "repeated.csv", "a,a,y\n1,2,3\n")
+	tests := []struct {
+		name, recipe string
+		code         int
+	}{
+		{"ok", goodRecipe, exitOK},
+		{"no-table", strings.Replace(goodRecipe, "line.csv", "absent.csv", 1), exitOK},
+		{"rules", goodRecipe + "  detla: 0.1\nholdout: 2\nmodel: {method: tukei}\n", exitRecipe},
+		{"header", goodRecipe + "selection: {method: fixed, features: [a, bb]}\n", exitRecipe},
+		{"header-repeated", strings.Replace(goodRecipe, "line.csv", "repeated.csv", 1), exitData},
+		{"not-yaml", "a: [", exitRecipe},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			write(t, "recipe.yaml", tt.recipe)
+			got := dptrain(t, "check", "recipe.yaml")
+			if got.code != tt.code {
+				t.Errorf("code %d, want %d", got.code, tt.code)
+			}
+			if (got.stdout == "") == (got.code == exitOK) || (got.stderr == "") != (got.code == exitOK) {
+				t.Errorf("results go to stdout, mistakes to stderr: %+v", got)
+			}
+			files.compare(t, "check-"+tt.name, got.stdout+got.stderr)
+		})
+	}
+	if got := dptrain(t, "check", "none.yaml"); got.code != exitRecipe || got.stderr != "none.yaml: the recipe cannot be read: no such file or directory\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestInit(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(3))
+	got := dptrain(t, "init", "line.csv", "--target", "a")
+	files.compare(t, "init", got.stdout)
+	write(t, "recipe.yaml", got.stdout)
+	for _, verb := range []string{"check", "plan", "fit"} {
+		if got := dptrain(t, verb, "recipe.yaml"); got.code != exitOK {
+			t.Errorf("%s of what init wrote: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "init", "line.csv"); !strings.Contains(got.stdout, "target: y\n") {
+		t.Errorf("without a target: %+v", got)
+	}
+	if got := dptrain(t, "init", "line.csv", "--target", "z"); got.code != exitData || !strings.Contains(got.stderr, "not in the header") {
+		t.Errorf("absent target: %+v", got)
+	}
+	if got := dptrain(t, "init", "none.csv"); got.code != exitData || got.stderr != "none.csv: cannot be read: no such file or directory; check the path\n" {
+		t.Errorf("no table: %+v", got)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(3))
+	write(t, "recipe.yaml", goodRecipe)
+	got := dptrain(t, "plan", "recipe.yaml")
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "plan", got.stdout)
+	basic := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "2", "--delta", "1e-5", "--relation", "substitute", "--exclude", "b", "--holdout", "0")
+	files.compare(t, "plan-flags", basic.stdout+basic.stderr)
+	write(t, "basic.yaml", goodRecipe+"  composition: basic\n")
+	basic = dptrain(t, "plan", "basic.yaml")
+	files.compare(t, "plan-basic", basic.stdout+basic.stderr)
+	write(t, "line.csv", "a,b,y\n9,8,7\nbroken,\"\n") // rows do not matter
+	if again := dptrain(t, "plan", "recipe.yaml"); again != got {
+		t.Errorf("another price for other rows: %+v", again)
+	}
+	onlyFiles(t, "basic.yaml", "line.csv", "recipe.yaml")
+}
+
+func TestPlanJSON(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(3))
+	got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "ln(3)", "--json")
+	var plan struct {
+		Format    string `json:"format"`
+		Guarantee struct {
+			Epsilon float64  `json:"epsilon"`
+			Mu      *float64 `json:"mu"`
+		} `json:"guarantee"`
+		EpsilonAt []struct {
+			Delta   float64  `json:"delta"`
+			Epsilon *float64 `json:"epsilon"`
+		} `json:"epsilon_at"`
+		Steps []struct {
+			ID    string   `json:"id"`
+			Law   string   `json:"law"`
+			Share *float64 `json:"share"`
+			Part  string   `json:"part"`
+		} `json:"steps"`
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if plan.Format != planFormat || plan.Guarantee.Epsilon != math.Log(3) || plan.Guarantee.Mu == nil || len(plan.EpsilonAt) != 3 {
+		t.Errorf("%+v", plan)
+	}
+	for i := 1; i < len(plan.EpsilonAt); i++ {
+		a, b := plan.EpsilonAt[i-1], plan.EpsilonAt[i]
+		if a.Delta <= b.Delta || *a.Epsilon >= *b.Epsilon {
+			t.Errorf("a smaller delta must cost a larger epsilon: %v", plan.EpsilonAt)
+		}
+	}
+	total := map[string]float64{}
+	for _, s := range plan.Steps {
+		total[s.Part] += *s.Share
+	}
+	for _, part := range []string{"train", "holdout"} {
+		if math.Abs(total[part]-1) > 1e-9 {
+			t.Errorf("the shares of %s sum to %v", part, total[part])
+		}
+	}
+}
+
+// TestFlagsOverRecipe lays flags over a recipe and reads the published one.
+func TestFlagsOverRecipe(t *testing.T) {
+	chdir(t)
+	if err := os.Mkdir("sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "sub/line.csv", lineCSV(40))
+	write(t, "other.csv", lineCSV(60))
+	write(t, "sub/recipe.yaml", goodRecipe+"output: {dir: elsewhere}\n")
+	if got := dptrain(t, "fit", "sub/recipe.yaml", "-q"); got != (result{}) {
+		t.Fatalf("the table is beside the recipe, the output is not: %+v", got)
+	}
+	if n := runFile(t, "elsewhere").Rows; n != 40 {
+		t.Errorf("%d rows of the recipe's own table", n)
+	}
+	got := dptrain(t, "fit", "sub/recipe.yaml", "-q", "--data", "other.csv", "--target", "a", "--epsilon", "ln(3)", "--delta", "1e-5",
+		"--relation", "substitute", "--exclude", "b", "--holdout", "0.25", "--out", "mine")
+	if got != (result{}) {
+		t.Fatalf("%+v", got)
+	}
+	if n := runFile(t, "mine").Rows; n != 60 {
+		t.Errorf("%d rows of the table given with --data", n)
+	}
+	public := read(t, "mine/release/recipe.yaml")
+	for _, want := range []string{"target: a\n", fmt.Sprintf("epsilon: %v\n", math.Log(3)), "delta: 1e-05\n", "relation: substitute\n", "exclude: [b]\n", "holdout: 0.25\n"} {
+		if !strings.Contains(public, want) {
+			t.Errorf("the published recipe lacks %q:\n%s", want, public)
+		}
+	}
+	if strings.Contains(public, "other.csv") || strings.Contains(public, "mine") || strings.Contains(public, "comment") {
+		t.Errorf("the published recipe holds a path or a comment:\n%s", public)
+	}
+}
+
+// TestBlame expects a mistake in a flag to be said of the flag.
+func TestBlame(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(5))
+	write(t, "recipe.yaml", goodRecipe+"selection: {method: fixed, features: [a]}\n")
+	tests := []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--data line.csv --epsilon 0", exitRecipe, "--target: data.target is required: the name of the column to predict\n--epsilon: privacy.epsilon must be greater than 0, not 0\n"},
+		{"--data line.csv --target y --epsilon 1 --delta 1", exitRecipe, "--delta: privacy.delta must be at least 0 and below 1, not 1 (1e-6 is the default)\n"},
+		{"--data line.csv --target y --epsilon 1 --relation replace --holdout 0.7", exitRecipe,
+			"--relation: privacy.relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n--holdout: holdout must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n"},
+		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe, "--exclude: data.exclude: column \"a\" is listed twice (it is item 1 already)\n"},
+		{"--data line.csv --target y --epsilon 1 --exclude c", exitData, "--exclude: the excluded column \"c\" is not in the header of the table (names are compared exactly)\n"},
+		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
+		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: privacy.epsilon: \"abc\" is not a number or ln(number)\n"},
+		{"recipe.yaml --target z", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
+		{"recipe.yaml --exclude a", exitRecipe, "the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+		{"recipe.yaml --exclude a,b", exitRecipe, "the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+	}
+	for _, tt := range tests {
+		for _, verb := range []string{"fit", "plan"} {
+			got := dptrain(t, append([]string{verb}, strings.Fields(tt.args)...)...)
+			if want := (result{tt.code, "", tt.want}); got != want {
+				t.Errorf("%s %s:\n got %+v\nwant %+v", verb, tt.args, got, want)
+			}
+		}
+	}
+	onlyFiles(t, "line.csv", "recipe.yaml")
+}
