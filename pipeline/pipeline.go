@@ -30,7 +30,7 @@ var (
 	ErrRange = errors.New("pipeline: declared scaling needs a range for every numeric column")
 	// ErrUnbounded is returned for a budget so large that no finite mu covers
 	// it: a model could not even state what it promises.
-	ErrUnbounded = errors.New("pipeline: the budget is too large: no finite mu covers it, so it would promise nothing; give a smaller epsilon")
+	ErrUnbounded = errors.New("pipeline: no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("pipeline: unknown model method")
 )
@@ -114,7 +114,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	}
 	plan.guarantee = plan.Priced.Guarantee()
 	if math.IsInf(plan.guarantee.Mu, 1) {
-		return nil, fmt.Errorf("%w: epsilon is %v", ErrUnbounded, p.Budget.Epsilon)
+		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
 }
