@@ -7,5 +7,13 @@
 // it: no separate release of X^T y, of the smallest eigenvalue or of the
 // residual variance (algorithms.md 11 (5)-(8), after Wang 2018, "Revisiting
 // differentially private linear regression", and Sheffet 2017 for the joint
-// matrix).
+// matrix). Shortened rows weigh less, on both sides of the equation, and its
+// model is an ordinary linear one.
+//
+// [AdaSSP] is Wang's algorithm as published, with three releases, for
+// comparison. Its rows hold the features only; the target is not shortened with
+// them. What it fits is therefore the target as a function of the *shortened*
+// row, and its model shortens rows at prediction as training did. [Frame],
+// [Spectrum] and [Symmetric] are what it shares with package boosting, which
+// treats rows alike.
 package adassp

@@ -3,7 +3,6 @@ package adassp
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -40,9 +39,8 @@ type JointGram struct {
 
 // Plan returns the Gaussian leaf of the Gram release.
 func (t JointGram) Plan() (budget.Node, error) {
-	slots := len(scaling.NewEncoder(t.Columns, nil).Slots()) + 1
-	if slots > MaxSlots {
-		return budget.Node{}, fmt.Errorf("%w: %d entries a row, at most %d; choose features first (selection) or exclude columns", ErrTooWide, slots, MaxSlots)
+	if err := checkWidth(len(scaling.NewEncoder(t.Columns, nil).Slots()) + 1); err != nil {
+		return budget.Node{}, err
 	}
 	return budget.GaussianLeaf("gram", GramShare, 1), nil
 }
@@ -67,28 +65,41 @@ func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	}
 	sums := packed{p, noisy.Value()}
 	fit := solve(sums, s.Scale("gram"))
-	return &Fit{linear(t.Columns, enc, fit), targetMean(sums, enc.Range(len(t.Columns)-1))}, nil
+	// The entry of the target against the constant is the sum of w^2 y' kappa
+	// and that of the constant against itself the sum of w^2 kappa^2, w the
+	// weight of the row.
+	mean := meanOf(enc.Range(len(t.Columns)-1), sums.at(p-2, p-1), sums.at(p-1, p-1))
+	return &Fit{Model: linear(t.Columns, enc, fit), TargetMean: mean}, nil
 }
 
-// A Fit is what a Gram trainer learns. All of it is public.
+// A Fit is what a trainer of this family learns. All of it is public.
 type Fit struct {
+	// Model holds the coefficients, ranges and guarantee.
 	Model *regression.Linear
+	// Clipped, if set, is the model to predict with: its rows are shortened as
+	// those of training were. Model is then its embedded part, so that what is
+	// written to one is seen in both.
+	Clipped *regression.ClippedLinear
 	// TargetMean is the noisy mean of the target over the (weighted) training
 	// records, within the target's range.
 	TargetMean float64
 }
 
-// targetMean reads the mean of the target from the noisy sums: the entry of
-// the target against the constant is the sum of w^2 y' kappa and that of the
-// constant against itself the sum of w^2 kappa^2, w the weight of the row.
-func targetMean(g packed, y scaling.Range) float64 {
-	target, constant := g.p-2, g.p-1
-	weight := g.at(constant, constant)
+// Predictor returns the model to predict with, and to keep in a file.
+func (f *Fit) Predictor() regression.Model {
+	if f.Clipped != nil {
+		return f.Clipped
+	}
+	return f.Model
+}
+
+// meanOf reads the mean of the target from the noisy sums of y' kappa and of
+// kappa^2, weighted alike, within the target's range y.
+func meanOf(y scaling.Range, cross, weight float64) float64 {
 	if !(weight > 0) {
 		return y.Center()
 	}
-	mean := g.at(target, constant) * Kappa / weight
-	return y.Center() + y.Half()*min(max(mean, -1), 1)
+	return y.Center() + y.Half()*min(max(cross*Kappa/weight, -1), 1)
 }
 
 // gramPass encodes blocks and feeds them to a Gram accumulator. The last

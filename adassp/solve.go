@@ -58,51 +58,87 @@ func solve(g packed, sigma float64) solution {
 	theta := mat.NewVecDense(k, nil)
 	theta.MulVec(inverse, v)
 
-	// S M S = sigma^2/2 ((1+|theta|^2) S S + (S theta)(S theta)^T).
-	var st mat.VecDense
-	st.MulVec(inverse, theta)
-	var square mat.Dense
-	square.Mul(inverse, inverse)
 	scale := sigma * sigma / 2
-	norm := 1 + mat.Dot(theta, theta)
+	return solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+}
+
+// sandwich returns S M S for M = alike I + along theta theta^T:
+// alike S S + along (S theta)(S theta)^T.
+func sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.SymDense {
+	k := s.SymmetricDim()
+	var st mat.VecDense
+	st.MulVec(s, theta)
+	var square mat.Dense
+	square.Mul(s, s)
 	cov := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
-			cov.SetSym(i, j, scale*(norm*square.At(i, j)+st.AtVec(i)*st.AtVec(j)))
+			cov.SetSym(i, j, alike*square.At(i, j)+along*st.AtVec(i)*st.AtVec(j))
 		}
 	}
-	return solution{theta.RawVector().Data, cov}
+	return cov
 }
 
-// ridgeInverse returns (A+ + lambda I)^-1. If the eigenvalues do not converge,
-// which no finite symmetric matrix is known to cause, it returns I/trace: the
-// result stays total.
+// ridgeInverse returns (A+ + lambda I)^-1.
 func ridgeInverse(a *mat.SymDense, lambda float64) *mat.SymDense {
-	k := a.SymmetricDim()
 	lambda = max(lambda, math.SmallestNonzeroFloat64)
-	out := mat.NewSymDense(k, nil)
+	return NewSpectrum(a).Apply(func(e float64) float64 { return 1 / (max(e, 0) + lambda) })
+}
+
+// Symmetric unpacks a released p x p matrix, the upper triangle by rows.
+func Symmetric(p int, values []float64) *mat.SymDense {
+	a := mat.NewSymDense(p, nil)
+	for i, k := 0, 0; i < p; i++ {
+		for j := i; j < p; j, k = j+1, k+1 {
+			a.SetSym(i, j, values[k])
+		}
+	}
+	return a
+}
+
+// A Spectrum is the eigendecomposition of a symmetric matrix: the columns of
+// Vectors are orthonormal, Values in increasing order.
+type Spectrum struct {
+	Values  []float64
+	Vectors *mat.Dense
+}
+
+// NewSpectrum returns the eigendecomposition of a. If it does not converge,
+// which no finite symmetric matrix is known to cause, it returns that of a
+// multiple of the identity that bounds a, so that what is made of it stays
+// total.
+func NewSpectrum(a *mat.SymDense) Spectrum {
+	k := a.SymmetricDim()
+	s := Spectrum{Values: make([]float64, k), Vectors: mat.NewDense(k, k, nil)}
 	var eig mat.EigenSym
-	if !eig.Factorize(a, true) {
-		bound := lambda
-		for i := range k {
-			bound += math.Abs(a.At(i, i))
-		}
-		for i := range k {
-			out.SetSym(i, i, 1/bound)
-		}
-		return out
+	if eig.Factorize(a, true) {
+		eig.VectorsTo(s.Vectors)
+		eig.Values(s.Values)
+		return s
 	}
-	var u, scaled mat.Dense
-	eig.VectorsTo(&u)
-	values := eig.Values(nil)
-	for i, e := range values {
-		values[i] = 1 / (max(e, 0) + lambda)
-	}
-	scaled.Apply(func(_, j int, x float64) float64 { return x * values[j] }, &u)
-	var full mat.Dense
-	full.Mul(&scaled, u.T())
+	bound := 0.0
 	for i := range k {
-		for j := i; j < k; j++ {
+		bound += math.Abs(a.At(i, i))
+	}
+	for i := range k {
+		s.Values[i] = bound
+		s.Vectors.Set(i, i, 1)
+	}
+	return s
+}
+
+// Apply returns the matrix with the same eigenvectors and the eigenvalues f(e).
+func (s Spectrum) Apply(f func(e float64) float64) *mat.SymDense {
+	values := make([]float64, len(s.Values))
+	for i, e := range s.Values {
+		values[i] = f(e)
+	}
+	var scaled, full mat.Dense
+	scaled.Apply(func(_, j int, x float64) float64 { return x * values[j] }, s.Vectors)
+	full.Mul(&scaled, s.Vectors.T())
+	out := mat.NewSymDense(len(values), nil)
+	for i := range values {
+		for j := i; j < len(values); j++ {
 			out.SetSym(i, j, full.At(i, j))
 		}
 	}

@@ -91,7 +91,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 		Epsilon: guarantee.Epsilon, Delta: guarantee.Delta, Mu: guarantee.Mu, Relation: guarantee.Relation.String(),
 	}
 	res := &Result{
-		Task: regression.TaskRegression, Target: p.Target, Method: plan.method, Model: model,
+		Task: regression.TaskRegression, Target: p.Target, Method: plan.method, Model: fit.Predictor(),
 		Guarantee: guarantee, Considered: plan.Columns(),
 	}
 	for _, j := range chosen {
@@ -146,7 +146,7 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 // train runs selection, scaling and the model on the training part.
 func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View) (*adassp.Fit, []int, error) {
 	done := r.stage("selection")
-	chosen, err := r.plan.selector.Select(ctx, s.Sub("selection"), r.plan.facts, v)
+	chosen, err := r.plan.selector.Select(ctx, s.Sub(selectionNode), r.plan.facts, v)
 	if err != nil {
 		return nil, nil, fmt.Errorf("selection: %w", err)
 	}
@@ -154,14 +154,18 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	columns, view := r.plan.narrow(v, chosen)
 
 	done = r.stage("scaling")
-	ranges, err := scaling.Private{Columns: columns, Target: len(columns) - 1}.Run(ctx, s.Sub("scaling"), view)
+	ranges, err := scaling.Private{Columns: columns, Target: len(columns) - 1}.Run(ctx, s.Sub(scalingNode), view)
 	if err != nil {
 		return nil, nil, fmt.Errorf("scaling: %w", err)
 	}
 	done()
 
 	defer r.stage("model")()
-	fit, err := adassp.JointGram{Columns: columns}.Run(ctx, s.Sub("model"), view, ranges)
+	method, err := trainerOf(r.plan.method, columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	fit, err := method.Run(ctx, s.Sub(modelNode), view, ranges)
 	if err != nil {
 		return nil, nil, fmt.Errorf("model: %w", err)
 	}
@@ -179,7 +183,7 @@ func (p *Plan) narrow(v dataset.View, chosen []int) ([]dataset.Column, dataset.V
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, fit *adassp.Fit) (*evaluate.R2, error) {
 	defer r.stage("held-out metric")()
 	m := fit.Model
-	prediction, err := m.Predict(nil, rowsOf(v, r.plan.facts))
+	prediction, err := fit.Predictor().Predict(nil, rowsOf(v, r.plan.facts))
 	if err != nil {
 		return nil, fmt.Errorf("held-out metric: %w", err)
 	}

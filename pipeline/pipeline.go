@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -24,6 +24,8 @@ var (
 	ErrRelation = errors.New("pipeline: a stage does not support the relation")
 	// ErrHoldout is returned for a held-out share outside [0, 0.5].
 	ErrHoldout = errors.New("pipeline: the held-out share must lie in [0, 0.5]")
+	// ErrShare is returned for a selection share outside (0, 1).
+	ErrShare = errors.New("pipeline: the selection's share must lie in (0, 1)")
 	// ErrUnit is returned for a schema with a privacy-unit column.
 	ErrUnit = errors.New("pipeline: a privacy-unit column is not supported")
 	// ErrRange is returned when declared scaling meets a column without a range.
@@ -35,13 +37,10 @@ var (
 	ErrModel = errors.New("pipeline: unknown model method")
 )
 
-// The names of the model methods.
-const (
-	// Auto chooses the method from public facts; now it is JointGram.
-	Auto = "auto"
-	// JointGram is the joint noisy Gram trainer (package adassp).
-	JointGram = "joint-gram"
-)
+// DefaultSelectionShare is the share of the training budget that a private
+// selection spends by default: of mu^2 under tight composition, of epsilon
+// under basic.
+const DefaultSelectionShare = .1
 
 // DefaultHoldout is the share of records that recipes hold out by default.
 const DefaultHoldout = .1
@@ -64,6 +63,10 @@ type Pipeline struct {
 	DeclaredScaling bool
 	// Selector chooses the features; nil keeps all.
 	Selector selection.Selector
+	// SelectionShare is the share of the training budget, in (0, 1), that a
+	// selector which releases something spends; 0 means
+	// DefaultSelectionShare.
+	SelectionShare float64
 	// Model is the training method; empty means Auto.
 	Model string
 }
@@ -76,15 +79,16 @@ type Plan struct {
 	selector  selection.Selector
 	method    string
 	columns   []int // candidate features and then the target, as schema columns
-	private   bool  // the selector releases something
-	scaled    bool  // some range is released
 }
 
 // The names of the plan's nodes. They are part of report.json.
 const (
-	rootNode    = "fit"
-	trainNode   = "train"
-	holdoutNode = "holdout"
+	rootNode      = "fit"
+	trainNode     = "train"
+	selectionNode = "selection"
+	scalingNode   = "scaling"
+	modelNode     = "model"
+	holdoutNode   = "holdout"
 )
 
 // Plan prices the run: no row is needed and none is read. Errors are those of
@@ -137,8 +141,6 @@ func (p *Pipeline) check(plan *Plan) error {
 		return ErrUnit
 	case p.Budget.Relation != budget.AddRemove && p.Budget.Relation != budget.Substitute:
 		return fmt.Errorf("%w: %v", ErrRelation, p.Budget.Relation)
-	case plan.method != JointGram:
-		return fmt.Errorf("%w: %q", ErrModel, plan.method)
 	}
 	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
@@ -160,24 +162,37 @@ func (p *Pipeline) check(plan *Plan) error {
 // trainTree plans the stages of the training part, in the order they run. What
 // a private choice decides is planned for the worst case: every candidate.
 func (p *Pipeline) trainTree(plan *Plan) (budget.Node, error) {
-	node, private, err := plan.selector.Plan(plan.facts)
+	choice, private, err := plan.selector.Plan(plan.facts)
 	if err != nil {
 		return budget.Node{}, err
+	}
+	share := p.SelectionShare
+	switch {
+	case !private:
+		share = 0
+	case share == 0:
+		share = DefaultSelectionShare
+	case !(share > 0 && share < 1):
+		return budget.Node{}, fmt.Errorf("%w: %v", ErrShare, share)
 	}
 	var stages []budget.Node
-	if plan.private = private; private {
-		stages = append(stages, budget.Seq("selection", node))
+	if private {
+		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
 	}
-	columns := append(append([]dataset.Column(nil), plan.facts.Columns...), plan.facts.Target)
-	node, plan.scaled = scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
-	if plan.scaled {
-		stages = append(stages, node)
+	columns := append(slices.Clone(plan.selector.Most(plan.facts)), plan.facts.Target)
+	ranges, scaled := scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
+	if scaled {
+		stages = append(stages, ranges.Scaled(1-share))
 	}
-	node, err = adassp.JointGram{Columns: columns}.Plan()
+	method, err := trainerOf(plan.method, columns)
 	if err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(trainNode, append(stages, budget.Seq("model", node))...), nil
+	model, err := method.Plan()
+	if err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(trainNode, append(stages, budget.Seq(modelNode, model).Scaled(1-share))...), nil
 }
 
 // Method returns the model method that the plan runs.

@@ -99,6 +99,8 @@ func (h *headerCheck) enough() {
 	switch {
 	case n == 0:
 		h.ps = append(h.ps, h.r.src.problem("data", "no column is left to learn from", "the table has no other columns than the target and the excluded ones"))
+	case k == n:
+		h.ps = append(h.ps, h.r.src.problem("selection.k", fmt.Sprintf("selection.k is %d, but there are only %d columns to choose from", k, n), "method none keeps all of them and spends nothing"))
 	case k > n:
 		h.ps = append(h.ps, h.r.src.problem("selection.k", fmt.Sprintf("selection.k is %d, but only %d columns can be chosen", k, n), "a category column counts as one; the target and excluded columns do not count"))
 	}

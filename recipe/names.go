@@ -44,8 +44,8 @@ func thisBuild() availability {
 		relations:    []string{"add-remove", "substitute"},
 		compositions: compositions,
 		scalings:     scalings,
-		selections:   []string{"none", "fixed", "auto"},
-		models:       []string{"joint-gram", "auto"},
+		selections:   []string{"none", "fixed", "kendall", "auto"},
+		models:       []string{"joint-gram", "adassp", "boosted-adassp", "auto"},
 		benchModels:  []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
 		fallbacks:    []string{"none"},
 		ledger:       false,
@@ -64,9 +64,9 @@ func Available() (selection, model []string) {
 // in an experiment on public data only: they give no privacy.
 func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
 
-// choosesColumns reports whether a selection method spends budget on choosing.
-// auto does as soon as a build has a method that does; until then it keeps
-// every column.
+// choosesColumns reports whether a selection method can spend budget on
+// choosing: auto does when it is told how many columns to choose, as soon as a
+// build has a method that does.
 func (a availability) choosesColumns(selection string) bool {
 	rest := func(m string) bool { return m != "none" && m != "fixed" && m != "auto" }
 	return rest(selection) || selection == "auto" && slices.ContainsFunc(a.selections, rest)

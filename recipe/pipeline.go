@@ -35,15 +35,36 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
 		}
 	}
-	switch r.Selection.Method {
-	case "none", "auto":
-		p.Selector = selection.None{}
-	case "fixed":
-		p.Selector = selection.Fixed{Features: r.Selection.Features}
-	default:
-		return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
+	p.SelectionShare = r.Selection.Share
+	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// selector translates the selection section for d candidate features.
+func (r *Recipe) selector(d int) (selection.Selector, error) {
+	k := r.Selection.K
+	switch r.Selection.Method {
+	case "none":
+		return selection.None{}, nil
+	case "fixed":
+		return selection.Fixed{Features: r.Selection.Features}, nil
+	case "auto": // keeps every column unless told how many
+		if k == 0 {
+			return selection.None{}, nil
+		}
+		return selection.Kendall{K: k}, nil
+	case "kendall":
+		if k == 0 {
+			k = selection.DefaultK
+		}
+		if d <= k && r.Selection.K == 0 { // nothing to leave out
+			return selection.None{}, nil
+		}
+		return selection.Kendall{K: k}, nil
+	}
+	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
 }
 
 // budget translates the privacy section.

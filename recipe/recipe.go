@@ -157,7 +157,7 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
-	if !given["selection.share"] && can.choosesColumns(r.Selection.Method) {
+	if !given["selection.share"] && can.choosesColumns(r.Selection.Method) && (r.Selection.Method != "auto" || r.Selection.K > 0) {
 		r.Selection.Share = defaultShare
 	}
 	for name, c := range r.Data.Columns {

@@ -103,13 +103,15 @@ func TestHeaderThatFits(t *testing.T) {
 	if problems := r.Validate(header); problems != nil {
 		t.Error(problems)
 	}
-	r.Selection.K = 6
+	r.Selection.K = 5
 	if problems := r.Validate(header); problems != nil {
-		t.Errorf("k equal to the number of candidates: %v", problems)
+		t.Errorf("k below the number of candidates: %v", problems)
 	}
-	r.Selection.K = 7
-	if problems := r.Validate(header); len(problems) != 1 || problems[0].Path != "selection.k" {
-		t.Errorf("k above the number of candidates: %v", problems)
+	for _, k := range []int{6, 7} {
+		r.Selection.K = k
+		if problems := r.Validate(header); len(problems) != 1 || problems[0].Path != "selection.k" {
+			t.Errorf("k = %d of 6 candidates: %v", k, problems)
+		}
 	}
 	for _, odd := range [][]string{nil, {""}, {"price", "price"}, {"\xff", "price"}} {
 		r.Validate(odd) // must not panic
@@ -216,7 +218,7 @@ output: {dir: secret-dir/out}
 			t.Errorf("%q in the published recipe:\n%s", word, pub)
 		}
 	}
-	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight", "holdout: 0.1", "share: 0.1", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
+	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight", "holdout: 0.1", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
 		if !strings.Contains(string(pub), line) {
 			t.Errorf("no %q in the published recipe:\n%s", line, pub)
 		}

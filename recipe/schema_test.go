@@ -36,7 +36,7 @@ var beyondSchema = strings.Fields(`
 	delta-zero delta-tiny
 	relation-unavailable relation-without-private
 	scaling-declared-target
-	selection-unavailable selection-no-effect selection-auto-keeps-all selection-features-without-fixed
+	selection-unavailable selection-no-effect selection-features-without-fixed
 	model-unavailable model-nonprivate model-as-published
 	fallback-unavailable fallback-itself
 	ledger-unavailable

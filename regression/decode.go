@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -26,41 +27,74 @@ func DecodeModel(r io.Reader) (Model, error) {
 	if err := checkSyntax(data); err != nil {
 		return nil, err
 	}
-	if err := checkHeader(data); err != nil {
+	kind, err := readHeader(data)
+	if err != nil {
 		return nil, err
+	}
+	if kind == KindClippedLinear {
+		return decodeClipped(data)
 	}
 	return decodeLinear(data)
 }
 
-// checkHeader reads format and kind, wherever they stand among the keys, so
+// readHeader reads format and kind, wherever they stand among the keys, so
 // that a file of a later version is refused as such and not for its first
-// unknown key.
-func checkHeader(data []byte) error {
+// unknown key. It returns the kind.
+func readHeader(data []byte) (string, error) {
 	d := newJSONReader(data)
-	known := func(want string) func() error {
-		return func() error {
+	var format, kind string
+	known := func(s *string, want ...string) func() error {
+		return func() (err error) {
 			at := d.position()
-			got, err := d.text()
-			if err == nil && got != want {
-				problem := newDecodeError(d.data, at, strings.Join(d.path, ""), fmt.Sprintf("is %s, this version reads %q", quote(got), want))
+			*s, err = d.text()
+			if err == nil && !slices.Contains(want, *s) {
+				reads := quote(want[0])
+				for _, w := range want[1:] {
+					reads += " or " + quote(w)
+				}
+				problem := newDecodeError(d.data, at, strings.Join(d.path, ""), fmt.Sprintf("is %s, this version reads %s", quote(*s), reads))
 				problem.err = ErrModelFormat
 				return problem
 			}
 			return err
 		}
 	}
-	return d.object([]field{
-		{name: "format", read: known(ModelFormat)},
-		{name: "kind", read: known(KindLinear)},
+	err := d.object([]field{
+		{name: "format", read: known(&format, ModelFormat)},
+		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear)},
 	}, skipUnknown)
+	return kind, err
 }
 
-func decodeLinear(data []byte) (*Linear, error) {
-	d := newJSONReader(data)
+func decodeLinear(data []byte) (Model, error) {
 	m := &Linear{}
+	if err := decodeMembers(newJSONReader(data), m, m); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func decodeClipped(data []byte) (Model, error) {
+	d := newJSONReader(data)
+	m := &ClippedLinear{}
+	clip := field{name: "clip", read: func() error {
+		return d.object([]field{
+			{name: "constant", read: d.numberInto(&m.Constant)},
+			{name: "norm", read: d.numberInto(&m.Norm)},
+		}, refuseUnknown)
+	}}
+	if err := decodeMembers(d, &m.Linear, m, clip); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// decodeMembers reads a document with the members of a linear model, into m,
+// and further ones, and validates the whole model.
+func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }, further ...field) error {
 	var task string
 	var termColumns []string
-	err := d.object([]field{
+	err := d.object(append([]field{
 		{name: "format", read: d.ignoreText},
 		{name: "kind", read: d.ignoreText},
 		{name: "task", read: func() error { return d.oneOf(&task, TaskRegression) }},
@@ -80,15 +114,15 @@ func decodeLinear(data []byte) (*Linear, error) {
 			}, refuseUnknown)
 		}},
 		{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
-	}, refuseUnknown)
+	}, further...), refuseUnknown)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	resolveTerms(m, termColumns)
-	if err := m.Validate(); err != nil {
-		return nil, d.locate(err)
+	if err := whole.Validate(); err != nil {
+		return d.locate(err)
 	}
-	return m, nil
+	return nil
 }
 
 // resolveTerms turns the column names of terms into indices; -1, which

@@ -1,7 +1,7 @@
 // Package regression holds what a trained model is: the [Model] interface
-// every trainer returns, the [Linear] model, the versioned file a model is
-// kept in, the metrics it is judged by, and the non-private baselines that
-// private training is compared with.
+// every trainer returns, the [Linear] and [ClippedLinear] models, the
+// versioned file a model is kept in, the metrics it is judged by, and the
+// non-private baselines that private training is compared with.
 //
 // # What a model promises
 //

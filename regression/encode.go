@@ -25,22 +25,30 @@ var ErrModelSize = fmt.Errorf("a model file has at most %d bytes", MaxModelBytes
 // [*ModelError], one of unknown kind [ErrModelKind], one above the size limit
 // [ErrModelSize]; nothing is written then. Other errors are those of w.
 func EncodeModel(w io.Writer, m Model) error {
-	linear, ok := m.(*Linear)
-	if !ok {
-		return ErrModelKind
+	var doc document
+	var err error
+	switch m := m.(type) {
+	case *Linear:
+		if err = m.Validate(); err == nil {
+			m.write(&doc, m.Kind(), nil)
+		}
+	case *ClippedLinear:
+		if err = m.Validate(); err == nil {
+			m.write(&doc, m.Kind(), &clipLayout{m.Constant, m.Norm})
+		}
+	default:
+		err = ErrModelKind
 	}
-	if err := linear.Validate(); err != nil {
+	if err != nil {
 		return err
 	}
-	var doc document
-	linear.write(&doc)
 	if doc.err != nil {
 		return doc.err
 	}
 	if doc.buf.Len() > MaxModelBytes {
 		return ErrModelSize
 	}
-	_, err := w.Write(doc.buf.Bytes())
+	_, err = w.Write(doc.buf.Bytes())
 	return err
 }
 
@@ -81,7 +89,14 @@ type guaranteeLayout struct {
 	Relation string  `json:"relation"`
 }
 
-func (m *Linear) write(doc *document) {
+type clipLayout struct {
+	Constant float64 `json:"constant"`
+	Norm     float64 `json:"norm"`
+}
+
+// write writes the document of a model of the given kind that m is a part of;
+// clip is nil for a model without one.
+func (m *Linear) write(doc *document, kind string, clip *clipLayout) {
 	columns := make([]any, len(m.Columns))
 	for i := range m.Columns {
 		columns[i] = m.Columns[i].layout()
@@ -97,12 +112,15 @@ func (m *Linear) write(doc *document) {
 	}
 	doc.begin()
 	doc.member("format", ModelFormat)
-	doc.member("kind", m.Kind())
+	doc.member("kind", kind)
 	doc.member("task", m.Output().Task)
 	doc.member("target", m.Target)
 	doc.list("columns", columns)
 	doc.list("terms", terms)
 	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
+	if clip != nil {
+		doc.member("clip", clip)
+	}
 	doc.member("prediction", rangeLayout{m.Lower, m.Upper})
 	if g := m.Guarantee; g != nil {
 		doc.member("guarantee", guaranteeLayout(*g))

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -34,6 +35,9 @@ type Selector interface {
 	// Plan returns the node that the choice spends, or false when it releases
 	// nothing.
 	Plan(Facts) (node budget.Node, private bool, err error)
+	// Most returns the columns of the widest choice it can make, as stages that
+	// come after it are planned for.
+	Most(Facts) []dataset.Column
 	// Select returns the indices of the chosen candidates, increasing. The
 	// columns of v are the candidates and then the target. s is the session of
 	// the planned node; it is not used by a selector that releases nothing.
@@ -48,6 +52,9 @@ func (None) Name() string { return "none" }
 
 // Plan releases nothing.
 func (None) Plan(Facts) (budget.Node, bool, error) { return budget.Node{}, false, nil }
+
+// Most returns every candidate.
+func (None) Most(f Facts) []dataset.Column { return f.Columns }
 
 // Select returns every candidate.
 func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ dataset.View) ([]int, error) {
@@ -68,6 +75,17 @@ func (Fixed) Name() string { return "fixed" }
 func (x Fixed) Plan(f Facts) (budget.Node, bool, error) {
 	_, err := x.indices(f)
 	return budget.Node{}, false, err
+}
+
+// Most returns the listed candidates.
+func (x Fixed) Most(f Facts) []dataset.Column {
+	var out []dataset.Column
+	for _, c := range f.Columns {
+		if slices.Contains(x.Features, c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // Select returns the listed candidates.

@@ -1,0 +1,171 @@
+package adassp
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// The settings of faithful AdaSSP (algorithms.md 4).
+const (
+	// EigenvalueShare, MatrixShare and MomentsShare are the shares of mu^2 of
+	// the three releases, of a model budget of 1.
+	EigenvalueShare = .10
+	MatrixShare     = .45
+	MomentsShare    = .45
+	// failure is beta: the chance allowed to each of the two bounds that the
+	// ridge penalty rests on.
+	failure = .05
+	// eigenFloor is the smallest eigenvalue that is inverted.
+	eigenFloor = 1e-9
+)
+
+// AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private
+// linear regression" (2018), algorithm 2, as published but for its accounting:
+// three Gaussian releases, of the smallest eigenvalue of X^T X, of X^T X and of
+// X^T y, composed as Gaussian privacy (mu^2 adds; algorithms.md 4) instead of
+// by thirds of epsilon and delta, which needs 1.26 to 2.05 times the noise. The
+// ridge penalty is the smallest that a bound on the released eigenvalue shows
+// to be needed.
+//
+// Rows x hold the scaled features and the constant [Kappa], which stands for
+// the intercept, and are limited to norm B (see [Frame]); the target is scaled
+// to [-1, 1], so |y| <= C = 1 and the sensitivity of X^T y is B.
+//
+// [JointGram] is usually the better choice: it needs neither the first release,
+// because the eigenvalues of the released matrix serve as well, nor the third.
+type AdaSSP struct {
+	// Columns are the features in order and then the target, which must be
+	// numeric.
+	Columns []dataset.Column
+}
+
+// The names of the nodes of the plan.
+const (
+	adasspNode     = "adassp"
+	eigenvalueLeaf = "eigenvalue"
+	matrixLeaf     = "gram"
+	momentsLeaf    = "moments"
+)
+
+// Plan returns the three Gaussian leaves.
+func (t AdaSSP) Plan() (budget.Node, error) {
+	if _, err := NewFrame(t.Columns, nil); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(adasspNode,
+		budget.GaussianLeaf(eigenvalueLeaf, GramShare*EigenvalueShare, 1),
+		budget.GaussianLeaf(matrixLeaf, GramShare*MatrixShare, 1),
+		budget.GaussianLeaf(momentsLeaf, GramShare*MomentsShare, 1)), nil
+}
+
+// Run trains on the records of v. ranges has one entry a column. s is the
+// session of the parent of the node that Plan returned.
+func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	frame, err := NewFrame(t.Columns, ranges)
+	if err != nil {
+		return nil, err
+	}
+	acc, err := dataset.Reduce(ctx, v, 0, func() *momentsPass { return newMomentsPass(frame, s) })
+	if err != nil {
+		return nil, err
+	}
+	r, err := acc.release(s.Sub(adasspNode))
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	fit, last := r.solve(), frame.Slots()-1
+	return frame.Fit(fit.theta, fit.cov, r.moments[last], r.matrix.at(last, last)), nil
+}
+
+// momentsPass sums x x^T and x y over the rows of blocks.
+type momentsPass struct {
+	rows  *Rows
+	gram  *mechanism.Gram
+	cross *mechanism.Cross
+}
+
+func newMomentsPass(f *Frame, s *mechanism.Session) *momentsPass {
+	return &momentsPass{f.NewRows(), s.NewGram(f.Slots(), f.NormLimit()), s.NewCross(f.Slots(), f.NormLimit(), 1)}
+}
+
+func (p *momentsPass) Add(b dataset.Block) {
+	p.rows.Encode(b)
+	p.gram.Add(p.rows.X) // clips the rows in place
+	p.cross.Add(p.rows.X, p.rows.Y)
+}
+
+func (p *momentsPass) Merge(o *momentsPass) {
+	p.gram.Merge(o.gram)
+	p.cross.Merge(o.cross)
+}
+
+// released are the three noisy statistics with the standard deviations of
+// their noise: s1, s2 and s3 of algorithms.md 4.
+type released struct {
+	smallest   float64
+	matrix     packed
+	moments    []float64
+	s1, s2, s3 float64
+}
+
+// release spends the three leaves.
+func (p *momentsPass) release(s *mechanism.Session) (released, error) {
+	smallest, err := mechanism.Gaussian(s, eigenvalueLeaf, p.gram.SmallestEigenvalue())
+	if err != nil {
+		return released{}, err
+	}
+	matrix, err := mechanism.SymmetricGaussian(s, matrixLeaf, p.gram.Bound())
+	if err != nil {
+		return released{}, err
+	}
+	moments, err := mechanism.Gaussian(s, momentsLeaf, p.cross.Bound())
+	if err != nil {
+		return released{}, err
+	}
+	return released{
+		smallest.Value()[0], packed{len(moments.Value()), matrix.Value()}, moments.Value(),
+		s.Scale(eigenvalueLeaf), s.Scale(matrixLeaf), s.Scale(momentsLeaf),
+	}, nil
+}
+
+// ridge returns the penalty lambda = max(0, eta - l): l is a lower bound on the
+// smallest eigenvalue and eta an upper bound on the operator norm of the noise
+// in the matrix, each wrong with probability at most beta. The second result
+// says whether noise in the released eigenvalue moves lambda.
+func (r released) ridge() (lambda float64, noisy bool) {
+	d := float64(r.matrix.p)
+	bound := r.smallest - mathext.NormalQuantile(1-failure)*r.s1
+	eta := r.s2 * math.Sqrt(2*d*math.Log(2*d*d/failure))
+	return max(0, eta-max(0, bound)), bound > 0 && bound < eta
+}
+
+// solve returns theta = (G + lambda I)^-1 v, G the noisy matrix and v the noisy
+// moments, no eigenvalue of what is inverted below 1e-9. It is total.
+//
+// To first order the error of theta is S (e - E theta - f theta), S the
+// inverse, with the noises e of v (covariance s3^2 I), E of G (E theta has
+// covariance s2^2/2 (|theta|^2 I + theta theta^T)) and f of lambda (s1^2, or
+// none).
+func (r released) solve() solution {
+	lambda, noisy := r.ridge()
+	inverse := NewSpectrum(Symmetric(r.matrix.p, r.matrix.values)).Apply(func(e float64) float64 { return 1 / max(e+lambda, eigenFloor) })
+	theta := mat.NewVecDense(r.matrix.p, nil)
+	theta.MulVec(inverse, mat.NewVecDense(r.matrix.p, r.moments))
+	along := r.s2 * r.s2 / 2
+	alike := r.s3*r.s3 + along*mat.Dot(theta, theta)
+	if noisy {
+		along += r.s1 * r.s1
+	}
+	return solution{theta.RawVector().Data, sandwich(inverse, theta, alike, along)}
+}

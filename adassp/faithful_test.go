@@ -1,0 +1,396 @@
+package adassp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// faithfulSession prices AdaSSP alone and opens a session for it.
+func faithfulSession(t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column) *mechanism.Session {
+	t.Helper()
+	node, err := AdaSSP{Columns: columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*Fit, *mechanism.Session) {
+	t.Helper()
+	s := faithfulSession(t, epsilon, rel, columns)
+	out, err := AdaSSP{Columns: columns}.Run(context.Background(), s, tab.All(), ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, s
+}
+
+// TestFaithfulRecoversCoefficients: with much data and a large budget the
+// penalty vanishes and the fit reaches the coefficients, in original units. The
+// category is left out and the ranges are wide, so that no row passes the norm
+// limit and clipping bends nothing. The tolerance is more than 6 standard
+// errors, which the test also checks.
+func TestFaithfulRecoversCoefficients(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 60000, .1)
+	keep := []int{0, 1, 3}
+	var cols []dataset.Column
+	var rs []scaling.Range
+	for _, j := range keep {
+		cols, rs = append(cols, columns[j]), append(rs, ranges[j])
+	}
+	cols[0].Lower, cols[0].Upper, rs[0] = -4, 4, scaling.Range{Lower: -4, Upper: 4, Declared: true}
+	cols[1].Lower, cols[1].Upper, rs[1] = -3, 5, scaling.Range{Lower: -3, Upper: 5, Declared: true}
+	s := faithfulSession(t, 20, budget.AddRemove, cols)
+	fit, err := AdaSSP{Columns: cols}.Run(context.Background(), s, tab.All().Columns(keep), rs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fit.Clipped
+	for i, want := range []float64{2, -1} {
+		term := m.Terms[i]
+		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .008) {
+			t.Errorf("coefficient of %s: %v +- %v, want %v", m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+		}
+	}
+	if math.Abs(m.Intercept-3.25) > .06 || !(m.InterceptStdError > 0 && m.InterceptStdError < .01) { // .25 is half the effect of c
+		t.Errorf("intercept %v +- %v, want about 3.25", m.Intercept, m.InterceptStdError)
+	}
+	if err := m.Validate(); err != nil {
+		t.Error(err)
+	}
+	sum := 0.0
+	for _, y := range tab.Float(3) {
+		sum += y
+	}
+	if want := sum / 60000; math.Abs(fit.TargetMean-want) > .1 {
+		t.Errorf("target mean %v, want about %v", fit.TargetMean, want)
+	}
+}
+
+// TestFaithfulPredicts: with categories, clipping and all, predictions explain
+// what there is to explain.
+func TestFaithfulPredicts(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 60000, .1)
+	fit, _ := faithful(t, 20, budget.AddRemove, tab, columns, ranges)
+	all := tab.All().Block(0, tab.Len())
+	got, err := fit.Predictor().Predict(nil, regression.Rows{
+		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r2 := regression.R2(got, tab.Float(3)); r2 < .97 {
+		t.Errorf("R² %v", r2)
+	}
+}
+
+// TestFaithfulStandardErrors: over repeated fits the spread of a coefficient
+// is what its standard error says; bounds as in TestNoiseMatchesStandardErrors.
+func TestFaithfulStandardErrors(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 20000, .5)
+	const fits = 200
+	var sum, squares, claimed [3]float64
+	for range fits {
+		f, _ := faithful(t, 4, budget.AddRemove, tab, columns, ranges)
+		m := f.Clipped
+		for i, v := range []struct{ value, se float64 }{
+			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+		} {
+			sum[i] += v.value
+			squares[i] += v.value * v.value
+			claimed[i] += v.se * v.se / fits
+		}
+	}
+	for i := range sum {
+		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
+		if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
+			t.Errorf("number %d: observed variance is %.2f times the claimed one", i, ratio)
+		}
+	}
+}
+
+// TestFaithfulSubstitutionNoise: under substitution the noise of the matrix
+// grows by sqrt2 and that of the moments by 2; the eigenvalue's stays.
+func TestFaithfulSubstitutionNoise(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 10, 0)
+	_, a := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	_, b := faithful(t, 1, budget.Substitute, tab, columns, ranges)
+	for leaf, want := range map[string]float64{eigenvalueLeaf: 1, matrixLeaf: math.Sqrt2, momentsLeaf: 2} {
+		if ratio := b.Sub(adasspNode).Scale(leaf) / a.Sub(adasspNode).Scale(leaf); math.Abs(ratio-want) > 1e-6 {
+			t.Errorf("%s: ratio %v, want %v", leaf, ratio, want)
+		}
+	}
+}
+
+// TestFaithfulScales: s1 = B^2/mu_1, s2 = B^2/mu_2, s3 = B C/mu_3 with C = 1
+// and mu^2 split .1 : .45 : .45, and the whole is one Gaussian of mu.
+func TestFaithfulScales(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 10, 0)
+	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	s = s.Sub(adasspNode)
+	mu := budget.GaussianMu(1, 1e-6)
+	b2 := 2*scaling.NumericNorm + 1 + Kappa*Kappa // a, b and the block of c
+	for _, c := range []struct {
+		leaf string
+		want float64
+		tol  float64
+	}{
+		{eigenvalueLeaf, b2 / (mu * math.Sqrt(.1)), 1e-3}, // the certified width counts
+		{matrixLeaf, b2 / (mu * math.Sqrt(.45)), 1e-5},
+		{momentsLeaf, math.Sqrt(b2) / (mu * math.Sqrt(.45)), 1e-5},
+	} {
+		if got := s.Scale(c.leaf); got < c.want*(1-1e-6) || got > c.want*(1+c.tol) {
+			t.Errorf("%s: noise %v, want %v", c.leaf, got, c.want)
+		}
+	}
+}
+
+// TestRidge: the penalty of algorithms.md 4, step 2, at its three branches.
+func TestRidge(t *testing.T) {
+	at := func(smallest float64) released {
+		return released{smallest: smallest, matrix: packed{p: 3}, s1: 2, s2: 1}
+	}
+	eta := math.Sqrt(6 * math.Log(18/.05)) // d = 3, beta = .05
+	margin := 1.6448536269514722 * 2
+	for _, c := range []struct {
+		smallest, want float64
+		noisy          bool
+	}{{-50, eta, false}, {margin - .01, eta, false}, {margin + 1, eta - 1, true}, {margin + eta + .01, 0, false}, {1e9, 0, false}} {
+		got, noisy := at(c.smallest).ridge()
+		if math.Abs(got-c.want) > 1e-9 || noisy != c.noisy {
+			t.Errorf("smallest %v: penalty %v (%v), want %v (%v)", c.smallest, got, noisy, c.want, c.noisy)
+		}
+	}
+}
+
+// TestFaithfulSolveExact: without noise the solution is least squares.
+func TestFaithfulSolveExact(t *testing.T) {
+	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}), mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
+	r := released{matrix: packed{3, make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
+	for n := range 5 {
+		for i, k := 0, 0; i < 3; i++ {
+			r.moments[i] += x.At(n, i) * y.AtVec(n)
+			for j := i; j < 3; j, k = j+1, k+1 {
+				r.matrix.values[k] += x.At(n, i) * x.At(n, j)
+			}
+		}
+	}
+	var want mat.VecDense
+	if err := want.SolveVec(x, y); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range r.solve().theta {
+		if math.Abs(v-want.AtVec(i)) > 1e-9 {
+			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
+		}
+	}
+}
+
+// TestFaithfulSolveIsTotal: matrices and moments that no data but noise could
+// release give finite fits.
+func TestFaithfulSolveIsTotal(t *testing.T) {
+	for name, values := range map[string][]float64{
+		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
+	} {
+		for _, smallest := range []float64{-1e10, 0, 1e10} {
+			fit := released{smallest, packed{3, values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
+			for i, v := range fit.theta {
+				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.cov.At(i, i) >= 0) || math.IsInf(fit.cov.At(i, i), 0) {
+					t.Errorf("%s: theta %v, variance %v", name, fit.theta, fit.cov.At(i, i))
+				}
+			}
+		}
+	}
+}
+
+// TestFaithfulDegenerateTables: no row, one row, missing and infinite cells,
+// categories that were not declared, constants.
+func TestFaithfulDegenerateTables(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 40} {
+		tab, columns, ranges := linearTable(t, n, 0)
+		data := make([]dataset.ColumnData, 4)
+		for i := range n {
+			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+			data[0].Floats, data[1].Floats = append(data[0].Floats, strange), append(data[1].Floats, math.NaN())
+			data[2].Codes, data[3].Floats = append(data[2].Codes, 2), append(data[3].Floats, strange)
+		}
+		odd, err := dataset.NewTable(tab.Schema(), data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, tab := range map[string]*dataset.Table{"plain": tab, "strange": odd} {
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+				f, _ := faithful(t, 1, rel, tab, columns, ranges)
+				if err := f.Clipped.Validate(); err != nil {
+					t.Errorf("%d %s rows: %v", n, name, err)
+				}
+				if !(f.TargetMean >= f.Model.Lower && f.TargetMean <= f.Model.Upper) {
+					t.Errorf("%d %s rows: target mean %v outside the range", n, name, f.TargetMean)
+				}
+			}
+		}
+	}
+}
+
+// TestFaithfulWithoutFeatures: a constant model.
+func TestFaithfulWithoutFeatures(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 5000, 0)
+	s := faithfulSession(t, 8, budget.AddRemove, columns[3:])
+	fit, err := AdaSSP{Columns: columns[3:]}.Run(context.Background(), s, tab.All().Columns([]int{3}), ranges[3:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := fit.Clipped; len(m.Terms) != 0 || m.Validate() != nil || math.Abs(m.Intercept-fit.TargetMean) > .5 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestFaithfulRowOrder: permuting the rows leaves the private inputs of the
+// three releases equal, bit for bit.
+func TestFaithfulRowOrder(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 5000, .5)
+	data := make([]dataset.ColumnData, len(columns))
+	for k := range tab.Len() {
+		i := (k*2711 + 13) % tab.Len()
+		for j, c := range columns {
+			if c.Kind == dataset.Category {
+				data[j].Codes = append(data[j].Codes, tab.Codes(j)[i])
+			} else {
+				data[j].Floats = append(data[j].Floats, tab.Float(j)[i])
+			}
+		}
+	}
+	other, err := dataset.NewTable(tab.Schema(), data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame, err := NewFrame(columns, ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := faithfulSession(t, 1, budget.AddRemove, columns)
+	sums := func(v dataset.View, block int) *momentsPass {
+		acc, err := dataset.Reduce(context.Background(), v, block, func() *momentsPass { return newMomentsPass(frame, s) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return acc
+	}
+	a, b := sums(tab.All(), 0), sums(other.All(), 37)
+	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) || !reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
+		!reflect.DeepEqual(a.gram.SmallestEigenvalue(), b.gram.SmallestEigenvalue()) {
+		t.Error("a private input depends on the order of the rows or on the blocks")
+	}
+}
+
+// TestFaithfulWrongLeaf: a session that was not priced for it is refused, and
+// so is a second run in one that was.
+func TestFaithfulWrongLeaf(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 10, 0)
+	refused := func(s *mechanism.Session, want error) {
+		t.Helper()
+		if _, err := (AdaSSP{Columns: columns}).Run(context.Background(), s, tab.All(), ranges); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	for want, leaf := range map[error]budget.Node{
+		mechanism.ErrUnknownLeaf: budget.GaussianLeaf("other", 1, 1),
+		mechanism.ErrLaw:         budget.LaplaceLeaf(eigenvalueLeaf, 1, 1),
+	} {
+		priced, err := budget.Calibrate(budget.Seq("run", budget.Seq(adasspNode, leaf)), budget.Target{Epsilon: 1, Delta: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := mechanism.NewSession(priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(s, want)
+	}
+	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
+	refused(s, mechanism.ErrSpent)
+}
+
+func TestFaithfulCancelled(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 10, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (AdaSSP{Columns: columns}).Run(ctx, faithfulSession(t, 1, budget.AddRemove, columns), tab.All(), ranges); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFaithfulTooWide(t *testing.T) {
+	wide := make([]dataset.Column, MaxSlots+1)
+	if _, err := (AdaSSP{Columns: wide}).Plan(); !errors.Is(err, ErrTooWide) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := (AdaSSP{Columns: wide[1:]}).Plan(); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+}
+
+// TestPredictionClipsAsTraining: prediction equals theta times the fixed-point
+// row that the accumulators clipped, up to their grid.
+func TestPredictionClipsAsTraining(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 300, .1)
+	frame, err := NewFrame(columns, ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := []float64{.4, -.2, .1, -.3, .5}
+	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, 1)
+
+	rows := frame.NewRows()
+	all := tab.All().Block(0, tab.Len())
+	rows.Encode(all)
+	before := make([][]int16, len(rows.X))
+	for k := range before {
+		before[k] = append([]int16(nil), rows.X[k]...)
+	}
+	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X)
+	got, err := fit.Predictor().Predict(nil, regression.Rows{
+		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
+		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, shortened := frame.Target(), 0
+	for i, v := range got {
+		want := 0.0
+		for k, w := range theta {
+			want += w * float64(rows.X[k][i]) / mechanism.FixedOne
+		}
+		if rows.X[4][i] != before[4][i] {
+			shortened++
+		}
+		// An entry is truncated twice and the factor once, 2^-14 and 2^-15.
+		if want = y.Center() + y.Half()*want; math.Abs(v-want) > y.Half()*1.5*3*0x1p-14 {
+			t.Fatalf("row %d: %v, training saw %v", i, v, want)
+		}
+	}
+	if shortened < 20 || shortened > 280 {
+		t.Errorf("%d of 300 rows were shortened; the test means to see both kinds", shortened)
+	}
+}

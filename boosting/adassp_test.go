@@ -1,0 +1,387 @@
+package boosting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// points is a small generator for tests: a fixed linear congruential sequence
+// mapped to (-1, 1).
+type points uint64
+
+func (p *points) next() float64 {
+	*p = *p*6364136223846793005 + 1442695040888963407
+	return float64(int64(*p)>>11) / (1 << 52)
+}
+
+// sample is a table with its columns and ranges.
+type sample struct {
+	tab     *dataset.Table
+	columns []dataset.Column
+	ranges  []scaling.Range
+}
+
+// linearSample holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges,
+// wide enough that few rows are shortened.
+func linearSample(t testing.TB, n int, noise float64) sample {
+	t.Helper()
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -4, Upper: 4}, {Name: "b", Ranged: true, Lower: -3, Upper: 5},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
+	}
+	data := make([]dataset.ColumnData, 4)
+	p := points(7)
+	for range n {
+		a, b, k := p.next(), 1+p.next(), int32(0)
+		if p.next() > 0 {
+			k = 1
+		}
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
+		data[3].Floats = append(data[3].Floats, 3+2*a-b+.5*float64(1-k)+noise*p.next())
+	}
+	return table(t, columns, data)
+}
+
+func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sample {
+	t.Helper()
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges := make([]scaling.Range, len(columns))
+	for j, c := range columns {
+		if c.Ranged {
+			ranges[j] = scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
+		}
+	}
+	return sample{tab, columns, ranges}
+}
+
+func session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relation) *mechanism.Session {
+	t.Helper()
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// train plans and runs the trainer, and returns its session as well.
+func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*adassp.Fit, *mechanism.Session) {
+	t.Helper()
+	trainer := BoostedAdaSSP{Columns: x.columns, Rounds: rounds}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, rel)
+	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, s.Sub(rootNode)
+}
+
+func (x sample) rows() regression.Rows {
+	all := x.tab.All().Block(0, x.tab.Len())
+	rows := regression.Rows{N: x.tab.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	for j, c := range x.columns {
+		if c.Kind == dataset.Numeric {
+			rows.Numeric[c.Name] = all.Float(j, nil)
+		} else {
+			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, nil), Categories: c.Categories}
+		}
+	}
+	return rows
+}
+
+// TestRecoversCoefficients: with much data and a large budget one round and
+// several reach the coefficients, in original units. What the norm limit bends
+// is within the tolerance, and the noise is far below it.
+func TestRecoversCoefficients(t *testing.T) {
+	x := linearSample(t, 60000, .1)
+	for _, rounds := range []int{0, 1, 10} {
+		fit, _ := x.train(t, rounds, 20, budget.AddRemove)
+		m := fit.Clipped
+		for i, want := range []float64{2, -1} {
+			term := m.Terms[i]
+			if math.Abs(term.Coefficient-want) > .08 || !(term.StdError > 0 && term.StdError < .01) {
+				t.Errorf("%d rounds: coefficient of %s: %v +- %v, want %v", rounds, m.Columns[term.Column].Name, term.Coefficient, term.StdError, want)
+			}
+		}
+		if d := m.Terms[2].Coefficient - m.Terms[3].Coefficient; math.Abs(d-.5) > .08 {
+			t.Errorf("%d rounds: category effect %v, want .5", rounds, d)
+		}
+		if err := m.Validate(); err != nil {
+			t.Error(err)
+		}
+		got, err := fit.Predictor().Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r2 := regression.R2(got, x.tab.Float(3)); r2 < .98 {
+			t.Errorf("%d rounds: R² %v", rounds, r2)
+		}
+	}
+}
+
+// TestTargetMean is close to the mean when the noise is small.
+func TestTargetMean(t *testing.T) {
+	x := linearSample(t, 20000, .1)
+	sum := 0.0
+	for _, y := range x.tab.Float(3) {
+		sum += y
+	}
+	for _, rounds := range []int{1, 5} {
+		fit, _ := x.train(t, rounds, 20, budget.AddRemove)
+		if want := sum / 20000; math.Abs(fit.TargetMean-want) > .15 {
+			t.Errorf("%d rounds: target mean %v, want about %v", rounds, fit.TargetMean, want)
+		}
+	}
+}
+
+// TestNoiseMatchesStandardErrors: over repeated fits of one table the spread
+// of a coefficient is what its standard error says, for one round and for
+// several. 200 fits: the ratio of variances lies within [.55, 1.7] with
+// probability above 1-1e-6 (chi-square with 199 degrees of freedom),
+// first-order error of the standard error aside.
+func TestNoiseMatchesStandardErrors(t *testing.T) {
+	x := linearSample(t, 10000, .5)
+	for _, rounds := range []int{1, 4} {
+		const fits = 200
+		var sum, squares, claimed [3]float64
+		for range fits {
+			fit, _ := x.train(t, rounds, 5, budget.AddRemove)
+			m := fit.Clipped
+			for i, v := range []struct{ value, se float64 }{
+				{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
+			} {
+				sum[i] += v.value
+				squares[i] += v.value * v.value
+				claimed[i] += v.se * v.se / fits
+			}
+		}
+		for i := range sum {
+			variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
+			t.Logf("%d rounds, number %d: observed variance over claimed %.2f", rounds, i, variance/claimed[i])
+			if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
+				t.Errorf("%d rounds, number %d: observed variance is %.2f times the claimed one", rounds, i, ratio)
+			}
+		}
+	}
+}
+
+// TestScales: sigma_G = B^2/mu_G and sigma_b = B C sqrt(T)/mu_b with C = 1,
+// mu_G^2 = mu_b^2 = mu^2/2; under substitution sqrt2 and 2 times as much.
+func TestScales(t *testing.T) {
+	x := linearSample(t, 10, 0)
+	part := budget.GaussianMu(1, 1e-6) / math.Sqrt2
+	b2 := 2*scaling.NumericNorm + 1 + adassp.Kappa*adassp.Kappa // a, b and the block of c
+	for _, rounds := range []int{1, 7} {
+		_, s := x.train(t, rounds, 1, budget.AddRemove)
+		_, sub := x.train(t, rounds, 1, budget.Substitute)
+		for _, c := range []struct {
+			leaf         string
+			want, factor float64
+		}{{gramLeaf, b2 / part, math.Sqrt2}, {gradientsLeaf, math.Sqrt(b2*float64(rounds)) / part, 2}} {
+			if got := s.Scale(c.leaf); math.Abs(got/c.want-1) > 1e-5 {
+				t.Errorf("%d rounds, %s: noise %v, want %v", rounds, c.leaf, got, c.want)
+			}
+			if ratio := sub.Scale(c.leaf) / s.Scale(c.leaf); math.Abs(ratio-c.factor) > 1e-6 {
+				t.Errorf("%d rounds, %s: substitution multiplies the noise by %v, want %v", rounds, c.leaf, ratio, c.factor)
+			}
+		}
+	}
+}
+
+// TestRoundsAreReleasedOnce: every priced draw is spent, none twice.
+func TestRoundsAreReleasedOnce(t *testing.T) {
+	x := linearSample(t, 10, 0)
+	_, s := x.train(t, 6, 1, budget.AddRemove)
+	for _, e := range s.Events() {
+		if e.Released != e.Law.Draws {
+			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+		}
+	}
+	if n := len(s.Events()); n != 2 {
+		t.Errorf("%d leaves", n)
+	}
+}
+
+// TestGradient: the private input of a round is the sum of the clipped row
+// times the clamped residual, computed here from the definition.
+func TestGradient(t *testing.T) {
+	x := linearSample(t, 500, .5)
+	frame, err := adassp.NewFrame(x.columns, x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := BoostedAdaSSP{Columns: x.columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, 1, budget.AddRemove)
+	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
+	newPass := func() *gradientPass {
+		return &gradientPass{frame.NewRows(), s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip), theta}
+	}
+	pass, err := dataset.Reduce(context.Background(), x.tab.All(), 64, newPass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := frame.NewRows()
+	rows.Encode(x.tab.All().Block(0, x.tab.Len()))
+	s.NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X) // clips
+	by := s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip)
+	clamped := 0
+	for i, y := range rows.Y {
+		g, row := y, make([][]int16, len(theta))
+		for k, w := range theta {
+			row[k] = []int16{rows.X[k][i]}
+			g -= float64(w / mechanism.FixedOne * float64(rows.X[k][i]))
+		}
+		if math.Abs(g) > ResidualClip {
+			clamped++
+		}
+		by.Add(row, []float64{min(max(g, -ResidualClip), ResidualClip)})
+	}
+	if !reflect.DeepEqual(pass.cross.Bound(), by.Bound()) {
+		t.Error("the sums differ from the definition")
+	}
+	if clamped < 20 || clamped > 480 {
+		t.Errorf("%d of 500 residuals were clamped; the test means to see both kinds", clamped)
+	}
+}
+
+// TestRowOrder: permuting the rows and cutting them into other blocks leaves
+// the private inputs of the releases equal, bit for bit.
+func TestRowOrder(t *testing.T) {
+	x := linearSample(t, 3000, .5)
+	data := make([]dataset.ColumnData, len(x.columns))
+	for k := range x.tab.Len() {
+		i := (k*2711 + 13) % x.tab.Len()
+		for j, c := range x.columns {
+			if c.Kind == dataset.Category {
+				data[j].Codes = append(data[j].Codes, x.tab.Codes(j)[i])
+			} else {
+				data[j].Floats = append(data[j].Floats, x.tab.Float(j)[i])
+			}
+		}
+	}
+	shuffled := table(t, x.columns, data)
+	frame, err := adassp.NewFrame(x.columns, x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := BoostedAdaSSP{Columns: x.columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, 1, budget.AddRemove)
+	sums := func(v dataset.View, block int) (any, any) {
+		g, err := dataset.Reduce(context.Background(), v, block, func() *gramPass {
+			return &gramPass{frame.NewRows(), s.NewGram(frame.Slots(), frame.NormLimit())}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := dataset.Reduce(context.Background(), v, block, func() *gradientPass {
+			return &gradientPass{frame.NewRows(), s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip), []float64{.7, -.3, 1.0 / 3, .1, .9}}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.gram.Bound(), c.cross.Bound()
+	}
+	g1, c1 := sums(x.tab.All(), 0)
+	g2, c2 := sums(shuffled.tab.All(), 37)
+	if !reflect.DeepEqual(g1, g2) || !reflect.DeepEqual(c1, c2) {
+		t.Error("a private input depends on the order of the rows or on the blocks")
+	}
+}
+
+// TestDegenerateTables: no row, one row, missing and infinite cells, undeclared
+// categories, constants, more rounds than rows.
+func TestDegenerateTables(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 40} {
+		plain := linearSample(t, n, 0)
+		data := make([]dataset.ColumnData, 4)
+		for i := range n {
+			strange := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+			data[0].Floats, data[1].Floats = append(data[0].Floats, strange), append(data[1].Floats, math.NaN())
+			data[2].Codes, data[3].Floats = append(data[2].Codes, 2), append(data[3].Floats, strange)
+		}
+		for name, x := range map[string]sample{"plain": plain, "strange": table(t, plain.columns, data)} {
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+				for _, rounds := range []int{1, 20} {
+					fit, _ := x.train(t, rounds, 1, rel)
+					if err := fit.Clipped.Validate(); err != nil {
+						t.Errorf("%d %s rows: %v", n, name, err)
+					}
+					if !(fit.TargetMean >= fit.Model.Lower && fit.TargetMean <= fit.Model.Upper) {
+						t.Errorf("%d %s rows: target mean %v outside the range", n, name, fit.TargetMean)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWrongLeaf: a session that was not priced for it is refused, so are more
+// rounds than were priced and a second run.
+func TestWrongLeaf(t *testing.T) {
+	x := linearSample(t, 10, 0)
+	refused := func(s *mechanism.Session, want error) {
+		t.Helper()
+		trainer := BoostedAdaSSP{Columns: x.columns, Rounds: 3}
+		if _, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+	gram := budget.GaussianLeaf(gramLeaf, 1, 1)
+	refused(session(t, budget.Seq("other", gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
+	refused(session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
+	refused(session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)), 1, budget.AddRemove), mechanism.ErrLaw)
+	refused(session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 2)), 1, budget.AddRemove), mechanism.ErrSpent)
+}
+
+func TestPlanRefuses(t *testing.T) {
+	columns := []dataset.Column{{Name: "a"}, {Name: "y"}}
+	for _, rounds := range []int{-1, MaxRounds + 1} {
+		if _, err := (BoostedAdaSSP{Columns: columns, Rounds: rounds}).Plan(); !errors.Is(err, ErrRounds) {
+			t.Errorf("%d rounds: %v", rounds, err)
+		}
+	}
+	if _, err := (BoostedAdaSSP{Columns: make([]dataset.Column, adassp.MaxSlots+1)}).Plan(); !errors.Is(err, adassp.ErrTooWide) {
+		t.Errorf("too wide: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	x := linearSample(t, 10, 0)
+	trainer := BoostedAdaSSP{Columns: x.columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := trainer.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,91 @@
+package boosting
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/adassp"
+)
+
+// solver turns gradients into steps: theta += (A+ + lambda I)^-1 gradient, A+
+// the released matrix with negative eigenvalues replaced by 0 and lambda =
+// sigma sqrt(2d), the size of the noise in it. It sees public values only.
+type solver struct {
+	spectrum      adassp.Spectrum
+	inverse       *mat.SymDense
+	lambda, sigma float64
+	theta         []float64
+	steps         []*mat.VecDense
+}
+
+func newSolver(matrix *mat.SymDense, sigma float64) *solver {
+	d := matrix.SymmetricDim()
+	s := &solver{
+		spectrum: adassp.NewSpectrum(matrix), sigma: sigma,
+		lambda: max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
+		theta:  make([]float64, d),
+	}
+	s.inverse = s.spectrum.Apply(func(e float64) float64 { return 1 / (max(e, 0) + s.lambda) })
+	return s
+}
+
+func (s *solver) step(gradient []float64) {
+	step := mat.NewVecDense(len(gradient), nil)
+	step.MulVec(s.inverse, mat.NewVecDense(len(gradient), gradient))
+	next := make([]float64, len(s.theta)) // passes may still hold the old one
+	for k, v := range s.theta {
+		next[k] = v + step.AtVec(k)
+	}
+	s.theta, s.steps = next, append(s.steps, step)
+}
+
+// covariance returns that of the noise in theta to first order, where no
+// residual is clamped. sigma is the standard deviation of the noise e_r of the
+// gradients; E is that of the matrix A.
+//
+// With S = (A+ + lambda I)^-1 and H = I - S A, the error of theta after round r
+// is H times the one before plus S (e_r - E a_r), a_r the step of the round; so
+// after T rounds sum_r K_r (e_r - E a_r), K_r = H^(T-1-r) S. In the eigenbasis,
+// with A+ for A, the K_r are diagonal. E a and E b have covariance
+// sigma_E^2/2 (a.b I + b a^T); with M = sum_r k_r a_r^T, k_r the diagonal of
+// K_r, all of it adds up to
+//
+//	diag_i(sigma^2 sum_r k_ri^2 + sigma_E^2/2 sum_j M_ij^2) + sigma_E^2/2 M_ij M_ji.
+func (s *solver) covariance(sigma float64) *mat.SymDense {
+	d, u := len(s.theta), s.spectrum.Vectors
+	diagonal, m := make([]float64, d), mat.NewDense(d, d, nil)
+	k := make([]float64, d)
+	for i, e := range s.spectrum.Values {
+		k[i] = 1 / (max(e, 0) + s.lambda)
+	}
+	for r := len(s.steps) - 1; r >= 0; r-- {
+		var a mat.VecDense
+		a.MulVec(u.T(), s.steps[r])
+		m.RankOne(m, 1, mat.NewVecDense(d, k), &a)
+		for i, e := range s.spectrum.Values {
+			diagonal[i] += sigma * sigma * k[i] * k[i]
+			k[i] *= s.lambda / (max(e, 0) + s.lambda)
+		}
+	}
+	half := s.sigma * s.sigma / 2
+	rotated := mat.NewDense(d, d, nil)
+	for i := range d {
+		for j := range d {
+			rotated.Set(i, j, half*m.At(i, j)*m.At(j, i))
+			diagonal[i] += half * m.At(i, j) * m.At(i, j)
+		}
+		rotated.Set(i, i, rotated.At(i, i)+diagonal[i])
+	}
+	var left, full mat.Dense
+	left.Mul(u, rotated)
+	full.Mul(&left, u.T())
+	cov := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			cov.SetSym(i, j, full.At(i, j))
+		}
+		cov.SetSym(i, i, max(cov.At(i, i), 0))
+	}
+	return cov
+}

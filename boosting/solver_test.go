@@ -1,0 +1,78 @@
+package boosting
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestStepsConverge: without noise the rounds reach least squares, the faster
+// the smaller the penalty, from the residuals of each round.
+func TestStepsConverge(t *testing.T) {
+	a := mat.NewSymDense(2, []float64{4, 1, 1, 3})
+	v := mat.NewVecDense(2, []float64{1, 2})
+	var want mat.VecDense
+	if err := want.SolveVec(a, v); err != nil {
+		t.Fatal(err)
+	}
+	s := newSolver(a, .5) // lambda = 1
+	if math.Abs(s.lambda-1) > 1e-12 {
+		t.Fatalf("penalty %v", s.lambda)
+	}
+	error0 := math.Inf(1)
+	for range 60 {
+		var gradient mat.VecDense
+		gradient.MulVec(a, mat.NewVecDense(2, s.theta))
+		gradient.SubVec(v, &gradient)
+		s.step(gradient.RawVector().Data)
+		var d mat.VecDense
+		d.SubVec(mat.NewVecDense(2, s.theta), &want)
+		if e := mat.Norm(&d, 2); e > error0 {
+			t.Fatalf("the error grew from %v to %v", error0, e)
+		} else {
+			error0 = e
+		}
+	}
+	if error0 > 1e-12 {
+		t.Errorf("error %v after 60 rounds", error0)
+	}
+}
+
+// TestCovarianceOfOneRound is that of ridge regression with a noisy matrix:
+// S M S, M = (sigma_b^2 + sigma_G^2/2 |theta|^2) I + sigma_G^2/2 theta theta^T.
+func TestCovarianceOfOneRound(t *testing.T) {
+	s := newSolver(mat.NewSymDense(3, []float64{9, 2, -1, 2, 6, .5, -1, .5, 4}), .3)
+	s.step([]float64{2, -1, 3})
+	got := s.covariance(.7)
+	theta := mat.NewVecDense(3, s.theta)
+	m := mat.NewDense(3, 3, nil)
+	m.RankOne(m, .3*.3/2, theta, theta)
+	for i := range 3 {
+		m.Set(i, i, m.At(i, i)+.7*.7+.3*.3/2*mat.Dot(theta, theta))
+	}
+	var want mat.Dense
+	want.Product(s.inverse, m, s.inverse)
+	if !mat.EqualApprox(got, &want, 1e-12) {
+		t.Errorf("got\n%v\nwant\n%v", mat.Formatted(got), mat.Formatted(&want))
+	}
+}
+
+// TestSolverIsTotal: matrices that noise alone could release give finite steps
+// and variances.
+func TestSolverIsTotal(t *testing.T) {
+	for name, values := range map[string][]float64{
+		"zero": {0, 0, 0, 0}, "negative": {-5, 0, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0},
+	} {
+		s := newSolver(mat.NewSymDense(2, values), 1)
+		for range MaxRounds {
+			s.step([]float64{3e10, -1})
+		}
+		cov := s.covariance(1)
+		for i, v := range s.theta {
+			if math.IsNaN(v) || math.IsInf(v, 0) || !(cov.At(i, i) >= 0) || math.IsInf(cov.At(i, i), 0) {
+				t.Errorf("%s: theta %v, variance %v", name, s.theta, cov.At(i, i))
+			}
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package kendall
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// MaxRows is the greatest number of rows of a column.
+const MaxRows = 1 << 31
+
+const (
+	opens    = 1 << 31 // flag of the first row of a group of ties
+	rowMask  = opens - 1
+	shortRun = 32 // keys of one estimate sorted by comparison
+)
+
+// Ranks is one column reduced to its order: which rows come before which, and
+// which are tied. It takes 4 bytes a row and, once it has been the side of [S]
+// that is looked up by row, 4 more. It does not change and may be shared by
+// goroutines; it says as much of the records as the column does in the order
+// of its values, and deserves the same care.
+type Ranks struct {
+	order    []uint32 // rows in ascending order; the first of each group of ties carries opens
+	distinct int
+	tied     int64 // pairs that are tied
+
+	mu     sync.Mutex
+	byRows atomic.Pointer[[]uint32]
+}
+
+// Scratch is the working memory of one goroutine for [Rank] and [S]: 36 bytes a
+// row of the longest column it has seen, more only if many of its values lie
+// closer together than 2^-16 of their range, and twice as much for [Pair]. The
+// zero value is ready to use; nil stands for one that is used once. It holds
+// what it last worked on and deserves the same care.
+type Scratch struct {
+	sorter     sorter
+	perm, work []uint32 // a permutation of the rows, and room to split it
+	next       []uint32 // next free place of each group of ties
+	seen       []uint32 // rows by value of y, for coarse
+	group      []uint32
+	second     *Scratch // for the second column of Pair
+}
+
+// Rank ranks a column of any float64 values: equal ones are tied, -0 equals
+// +0, and all NaN are one value below -Inf. It does not modify or keep column.
+//
+// It panics if column has more than [MaxRows] values, and for no other reason.
+func Rank(column []float64, scratch *Scratch) *Ranks {
+	checkRows(len(column))
+	if scratch == nil {
+		scratch = new(Scratch)
+	}
+	scratch.sorter.loadFloats(column)
+	return scratch.sorter.ranks()
+}
+
+// RankCodes is [Rank] for a column of category codes, ordered as numbers are.
+// Codes need not be contiguous or positive.
+func RankCodes(codes []int32, scratch *Scratch) *Ranks {
+	checkRows(len(codes))
+	if scratch == nil {
+		scratch = new(Scratch)
+	}
+	scratch.sorter.loadCodes(codes)
+	return scratch.sorter.ranks()
+}
+
+func checkRows(n int) {
+	if int64(n) > MaxRows {
+		panic("kendall: a column has more than 2^31 rows")
+	}
+}
+
+// Len returns the number of rows.
+func (r *Ranks) Len() int { return len(r.order) }
+
+// Distinct returns the number of distinct values, from 0 (no rows) to Len.
+func (r *Ranks) Distinct() int { return r.distinct }
+
+// ranks sorts the loaded keys.
+func (s *sorter) ranks() *Ranks {
+	r := &Ranks{order: make([]uint32, len(s.keys))}
+	if len(s.keys) > 0 {
+		s.sort()
+		s.fill(r)
+	}
+	return r
+}
+
+// fill writes the sorted items to r, with the ties of their keys.
+func (s *sorter) fill(r *Ranks) {
+	sorted := s.sorted
+	order := r.order[:len(sorted)]
+	for from := 0; from < len(sorted); {
+		item := sorted[from]
+		to := from + 1
+		for to < len(sorted) && sorted[to]>>rowBits == item>>rowBits {
+			to++
+		}
+		order[from] = uint32(item) | opens
+		r.distinct++
+		if to-from > 1 {
+			s.fillRun(r, from, to)
+		}
+		from = to
+	}
+}
+
+// fillRun writes the items from..to, of one estimate, to r.
+func (s *sorter) fillRun(r *Ranks, from, to int) {
+	run, order := s.sorted[from:to], r.order[from:to]
+	keys, differ := s.keys, uint64(0)
+	key := keys[uint32(run[0])]
+	for i, item := range run {
+		order[i] = uint32(item)
+		differ |= keys[uint32(item)] ^ key
+	}
+	order[0] |= opens
+	if differ == 0 {
+		r.tied += pairs(len(run))
+		return
+	}
+	s.sortRun(run)
+	r.distinct-- // the first group is counted once more here
+	group := 0
+	for i, item := range run {
+		order[i] = uint32(item)
+		if i == 0 || keys[uint32(item)] != keys[uint32(run[i-1])] {
+			order[i] |= opens
+			r.distinct++
+			r.tied += pairs(i - group)
+			group = i
+		}
+	}
+	r.tied += pairs(len(run) - group)
+}
+
+// sortRun sorts items of one estimate, in ascending order of rows, stably by
+// their keys.
+func (s *sorter) sortRun(run []uint64) {
+	if len(run) <= shortRun {
+		slices.SortStableFunc(run, func(a, b uint64) int {
+			return cmp.Compare(s.keys[uint32(a)], s.keys[uint32(b)])
+		})
+		return
+	}
+	if s.deeper == nil {
+		s.deeper = new(sorter)
+	}
+	d := s.deeper
+	d.grow(len(run))
+	for i, item := range run {
+		k := s.keys[uint32(item)]
+		d.keys[i] = k
+		d.low, d.high = min(d.low, k), max(d.high, k)
+	}
+	rows := d.ranks().order
+	copy(d.items, run)
+	for i, at := range rows {
+		run[i] = d.items[at&rowMask]
+	}
+}
+
+// rowRanks returns the dense rank, from 0, of every row.
+func (r *Ranks) rowRanks() []uint32 {
+	if p := r.byRows.Load(); p != nil {
+		return *p
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.byRows.Load(); p != nil {
+		return *p
+	}
+	byRow := make([]uint32, len(r.order))
+	groups := uint32(0)
+	for _, v := range r.order {
+		groups += v >> 31
+		byRow[v&rowMask] = groups - 1
+	}
+	r.byRows.Store(&byRow)
+	return byRow
+}
+
+// groupStarts sets next[g] to the place of the first row of group g.
+func (r *Ranks) groupStarts(next []uint32) []uint32 {
+	next = grown(next, r.distinct)
+	g := 0
+	for i, v := range r.order {
+		if v&opens != 0 {
+			next[g] = uint32(i)
+			g++
+		}
+	}
+	return next
+}
+
+func pairs(n int) int64 { return int64(n) * int64(n-1) / 2 }
+
+// grown returns s with length n, its content unspecified.
+func grown(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,176 @@
+package kendall
+
+import "math/bits"
+
+const (
+	rowBits       = 32 // an item is estimate<<rowBits | row
+	maxBinBits    = 16 // bins of the histogram of keys, log2
+	maxBucketBits = 10 // streams that one scatter writes, log2: their lines fit the caches
+	itemsLog      = 9  // items that a bucket is meant to hold, log2
+	maxSlotBits   = 10 // slots that a bucket is scattered to, log2
+	crowded       = 12 // items of one slot left to the insertion sort
+)
+
+// sorter finds the order of a column of keys. It keeps its working memory, 24
+// bytes a row and at most 256 KiB, from call to call.
+//
+// A histogram of the leading bits, those from the first in which keys differ,
+// is read as the distribution function of the keys, linear within a bin. Scaled
+// to 32 bits it estimates the rank of a key and is monotone in it, so items
+// (estimate, row) can be sorted in place of keys: they are half as large, and
+// spread evenly over the buckets of a scatter whatever the distribution. Keys
+// of equal estimate share a bin, that is maxBinBits leading bits in a long
+// column; they are equal, or few, or rarely many, and then sorted by the same
+// method on the bits that are left.
+type sorter struct {
+	keys, items, sorted []uint64
+	low, high           uint64 // least and greatest key
+	bins                []uint32
+	deeper              *sorter // for long runs of different keys with one estimate
+}
+
+func (s *sorter) grow(n int) {
+	if cap(s.keys) < n {
+		s.keys, s.items, s.sorted = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+	}
+	s.keys, s.items, s.sorted = s.keys[:n], s.items[:n], s.sorted[:n]
+	s.low, s.high = ^uint64(0), 0
+}
+
+func (s *sorter) loadFloats(column []float64) {
+	s.grow(len(column))
+	low, high := s.low, s.high
+	keys := s.keys[:len(column)]
+	for i, v := range column {
+		k := floatKey(v)
+		keys[i] = k
+		low, high = min(low, k), max(high, k)
+	}
+	s.low, s.high = low, high
+}
+
+func (s *sorter) loadCodes(codes []int32) {
+	s.grow(len(codes))
+	for i, c := range codes {
+		k := codeKey(c)
+		s.keys[i] = k
+		s.low, s.high = min(s.low, k), max(s.high, k)
+	}
+}
+
+// sort sets sorted to the items in ascending order of (estimate, row).
+func (s *sorter) sort() {
+	var ends [1 << maxBucketBits]uint32
+	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 1), maxBucketBits)
+	shift := uint(rowBits - bucketBits)
+	s.estimate(&ends, shift)
+	starts(ends[:])
+	sorted := s.sorted
+	for _, item := range s.items {
+		e := &ends[item>>rowBits>>(shift&63)%(1<<maxBucketBits)]
+		sorted[*e] = item
+		*e++
+	}
+	from := uint32(0)
+	for _, to := range ends[:1<<bucketBits] {
+		if !oneEstimate(sorted[from:to]) {
+			sortItems(sorted[from:to], s.items[from:to], rowBits+int(shift))
+		}
+		from = to
+	}
+}
+
+// estimate sets items[i] to the estimate of key i and i, and counts in ends
+// the items of each bucket estimate>>bucketShift.
+func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
+	shift := s.histogram()
+	fraction := uint(rowBits - bits.Len(uint(len(s.keys)-1))) // bits of an estimate after the point
+	low, bins := s.low, s.bins
+	items := s.items[:len(s.keys)]
+	for i, k := range s.keys {
+		d := k - low
+		bin := bins[d>>(shift&63):][:2]
+		first, next := uint64(bin[0]), uint64(bin[1])
+		inBin, _ := bits.Mul64(d<<1<<(63-shift&63), (next-first)<<(fraction&63))
+		e := first<<(fraction&63) + inBin
+		items[i] = e<<rowBits | uint64(i)
+		ends[e>>(bucketShift&63)%(1<<maxBucketBits)]++
+	}
+}
+
+// histogram sets bins[b] to the number of keys in bins before b and returns
+// the shift that takes key-low to its bin.
+func (s *sorter) histogram() (shift uint) {
+	width := bits.Len64(s.high - s.low)
+	binBits := min(width, maxBinBits, bits.Len(uint(len(s.keys))))
+	shift = uint(width - binBits)
+	if size := 1<<binBits + 1; cap(s.bins) < size {
+		s.bins = make([]uint32, size)
+	} else {
+		s.bins = s.bins[:size]
+		clear(s.bins)
+	}
+	low, bins := s.low, s.bins
+	for _, k := range s.keys {
+		bins[(k-low)>>(shift&63)]++
+	}
+	starts(bins)
+	return shift
+}
+
+// sortItems sorts items that differ in their last width bits only, and are in
+// ascending order of rows, with working memory of the same length.
+func sortItems(r, work []uint64, width int) {
+	work = work[:len(r)]
+	var table [1 << maxSlotBits]uint32
+	slotBits := min(width-rowBits, maxSlotBits, bits.Len(uint(len(r)-1)))
+	ends := table[:1<<slotBits]
+	shift, mask := uint(width-slotBits), uint64(len(ends)-1)
+	fullest := uint32(0)
+	for _, item := range r {
+		e := &ends[item>>(shift&63)&mask]
+		*e++
+		fullest = max(fullest, *e)
+	}
+	starts(ends)
+	for _, item := range r {
+		e := &ends[item>>(shift&63)&mask]
+		work[*e] = item
+		*e++
+	}
+	if fullest > crowded {
+		from := uint32(0)
+		for _, to := range ends {
+			if to-from > crowded && !oneEstimate(work[from:to]) {
+				sortItems(work[from:to], r[from:to], int(shift))
+			}
+			from = to
+		}
+	}
+	for i, v := range work {
+		j := i
+		for ; j > 0 && r[j-1] > v; j-- {
+			r[j] = r[j-1]
+		}
+		r[j] = v
+	}
+}
+
+// oneEstimate reports whether all items have the same estimate.
+func oneEstimate(items []uint64) bool {
+	for _, item := range items {
+		if item>>rowBits != items[0]>>rowBits {
+			return false
+		}
+	}
+	return true
+}
+
+// starts turns counts into the sums of the counts before each.
+func starts(counts []uint32) {
+	at := uint32(0)
+	for i, c := range counts {
+		counts[i] = at
+		at += c
+	}
+}

@@ -1,0 +1,100 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/gram"
+)
+
+// A Cross accumulates the sum of x g over records: x a fixed-point row whose
+// Euclidean norm it limits to a public bound B first, exactly as [Gram] does,
+// and g one number a record that it clamps to a public [-C, C] and rounds
+// toward zero to a grid. X^T y and the gradients of least squares are such
+// sums. They are exact integers: neither order nor thread count changes them.
+//
+// With |x_j| <= 2^14 and |g| <= 2^14 grid units a record moves an entry by at
+// most 2^28, so that int64 holds the sums of 2^34 records with room to spare.
+type Cross struct {
+	rows  *Gram   // clips the rows; its own sums stay empty
+	unit  float64 // of g: a power of two
+	bound float64 // C in unit, at most FixedOne
+	g     []int16
+	sums  []int64
+}
+
+// NewCross returns an empty accumulator for rows of p >= 1 entries of norm at
+// most sqrt(limit2), as in [Session.NewGram], and numbers in [-bound, bound],
+// bound in [2^-20, 2^20]. It panics for a bound outside.
+func (s *Session) NewCross(p int, limit2, bound float64) *Cross {
+	if !(bound >= 0x1p-20 && bound <= 0x1p20) {
+		panic("mechanism: the bound of a Cross lies in [2^-20, 2^20]")
+	}
+	// The finest power of two on which the bound is at most FixedOne, so that
+	// the numbers fill an int16 to at least one half.
+	unit := math.Exp2(math.Ceil(math.Log2(bound))) / FixedOne
+	for bound > unit*FixedOne { // a logarithm rounded down
+		unit *= 2
+	}
+	return &Cross{
+		rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation()},
+		unit: unit, bound: math.Floor(bound / unit), sums: make([]int64, p),
+	}
+}
+
+// Clip limits the rows of a block in place as Add does, for a caller whose
+// numbers depend on the limited rows. Add then leaves them as they are.
+func (c *Cross) Clip(columns [][]int16) {
+	if len(columns) != c.rows.p {
+		panic("mechanism: a Cross block has one slice an entry of the row")
+	}
+	c.rows.clip(columns)
+}
+
+// Add clips a block of records in place and adds its products: one slice an
+// entry of the row, one fixed-point number in [-FixedOne, FixedOne] a record,
+// and one g a record, NaN counting as 0. The g of a record must depend on that
+// record and on public values only. Add panics when the slices are not one an
+// entry and of equal length.
+func (c *Cross) Add(columns [][]int16, g []float64) {
+	c.Clip(columns)
+	if len(g) != len(columns[0]) {
+		panic("mechanism: a Cross block has one number a record")
+	}
+	if cap(c.g) < len(g) {
+		c.g = make([]int16, len(g))
+	}
+	grid := c.g[:len(g)]
+	for i, v := range g {
+		v = min(max(v/c.unit, -c.bound), c.bound) // NaN stays NaN
+		if v != v {
+			v = 0
+		}
+		grid[i] = int16(v)
+	}
+	for j, column := range columns {
+		c.sums[j] += gram.Dot(column, grid)
+	}
+}
+
+// Merge adds the sums of another accumulator of the same shape and bounds over
+// other records.
+func (c *Cross) Merge(o *Cross) {
+	for j, v := range o.sums {
+		c.sums[j] += v
+	}
+}
+
+// Bound returns the sum of x g with its L2 sensitivity.
+//
+// Add or remove one record: the change is x g and |x g| = |x| |g| <= B C,
+// attained by any row of full length with |g| = C. Substitution: the change
+// is x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x
+// and g' = -g. (algorithms.md 3 and 4)
+func (c *Cross) Bound() Bounded[Vector] {
+	sens := up(math.Sqrt(float64(c.rows.limit)) * c.bound)
+	if c.rows.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{append(Vector(nil), c.sums...), L2, sens, c.unit / FixedOne}
+}

@@ -1,0 +1,126 @@
+package mechanism
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestSmallestEigenvalueSensitivity: over rows of every direction no record
+// moves the eigenvalue by more than declared, and an only row along an axis
+// moves it by B² up to the width of the certified interval.
+func TestSmallestEigenvalueSensitivity(t *testing.T) {
+	var rows [][]int16
+	for _, x := range []int16{-FixedOne, 0, 5000, FixedOne} {
+		for _, y := range []int16{-11585, 0, 7, FixedOne} {
+			rows = append(rows, []int16{x, y})
+		}
+	}
+	for _, limit := range []float64{.3, 1, 1.9} {
+		reached := .999
+		if limit > 1 {
+			reached = .5 // no entry, and so no row along an axis, is above 1
+		}
+		search(t, 2, len(rows), reached, func(s *Session, pick []int) Bounded[Vector] {
+			g := s.NewGram(2, limit)
+			block := make([][]int16, 2)
+			for _, i := range pick {
+				for k := range block {
+					block[k] = append(block[k], rows[i][k])
+				}
+			}
+			g.Add(block)
+			return g.SmallestEigenvalue()
+		})
+	}
+}
+
+// TestSmallestEigenvalueDeclares: about B² under both relations.
+func TestSmallestEigenvalueDeclares(t *testing.T) {
+	for _, rel := range relations() {
+		for _, c := range []struct {
+			p     int
+			limit float64
+		}{{1, 1}, {6, 1.45}, {100, 20}, {1, 1e-6}} {
+			got := session(t, rel, 1).NewGram(c.p, c.limit).SmallestEigenvalue().Sensitivity()
+			if got < c.limit-2*gramUnit || got > 1.01*c.limit+2*gramUnit {
+				t.Errorf("%v, p = %d, B² = %v: sensitivity %v", rel, c.p, c.limit, got)
+			}
+		}
+	}
+}
+
+// TestSmallestEigenvalueValue: within the certified width below the eigenvalue
+// of the exact sums, for random rows and for none.
+func TestSmallestEigenvalueValue(t *testing.T) {
+	s := session(t, budget.Substitute, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		p, n := rapid.IntRange(1, 6).Draw(t, "p"), rapid.IntRange(0, 40).Draw(t, "n")
+		limit := rapid.Float64Range(.1, 4).Draw(t, "limit")
+		g := s.NewGram(p, limit)
+		block := make([][]int16, p)
+		for k := range block {
+			block[k] = rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "column")
+		}
+		g.Add(block)
+		a, k := mat.NewSymDense(p, nil), 0
+		for i := range p {
+			for j := i; j < p; j++ {
+				a.SetSym(i, j, float64(g.sums[k])*gramUnit)
+				k++
+			}
+		}
+		want, got := estimate(a), float64(g.SmallestEigenvalue().value[0])*gramUnit
+		if d := want - got; d > eigenWidth*limit+1e-6 || d < -1e-6 {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+}
+
+// TestPinNeedsNoGuess: whatever the guess, the interval found holds the
+// smallest eigenvalue, also of matrices as large as sums can get.
+func TestPinNeedsNoGuess(t *testing.T) {
+	for _, c := range []struct {
+		entries []float64 // upper triangle
+		want    float64
+	}{
+		{[]float64{2, 1, 2}, 1},
+		{[]float64{1, 0, 1}, 1},
+		{[]float64{4, 4, 4}, 0},
+		{[]float64{0, 0, 0}, 0},
+		{[]float64{0x1p30 + 3, 0x1p30, 0x1p30 + 3}, 3},
+		{[]float64{0x1p31, 0, 0x1p31}, 0x1p31},
+	} {
+		a := mat.NewSymDense(2, []float64{c.entries[0], c.entries[1], 0, c.entries[2]})
+		for _, guess := range []float64{c.want, 0, -5, math.NaN(), math.Inf(1), c.want * 1.1, c.want * .9, 1e300} {
+			const width, rounding = 1. / 4096, 1e-5
+			got := pin(a, width, guess)
+			if got > c.want+rounding || got < c.want-width-rounding || got < 0 {
+				t.Errorf("%v with guess %v: %v, want %v", c.entries, guess, got, c.want)
+			}
+		}
+	}
+}
+
+// TestSmallestEigenvalueRelease: it goes through the Gaussian mechanism.
+func TestSmallestEigenvalueRelease(t *testing.T) {
+	s := session(t, budget.AddRemove, 0)
+	g := s.NewGram(1, 1)
+	x := make([]int16, 30000)
+	for i := range x {
+		x[i] = FixedOne
+	}
+	g.Add([][]int16{x})
+	out, err := Gaussian(s, "sums", g.SmallestEigenvalue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Noise beyond 6 standard deviations has probability below 1e-8.
+	if d := out.Value()[0] - 30000; len(out.Value()) != 1 || math.Abs(d) > 6*s.Scale("sums")+1 {
+		t.Errorf("released %v", out.Value())
+	}
+}

@@ -1,0 +1,175 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// KindClippedLinear is the kind of a [ClippedLinear] model.
+const KindClippedLinear = "clipped-linear"
+
+// ClippedLinear is a linear model of rows whose norm training limited: a row
+// that is too long is shortened as a whole, here as it was there. With
+//
+//	z = (Constant, one entry a numeric column, one block a category column)
+//
+// the scaled row, where a numeric cell x of a column with middle c and half
+// width h of [Lower, Upper] has the entry (x-c)/h, clamped to [-1, 1], and a
+// category block is 1 at the row's category, w = min(1, Norm/|z|), and c_y the
+// middle of the prediction's range, it predicts
+//
+//	clamp(c_y + w (Intercept + sum of Coefficient x - c_y), Lower, Upper),
+//
+// which in scaled units is c_y + h_y theta . clip(z). The embedded Linear holds
+// what is written in original units and predicts, used alone, as if no row
+// needed to be shortened; coefficients and standard errors mean the same in
+// both (and see [ClippedLinear.Scaled]). Every column counts in |z|, whether it
+// has a term or not.
+//
+// A ClippedLinear must not be changed while it is in use.
+type ClippedLinear struct {
+	Linear
+
+	Constant float64 // the constant entry of every scaled row, in [0, 1]
+	Norm     float64 // the longest that a scaled row may be, > 0
+}
+
+var _ Model = (*ClippedLinear)(nil)
+
+// Kind returns [KindClippedLinear].
+func (m *ClippedLinear) Kind() string { return KindClippedLinear }
+
+// Validate reports the first contradiction in the model as a [*ModelError]:
+// those of [Linear.Validate], a numeric column or a prediction whose range has
+// no width to scale by, a constant or norm out of range.
+func (m *ClippedLinear) Validate() error {
+	if err := m.Linear.Validate(); err != nil {
+		return err
+	}
+	for i := range m.Columns {
+		if c := &m.Columns[i]; c.Type == Numeric && !(half(c.Lower, c.Upper) > 0) {
+			return &ModelError{fmt.Sprintf("columns[%d].lower", i), "is not below upper"}
+		}
+	}
+	switch {
+	case !(half(m.Lower, m.Upper) > 0):
+		return &ModelError{"prediction.lower", "is not below upper"}
+	case !(m.Constant >= 0 && m.Constant <= 1):
+		return &ModelError{"clip.constant", "must be in [0, 1]"}
+	case !finite(m.Norm) || m.Norm <= 0:
+		return &ModelError{"clip.norm", "must be finite and above 0"}
+	}
+	return nil
+}
+
+// Scaled returns the terms in scaled units: coefficients and standard errors
+// for one half width of the target by one half width of the column (by the
+// indicator of a category).
+func (m *ClippedLinear) Scaled() []Term {
+	out := append([]Term(nil), m.Terms...)
+	for i := range out {
+		unit := 1 / half(m.Lower, m.Upper)
+		if c := &m.Columns[out[i].Column]; c.Type == Numeric {
+			unit *= half(c.Lower, c.Upper)
+		}
+		out[i].Coefficient *= unit
+		out[i].StdError *= unit
+	}
+	return out
+}
+
+// Predict implements [Model]; see [Linear.Predict].
+func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
+	return m.predict(dst, rows, workersFor(rows.N*(len(m.Terms)+len(m.Columns)+1)))
+}
+
+func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if rows.N < 0 {
+		return nil, &ModelError{"rows", "N is negative"}
+	}
+	if err := rows.check(m.Columns); err != nil {
+		return nil, err
+	}
+	terms, squares := m.adders(rows), m.squares(rows)
+	if cap(dst) < rows.N {
+		dst = make([]float64, rows.N)
+	}
+	dst = dst[:rows.N]
+	blocks := (rows.N + predictBlock - 1) / predictBlock
+	err := forEach(context.Background(), blocks, workers, func(b int) {
+		first := b * predictBlock
+		sums := dst[first:min(first+predictBlock, rows.N)]
+		norms := make([]float64, len(sums))
+		addAll(sums, m.Intercept, terms, first)
+		addAll(norms, m.Constant*m.Constant, squares, first)
+		m.shorten(sums, norms)
+		m.clamp(sums)
+	})
+	return dst, err
+}
+
+// addAll sets every sum to start and adds the columns' contributions.
+func addAll(sums []float64, start float64, adders []adder, first int) {
+	for i := range sums {
+		sums[i] = start
+	}
+	for _, add := range adders {
+		add(sums, first)
+	}
+}
+
+// squares returns one adder a column, of its part of the squared norm of the
+// scaled row: the square of a numeric entry, and 1 for a category block unless
+// the row's category has no indicator.
+func (m *ClippedLinear) squares(rows Rows) []adder {
+	list := make([]adder, len(m.Columns))
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		if c.Type == Numeric {
+			list[i] = squareAdder(c, rows.Numeric[c.Name])
+			continue
+		}
+		w := newCategoryWeights(c)
+		for _, name := range c.Categories {
+			w.named[name] = 1
+		}
+		if c.Other {
+			w.other = 1
+		}
+		list[i] = w.adder(c.Name, rows)
+		w.fillTable()
+	}
+	return list
+}
+
+func squareAdder(c *Column, column []float64) adder {
+	middle, h := c.Lower/2+c.Upper/2, half(c.Lower, c.Upper)
+	return func(norms []float64, first int) {
+		x := column[first : first+len(norms)]
+		for i, v := range x {
+			if v-v != 0 { // NaN or infinite
+				v = c.Missing
+			}
+			z := min(max((v-middle)/h, -1), 1)
+			norms[i] += float64(z * z) // the conversion forbids fusing
+		}
+	}
+}
+
+// shorten moves the sums of rows that are too long toward the middle of the
+// prediction's range.
+func (m *ClippedLinear) shorten(sums, norms []float64) {
+	middle, limit := m.Lower/2+m.Upper/2, m.Norm*m.Norm
+	for i, n2 := range norms {
+		if n2 > limit {
+			sums[i] = middle + float64(m.Norm/math.Sqrt(n2)*(sums[i]-middle))
+		}
+	}
+}
+
+// half returns half the width of a range.
+func half(lower, upper float64) float64 { return upper/2 - lower/2 }

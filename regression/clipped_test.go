@@ -1,0 +1,344 @@
+package regression
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const clippedGoldenFile = "testdata/model-1-clipped.json"
+
+// clippedSample is sample with a norm that some of its rows pass.
+func clippedSample() *ClippedLinear {
+	return &ClippedLinear{Linear: *sample(), Constant: .5, Norm: 1.25}
+}
+
+// byHand predicts one row of clippedSample from the definition: scaled row,
+// norm, shortened row, coefficients in scaled units.
+func byHand(m *ClippedLinear, numeric map[string]float64, labels map[string]string) float64 {
+	center, halfY := m.Lower/2+m.Upper/2, m.Upper/2-m.Lower/2
+	constant := m.Intercept - center // theta of the constant, times it and half the target's width
+	norm2 := m.Constant * m.Constant
+	sum := 0.0
+	for i, c := range m.Columns {
+		if c.Type == Numeric {
+			x := numeric[c.Name]
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				x = c.Missing
+			}
+			z := min(max((x-(c.Lower+c.Upper)/2)/((c.Upper-c.Lower)/2), -1), 1)
+			norm2 += z * z
+			for k, t := range m.Terms {
+				if t.Column == i {
+					sum += halfY * m.Scaled()[k].Coefficient * z
+					constant += t.Coefficient * (c.Lower + c.Upper) / 2
+				}
+			}
+			continue
+		}
+		known := slices.Contains(c.Categories, labels[c.Name])
+		if known || c.Other {
+			norm2++
+		}
+		for k, t := range m.Terms {
+			if t.Column == i && (t.Other && !known || !t.Other && t.Category == labels[c.Name]) {
+				sum += halfY * m.Scaled()[k].Coefficient
+			}
+		}
+	}
+	shorter := min(1, m.Norm/math.Sqrt(norm2))
+	return min(max(center+shorter*(sum+constant), m.Lower), m.Upper)
+}
+
+func TestClippedPredictsByDefinition(t *testing.T) {
+	nan := math.NaN()
+	m := clippedSample()
+	ages := []float64{60, 10, nan, 1e9, -5, 60, math.Inf(1)}
+	incomes := []float64{5e6, 1e7, nan, 0, 4e6, 5e6, 3}
+	oceans := []string{"inland", "near <bay>", "mars", "", "inland", "mars", "inland"}
+	kinds := []string{"nowhere", "", "a", "c", "", "nowhere", "b"}
+	rows := Rows{
+		N: len(ages), Numeric: map[string][]float64{"age": ages, "income": incomes},
+		Labels: map[string][]string{"ocean": oceans, "kind": kinds},
+	}
+	got, err := m.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unclipped, err := m.Linear.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortened := 0
+	for i, v := range got {
+		want := byHand(m, map[string]float64{"age": ages[i], "income": incomes[i]}, map[string]string{"ocean": oceans[i], "kind": kinds[i]})
+		if math.Abs(v-want) > 1e-9*math.Abs(want) {
+			t.Errorf("row %d: %v, want %v", i, v, want)
+		}
+		if v != unclipped[i] {
+			shortened++
+		}
+	}
+	if shortened == 0 || shortened == len(got) {
+		t.Errorf("%d of %d rows were shortened; the test means to see both", shortened, len(got))
+	}
+	// Codes are treated as labels are.
+	index := map[string]int32{"": 0, "c": 1, "a": 2}
+	codes := make([]int32, len(kinds))
+	for i, k := range kinds {
+		var known bool
+		if codes[i], known = index[k]; !known {
+			codes[i] = -1
+		}
+	}
+	delete(rows.Labels, "kind")
+	rows.Codes = map[string]Codes{"kind": {codes, []string{"", "c", "a"}}}
+	again, err := m.Predict(nil, rows)
+	if err != nil || !slices.Equal(got, again) {
+		t.Errorf("codes give %v, labels %v (%v)", again, got, err)
+	}
+}
+
+// With a norm that no row reaches it is the linear model it embeds.
+func TestClippedWithoutClipping(t *testing.T) {
+	m := clippedSample()
+	m.Norm = 10
+	rows := strangeRows(rand.New(rand.NewPCG(4, 4)), 500)
+	got, err1 := m.Predict(nil, rows)
+	want, err2 := m.Linear.Predict(nil, rows)
+	if err1 != nil || err2 != nil || !slices.Equal(got, want) {
+		t.Error("predictions differ", err1, err2)
+	}
+}
+
+// The suite of TestPredictConformance, for hostile cells.
+func TestClippedPredictConformance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
+		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
+		m := clippedSample()
+		m.Norm = rapid.Float64Range(1e-300, 3).Draw(t, "norm")
+		rows := strangeRows(rng, n)
+		serial, err := m.predict(nil, rows, 1)
+		if err != nil || len(serial) != n {
+			t.Fatal(err, len(serial))
+		}
+		for i, v := range serial {
+			if !(v >= m.Lower && v <= m.Upper) {
+				t.Fatalf("row %d predicts %v", i, v)
+			}
+		}
+		parallel, err := m.predict(make([]float64, 3, 50), rows, 7)
+		if err != nil || !slices.Equal(serial, parallel) {
+			t.Fatal("parallel and serial differ", err)
+		}
+		order := rng.Perm(n)
+		shuffled, err := m.Predict(nil, rows.permuted(order))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, from := range order {
+			if math.Float64bits(shuffled[i]) != math.Float64bits(serial[from]) {
+				t.Fatalf("row %d changed with its place", from)
+			}
+		}
+	})
+}
+
+// Sums that overflow in both directions, ranges as wide as float64 and as
+// narrow as it resolves still give numbers.
+func TestClippedPredictIsTotal(t *testing.T) {
+	const big = math.MaxFloat64
+	for _, c := range []struct{ lower, upper, coefficient, norm float64 }{
+		{-big, big, 1e10, 1}, {-big, big, 1e10, big}, {0, 5e-324, big, 1}, {1, math.Nextafter(1, 2), big, 5e-324}, {-1, 1, big, 1e-200},
+	} {
+		m := &ClippedLinear{
+			Linear: Linear{
+				Target:  "y",
+				Columns: []Column{{Name: "a", Lower: c.lower, Upper: c.upper}, {Name: "b", Lower: -big, Upper: big}},
+				Terms:   []Term{{Column: 0, Coefficient: c.coefficient}, {Column: 1, Coefficient: -c.coefficient}},
+				Lower:   -big, Upper: big,
+			},
+			Norm: c.norm,
+		}
+		if c.upper == 5e-324 { // half of it is 0: nothing to scale by
+			var problem *ModelError
+			if err := m.Validate(); !errors.As(err, &problem) || problem.Path != "columns[0].lower" {
+				t.Errorf("a range without width: %v", err)
+			}
+			continue
+		}
+		values := []float64{big, -big, 0, math.NaN(), math.Inf(-1), 1}
+		got, err := m.Predict(nil, Rows{N: len(values), Numeric: map[string][]float64{"a": values, "b": values}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if !finite(v) {
+				t.Errorf("%+v: row %d predicts %v", c, i, v)
+			}
+		}
+	}
+}
+
+func TestClippedContradictions(t *testing.T) {
+	if err := clippedSample().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		spoil func(m *ClippedLinear)
+	}{
+		{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
+		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
+		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
+		{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
+		{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
+		{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
+		{"columns[0].lower", func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
+		{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
+	} {
+		m := clippedSample()
+		c.spoil(m)
+		var written strings.Builder
+		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
+		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
+			var problem *ModelError
+			if !errors.As(err, &problem) || problem.Path != c.path {
+				t.Errorf("%s: %s gives %v", c.path, what, err)
+			}
+		}
+		if written.Len() > 0 {
+			t.Errorf("%s: something was written", c.path)
+		}
+	}
+	for _, c := range contradictions { // those of the embedded model
+		m := clippedSample()
+		c.spoil(&m.Linear)
+		var problem *ModelError
+		if err := m.Validate(); !errors.As(err, &problem) {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+	var problem *ModelError
+	if _, err := clippedSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
+		t.Errorf("N = -1: %v", err)
+	}
+	if _, err := clippedSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
+		t.Errorf("no columns: %v", err)
+	}
+}
+
+// The layout is frozen with the rest of version 1.
+func TestClippedGoldenVersion1(t *testing.T) {
+	if *writeGolden {
+		if err := os.WriteFile(clippedGoldenFile, encode(t, clippedSample()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(clippedGoldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeModel(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(clippedSample(), m); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(golden), string(encode(t, clippedSample()))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestClippedDecodeRefuses(t *testing.T) {
+	golden := string(encode(t, clippedSample()))
+	clip := `  "clip": {"constant":0.5,"norm":1.25},` + "\n"
+	for _, c := range []struct{ old, new, want string }{
+		{clip, "", `model file 1:1: key "clip" is absent`},
+		{`"norm":1.25`, `"norm":0`, `model file 20:34: clip.norm: must be finite and above 0`},
+		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
+		{`"norm":1.25`, `"norm":1.25,"limit":3`, `model file 20:39: clip: unknown key "limit"`},
+		{`"constant":0.5,`, ``, `model file 20:11: clip: key "constant" is absent`},
+		{`"constant":0.5`, `"constant":2`, `model file 20:23: clip.constant: must be in [0, 1]`},
+		{`"kind": "clipped-linear"`, `"kind": "linear"`, `model file 20:3: unknown key "clip"`},
+		{`"kind": "clipped-linear"`, `"kind": "clipped"`, `model file 3:11: kind: is "clipped", this version reads "linear" or "clipped-linear"`},
+		{`"lower":0,"upper":120`, `"lower":0,"upper":0`, `model file 7:5: columns[0].lower: is not below upper`},
+	} {
+		file := strings.Replace(golden, c.old, c.new, 1)
+		if file == golden {
+			t.Errorf("%q does not occur", c.old)
+		}
+		_, err := DecodeModel(strings.NewReader(file))
+		var problem *DecodeError
+		if !errors.As(err, &problem) || err.Error() != c.want {
+			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
+		}
+	}
+}
+
+func TestClippedFileRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &ClippedLinear{Linear: *drawLinear(t), Constant: rapid.Float64Range(0, 1).Draw(t, "constant"), Norm: rapid.Float64Range(1e-9, 9).Draw(t, "norm")}
+		if m.Validate() != nil {
+			t.Skip("a range without width")
+		}
+		written := encode(t, m)
+		got, err := DecodeModel(bytes.NewReader(written))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if !bytes.Equal(written, encode(t, got)) {
+			t.Fatalf("another file after a round trip:\n%s", written)
+		}
+	})
+}
+
+func TestClippedScaled(t *testing.T) {
+	m := clippedSample()
+	halfY := (5e6 + 1000) / 2.
+	scaled := m.Scaled()
+	for i, unit := range []float64{60 / halfY, 1 / halfY, 1 / halfY, 1 / halfY, (1e7 + 1) / 2 / halfY} {
+		want := m.Terms[i]
+		want.Coefficient *= unit
+		want.StdError *= unit
+		if diff := cmp.Diff(want, scaled[i], cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) })); diff != "" {
+			t.Errorf("term %d: %s", i, diff)
+		}
+	}
+	if m.Terms[0].Coefficient != 1.5 {
+		t.Error("the model itself was changed")
+	}
+}
+
+func BenchmarkClippedPredict(b *testing.B) {
+	m := &ClippedLinear{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}, Constant: .5, Norm: 2}
+	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for j := range 20 {
+		name := string(rune('a' + j))
+		column := make([]float64, rows.N)
+		for i := range column {
+			column[i] = rng.NormFloat64()
+		}
+		rows.Numeric[name] = column
+		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
+		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
+	}
+	dst := make([]float64, rows.N)
+	b.SetBytes(int64(8 * rows.N * 20))
+	for b.Loop() {
+		if _, err := m.Predict(dst, rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

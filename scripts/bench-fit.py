@@ -1,0 +1,105 @@
+"""Alternates `dptrain fit` with pandas and scikit-learn on one CSV file.
+
+The file is written once, from a fixed seed, and read once before anything is
+measured, so that both sides find it in the file cache. Our side is the whole
+process: start, reading, training, held-out metric, output. The other side is a
+process too, but its time begins after its imports: it reads the file with
+read_csv and fits LinearRegression, nothing else. Both use their default number
+of threads. The ratio is that of the medians; memory is the largest resident set
+that the system saw, the largest over the rounds. Called by bench-fit.sh.
+"""
+
+import argparse
+import multiprocessing
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+PEER = """
+import sys, time
+import pandas as pd
+from sklearn.linear_model import LinearRegression
+start = time.perf_counter()
+table = pd.read_csv(sys.argv[1])
+y = table.pop("y")
+LinearRegression().fit(table, y)
+print(time.perf_counter() - start)
+"""
+
+
+def write_table(path, rows, columns):
+    """Features of many scales, a linear target with noise; seven digits a cell."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    k = columns - 1
+    mix = rng.normal(size=(8, k))
+    scale = np.exp(rng.normal(0, 2, k))
+    theta = rng.normal(size=k)
+    for start in range(0, rows, 50_000):
+        n = min(50_000, rows - start)
+        x = rng.normal(size=(n, 8)) @ mix + rng.normal(size=(n, k))
+        y = x @ theta + 5 * rng.normal(size=n)
+        block = pd.DataFrame(np.column_stack([x * scale, y]), columns=[f"x{j}" for j in range(k)] + ["y"])
+        block.to_csv(path, mode="a", header=start == 0, index=False, float_format="%.7g")
+
+
+def run(command):
+    """Runs a command; returns its standard output, wall seconds and peak bytes."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    out = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"bench-fit: {command[0]} ended with code {child.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return out, seconds, usage.ru_maxrss * unit
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--columns", type=int, default=90, help="with the target")
+    parser.add_argument("dptrain", help="the program")
+    parser.add_argument("folder", help="an empty folder for the table and the results")
+    args = parser.parse_args()
+
+    table, out = os.path.join(args.folder, "table.csv"), os.path.join(args.folder, "out")
+    # In a process of its own: Linux counts the memory of a parent, at the moment
+    # it starts a child, in the child's largest resident set.
+    writer = multiprocessing.get_context("spawn").Process(target=write_table, args=(table, args.rows, args.columns))
+    writer.start()
+    writer.join()
+    if writer.exitcode != 0:
+        sys.exit("bench-fit: the table could not be written")
+    size = os.path.getsize(table)
+    print(f"{args.rows} x {args.columns}, {size / 1e6:.0f} MB", file=sys.stderr)
+    with open(table, "rb") as f:
+        while f.read(1 << 24):
+            pass
+    ours, peer, ours_bytes, peer_bytes = [], [], [], []
+    for _ in range(args.rounds):
+        _, seconds, peak = run([args.dptrain, "fit", "--data", table, "--target", "y", "--epsilon", "1", "--out", out])
+        shutil.rmtree(out)
+        ours.append(seconds)
+        ours_bytes.append(peak)
+        text, _, peak = run([sys.executable, "-c", PEER, table])
+        peer.append(float(text))
+        peer_bytes.append(peak)
+        print(f"dptrain {ours[-1]:.2f} s {ours_bytes[-1] / 1e9:.2f} GB  pandas and scikit-learn {peer[-1]:.2f} s {peak / 1e9:.2f} GB", file=sys.stderr)
+    print(
+        f"ratio pandas+scikit-learn/dptrain: {statistics.median(peer) / statistics.median(ours):.2f}"
+        f"  ({statistics.median(peer):.2f} s and {statistics.median(ours):.2f} s;"
+        f" memory {max(peer_bytes) / 1e9:.2f} GB and {max(ours_bytes) / 1e9:.2f} GB)"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// ErrCount is returned at plan time for a number of features that is not
+// between 1 and one less than the number of candidates.
+var ErrCount = errors.New("selection: k must be at least 1 and below the number of candidate columns")
+
+// DefaultK is how many features are picked when a recipe does not say.
+const DefaultK = 5
+
+// Kendall picks K features one by one by the exponential mechanism on rank
+// correlations (DPKendall of "Better Private Linear Regression Through Better
+// Private Feature Selection", with the sound counts and scales of
+// algorithms.md 1). It runs on raw columns: ranks need no range and no bounds.
+// A category column ranks by the order in which the recipe lists its values.
+// A missing value ranks below every other.
+type Kendall struct {
+	K int // 1 <= K < number of candidates
+}
+
+// Name returns "kendall".
+func (Kendall) Name() string { return "kendall" }
+
+// Plan returns K equal draws of the exponential mechanism.
+func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
+	if x.K < 1 || x.K >= len(f.Columns) {
+		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+	}
+	return budget.ExponentialLeaf("kendall", 1, x.K), true, nil
+}
+
+// Most returns the K candidates that take the most room in a row.
+func (x Kendall) Most(f Facts) []dataset.Column {
+	widest := slices.Clone(f.Columns)
+	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return len(b.Categories) - len(a.Categories) })
+	return widest[:min(x.K, len(widest))]
+}
+
+// Select returns the picked candidates, increasing.
+func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	last := len(f.Columns)
+	all := v.Block(0, v.Len())
+	target := kendall.Rank(all.Float(last, nil), nil)
+	scores, err := s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+		if f.Columns[j].Kind == dataset.Category {
+			return kendall.RankCodes(all.Codes(j, nil), scratch)
+		}
+		return kendall.Rank(all.Float(j, nil), scratch)
+	}, target)
+	if err != nil {
+		return nil, err
+	}
+	left := make([]int, last)
+	for j := range left {
+		left[j] = j
+	}
+	var picked []int
+	for round := range x.K {
+		choice, err := mechanism.Choose(s, "kendall", round, scores.Scores(left))
+		if err != nil {
+			return nil, err
+		}
+		j := left[choice.Value()]
+		picked = append(picked, j)
+		left = slices.Delete(left, choice.Value(), choice.Value()+1)
+		if round+1 < x.K {
+			if err := scores.Pick(ctx, j); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(picked)
+	return picked, nil
+}
