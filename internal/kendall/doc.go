@@ -44,7 +44,7 @@
 // where disc counts the strict inversions of y after sorting by (x, y). Instead
 // of merging, the inversions of that permutation are counted by its digits,
 // nine bits at a time, with eight counters in each machine word (see
-// splitAscents). If the distinct values of the two columns make a table of few
+// split). If the distinct values of the two columns make a table of few
 // cells a row, as any column does with a binary one, going through the table is
 // quicker and is done instead (see coarse).
 package kendall

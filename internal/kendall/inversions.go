@@ -24,7 +24,7 @@ func ascents(p, work []uint32) int64 {
 		return leafAscents(p)
 	}
 	shift := max(leafBits, width-digitBits)
-	total := splitAscents(p, work, uint(shift))
+	total := newSplit(uint(shift)).ascents(p, work)
 	for from := 0; from < len(p); from += 1 << shift {
 		to := min(from+1<<shift, len(p))
 		total += ascents(work[from:to], p[from:to])
@@ -32,20 +32,45 @@ func ascents(p, work []uint32) int64 {
 	return total
 }
 
-// splitAscents returns the number of ascents of the digits p[i]>>shift and
-// moves the other bits of the elements to work, by digits and in their old
-// order for each digit. As p is a permutation, digit d begins at d<<shift, and
-// what it is left with is a permutation again.
-func splitAscents(p, work []uint32, shift uint) int64 {
-	var (
-		t     digitCounts
-		next  [digits]uint32
-		rest  = uint32(1)<<(shift&31) - 1
-		total uint64
-	)
-	for d := range next {
-		next[d] = uint32(d) << (shift & 31)
+// split counts the ascents of the digits p[i]>>shift of a permutation and moves
+// the other bits of its elements to work, by digits and in their old order for
+// each digit. Digit d begins at d<<shift, and what it is left with is a
+// permutation again.
+type split struct {
+	shift  uint
+	next   [digits]uint32 // where in work the next element of a digit goes
+	before [digits]uint32 // elements of a lower digit, in the chunks before this one
+	// For this chunk, a tree of words of counters, three bits of the digit a
+	// level. Its root is a local variable of ascents.
+	mid [8]uint64
+	low [64]uint64
+}
+
+func newSplit(shift uint) *split {
+	s := &split{shift: shift}
+	for d := range s.next {
+		s.next[d] = uint32(d) << (shift & 31)
 	}
+	return s
+}
+
+// skip brings s to the state in which ascents(p, ...) would leave it.
+func (s *split) skip(p []uint32) {
+	var counts [digits]uint32
+	for _, v := range p {
+		counts[v>>(s.shift&31)%digits]++
+	}
+	for d, c := range counts {
+		s.next[d] += c
+	}
+	starts(counts[:])
+	s.before = counts
+}
+
+// ascents returns how many pairs of an element before p or in p and a later
+// one in p have digits in ascending order.
+func (s *split) ascents(p, work []uint32) int64 {
+	shift, rest, total := s.shift, uint32(1)<<(s.shift&31)-1, uint64(0)
 	for len(p) > 0 {
 		chunk := p[:min(chunkSize, len(p))]
 		p = p[len(chunk):]
@@ -53,35 +78,24 @@ func splitAscents(p, work []uint32, shift uint) int64 {
 		for _, v := range chunk {
 			d := v >> (shift & 31) % digits
 			a, b, c := 8*(d>>6)&63, 8*(d>>3)&63, 8*d&63
-			mid, low := &t.mid[d>>6], &t.low[d>>3]
-			total += uint64(t.before[d]) + root>>a&255 + *mid>>b&255 + *low>>c&255
+			mid, low, e := &s.mid[d>>6], &s.low[d>>3], &s.next[d]
+			total += uint64(s.before[d]) + root>>a&255 + *mid>>b&255 + *low>>c&255
 			root += lanes8 << a
 			*mid += lanes8 << b
 			*low += lanes8 << c
-			e := &next[d]
 			work[*e] = v & rest
 			*e++
 		}
-		t.fold(root)
+		s.fold(root)
 	}
 	return int64(total)
 }
 
-// digitCounts tells how many elements had a digit below a given one: before
-// for those of the chunks before this one, and for this chunk a tree of words
-// of counters, three bits of the digit a level. Its root is a local variable
-// of splitAscents.
-type digitCounts struct {
-	before [digits]uint32
-	mid    [8]uint64
-	low    [64]uint64
-}
-
 // fold adds the counts of a chunk to before and clears them.
-func (t *digitCounts) fold(root uint64) {
-	for g, w := range t.low {
-		base := uint32(root>>(g&^7)&255 + t.mid[g>>3]>>(8*g&63)&255)
-		b := (*[8]uint32)(t.before[8*g:])
+func (s *split) fold(root uint64) {
+	for g, w := range s.low {
+		base := uint32(root>>(g&^7)&255 + s.mid[g>>3]>>(8*g&63)&255)
+		b := (*[8]uint32)(s.before[8*g:])
 		b[0] += base
 		b[1] += base + uint32(w>>8&255)
 		b[2] += base + uint32(w>>16&255)
@@ -91,7 +105,7 @@ func (t *digitCounts) fold(root uint64) {
 		b[6] += base + uint32(w>>48&255)
 		b[7] += base + uint32(w>>56)
 	}
-	t.mid, t.low = [8]uint64{}, [64]uint64{}
+	s.mid, s.low = [8]uint64{}, [64]uint64{}
 }
 
 // leafAscents is ascents for at most 2^leafBits elements: a set of bits for the last six, below two

@@ -30,7 +30,7 @@ type Ranks struct {
 	byRows atomic.Pointer[[]uint32]
 }
 
-// Scratch is the working memory of one goroutine for [Rank] and [S]: 36 bytes a
+// Scratch is the working memory of one goroutine for [Rank] and [S]: 28 bytes a
 // row of the longest column it has seen, more only if many of its values lie
 // closer together than 2^-16 of their range, and twice as much for [Pair]. The
 // zero value is ready to use; nil stands for one that is used once. It holds
@@ -53,8 +53,7 @@ func Rank(column []float64, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	scratch.sorter.loadFloats(column)
-	return scratch.sorter.ranks()
+	return scratch.sorter.ranks(column)
 }
 
 // RankCodes is [Rank] for a column of category codes, ordered as numbers are.
@@ -64,8 +63,12 @@ func RankCodes(codes []int32, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	scratch.sorter.loadCodes(codes)
-	return scratch.sorter.ranks()
+	s := &scratch.sorter
+	s.values = s.values[:0]
+	for _, c := range codes {
+		s.values = append(s.values, float64(c)) // exact
+	}
+	return s.ranks(s.values)
 }
 
 func checkRows(n int) {
@@ -80,12 +83,14 @@ func (r *Ranks) Len() int { return len(r.order) }
 // Distinct returns the number of distinct values, from 0 (no rows) to Len.
 func (r *Ranks) Distinct() int { return r.distinct }
 
-// ranks sorts the loaded keys.
-func (s *sorter) ranks() *Ranks {
-	r := &Ranks{order: make([]uint32, len(s.keys))}
-	if len(s.keys) > 0 {
+// ranks ranks a column and does not keep it.
+func (s *sorter) ranks(column []float64) *Ranks {
+	r := &Ranks{order: make([]uint32, len(column))}
+	if len(column) > 0 {
+		s.load(column)
 		s.sort()
 		s.fill(r)
+		s.column = nil
 	}
 	return r
 }
@@ -112,11 +117,11 @@ func (s *sorter) fill(r *Ranks) {
 // fillRun writes the items from..to, of one estimate, to r.
 func (s *sorter) fillRun(r *Ranks, from, to int) {
 	run, order := s.sorted[from:to], r.order[from:to]
-	keys, differ := s.keys, uint64(0)
-	key := keys[uint32(run[0])]
+	column, differ := s.column, uint64(0)
+	first := key(column[uint32(run[0])])
 	for i, item := range run {
 		order[i] = uint32(item)
-		differ |= keys[uint32(item)] ^ key
+		differ |= key(column[uint32(item)]) ^ first
 	}
 	order[0] |= opens
 	if differ == 0 {
@@ -128,7 +133,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 	group := 0
 	for i, item := range run {
 		order[i] = uint32(item)
-		if i == 0 || keys[uint32(item)] != keys[uint32(run[i-1])] {
+		if i == 0 || key(column[uint32(item)]) != key(column[uint32(run[i-1])]) {
 			order[i] |= opens
 			r.distinct++
 			r.tied += pairs(i - group)
@@ -143,7 +148,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 func (s *sorter) sortRun(run []uint64) {
 	if len(run) <= shortRun {
 		slices.SortStableFunc(run, func(a, b uint64) int {
-			return cmp.Compare(s.keys[uint32(a)], s.keys[uint32(b)])
+			return cmp.Compare(s.column[uint32(a)], s.column[uint32(b)])
 		})
 		return
 	}
@@ -151,13 +156,11 @@ func (s *sorter) sortRun(run []uint64) {
 		s.deeper = new(sorter)
 	}
 	d := s.deeper
-	d.grow(len(run))
-	for i, item := range run {
-		k := s.keys[uint32(item)]
-		d.keys[i] = k
-		d.low, d.high = min(d.low, k), max(d.high, k)
+	d.values = d.values[:0]
+	for _, item := range run {
+		d.values = append(d.values, s.column[uint32(item)])
 	}
-	rows := d.ranks().order
+	rows := d.ranks(d.values).order
 	copy(d.items, run)
 	for i, at := range rows {
 		run[i] = d.items[at&rowMask]
