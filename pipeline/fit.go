@@ -91,7 +91,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 		Epsilon: guarantee.Epsilon, Delta: guarantee.Delta, Mu: guarantee.Mu, Relation: guarantee.Relation.String(),
 	}
 	res := &Result{
-		Task: regression.TaskRegression, Target: p.Target, Method: plan.method, Model: fit.Predictor(),
+		Task: regression.TaskRegression, Target: p.Target, Method: plan.Method(), Model: fit.Predictor(),
 		Guarantee: guarantee, Considered: plan.Columns(),
 	}
 	for _, j := range chosen {
@@ -146,7 +146,11 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 // train runs selection, scaling and the model on the training part.
 func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View) (*adassp.Fit, []int, error) {
 	done := r.stage("selection")
-	chosen, err := r.plan.selector.Select(ctx, s.Sub(selectionNode), r.plan.facts, v)
+	b, s, err := r.plan.choose(s, v.Len())
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := b.selector.Select(ctx, s.Sub(selectionNode), r.plan.facts, v)
 	if err != nil {
 		return nil, nil, fmt.Errorf("selection: %w", err)
 	}
@@ -161,7 +165,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	done()
 
 	defer r.stage("model")()
-	method, err := trainerOf(r.plan.method, columns)
+	method, err := trainerOf(b.method, columns)
 	if err != nil {
 		return nil, nil, err
 	}

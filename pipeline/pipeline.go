@@ -61,7 +61,9 @@ type Pipeline struct {
 	// DeclaredScaling refuses numeric columns without a declared range instead
 	// of releasing their ranges.
 	DeclaredScaling bool
-	// Selector chooses the features; nil keeps all.
+	// Selector chooses the features. Nil keeps all, but with Auto as Model and
+	// more than selection.DefaultK candidates the run chooses between all and
+	// selection.Kendall.
 	Selector selection.Selector
 	// SelectionShare is the share of the training budget, in (0, 1), that a
 	// selector which releases something spends; 0 means
@@ -76,8 +78,7 @@ type Plan struct {
 	*budget.Priced
 	guarantee budget.Guarantee
 	facts     selection.Facts
-	selector  selection.Selector
-	method    string
+	branches  []branch
 	columns   []int // candidate features and then the target, as schema columns
 }
 
@@ -94,24 +95,23 @@ const (
 // Plan prices the run: no row is needed and none is read. Errors are those of
 // this package, of package budget and of the stages.
 func (p *Pipeline) Plan() (*Plan, error) {
-	plan := &Plan{selector: p.Selector, method: p.Model}
-	if plan.selector == nil {
-		plan.selector = selection.None{}
-	}
-	if plan.method == "" || plan.method == Auto {
-		plan.method = JointGram
-	}
+	plan := &Plan{}
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
-	train, err := p.trainTree(plan)
-	if err != nil {
-		return nil, err
+	plan.branches = p.branches(plan.facts)
+	trees := make([]budget.Node, len(plan.branches))
+	for i, b := range plan.branches {
+		var err error
+		if trees[i], err = p.trainTree(plan.facts, b); err != nil {
+			return nil, err
+		}
 	}
-	parts := []budget.Node{train}
+	parts := []budget.Node{oneOf(trees)}
 	if p.Holdout > 0 {
 		parts = append(parts, budget.Seq(holdoutNode, evaluate.Regression{}.Plan()))
 	}
+	var err error
 	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
 	if err != nil {
 		return nil, err
@@ -159,10 +159,10 @@ func (p *Pipeline) check(plan *Plan) error {
 	return nil
 }
 
-// trainTree plans the stages of the training part, in the order they run. What
-// a private choice decides is planned for the worst case: every candidate.
-func (p *Pipeline) trainTree(plan *Plan) (budget.Node, error) {
-	choice, private, err := plan.selector.Plan(plan.facts)
+// trainTree plans the stages of a branch of the training part, in the order
+// they run. What a private choice decides is planned for the widest choice.
+func (p *Pipeline) trainTree(f selection.Facts, b branch) (budget.Node, error) {
+	choice, private, err := b.selector.Plan(f)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -179,12 +179,12 @@ func (p *Pipeline) trainTree(plan *Plan) (budget.Node, error) {
 	if private {
 		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
 	}
-	columns := append(slices.Clone(plan.selector.Most(plan.facts)), plan.facts.Target)
+	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
 	ranges, scaled := scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
 	if scaled {
 		stages = append(stages, ranges.Scaled(1-share))
 	}
-	method, err := trainerOf(plan.method, columns)
+	method, err := trainerOf(b.method, columns)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -192,11 +192,11 @@ func (p *Pipeline) trainTree(plan *Plan) (budget.Node, error) {
 	if err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(trainNode, append(stages, budget.Seq(modelNode, model).Scaled(1-share))...), nil
+	return budget.Seq(b.name, append(stages, budget.Seq(modelNode, model).Scaled(1-share))...), nil
 }
 
 // Method returns the model method that the plan runs.
-func (p *Plan) Method() string { return p.method }
+func (p *Plan) Method() string { return p.branches[0].method }
 
 // Columns lists the names of the candidate features in table order.
 func (p *Plan) Columns() []string {

@@ -50,11 +50,14 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		return selection.None{}, nil
 	case "fixed":
 		return selection.Fixed{Features: r.Selection.Features}, nil
-	case "auto": // keeps every column unless told how many
-		if k == 0 {
-			return selection.None{}, nil
+	case "auto":
+		switch {
+		case k > 0: // told how many
+			return selection.Kendall{K: k}, nil
+		case r.Model.Method == pipeline.Auto: // the pipeline chooses
+			return nil, nil
 		}
-		return selection.Kendall{K: k}, nil
+		return selection.None{}, nil
 	case "kendall":
 		if k == 0 {
 			k = selection.DefaultK

@@ -152,13 +152,18 @@ func event(e mechanism.Event) Event {
 }
 
 // place reads the part and the stage from a path of package pipeline's plan:
-// root/part/stage/…
+// root/part/stage/…, or root/part/branch/stage/… where the run chose between
+// branches.
 func place(path string) (part, stage string) {
-	names := strings.SplitN(path, "/", 4)
+	names := strings.Split(path, "/")
 	for len(names) < 3 {
 		names = append(names, names[len(names)-1])
 	}
-	return names[1], names[2]
+	at := 2
+	if pipeline.IsBranch(names[at]) && len(names) > at+1 {
+		at++
+	}
+	return names[1], names[at]
 }
 
 // list returns an empty list for nil: the files write [], not null.

@@ -20,21 +20,30 @@ import (
 const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of
 a draw and share of the budget, and what the whole guarantees.
 
+With --explain, print instead how good models of this shape are at several
+epsilons, so that you can choose epsilon before the data is touched: the whole
+run is carried out on synthetic tables with your columns.
+
 Only the header line of the table is read, never a row.`
 
 func planCommand(a *app) *cobra.Command {
 	var flags recipeFlags
+	var explain explainFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan [RECIPE]",
 		Short: "Show the price of every step before any row is read",
 		Long:  planLong,
 		Example: `  dptrain plan recipe.yaml
-  dptrain plan --data houses.csv --target price --epsilon 'ln(3)' --json`,
+  dptrain plan --data houses.csv --target price --epsilon 'ln(3)' --json
+  dptrain plan recipe.yaml --explain --rows 2000,20000`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return usagef("nothing to price: give a recipe, or --data, --target and --epsilon; see `dptrain plan --help`")
+			}
+			if err := explain.check(cmd.Flags().Changed); err != nil {
+				return err
 			}
 			j, err := flags.load(args)
 			if err != nil {
@@ -44,6 +53,9 @@ func planCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if explain.explain {
+				return a.explain(cmd.Context(), p, plan, &explain, asJSON)
+			}
 			bill := newBill(p, plan)
 			if asJSON {
 				return bill.json(a.stdout)
@@ -52,6 +64,7 @@ func planCommand(a *app) *cobra.Command {
 		},
 	}
 	flags.add(cmd.Flags())
+	explain.add(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

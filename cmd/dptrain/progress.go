@@ -39,32 +39,56 @@ func planName(stage string) string {
 }
 
 // leafShares returns the share of the budget of every leaf: of the part of the
-// records that it sees, because each part has the whole budget. A fixed law and
-// an informer, which no calibration scaled, have none (-1).
+// records that it sees, because each part has the whole budget, and of its
+// branch, because one branch only is taken. A fixed law and an informer, which
+// no calibration scaled, have none (-1).
 func leafShares(leaves []budget.PricedLeaf) []float64 {
 	total := map[string]float64{}
 	for _, l := range leaves {
 		if !l.Fixed && !l.Informer {
-			total[l.Part] += l.Share
+			total[l.Part+"/"+branchOf(l.Path)] += l.Share
 		}
 	}
 	out := make([]float64, len(leaves))
 	for i, l := range leaves {
 		out[i] = -1
-		if !l.Fixed && !l.Informer && total[l.Part] > 0 {
-			out[i] = l.Share / total[l.Part]
+		if whole := total[l.Part+"/"+branchOf(l.Path)]; !l.Fixed && !l.Informer && whole > 0 {
+			out[i] = l.Share / whole
 		}
 	}
 	return out
 }
 
+// branchOf returns the branch of a path root/part/branch/…, or "".
+func branchOf(path string) string {
+	if names := strings.Split(path, "/"); len(names) > 3 && pipeline.IsBranch(names[2]) {
+		return names[2]
+	}
+	return ""
+}
+
 // stageShares adds the shares of the leaves of each stage, the third name of
-// their paths.
+// their paths, or the fourth in a branch; the largest of the branches counts.
 func stageShares(leaves []budget.PricedLeaf) map[string]float64 {
-	out := map[string]float64{}
+	branches := map[string]map[string]float64{}
 	for i, share := range leafShares(leaves) {
-		if names := strings.Split(leaves[i].Path, "/"); len(names) > 2 && share >= 0 {
-			out[names[2]] += share
+		names, branch := strings.Split(leaves[i].Path, "/"), branchOf(leaves[i].Path)
+		at := 2
+		if branch != "" {
+			at = 3
+		}
+		if len(names) <= at || share < 0 {
+			continue
+		}
+		if branches[branch] == nil {
+			branches[branch] = map[string]float64{}
+		}
+		branches[branch][names[at]] += share
+	}
+	out := map[string]float64{}
+	for _, stages := range branches {
+		for stage, share := range stages {
+			out[stage] = max(out[stage], share)
 		}
 	}
 	return out

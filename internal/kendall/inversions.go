@@ -19,18 +19,45 @@ const (
 // ascents returns the number of pairs i < j with p[i] < p[j], where p is a
 // permutation of 0..len(p)-1. It destroys p and work, of the same length.
 func ascents(p, work []uint32) int64 {
-	width := bits.Len(uint(max(len(p), 1) - 1))
-	if width <= leafBits {
+	if len(p) <= 1<<leafBits {
 		return leafAscents(p)
 	}
-	shift := max(leafBits, width-digitBits)
-	total := newSplit(uint(shift)).ascents(p, work)
+	shift := splitShift(len(p))
+	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift)
+}
+
+// ascentsOnTwo is ascents on two goroutines.
+func ascentsOnTwo(p, work []uint32) int64 {
+	if len(p) <= 1<<leafBits {
+		return leafAscents(p)
+	}
+	shift, half := splitShift(len(p)), len(p)/2
+	second := make(chan int64)
+	go func() {
+		s := newSplit(shift)
+		s.skip(p[:half])
+		second <- s.ascents(p[half:], work)
+	}()
+	total := newSplit(shift).ascents(p[:half], work)
+	total += <-second
+	half = half >> shift << shift // between two digits
+	go func() { second <- ascentsInDigits(work[half:], p[half:], shift) }()
+	return total + ascentsInDigits(work[:half], p[:half], shift) + <-second
+}
+
+// ascentsInDigits returns the ascents within each digit of what a split has
+// left in p.
+func ascentsInDigits(p, work []uint32, shift uint) int64 {
+	total := int64(0)
 	for from := 0; from < len(p); from += 1 << shift {
 		to := min(from+1<<shift, len(p))
-		total += ascents(work[from:to], p[from:to])
+		total += ascents(p[from:to], work[from:to])
 	}
 	return total
 }
+
+// splitShift returns the number of bits left to each digit of n elements.
+func splitShift(n int) uint { return uint(max(leafBits, bits.Len(uint(n-1))-digitBits)) }
 
 // split counts the ascents of the digits p[i]>>shift of a permutation and moves
 // the other bits of its elements to work, by digits and in their old order for

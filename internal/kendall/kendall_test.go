@@ -266,8 +266,9 @@ func mergeInversions(v, work []float64) int64 {
 func TestPair(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	scratch := new(kendall.Scratch)
-	for range 20 {
-		x, y := column(r, 500), column(r, 500)
+	for i := range 30 {
+		n := 100 + 100*i // leaves only, and splits on two goroutines
+		x, y := column(r, n), column(r, n)
 		if got, want := kendall.Pair(x, y, scratch), definition(x, y); got != want {
 			t.Errorf("Pair = %d, want %d", got, want)
 		}

@@ -30,7 +30,7 @@ type Ranks struct {
 	byRows atomic.Pointer[[]uint32]
 }
 
-// Scratch is the working memory of one goroutine for [Rank] and [S]: 28 bytes a
+// Scratch is the working memory of one goroutine for [Rank] and [S]: 36 bytes a
 // row of the longest column it has seen, more only if many of its values lie
 // closer together than 2^-16 of their range, and twice as much for [Pair]. The
 // zero value is ready to use; nil stands for one that is used once. It holds
@@ -53,7 +53,8 @@ func Rank(column []float64, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	return scratch.sorter.ranks(column)
+	scratch.sorter.loadFloats(column)
+	return scratch.sorter.ranks()
 }
 
 // RankCodes is [Rank] for a column of category codes, ordered as numbers are.
@@ -63,12 +64,8 @@ func RankCodes(codes []int32, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	s := &scratch.sorter
-	s.values = s.values[:0]
-	for _, c := range codes {
-		s.values = append(s.values, float64(c)) // exact
-	}
-	return s.ranks(s.values)
+	scratch.sorter.loadCodes(codes)
+	return scratch.sorter.ranks()
 }
 
 func checkRows(n int) {
@@ -83,14 +80,12 @@ func (r *Ranks) Len() int { return len(r.order) }
 // Distinct returns the number of distinct values, from 0 (no rows) to Len.
 func (r *Ranks) Distinct() int { return r.distinct }
 
-// ranks ranks a column and does not keep it.
-func (s *sorter) ranks(column []float64) *Ranks {
-	r := &Ranks{order: make([]uint32, len(column))}
-	if len(column) > 0 {
-		s.load(column)
+// ranks sorts the loaded keys.
+func (s *sorter) ranks() *Ranks {
+	r := &Ranks{order: make([]uint32, len(s.keys))}
+	if len(s.keys) > 0 {
 		s.sort()
 		s.fill(r)
-		s.column = nil
 	}
 	return r
 }
@@ -117,11 +112,11 @@ func (s *sorter) fill(r *Ranks) {
 // fillRun writes the items from..to, of one estimate, to r.
 func (s *sorter) fillRun(r *Ranks, from, to int) {
 	run, order := s.sorted[from:to], r.order[from:to]
-	column, differ := s.column, uint64(0)
-	first := key(column[uint32(run[0])])
+	keys, differ := s.keys, uint64(0)
+	key := keys[uint32(run[0])]
 	for i, item := range run {
 		order[i] = uint32(item)
-		differ |= key(column[uint32(item)]) ^ first
+		differ |= keys[uint32(item)] ^ key
 	}
 	order[0] |= opens
 	if differ == 0 {
@@ -133,7 +128,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 	group := 0
 	for i, item := range run {
 		order[i] = uint32(item)
-		if i == 0 || key(column[uint32(item)]) != key(column[uint32(run[i-1])]) {
+		if i == 0 || keys[uint32(item)] != keys[uint32(run[i-1])] {
 			order[i] |= opens
 			r.distinct++
 			r.tied += pairs(i - group)
@@ -148,7 +143,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 func (s *sorter) sortRun(run []uint64) {
 	if len(run) <= shortRun {
 		slices.SortStableFunc(run, func(a, b uint64) int {
-			return cmp.Compare(s.column[uint32(a)], s.column[uint32(b)])
+			return cmp.Compare(s.keys[uint32(a)], s.keys[uint32(b)])
 		})
 		return
 	}
@@ -156,11 +151,13 @@ func (s *sorter) sortRun(run []uint64) {
 		s.deeper = new(sorter)
 	}
 	d := s.deeper
-	d.values = d.values[:0]
-	for _, item := range run {
-		d.values = append(d.values, s.column[uint32(item)])
+	d.grow(len(run))
+	for i, item := range run {
+		k := s.keys[uint32(item)]
+		d.keys[i] = k
+		d.low, d.high = min(d.low, k), max(d.high, k)
 	}
-	rows := d.ranks(d.values).order
+	rows := d.ranks().order
 	copy(d.items, run)
 	for i, at := range rows {
 		run[i] = d.items[at&rowMask]

@@ -11,8 +11,8 @@ const (
 	crowded       = 12 // items of one slot left to the insertion sort
 )
 
-// sorter finds the order of a column by the keys of its values. It keeps its
-// working memory, 16 bytes a row and at most 256 KiB, from call to call.
+// sorter finds the order of a column of keys. It keeps its working memory, 24
+// bytes a row and at most 256 KiB, from call to call.
 //
 // A histogram of the leading bits, those from the first in which keys differ,
 // is read as the distribution function of the keys, linear within a bin. Scaled
@@ -23,33 +23,45 @@ const (
 // column; they are equal, or few, or rarely many, and then sorted by the same
 // method on the bits that are left.
 type sorter struct {
-	column        []float64
-	low, high     uint64   // least and greatest key
-	items, sorted []uint64 // in the order of rows, and of estimates
-	bins          []uint32
-	values        []float64 // a column that was not given as such
-	deeper        *sorter   // for long runs of different keys with one estimate
+	keys, items, sorted []uint64
+	low, high           uint64 // least and greatest key
+	bins                []uint32
+	deeper              *sorter // for long runs of different keys with one estimate
 }
 
-// load prepares s for a column, which it reads until ranks is done.
-func (s *sorter) load(column []float64) {
-	n := len(column)
-	if cap(s.items) < n {
-		s.items, s.sorted = make([]uint64, n), make([]uint64, n)
+func (s *sorter) grow(n int) {
+	if cap(s.keys) < n {
+		s.keys, s.items, s.sorted = make([]uint64, n), make([]uint64, n), make([]uint64, n)
 	}
-	s.items, s.sorted = s.items[:n], s.sorted[:n]
-	low, high := ^uint64(0), uint64(0)
-	for _, v := range column {
-		k := key(v)
+	s.keys, s.items, s.sorted = s.keys[:n], s.items[:n], s.sorted[:n]
+	s.low, s.high = ^uint64(0), 0
+}
+
+func (s *sorter) loadFloats(column []float64) {
+	s.grow(len(column))
+	low, high := s.low, s.high
+	keys := s.keys[:len(column)]
+	for i, v := range column {
+		k := floatKey(v)
+		keys[i] = k
 		low, high = min(low, k), max(high, k)
 	}
-	s.column, s.low, s.high = column, low, high
+	s.low, s.high = low, high
+}
+
+func (s *sorter) loadCodes(codes []int32) {
+	s.grow(len(codes))
+	for i, c := range codes {
+		k := codeKey(c)
+		s.keys[i] = k
+		s.low, s.high = min(s.low, k), max(s.high, k)
+	}
 }
 
 // sort sets sorted to the items in ascending order of (estimate, row).
 func (s *sorter) sort() {
 	var ends [1 << maxBucketBits]uint32
-	bucketBits := min(max(bits.Len(uint(len(s.column)))-itemsLog, 1), maxBucketBits)
+	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 1), maxBucketBits)
 	shift := uint(rowBits - bucketBits)
 	s.estimate(&ends, shift)
 	starts(ends[:])
@@ -72,11 +84,11 @@ func (s *sorter) sort() {
 // the items of each bucket estimate>>bucketShift.
 func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 	shift := s.histogram()
-	fraction := uint(rowBits - bits.Len(uint(len(s.column)-1))) // bits of an estimate after the point
+	fraction := uint(rowBits - bits.Len(uint(len(s.keys)-1))) // bits of an estimate after the point
 	low, bins := s.low, s.bins
-	items := s.items[:len(s.column)]
-	for i, v := range s.column {
-		d := key(v) - low
+	items := s.items[:len(s.keys)]
+	for i, k := range s.keys {
+		d := k - low
 		bin := bins[d>>(shift&63):][:2]
 		first, next := uint64(bin[0]), uint64(bin[1])
 		inBin, _ := bits.Mul64(d<<1<<(63-shift&63), (next-first)<<(fraction&63))
@@ -90,7 +102,7 @@ func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 // the shift that takes key-low to its bin.
 func (s *sorter) histogram() (shift uint) {
 	width := bits.Len64(s.high - s.low)
-	binBits := min(width, maxBinBits, bits.Len(uint(len(s.column))))
+	binBits := min(width, maxBinBits, bits.Len(uint(len(s.keys))))
 	shift = uint(width - binBits)
 	if size := 1<<binBits + 1; cap(s.bins) < size {
 		s.bins = make([]uint32, size)
@@ -99,8 +111,8 @@ func (s *sorter) histogram() (shift uint) {
 		clear(s.bins)
 	}
 	low, bins := s.low, s.bins
-	for _, v := range s.column {
-		bins[(key(v)-low)>>(shift&63)]++
+	for _, k := range s.keys {
+		bins[(k-low)>>(shift&63)]++
 	}
 	starts(bins)
 	return shift
