@@ -7,6 +7,9 @@
 // guarantee covers them, so [Run] refuses to start unless [Config.Public] says
 // that the tables are public.
 //
+// [Explain] needs no table at all: it makes synthetic ones of a declared shape,
+// to say what error to expect before private data is touched.
+//
 // # Trials
 //
 // One trial holds out a tenth of the rows, gives the other nine tenths and the

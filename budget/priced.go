@@ -134,7 +134,11 @@ func (p *Priced) Guarantee() Guarantee {
 	list := append(profileEpsilons(), t.Epsilon)
 	slices.Sort(list)
 	for _, e := range slices.Compact(list) {
-		g.Profile = append(g.Profile, ProfilePoint{Epsilon: e, Delta: p.Delta(e)})
+		d := p.Delta(e)
+		if d == 0 && t.Delta > 0 {
+			d = math.SmallestNonzeroFloat64 // an underflow is not a proof of 0
+		}
+		g.Profile = append(g.Profile, ProfilePoint{Epsilon: e, Delta: d})
 	}
 	return g
 }

@@ -17,7 +17,7 @@ import (
 
 // publicTable reads one of the public data sets that stand beside the project,
 // every column numeric and undeclared, the last one the target.
-func publicTable(t *testing.T, name string) (*Pipeline, *dataset.Table) {
+func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", "data", "regression", name)
 	if _, err := os.Stat(path); err != nil {

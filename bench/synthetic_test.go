@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// TestSyntheticLaw checks what [Explain] says about its tables. The tables are
+// the same in every run.
+func TestSyntheticLaw(t *testing.T) {
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "a"}, {Name: "idle"}, {Name: "y", Ranged: true, Lower: 100, Upper: 900},
+		{Name: "b", Ranged: true, Lower: -8, Upper: 8},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+	}}
+	const n = 40_000
+	draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
+		f := newFamily(schema, []int{0, 3, 4}, 2, newSynthetic(seed, 1))
+		cols, err := f.rows(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cols, f
+	}
+	cols, f := draw(7)
+	a, b, y := cols[0].Floats, cols[3].Floats, cols[2].Floats
+	if got := correlation(a, b); math.Abs(got-SyntheticCorrelation) > .03 {
+		t.Errorf("correlation %v", got)
+	}
+	if mean, sd := moments(b); math.Abs(mean) > .06 || math.Abs(sd-2) > .05 {
+		t.Errorf("a range of -8 to 8 has mean %v, deviation %v", mean, sd)
+	}
+	if mean, sd := moments(y); math.Abs(mean-500) > 3 || math.Abs(sd-100) > 3 || slices.Min(y) < 100 || slices.Max(y) > 900 {
+		t.Errorf("target: mean %v, deviation %v", mean, sd)
+	}
+	counts := make([]int, 3)
+	truth := make([]float64, n)
+	for i, code := range cols[4].Codes {
+		counts[code]++
+		for k, j := range f.numeric {
+			u := f.units[j]
+			truth[i] += f.weights[k] * (cols[j].Floats[i] - u.center) / u.scale
+		}
+		truth[i] += f.effects[0][code]
+	}
+	for _, count := range counts {
+		if math.Abs(float64(count)-n/3.) > 500 {
+			t.Errorf("levels %v", counts)
+		}
+	}
+	if r := correlation(truth, y); math.Abs(r*r-SyntheticR2) > .02 {
+		t.Errorf("the true function has R² %v", r*r)
+	}
+	again, _ := draw(7)
+	other, _ := draw(8)
+	if !slices.Equal(again[2].Floats, y) || slices.Equal(other[2].Floats, y) {
+		t.Error("the seed does not choose the table")
+	}
+}
+
+func moments(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sd += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return mean, math.Sqrt(sd)
+}
+
+func correlation(x, y []float64) float64 {
+	mx, sx := moments(x)
+	my, sy := moments(y)
+	sum := 0.
+	for i := range x {
+		sum += (x[i] - mx) * (y[i] - my) / float64(len(x))
+	}
+	return sum / sx / sy
+}

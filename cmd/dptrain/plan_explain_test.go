@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// anyNumber matches the numbers of an explanation that the noise decides.
+var anyNumber = regexp.MustCompile(`("(?:median|lower|upper)": )-?[0-9][-+.e0-9]*`)
+
+func TestPlanExplainJSON(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	args := strings.Fields("plan --data line.csv --target y --epsilon 2 --explain --rows 60,30 --json")
+	got := dptrain(t, args...)
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "plan-explain-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
+	var x explanation
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat {
+		t.Fatalf("%v: %+v", err, x)
+	}
+	write(t, "line.csv", "a,b,y") // there is none
+	again := dptrain(t, args...)
+	var y explanation
+	if err := json.Unmarshal([]byte(again.stdout), &y); err != nil {
+		t.Fatalf("%v: %+v", err, again)
+	}
+	for i := range x.Sizes {
+		if x.Sizes[i].Open != y.Sizes[i].Open {
+			t.Errorf("other rows, another value without noise: %+v, %+v", x.Sizes[i].Open, y.Sizes[i].Open)
+		}
+	}
+	onlyFiles(t, "line.csv")
+}
+
+func TestPlanExplainText(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	write(t, "recipe.yaml", goodRecipe)
+	got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "500")
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	for _, want := range []string{"on synthetic tables, not on your data", "500 rows", "yours: 1 ", "no privacy", "R² 0.7.", "No row was read"} {
+		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), strings.TrimSpace(want)) {
+			t.Errorf("lacks %q:\n%s", want, got.stdout)
+		}
+	}
+}
+
+func TestPlanExplainMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	write(t, "wide.csv", columnNames(2000)+",y\n")
+	const sizes = "dptrain: --rows takes 1 to 8 different numbers from 10 to 10000000\n"
+	tests := []struct{ data, flags, want string }{
+		{"line.csv", "--rows 100", "dptrain: --rows is for --explain: the price does not depend on the number of rows\n"},
+		{"line.csv", "--explain --rows 9", sizes},
+		{"line.csv", "--explain --rows 100,100", sizes},
+		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
+		{"line.csv", "--explain --rows many", "dptrain: invalid argument \"many\" for \"--rows\" flag: strconv.Atoi: parsing \"many\": invalid syntax; see `dptrain plan --help`\n"},
+		{"wide.csv", "--explain", "dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
+	}
+	for _, tt := range tests {
+		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)
+		if got, want := dptrain(t, args...), (result{exitUsage, "", tt.want}); got != want {
+			t.Errorf("%v:\n got %+v\nwant %+v", args, got, want)
+		}
+	}
+}
+
+// columnNames lists n different names.
+func columnNames(n int) string {
+	names := make([]string, n)
+	for j := range names {
+		names[j] = "c" + strconv.Itoa(j)
+	}
+	return strings.Join(names, ",")
+}
+
+func TestPlanExplainInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, strings.Fields("plan --data line.csv --target y --epsilon 1 --explain"), strings.NewReader(""), &stdout, &stderr)
+	if code != exitInterrupted || stdout.Len() > 0 || stderr.String() != "dptrain: interrupted\n" {
+		t.Errorf("code %d, %q, %q", code, &stdout, &stderr)
+	}
+}

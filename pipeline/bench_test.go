@@ -1,0 +1,27 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dptrain/dptrain/selection"
+)
+
+// BenchmarkKendallSGEMM fits kendall+joint-gram with k = 5 on 241,600 x 15 real
+// rows, without reading the file.
+func BenchmarkKendallSGEMM(b *testing.B) {
+	benchmarkSGEMM(b, selection.Kendall{K: 5})
+}
+
+// BenchmarkAllSGEMM is the same without selection.
+func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
+
+func benchmarkSGEMM(b *testing.B, s selection.Selector) {
+	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
+	p.Selector = s
+	for b.Loop() {
+		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
