@@ -53,15 +53,18 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 // of second moments with its noise and its decomposition, the least squares.
 func (s shape) seconds(sizes []int, epsilons int) float64 {
 	w, m := float64(s.width), float64(s.model)
-	perCell := 1e-7
+	perCell, cubic := 1e-7, 7e-10
 	if s.sorts {
 		perCell = 4e-7
+	}
+	if s.slow {
+		cubic = 6e-9
 	}
 	total := 6e-8 * w * float64(sizes[len(sizes)-1]+ExplainTestRows)
 	for _, size := range sizes {
 		n := float64(size)
-		fit := .07 + perCell*n*w + 5e-10*n*m*m + 3e-6*m*m + 1e-8*m*m*m
-		total += float64(epsilons)*fit + 1.5e-9*n*w*w + 1.2e-8*w*w*w
+		fit := .07 + perCell*n*w + 1e-10*n*m*m + 5e-7*m*m + cubic*m*m*m
+		total += float64(epsilons)*fit + 1.5e-9*n*w*w + 2e-9*w*w*w
 	}
 	return total
 }
@@ -71,11 +74,13 @@ type shape struct {
 	width int  // numbers in a row: a category has one for each level
 	model int  // of these, the most that a model uses
 	sorts bool // a private selection may look at every column
+	slow  bool // measured: the matrix work of the AdaSSP methods takes longer
 }
 
 // shapeOf measures the rows of a pipeline.
 func shapeOf(p *pipeline.Pipeline, features []int, private bool) shape {
 	s := shape{width: 2, model: 2} // the constant and the target
+	s.slow = p.Model == pipeline.AdaSSP || p.Model == pipeline.BoostedAdaSSP
 	facts := selection.Facts{Target: p.Schema.Columns[p.Schema.Index(p.Target)], Relation: p.Budget.Relation}
 	for _, j := range features {
 		facts.Columns = append(facts.Columns, p.Schema.Columns[j])

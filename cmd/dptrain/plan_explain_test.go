@@ -17,7 +17,7 @@ func TestPlanExplainJSON(t *testing.T) {
 	files := goldenFiles(t)
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
-	args := strings.Fields("plan --data line.csv --target y --epsilon 2 --explain --rows 60,30 --json")
+	args := strings.Fields("plan --data line.csv --target y --epsilon 1 --explain --rows 60 --json")
 	got := dptrain(t, args...)
 	if got.code != exitOK || got.stderr != "" {
 		t.Fatalf("%+v", got)
@@ -67,7 +67,7 @@ func TestPlanExplainMistakes(t *testing.T) {
 		{"line.csv", "--explain --rows 100,100", sizes},
 		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
 		{"line.csv", "--explain --rows many", "dptrain: invalid argument \"many\" for \"--rows\" flag: strconv.Atoi: parsing \"many\": invalid syntax; see `dptrain plan --help`\n"},
-		{"wide.csv", "--explain", "dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
+		{"wide.csv", "--explain --rows 100000", "dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
 	}
 	for _, tt := range tests {
 		args := strings.Fields("plan --target y --epsilon 1 --data " + tt.data + " " + tt.flags)
