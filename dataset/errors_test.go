@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -169,4 +170,22 @@ func TestFileThatChanges(t *testing.T) {
 	}
 	_, _, err = rd.csv(context.Background(), bytes.NewReader(data), bytes.NewReader(data[:100]), int64(len(data)))
 	checkError(t, "shorter", err, ErrUnreadable)
+}
+
+// TestUnusableHeaders: a header in another encoding or with other line ends is
+// refused with the remedy, before any row is looked at.
+func TestUnusableHeaders(t *testing.T) {
+	for name, text := range map[string]string{
+		"windows-1252": "gr\xf6\xdfe,b,y\n1,2,3\n", "carriage returns": "a,b,y\r1,2,3\r4,5,6\r",
+	} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Header(path, ReadOptions{})
+		var file *FileError
+		if !errors.Is(err, ErrFormat) || !errors.As(err, &file) || strings.ContainsAny(file.Msg, "23456") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

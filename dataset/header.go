@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 )
 
 // header is the first record of a CSV file.
@@ -51,6 +53,16 @@ func allNumbers(fields []string) bool {
 // checkNames refuses names that are empty or occur twice, without repeating them.
 func checkNames(path string, line int, names []string) error {
 	first := make(map[string]int, len(names))
+	for f, name := range names {
+		switch {
+		case !utf8.ValidString(name):
+			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header is not UTF-8", f+1),
+				Hint: "save the table as UTF-8", Err: ErrFormat}
+		case strings.ContainsRune(name, '\r'):
+			return &FileError{Path: path, Line: line, Msg: "the header holds a carriage return: its lines seem to end with one alone",
+				Hint: "convert the line ends to line feeds", Err: ErrFormat}
+		}
+	}
 	for f, name := range names {
 		if name == "" {
 			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header has no name", f+1),

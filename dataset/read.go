@@ -92,6 +92,9 @@ func (rd *reader) unit() bool { return rd.schema.Unit != "" }
 // the blanks around names, or the top-level fields of a Parquet schema. It looks
 // at no data row. It fails like [Read] does on the header.
 func Header(path string, opts ReadOptions) ([]string, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
+		return nil, &FileError{Path: path, Msg: "is not a file that can be read twice", Hint: "copy it to a file first", Err: ErrUnreadable}
+	}
 	fm, err := formatOf(path)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,8 @@ type ColumnData struct {
 //
 // cols follows schema.Columns. ids gives the privacy unit of every record; nil
 // makes the position of a row its identity, and is refused when the schema
-// names a unit column. A table without columns has len(ids) rows.
+// names a unit column. Without a unit column identities must differ: a record
+// that shares one has no coin of its own. A table without columns has len(ids) rows.
 //
 // Errors wrap [ErrSchema] and concern shapes only, never the content of a cell.
 func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
@@ -42,6 +43,9 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	}
 	if schema.Unit != "" && ids == nil {
 		return nil, fmt.Errorf("%w: the unit column %q needs the identity of every record", ErrSchema, schema.Unit)
+	}
+	if schema.Unit == "" && repeated(ids) {
+		return nil, fmt.Errorf("%w: two records have one identity; name the unit column, or give each its own", ErrSchema)
 	}
 	t := newTable(schema.Clone(), rowsOf(cols, ids), ids)
 	for j := range cols {
@@ -70,6 +74,15 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 
 // maxRows is the largest number of rows a table holds: views index rows by int32.
 const maxRows = math.MaxInt32
+
+// repeated reports whether an identity occurs twice.
+func repeated(ids []uint64) bool {
+	seen := make(map[uint64]struct{}, len(ids))
+	for _, id := range ids {
+		seen[id] = struct{}{}
+	}
+	return len(seen) < len(ids)
+}
 
 // newTable returns a table of empty columns, for readers and NewTable to fill.
 func newTable(schema Schema, rows int, ids []uint64) *Table {

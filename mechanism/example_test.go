@@ -28,8 +28,12 @@ func Example() {
 		ages[i] = float64(i%61) + 20
 	}
 
-	sums := s.NewSums([]float64{0}, []float64{120})
-	sums.Add([][]float64{ages})
+	centuries := make([]float64, len(ages))
+	for i, a := range ages {
+		centuries[i] = a / 100
+	}
+	sums := s.NewSums([]float64{0}, []float64{1.2})
+	sums.Add([][]float64{centuries})
 	total, err := mechanism.Gaussian(s, "total", sums.Bound())
 	if err != nil {
 		fmt.Println(err)
@@ -42,7 +46,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("mean about %.0f, median candidate number %d\n", total.Value()[0]/9001, median.Value())
+	fmt.Printf("mean about %.0f, median candidate number %d\n", 100*total.Value()[0]/9001, median.Value())
 
 	_, err = mechanism.Gaussian(s, "total", sums.Bound())
 	fmt.Println(err)

@@ -24,9 +24,9 @@ type Kendall struct {
 	relation budget.Relation
 	n        int
 	columns  []*kendall.Ranks
-	target   []int64 // |S(x_j, y)|
+	target   []int64 // t(x_j, y) in kendallUnit, rounded down
 	picked   int
-	between  []int64 // sum over picked s of |S(x_j, x_s)|
+	between  []int64 // sum over picked s of t(x_j, x_s), each rounded down
 }
 
 // NewKendall ranks d columns, one call of column each, from several
@@ -41,7 +41,7 @@ func (s *Session) NewKendall(ctx context.Context, d int, column func(j int, scra
 	if err != nil {
 		return nil, err
 	}
-	k.target = absolute(counts)
+	k.target = k.tau(counts)
 	return k, nil
 }
 
@@ -52,7 +52,7 @@ func (k *Kendall) Pick(ctx context.Context, j int) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range absolute(counts) {
+	for i, c := range k.tau(counts) {
 		k.between[i] += c
 	}
 	k.picked++
@@ -67,8 +67,9 @@ func (k *Kendall) Pick(ctx context.Context, j int) error {
 // So t moves within [-3/2, 1], the width of the first round is 5/2, and a
 // difference of t and a mean of t's moves within [-3/2-1, 1+3/2], width 5.
 // Both ranges are attained. Substitution: |dS| <= 2(n-1), so t moves within
-// [-2, 2] and the widths are 4 and 8. Rounding down moves a score by less than
-// one unit, so a change grows by at most one unit either way.
+// [-2, 2] and the widths are 4 and 8. Rounding moves a score by more than -1
+// and less than 2 units (t down by less than 1; the mean down by less than 1
+// for its terms and 1 for the division), so a change by less than 3 either way.
 func (k *Kendall) Scores(candidates []int) Bounded[Vector] {
 	width := 2.5
 	if k.relation != budget.AddRemove {
@@ -81,33 +82,29 @@ func (k *Kendall) Scores(candidates []int) Bounded[Vector] {
 	for i, j := range candidates {
 		out[i] = k.score(j)
 	}
-	return Bounded[Vector]{out, Width, width/kendallUnit + 2, kendallUnit}
+	return Bounded[Vector]{out, Width, width/kendallUnit + 6, kendallUnit}
 }
 
-// score returns floor(2^20 (m T - B)/(m (n-1))), T = |S(x_j, y)|, B the sum
-// over the m picked columns (m = 1 and B = 0 before the first pick).
+// score returns the score of column j in kendallUnit.
 func (k *Kendall) score(j int) int64 {
-	if k.n <= 1 {
-		return 0
+	if k.picked == 0 {
+		return k.target[j]
 	}
-	m := uint64(max(k.picked, 1))
-	value := int64(m)*k.target[j] - k.between[j]
-	magnitude := uint64(max(value, -value))
-	divisor := m * uint64(k.n-1)
-	hi, lo := bits.Mul64(magnitude, 1<<20)
-	quotient, rest := bits.Div64(hi, lo, divisor) // at most 2^20 n/2
-	if value >= 0 {
-		return int64(quotient)
-	}
-	if rest > 0 {
-		quotient++
-	}
-	return -int64(quotient)
+	return k.target[j] - k.between[j]/int64(k.picked)
 }
 
-func absolute(x []int64) []int64 {
-	for i, v := range x {
-		x[i] = max(v, -v)
+// tau returns floor(2^20 |S|/(n-1)) for each S, at most 2^19 n: sums over
+// thousands of picked columns stay far from the ends of int64 for any n that a
+// table can have.
+func (k *Kendall) tau(counts []int64) []int64 {
+	out := make([]int64, len(counts))
+	if k.n <= 1 {
+		return out
 	}
-	return x
+	for i, s := range counts {
+		hi, lo := bits.Mul64(uint64(max(s, -s)), 1<<20)
+		quotient, _ := bits.Div64(hi, lo, uint64(k.n-1))
+		out[i] = int64(quotient)
+	}
+	return out
 }

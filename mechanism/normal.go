@@ -80,7 +80,11 @@ func (s *stream) fractionTrial(k uint64, x *lazy) bool {
 	y := *x
 	for n := 0; ; n++ {
 		z := s.lazy()
-		if !s.less(&z, &y) {
+		below := s.less(&z, &y)
+		if n == 0 {
+			*x = y // digits of x that were drawn to compare stay drawn
+		}
+		if !below {
 			return n&1 == 0
 		}
 		switch f := s.below(2*k + 2); {

@@ -17,11 +17,18 @@ type Sums struct {
 	sums     []int64
 }
 
+// maxSum bounds the magnitude of a clamped statistic: 2^31 records of 2^31 grid
+// units each stay within an int64.
+const maxSum = 8
+
 // NewSums prepares the sums of statistics k with public intervals
-// [lower[k], upper[k]], of magnitude at most 2^20.
+// [lower[k], upper[k]]. It panics on one that leaves [-8, 8].
 func (s *Session) NewSums(lower, upper []float64) *Sums {
 	b := &Sums{relation: s.Relation(), sums: make([]int64, len(lower))}
 	for k := range lower {
+		if !(lower[k] >= -maxSum && lower[k] <= upper[k] && upper[k] <= maxSum) {
+			panic("mechanism: the interval of a sum leaves [-8, 8] or is empty")
+		}
 		b.lo = append(b.lo, int64(math.Ceil(lower[k]/sumUnit)))
 		b.hi = append(b.hi, int64(math.Floor(upper[k]/sumUnit)))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // wide is a table of n rows and d features of which one makes the target.
@@ -108,6 +109,36 @@ func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 		}
 		if _, ok := plan.Law("fit/train/count"); ok {
 			t.Errorf("%s: a count is priced", name)
+		}
+	}
+}
+
+// TestSelectionShare: the selection spends the share it was given, whether
+// ranges are released or declared.
+func TestSelectionShare(t *testing.T) {
+	for _, declared := range []bool{false, true} {
+		p := describe(wide(t, 0, 20))
+		p.Schema = p.Schema.Clone()
+		for j := range p.Schema.Columns {
+			c := &p.Schema.Columns[j]
+			c.Ranged, c.Lower, c.Upper = declared, -1, 1
+		}
+		p.Selector, p.SelectionShare = selection.Kendall{K: 3}, .3
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, spent := 0.0, 0.0
+		for _, l := range plan.Leaves() {
+			if strings.HasPrefix(l.Path, "fit/train/") {
+				total += l.Share
+			}
+			if strings.HasPrefix(l.Path, "fit/train/selection/") {
+				spent += l.Share
+			}
+		}
+		if math.Abs(spent/total-.3) > 1e-12 {
+			t.Errorf("declared ranges %v: the selection has %v of the budget", declared, spent/total)
 		}
 	}
 }

@@ -169,11 +169,54 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	if err != nil {
 		return nil, nil, err
 	}
-	fit, err := method.Run(ctx, s.Sub(modelNode), view, ranges)
+	fit, err := runTrainer(ctx, method, s.Sub(modelNode), view, ranges)
 	if err != nil {
 		return nil, nil, fmt.Errorf("model: %w", err)
 	}
 	return fit, chosen, nil
+}
+
+// runTrainer runs a trainer and returns as soon as the context ends: solving a
+// large dense system does not look at it.
+func runTrainer(ctx context.Context, t trainer, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
+	type outcome struct {
+		fit *adassp.Fit
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		fit, err := t.Run(ctx, s, v, ranges)
+		done <- outcome{fit, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-done:
+		if o.err == nil {
+			saturate(o.fit.Model)
+		}
+		return o.fit, o.err
+	}
+}
+
+// largest is the magnitude at which a model's numbers saturate. Ranges of
+// absurd widths can carry a coefficient beyond what float64 holds; the model
+// stays a model.
+const largest = 1e300
+
+func saturate(m *regression.Linear) {
+	clamp := func(x *float64) {
+		if *x != *x {
+			*x = 0
+		}
+		*x = min(max(*x, -largest), largest)
+	}
+	clamp(&m.Intercept)
+	clamp(&m.InterceptStdError)
+	for i := range m.Terms {
+		clamp(&m.Terms[i].Coefficient)
+		clamp(&m.Terms[i].StdError)
+	}
 }
 
 // narrow returns the chosen columns and then the target.

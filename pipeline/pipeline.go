@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -28,8 +29,9 @@ var (
 	ErrShare = errors.New("pipeline: the selection's share must lie in (0, 1)")
 	// ErrUnit is returned for a schema with a privacy-unit column.
 	ErrUnit = errors.New("pipeline: a privacy-unit column is not supported")
-	// ErrRange is returned when declared scaling meets a column without a range.
-	ErrRange = errors.New("pipeline: declared scaling needs a range for every numeric column")
+	// ErrRange is returned when declared scaling meets a column without a
+	// range, and for a declared range that float64 does not resolve.
+	ErrRange = errors.New("pipeline: a usable declared range is needed")
 	// ErrUnbounded is returned for a budget so large that no finite mu covers
 	// it: a model could not even state what it promises.
 	ErrUnbounded = errors.New("pipeline: no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
@@ -41,6 +43,9 @@ var (
 // selection spends by default: of mu^2 under tight composition, of epsilon
 // under basic.
 const DefaultSelectionShare = .1
+
+// narrowest is the smallest half width of a declared range.
+const narrowest = 0x1p-1000
 
 // DefaultHoldout is the share of records that recipes hold out by default.
 const DefaultHoldout = .1
@@ -144,6 +149,9 @@ func (p *Pipeline) check(plan *Plan) error {
 	}
 	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
+		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
+			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
+		}
 		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged {
 			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)
 		}
@@ -181,8 +189,11 @@ func (p *Pipeline) trainTree(f selection.Facts, b branch) (budget.Node, error) {
 	}
 	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
 	ranges, scaled := scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
+	rest := 1 - share
 	if scaled {
-		stages = append(stages, ranges.Scaled(1-share))
+		stages = append(stages, ranges.Scaled(rest))
+	} else {
+		rest /= adassp.GramShare // the model has the ranges' share too
 	}
 	method, err := trainerOf(b.method, columns)
 	if err != nil {
@@ -192,7 +203,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b branch) (budget.Node, error) {
 	if err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(b.name, append(stages, budget.Seq(modelNode, model).Scaled(1-share))...), nil
+	return budget.Seq(b.name, append(stages, budget.Seq(modelNode, model).Scaled(rest))...), nil
 }
 
 // Method returns the model method that the plan runs.

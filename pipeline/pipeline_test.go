@@ -165,6 +165,10 @@ func TestRefusals(t *testing.T) {
 		"private columns": {func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns }, ErrRelation},
 		"model":           {func(p *Pipeline) { p.Model = "forest" }, ErrModel},
 		"declared":        {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
+		"narrow range": {func(p *Pipeline) {
+			c := &p.Schema.Columns[0]
+			c.Ranged, c.Lower, c.Upper = true, 0, 5e-324
+		}, ErrRange},
 		"no feature":      {func(p *Pipeline) { p.Schema.Columns = p.Schema.Columns[3:] }, ErrNoFeature},
 		"unknown feature": {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"rent"}} }, selection.ErrFeature},
 		"twice":           {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age", "age"}} }, selection.ErrFeature},
@@ -238,6 +242,31 @@ func TestTotal(t *testing.T) {
 			}
 			if err := res.Model.(*regression.Linear).Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestAbsurdRanges: declared ranges whose quotient leaves float64 still give a
+// valid model.
+func TestAbsurdRanges(t *testing.T) {
+	for name, r := range map[string][4]float64{
+		"quotient": {0, 1e-300, -1e300, 1e300}, "noisy": {0, 1e-290, 0, 1e30},
+	} {
+		for _, method := range Methods() {
+			schema := dataset.Schema{Columns: []dataset.Column{
+				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]}, {Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
+			}}
+			tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{0, 1, r[1]}}, {Floats: []float64{0, r[3], 1}}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := describe(tab)
+			p.Model = method
+			for range 3 {
+				if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+					t.Errorf("%s, %s: %v", name, method, err)
+				}
 			}
 		}
 	}

@@ -86,11 +86,14 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if quiet {
 		return nil
 	}
-	if err := report.Text(a.stdout, files.Report); err != nil {
-		return err
+	err = report.Text(a.stdout, files.Report)
+	if err == nil {
+		_, err = fmt.Fprint(a.stdout, pointer(out))
 	}
-	_, err = fmt.Fprint(a.stdout, pointer(out))
-	return err
+	if err != nil {
+		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
+	}
+	return nil
 }
 
 // files collects what goes to the two folders.
