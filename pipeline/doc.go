@@ -9,8 +9,9 @@
 //
 // # Order of the stages
 //
-//	training part:  selection (raw columns) -> scaling (chosen columns) -> model
+//	training part:  [count ->] selection (raw columns) -> scaling (chosen columns) -> model
 //	held-out part:  R² of the model
 //
+// The count is released only by a run that chooses between branches (auto.go).
 // The two parts hold different records, so each may spend the whole budget.
 package pipeline
