@@ -36,7 +36,7 @@ func main() {
 		time.Sleep(patience)
 		stop()
 	})
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	// Signals stay caught to the very end: one that comes late must not change
+	// the exit code of a run that has cleaned up.
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
