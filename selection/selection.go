@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
 )
 
 // ErrFeature is returned at plan time for a listed feature that is not a
@@ -26,6 +27,27 @@ type Facts struct {
 	Columns  []dataset.Column // candidate features, in table order
 	Target   dataset.Column
 	Relation budget.Relation
+	// AtLeast is a released lower bound of the number of training records; under
+	// substitution their number. It is 0 at plan time, and for a selector that
+	// does not ask for it; see [Counter].
+	AtLeast int
+	// Ranges are the public ranges of the columns and, last, the target. They
+	// are nil at plan time, and for a selector that does not ask for them; see
+	// [Scaler].
+	Ranges []scaling.Range
+}
+
+// A Counter is a selector that wants to know about how many records there are.
+type Counter interface {
+	Selector
+	NeedsCount() bool
+}
+
+// A Scaler is a selector that works on scaled columns: the ranges of all
+// candidates and the target are found first, and it is handed them.
+type Scaler interface {
+	Selector
+	NeedsRanges() bool
 }
 
 // A Selector chooses features.
