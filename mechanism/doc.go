@@ -40,6 +40,17 @@
 //
 // Scales are rounded up to an integer number of grid units, never down.
 //
+// [TopK] chooses several candidates at once. Its peeling form is the exponential
+// mechanism round by round; the forms that take one pass compare Gumbel or
+// exponential noise in floating point, drawn with full relative precision in
+// both tails. A bound on the error of every comparison is turned into a bound on
+// the change of the law and taken off the epsilon, 2^-20 at most for up to 1000
+// chosen, so the declared law holds exactly there too.
+//
+// [TukeyDepth] releases no statistic but a point of a cloud of models, each
+// fitted to one bucket of records, or abstains. Its volumes, its check and its
+// draw are computed in integers of any length.
+//
 // # Streams and coins
 //
 // The noise of draw i of a leaf is an AES-256-CTR stream whose key is derived

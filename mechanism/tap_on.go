@@ -5,6 +5,7 @@ package mechanism
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"sync"
 
@@ -21,11 +22,11 @@ type Release struct {
 	Path  string
 	Draw  int
 	Law   budget.Law
-	Shape int // side of a symmetric matrix; 0 for a vector
+	Shape int // side of a symmetric matrix, coordinates of a point; 0 for a vector
 	Kind  string
 	Input Vector
 	Bound float64
-	Out   Vector // for a choice: the index
+	Out   Vector // for a choice: the index, or the indices
 }
 
 // A Recorder collects the releases of a run, and in a second run on a
@@ -98,7 +99,32 @@ func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
-	return int(t.watch(Release{k.path, k.draw, k.law, 0, "choice", append(Vector(nil), in...), bound, Vector{int64(out)}})[0])
+	return t.choices(k, in, bound, []int{out})[0]
+}
+
+// choices watches a release of several candidates at once.
+func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
+	indices := make(Vector, len(out))
+	for i, j := range out {
+		indices[i] = int64(j)
+	}
+	indices = t.watch(Release{k.path, k.draw, k.law, 0, "choice", append(Vector(nil), in...), bound, indices})
+	out = make([]int, len(indices))
+	for i, j := range indices {
+		out[i] = int(j)
+	}
+	return out
+}
+
+// points watches the release of a point of a cloud: the input is the bit
+// patterns of all coordinates, the output the pass bit and the bit patterns of
+// the released point.
+func (t tap) points(k ticket, in Cloud, out Vector) Vector {
+	bits := make(Vector, len(in.values))
+	for i, x := range in.values {
+		bits[i] = int64(math.Float64bits(x))
+	}
+	return t.watch(Release{k.path, k.draw, k.law, in.d, "points", bits, 1, out})
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -144,6 +170,14 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 // distance is the change between two inputs in the norm of the release.
 func (x Release) distance(y Release) float64 {
 	switch x.Kind {
+	case "points": // number of points that differ
+		differing := 0
+		for i := 0; i < len(x.Input); i += x.Shape {
+			if !slices.Equal(x.Input[i:i+x.Shape], y.Input[i:i+x.Shape]) {
+				differing++
+			}
+		}
+		return float64(differing)
 	case "choice": // width of the range of changes
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for i := range x.Input {

@@ -1,0 +1,646 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// columns makes a cloud of its coordinates, each a list of one number a point.
+func columns(list ...[]float64) Cloud {
+	p := (*Session)(nil).NewPoints(len(list[0]), len(list))
+	for i := range list[0] {
+		point := make([]float64, len(list))
+		for j := range list {
+			point[j] = list[j][i]
+		}
+		p.Set(i, point)
+	}
+	return p.Bound().value
+}
+
+// ratio returns a/b, scaled by 2^shift, as a float64.
+func ratio(a, b *big.Int, shift int) float64 {
+	f := new(big.Float).Quo(new(big.Float).SetInt(a), new(big.Float).SetInt(b))
+	x, _ := f.SetMantExp(f, shift).Float64()
+	return x
+}
+
+func close6(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance*math.Abs(want)) {
+		t.Errorf("%s is %.9g, want %.9g", what, got, want)
+	}
+}
+
+// TestDepthExample reproduces the first example of algorithms.md 2.
+func TestDepthExample(t *testing.T) {
+	var x, y []float64
+	for i := 1.; i <= 12; i++ {
+		x, y = append(x, i), append(y, (i-6.5)*(i-6.5)*(i-6.5))
+	}
+	n := newNest(columns(x, y))
+	law := depthLaw{depthStep(.5), 1e-5}
+	_, total := n.stability(law)
+	for i, want := range []float64{3660.25, 1640.25, 600.25, 156.25, 20.25, .25} {
+		close6(t, "a volume", ratio(n.volumes[i], one, -2*gridBits), want, 1e-6)
+	}
+	// The weight of U_3 in units of rho^3 2^-96.
+	weight := math.Exp(1.5) * ratio(total, one, -2*gridBits-3*stepBits)
+	close6(t, "the weight of U_3", weight, 3243.4528401, 1e-6)
+	close6(t, "r_0", brute{n: n, law: law}.r(0), 35.5708, 1e-5)
+
+	boxes := drawLaw(n, law, total)
+	depths := make([]float64, 7)
+	for q := 6; q >= 3; q-- {
+		inner := 0.
+		if q < 6 {
+			inner = ratio(n.volume(q+1), one, -2*gridBits)
+		}
+		depths[q] = math.Exp(.5*float64(q)) * (ratio(n.volume(q), one, -2*gridBits) - inner) / weight
+	}
+	for i, want := range []float64{.829404, .140059, .029927, .000609} {
+		if got := boxes[i]; math.Abs(got-want) > 6e-7 {
+			t.Errorf("box %d is drawn with probability %.7f, want %.6f", i+3, got, want)
+		}
+	}
+	for i, want := range []float64{.613504, .309828, .075121, .001548} {
+		if got := depths[i+3]; math.Abs(got-want) > 6e-7 {
+			t.Errorf("depth %d has probability %.7f, want %.6f", i+3, got, want)
+		}
+	}
+}
+
+// drawLaw returns the probabilities of the boxes t, t+1, ..., Q of the draw:
+// the numbers below total that box maps to each, found by bisection.
+func drawLaw(n *nest, law depthLaw, total *big.Int) []float64 {
+	var out []float64
+	last := new(big.Int)
+	for q := n.t; q <= n.q; q++ {
+		lo, hi := new(big.Int).Set(last), new(big.Int).Set(total) // box(u) <= q below some u
+		for lo.Cmp(hi) < 0 {
+			mid := new(big.Int).Add(lo, hi)
+			mid.Rsh(mid, 1)
+			if n.box(law, mid) <= q {
+				lo.Add(mid, one)
+			} else {
+				hi = mid
+			}
+		}
+		out = append(out, ratio(new(big.Int).Sub(lo, last), total, 0))
+		last = lo
+	}
+	return out
+}
+
+// TestDepthGaussianGrid reproduces the second example of algorithms.md 2.
+func TestDepthGaussianGrid(t *testing.T) {
+	const m, delta = 500, 1e-5
+	x := make([]float64, m)
+	for i := range x {
+		x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / m)
+	}
+	n := newNest(columns(x, x, x, x, x))
+	law := depthLaw{depthStep(depthShare * math.Log(3)), delta}
+	h, total := n.stability(law)
+	if h != 40 {
+		t.Errorf("h is %d, want 40", h)
+	}
+	scale := uint64(math.Ceil(hUnits / (checkShare * math.Log(3))))
+	close6(t, "the threshold", float64(threshold(delta, scale))/hUnits, 24.6215, 2e-6)
+	logOf := func(v *big.Int, shift int) float64 {
+		f := new(big.Float).SetInt(v)
+		e := f.MantExp(f)
+		mantissa, _ := f.Float64()
+		return math.Log(mantissa) + float64(e+shift)*math.Ln2
+	}
+	close6(t, "lv_125", logOf(n.volume(125), -5*gridBits), 1.520040, 1e-6)
+	lw := logOf(total, -5*gridBits-stepBits*(250-125)) + 125*depthShare*math.Log(3)
+	close6(t, "lw(125)", lw, 69.7331067, 1e-8)
+}
+
+// brute computes, by counting every grid point, what a nest computes from
+// boxes. The grid is small: coordinates are 0..side-1 times 2^-200.
+type brute struct {
+	n      *nest
+	law    depthLaw
+	points [][]int
+	side   int
+}
+
+const smallUnit = 0x1p-200
+
+func newBrute(points [][]int, side int, law depthLaw) brute {
+	list := make([][]float64, len(points[0]))
+	for j := range list {
+		for _, p := range points {
+			list[j] = append(list[j], float64(p[j])*smallUnit)
+		}
+	}
+	return brute{newNest(columns(list...)), law, points, side}
+}
+
+func (b brute) rho() *big.Rat {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(b.law.step), new(big.Int).Lsh(one, stepBits))
+}
+
+func power(x *big.Rat, k int) *big.Rat {
+	out := big.NewRat(1, 1)
+	for range k {
+		out.Mul(out, x)
+	}
+	return out
+}
+
+// depth is the definition of T.
+func (b brute) depth(y []int) int {
+	depth := len(b.points) / 2
+	for j := range y {
+		below, above := 0, 0
+		for _, p := range b.points {
+			if p[j] <= y[j] {
+				below++
+			}
+			if p[j] >= y[j] {
+				above++
+			}
+		}
+		depth = min(depth, below, above)
+	}
+	return depth
+}
+
+// depths lists the depth of every grid point.
+func (b brute) depths() []int {
+	d := len(b.points[0])
+	y := make([]int, d)
+	var out []int
+	for {
+		out = append(out, b.depth(y))
+		j := 0
+		for ; j < d; j++ {
+			if y[j]++; y[j] < b.side {
+				break
+			}
+			y[j] = 0
+		}
+		if j == d {
+			return out
+		}
+	}
+}
+
+// ratios returns r_0, r_1, ... as far as they are finite, from depths.
+func (b brute) ratios(depths []int) []*big.Rat {
+	t, q := len(b.points)/4, len(b.points)/2
+	var out []*big.Rat
+	for k := 0; t-k-2 >= 1 && t+k+1 <= q; k++ {
+		volume, weight := int64(0), new(big.Rat)
+		for _, x := range depths {
+			if x >= t-k-2 {
+				volume++
+			}
+			if x >= t+k+1 {
+				weight.Add(weight, power(b.rho(), x))
+			}
+		}
+		r := new(big.Rat).Mul(power(b.rho(), t+k+2), big.NewRat(volume, 1))
+		out = append(out, r.Quo(r, weight))
+	}
+	return out
+}
+
+// r returns r_k of the nest, by its recurrence without the comparison.
+func (b brute) r(k int) float64 {
+	p := b.n.t + k + 1
+	sum := new(big.Rat)
+	for q := b.n.q; q >= p; q-- { // B_q
+		sum.Mul(sum, b.rho())
+		exact := new(big.Int).Set(b.n.volume(q))
+		if q < b.n.q {
+			exact.Sub(exact, b.n.volume(q+1))
+		}
+		sum.Add(sum, new(big.Rat).SetInt(exact))
+	}
+	r := new(big.Rat).SetInt(b.n.volume(b.n.t - k - 2))
+	r.Mul(r, b.rho())
+	x, _ := r.Quo(r, sum).Float64()
+	return x
+}
+
+// law returns P_Z on the grid.
+func (b brute) probabilities(depths []int) []*big.Rat {
+	t := len(b.points) / 4
+	out, total := make([]*big.Rat, len(depths)), new(big.Rat)
+	for i, x := range depths {
+		out[i] = new(big.Rat)
+		if x >= t {
+			out[i] = power(b.rho(), x)
+			total.Add(total, out[i])
+		}
+	}
+	for _, p := range out {
+		p.Quo(p, total)
+	}
+	return out
+}
+
+// excess is the largest P(S) - rho^2 Q(S).
+func excess(p, q []*big.Rat, rho *big.Rat) *big.Rat {
+	sum, square := new(big.Rat), power(rho, 2)
+	for i := range p {
+		d := new(big.Rat).Mul(square, q[i])
+		if d.Sub(p[i], d); d.Sign() > 0 {
+			sum.Add(sum, d)
+		}
+	}
+	return sum
+}
+
+// clouds draws a cloud of small integer points with ties, often concentrated.
+func clouds(t *rapid.T, m, d, side int) [][]int {
+	points := make([][]int, m)
+	spread := rapid.IntRange(1, side).Draw(t, "spread")
+	for i := range points {
+		points[i] = make([]int, d)
+		for j := range points[i] {
+			points[i][j] = (side-spread)/2 + rapid.IntRange(0, spread-1).Draw(t, "x")
+		}
+	}
+	return points
+}
+
+// replaced returns the cloud with k points moved.
+func replaced(t *rapid.T, points [][]int, k, side int) [][]int {
+	out := slices.Clone(points)
+	for range k {
+		i := rapid.IntRange(0, len(points)-1).Draw(t, "which")
+		moved := make([]int, len(points[i]))
+		for j := range moved {
+			moved[j] = rapid.IntRange(0, side-1).Draw(t, "to")
+		}
+		out[i] = moved
+	}
+	return out
+}
+
+// TestDepthLemmas checks L2 and L3 exactly, and boxes against the definition of
+// depth, on random clouds with ties: for Z* within k replacements of Z and Z**
+// one further, max over S of P(S) - rho^2 P'(S) is at most r_k(Z) both ways;
+// r_(k-1)(Z*) <= r_k(Z) for k = 1; the number of r_k <= delta is what stability
+// says, and moves by at most 1.
+func TestDepthLemmas(t *testing.T) {
+	reached := 0. // largest share of r_k that an excess came to
+	for _, d := range []int{1, 2} {
+		side := []int{0, 24, 8}[d]
+		rapid.Check(t, func(t *rapid.T) {
+			m := rapid.IntRange(12, 24).Draw(t, "m")
+			law := depthLaw{depthStep(rapid.Float64Range(.01, 1.5).Draw(t, "e")), rapid.Float64Range(.01, 3).Draw(t, "delta")}
+			law.delta = min(law.delta, .999)
+			z := newBrute(clouds(t, m, d, side), side, law)
+			depths := z.depths()
+			for q := 1; q <= m/2; q++ {
+				count := int64(0)
+				for _, x := range depths {
+					if x >= q {
+						count++
+					}
+				}
+				if z.n.volume(q).Cmp(big.NewInt(count)) != 0 {
+					t.Fatalf("box %d has %v points, counted %d", q, z.n.volume(q), count)
+				}
+			}
+			r := z.ratios(depths)
+			if h, want := stable(z), countBelow(r, law.delta); h != want {
+				t.Fatalf("h is %d, by definition %d", h, want)
+			}
+			k := rapid.IntRange(0, len(r)-1).Draw(t, "k")
+			one := newBrute(replaced(t, z.points, k, side), side, law)
+			two := newBrute(replaced(t, one.points, 1, side), side, law)
+			p, q := one.probabilities(one.depths()), two.probabilities(two.depths())
+			for _, e := range []*big.Rat{excess(p, q, z.rho()), excess(q, p, z.rho())} {
+				if e.Cmp(r[k]) > 0 {
+					t.Fatalf("excess %v above r_%d = %v", e.FloatString(6), k, r[k].FloatString(6))
+				}
+				share, _ := new(big.Rat).Quo(e, r[k]).Float64()
+				reached = max(reached, share)
+			}
+			next := newBrute(replaced(t, z.points, 1, side), side, law)
+			for k, x := range next.ratios(next.depths()) {
+				if k+1 < len(r) && x.Cmp(r[k+1]) > 0 {
+					t.Fatalf("r_%d of a neighbour exceeds r_%d", k, k+1)
+				}
+			}
+			if a, b := stable(z), stable(next); a-b > 1 || b-a > 1 {
+				t.Fatalf("h moved from %d to %d", a, b)
+			}
+		})
+	}
+	if reached < .02 {
+		t.Errorf("no excess above %.3f of its bound was seen: the test is blind", reached)
+	}
+}
+
+func stable(b brute) int {
+	h, _ := b.n.stability(b.law)
+	return h
+}
+
+func countBelow(r []*big.Rat, delta float64) int {
+	limit := new(big.Rat).SetFloat64(delta)
+	for k, x := range r {
+		if x.Cmp(limit) > 0 {
+			return k
+		}
+	}
+	return len(r)
+}
+
+// TestDepthSensitivityExhaustive replaces every point of every cloud of 12, 16
+// and 20 points of {0, 1, 2} by every value.
+func TestDepthSensitivityExhaustive(t *testing.T) {
+	law := depthLaw{step: 5 << (stepBits - 2)}
+	for _, m := range []int{12, 16, 20} {
+		for _, law.delta = range []float64{.05, .3, .8} {
+			h := map[[2]int]int{} // by the numbers of zeros and ones
+			for a := 0; a <= m; a++ {
+				for b := 0; a+b <= m; b++ {
+					points := make([][]int, 0, m)
+					for i := range m {
+						x := 2
+						if i < a {
+							x = 0
+						} else if i < a+b {
+							x = 1
+						}
+						points = append(points, []int{x})
+					}
+					h[[2]int{a, b}] = stable(newBrute(points, 3, law))
+				}
+			}
+			moved := false
+			for from, x := range h {
+				for _, step := range [][2]int{{1, 0}, {0, 1}, {1, -1}, {-1, 0}, {0, -1}, {-1, 1}} {
+					y, ok := h[[2]int{from[0] + step[0], from[1] + step[1]}]
+					if ok && (x-y > 1 || y-x > 1) {
+						t.Errorf("m %d, delta %v: h moves from %d to %d", m, law.delta, x, y)
+					}
+					moved = moved || ok && x != y
+				}
+			}
+			if !moved && law.delta == .8 {
+				t.Errorf("m %d: h is the same for all clouds: the search is blind", m)
+			}
+		}
+	}
+}
+
+// TestDepthDrawLaw compares draws with the law counted on the grid.
+func TestDepthDrawLaw(t *testing.T) {
+	points := [][]int{{1, 3}, {2, 2}, {2, 5}, {3, 4}, {3, 3}, {3, 0}, {4, 6}, {4, 3}, {5, 1}, {5, 5}, {6, 2}, {0, 4}, {7, 7}}
+	b := newBrute(points, 8, depthLaw{depthStep(.4), .1})
+	_, total := b.n.stability(b.law)
+	const draws = 200000
+	s := testStream(60)
+	counts, expected := make([]float64, 64), make([]float64, 64)
+	for range draws {
+		y := b.n.draw(s, b.law, total)
+		counts[int(y[0]/smallUnit)+8*int(y[1]/smallUnit)]++
+	}
+	for i, p := range b.probabilities(b.depths()) {
+		expected[i], _ = p.Float64()
+		if expected[i] == 0 && counts[i] > 0 {
+			t.Errorf("grid point %d is outside the box and was drawn", i)
+		}
+		expected[i] *= draws
+	}
+	chiSquare(t, counts, expected)
+}
+
+// TestBelowBig: uniform on [0, n), every value possible.
+func TestBelowBig(t *testing.T) {
+	s := testStream(61)
+	for _, n := range []int64{1, 2, 255, 256, 257, 700} {
+		const draws = 100000
+		counts, expected := make([]float64, n), make([]float64, n)
+		for range draws {
+			counts[s.belowBig(big.NewInt(n)).Int64()]++
+		}
+		for i := range expected {
+			expected[i] = draws / float64(n)
+		}
+		if n > 1 {
+			chiSquare(t, counts, expected)
+		}
+	}
+	wide := new(big.Int).Lsh(big.NewInt(5), 300) // the leading digits
+	counts := make([]float64, 5)
+	for range 50000 {
+		v := s.belowBig(wide)
+		counts[v.Rsh(v, 300).Int64()]++
+	}
+	chiSquare(t, counts, []float64{10000, 10000, 10000, 10000, 10000})
+}
+
+// depthSession has a leaf "tukey" of the given law.
+func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) func(seed int) *Session {
+	t.Helper()
+	p, err := budget.Calibrate(budget.Seq("run",
+		budget.FixedLeaf("tukey", budget.Law{Kind: budget.Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}),
+		budget.LaplaceLeaf("rest", 1, 1),
+	), budget.Target{Epsilon: 1.1 * epsilon, Delta: min(1.1*delta, .5), Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(seed int) *Session {
+		s, err := NewSession(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.core.key = [keySize]byte{byte(seed), byte(seed >> 8)}
+		return s
+	}
+}
+
+// TestTukeyDepthAbstains: the release passes with the probability that h and
+// the threshold say, and an unsafe cloud with at most delta. Six standard
+// deviations: two-sided false alarm 2e-9 a case.
+func TestTukeyDepthAbstains(t *testing.T) {
+	const epsilon, delta, runs = 2, .02, 4000
+	open := depthSession(t, budget.AddRemove, epsilon, delta)
+	grid := func(m int) Cloud {
+		x := make([]float64, m)
+		for i := range x {
+			x[i] = distuv.UnitNormal.Quantile((float64(i) + .5) / float64(m))
+		}
+		return columns(x)
+	}
+	apart := make([]float64, 40) // every box is far smaller than the one around it
+	for i := range apart {
+		apart[i] = math.Ldexp(1-2*float64(i%2), 4*i)
+	}
+	seen := map[int]bool{}
+	for _, c := range []Cloud{grid(60), grid(68), grid(76), columns(apart)} {
+		h, _ := newNest(c).stability(depthLaw{depthStep(depthShare * epsilon), delta})
+		seen[h] = true
+		z := (float64(h) - math.Log(1/(2*delta))/(checkShare*epsilon)) * checkShare * epsilon
+		want := math.Exp(z) / 2
+		if z > 0 {
+			want = 1 - math.Exp(-z)/2
+		}
+		passed := 0.
+		for i := range runs {
+			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				passed++
+			}
+		}
+		if sd := math.Sqrt(want * (1 - want) / runs); math.Abs(passed/runs-want) > 6*sd+1e-5 {
+			t.Errorf("h %d: passed with frequency %v, want %v", h, passed/runs, want)
+		}
+		if h == 0 && passed/runs > delta+6*math.Sqrt(delta/runs) {
+			t.Errorf("an unsafe cloud passes with frequency %v, above delta", passed/runs)
+		}
+	}
+	if !seen[0] || len(seen) < 4 {
+		t.Errorf("the clouds have too few different h: %v", seen)
+	}
+}
+
+// TestTukeyDepthPoint: what passes lies within U_t, under both relations, and a
+// coordinate that is constant over the cloud comes back exactly.
+func TestTukeyDepthPoint(t *testing.T) {
+	for _, rel := range relations() {
+		open := depthSession(t, rel, 4, 1e-4)
+		x, y := make([]float64, 100), make([]float64, 100)
+		for i := range x {
+			x[i], y[i] = float64(i)+.5, .1
+		}
+		released := 0
+		for i := range 50 {
+			s := open(i)
+			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				continue
+			}
+			released++
+			if v := p.Value(); v[0] < 24.5 || v[0] > 75.5 || v[1] != .1 {
+				t.Errorf("released %v", v)
+			}
+			if e := s.Events()[0]; e.Released != 1 || e.Sensitivity != 1 || !(e.Scale >= 1/(.4*4)) || e.Scale > 1/(.4*4)+1e-5 {
+				t.Errorf("event %+v", e)
+			}
+		}
+		if released < 45 {
+			t.Errorf("%v: %d of 50 runs passed", rel, released)
+		}
+	}
+}
+
+// TestTukeyDepthRefuses: refusals follow from public facts.
+func TestTukeyDepthRefuses(t *testing.T) {
+	s := depthSession(t, budget.AddRemove, 1, 1e-5)(1)
+	for _, c := range []struct{ m, d int }{{11, 2}, {0, 2}, {12, 0}} {
+		if _, _, err := TukeyDepth(s, "tukey", s.NewPoints(c.m, c.d).Bound()); !errors.Is(err, ErrPoints) {
+			t.Errorf("%d points of %d coordinates: %v", c.m, c.d, err)
+		}
+	}
+	cloud := s.NewPoints(12, 1).Bound()
+	if _, _, err := TukeyDepth(s, "rest", cloud); !errors.Is(err, ErrLaw) {
+		t.Errorf("a leaf of another law: %v", err)
+	}
+	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1}); !errors.Is(err, ErrNorm) {
+		t.Errorf("another norm: %v", err)
+	}
+	if _, _, err := TukeyDepth(s, "tukey", cloud); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := TukeyDepth(s, "tukey", cloud); !errors.Is(err, ErrSpent) {
+		t.Errorf("a second release: %v", err)
+	}
+}
+
+// TestPoints: points with a number that is not finite go to the origin, and
+// Bound keeps its own copy.
+func TestPoints(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	p := s.NewPoints(4, 2)
+	p.Set(0, []float64{1, math.NaN()})
+	p.Set(1, []float64{math.Inf(-1), 2})
+	p.Set(2, []float64{3, -4})
+	b := p.Bound()
+	p.Set(2, []float64{5, 6})
+	if want := []float64{0, 0, 0, 0, 3, -4, 0, 0}; !slices.Equal(b.value.values, want) || b.Sensitivity() != 1 {
+		t.Errorf("points %v with sensitivity %v, want %v", b.value.values, b.Sensitivity(), want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a point of another dimension was accepted")
+		}
+	}()
+	p.Set(0, []float64{1})
+}
+
+// TestGrid: rounding is toward zero, monotone and loses nothing between 2^-147
+// and 2^200.
+func TestGrid(t *testing.T) {
+	for _, c := range []struct{ in, want float64 }{
+		{0, 0}, {math.Copysign(0, -1), 0}, {.1, .1}, {-1e30, -1e30}, {0x1p-201, 0}, {-0x1p-201, 0}, {5e-324, 0},
+		{0x1.8p-200, 0x1p-200}, {-0x1.8p-200, -0x1p-200}, {1e300, 0x1p200}, {-math.MaxFloat64, -0x1p200}, {0x1.fffffffffffffp-148, 0x1.fffffffffffffp-148},
+	} {
+		if got := gridValue(gridPoint(c.in)); got != c.want {
+			t.Errorf("%v is held as %v, want %v", c.in, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := rapid.Float64().Draw(t, "x"), rapid.Float64().Draw(t, "y")
+		if math.IsNaN(x) || math.IsNaN(y) {
+			return
+		}
+		if a, b := gridPoint(min(x, y)), gridPoint(max(x, y)); a.Cmp(b) > 0 {
+			t.Fatalf("%v and %v change their order", x, y)
+		}
+		if v := gridPoint(x); new(big.Int).Abs(v).BitLen() > gridBits+gridReach+1 || v.Sign()*int(math.Copysign(1, x)) < 0 {
+			t.Fatalf("%v is held as %v", x, v)
+		}
+	})
+}
+
+// TestDepthStep: rho never exceeds e^e', and is at most 2^-32 and a hair below.
+func TestDepthStep(t *testing.T) {
+	for _, e := range []float64{0, 1e-13, 1e-6, .01, .28, .5, 3, 19.9, 25, 1e9} {
+		rho, want := new(big.Float).SetMantExp(new(big.Float).SetUint64(depthStep(e)), -stepBits), math.Exp(min(e, 20))
+		got, _ := rho.Float64()
+		if got > want || got < want*(1-0x1p-30) || got < 1 {
+			t.Errorf("step %v: rho %.17g, e^e' %.17g", e, got, want)
+		}
+	}
+}
+
+// TestThreshold: P(round(Lap) > threshold) <= delta.
+func TestThreshold(t *testing.T) {
+	for _, scale := range []uint64{1, 1000, 1 << 22} {
+		for _, delta := range []float64{1e-300, 1e-9, .01, .3, .5, .9} {
+			v := threshold(delta, scale)
+			if p := math.Exp(-(float64(v)+.5)/float64(scale)) / 2; p > delta || v > 0 && p < delta*math.Exp(-2/float64(scale))*(1-1e-9) {
+				t.Errorf("scale %d, delta %v: passes with probability %v", scale, delta, p)
+			}
+		}
+	}
+	if threshold(0, 1000) != math.MaxInt64 {
+		t.Error("delta 0 can be passed")
+	}
+}

@@ -1,0 +1,135 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+)
+
+// stepBits: the weight rho of one step of depth is a multiple of 2^-stepBits.
+const stepBits = 32
+
+// depthLaw holds the public numbers of the draw.
+type depthLaw struct {
+	step  uint64 // rho in units of 2^-stepBits, at least 1
+	delta float64
+}
+
+// depthStep returns rho = floor(2^32 e^e')/2^32, or a little less, in units of
+// 2^-32, and at most e^20: a smaller rho only makes the draw flatter. The factor
+// below 1 covers the rounding of exp and of e'.
+func depthStep(e float64) uint64 {
+	rho := math.Exp(min(e, 20)) * (1 - 0x1p-40)
+	return max(1<<stepBits, uint64(math.Ldexp(rho, stepBits)))
+}
+
+// stability returns h, and for the draw the weight of U_t in units of
+// rho^t 2^(-stepBits (Q-t)).
+//
+// Divided by rho^p, the weight of U_p is
+//
+//	B_p = V_p - V_(p+1) + rho B_(p+1),  B_Q = V_Q:
+//
+// V_p - V_(p+1) points have depth exactly p. With N = 2^32 rho the integers
+// b_p = 2^(32 (Q-p)) B_p follow b_p = 2^(32 (Q-p)) (V_p - V_(p+1)) + N b_(p+1).
+// r_k is rho V_(t-k-2)/B_p for p = t+k+1, so with delta = a 2^-c
+//
+//	r_k <= delta  <=>  N V_(t-k-2) 2^(32 (Q-p) + c) <= a b_p 2^32.
+//
+// r_k increases in k, so the largest k that meets this, the first met as p
+// falls from Q to t+1, is h-1.
+func (n *nest) stability(law depthLaw) (h int, total *big.Int) {
+	a, c := dyadic(law.delta)
+	step := new(big.Int).SetUint64(law.step)
+	b := new(big.Int).Set(n.volume(n.q))
+	var left, right, exact big.Int
+	for p := n.q; ; p-- {
+		if p < n.q {
+			exact.Sub(n.volume(p), n.volume(p+1))
+			exact.Lsh(&exact, uint(stepBits*(n.q-p)))
+			b.Mul(b, step)
+			b.Add(b, &exact)
+		}
+		if p == n.t {
+			return h, b
+		}
+		k := p - n.t - 1
+		if h > 0 || n.t-k-2 < 1 {
+			continue
+		}
+		left.Mul(n.volume(n.t-k-2), step)
+		left.Lsh(&left, uint(stepBits*(n.q-p)+c))
+		right.Mul(b, a)
+		right.Lsh(&right, stepBits)
+		if left.Cmp(&right) <= 0 {
+			h = k + 1
+		}
+	}
+}
+
+// dyadic returns x = a 2^-c exactly for x in [0, 1).
+func dyadic(x float64) (a *big.Int, c int) {
+	fraction, exponent := math.Frexp(x)
+	return new(big.Int).SetUint64(uint64(math.Ldexp(fraction, 53))), 53 - exponent
+}
+
+// draw returns a point of U_t of the law rho^T, exactly; total is what
+// stability returned.
+//
+// On U_t the weight is a sum over nested boxes,
+//
+//	rho^T = rho^t [T >= t] + sum over q > t of (rho^q - rho^(q-1)) [T >= q],
+//
+// so a box is drawn with probability proportional to its number of points times
+// its factor, and then a point of the box uniformly, side by side. In units of
+// rho^t 2^(-32 (Q-t)) the factors are 2^(32 (Q-t)) and, with N = 2^32 rho,
+// N^(q-1-t) (N - 2^32) 2^(32 (Q-q)).
+func (n *nest) draw(s *stream, law depthLaw, total *big.Int) []float64 {
+	depth := n.box(law, s.belowBig(total))
+	point := make([]float64, len(n.sorted))
+	for j := range point {
+		lower, length := n.side(j, depth)
+		y := s.belowBig(length)
+		point[j] = gridValue(y.Add(y, lower))
+	}
+	return point
+}
+
+// box returns the depth of the box that a number u in [0, total) stands for.
+func (n *nest) box(law depthLaw, u *big.Int) int {
+	step := new(big.Int).SetUint64(law.step)
+	power := new(big.Int).SetUint64(law.step - 1<<stepBits)
+	rest := new(big.Int).Set(u)
+	depth := n.t
+	weight := new(big.Int).Lsh(n.volume(depth), uint(stepBits*(n.q-depth)))
+	for rest.Cmp(weight) >= 0 && depth < n.q {
+		rest.Sub(rest, weight)
+		depth++
+		weight.Mul(n.volume(depth), power)
+		weight.Lsh(weight, uint(stepBits*(n.q-depth)))
+		power.Mul(power, step)
+	}
+	return depth
+}
+
+// belowBig returns a uniform integer in [0, n), n > 0, exactly: numbers of as
+// many bits as n are drawn until one is below n.
+func (s *stream) belowBig(n *big.Int) *big.Int {
+	bits := n.BitLen()
+	words := make([]byte, (bits+7)/8)
+	v := new(big.Int)
+	for {
+		for i := 0; i < len(words); i += 8 {
+			w := s.uint64()
+			for k := i; k < min(i+8, len(words)); k++ {
+				words[k] = byte(w)
+				w >>= 8
+			}
+		}
+		if extra := 8*len(words) - bits; extra > 0 {
+			words[0] &= 0xff >> extra
+		}
+		if v.SetBytes(words).Cmp(n) < 0 {
+			return v
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// productsOf returns the scores over the picked records: a record is one value
+// of every numeric column, then a code of every category column, then y.
+func productsOf(s *Session, levels []int, records [][]int16, pick []int) Bounded[Vector] {
+	p := s.NewProducts(levels)
+	columns, codes, all := make([][]int16, len(levels)), make([][]int32, len(levels)), make([]int, len(levels))
+	var y []int16
+	for _, i := range pick {
+		for j, l := range levels {
+			if v := records[i][j]; l > 0 {
+				codes[j] = append(codes[j], int32(v))
+			} else {
+				columns[j] = append(columns[j], v)
+			}
+		}
+		y = append(y, records[i][len(levels)])
+	}
+	for j := range all {
+		all[j] = j
+	}
+	p.Add(columns, codes, y)
+	return p.Scores(all)
+}
+
+// grid returns every record with a value of each list.
+func grid(lists ...[]int16) [][]int16 {
+	records := [][]int16{nil}
+	for _, list := range lists {
+		var longer [][]int16
+		for _, r := range records {
+			for _, v := range list {
+				longer = append(longer, append(slices.Clone(r), v))
+			}
+		}
+		records = longer
+	}
+	return records
+}
+
+// TestProductsSensitivity: no pair of neighbours moves the scores of two columns
+// apart by more than 2 (4 under substitution), and some do by exactly that; so
+// for values off the grid of [-1, 1], which are clamped, and for category
+// columns with codes outside the list.
+func TestProductsSensitivity(t *testing.T) {
+	const one = FixedOne
+	for name, c := range map[string]struct {
+		levels []int
+		values [][]int16
+	}{
+		"numeric":  {[]int{0, 0}, [][]int16{{-one, 5000, math.MaxInt16}, {-one, one}, {math.MinInt16, 0, one}}},
+		"category": {[]int{2, 3}, [][]int16{{-1, 0, 1}, {0, 1, 2, 3}, {-one, 0, one}}},
+		"both":     {[]int{0, 3}, [][]int16{{-one, 0, one}, {0, 1, 2}, {-one, one}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records := grid(c.values...)
+			search(t, 2, len(records), 1, func(s *Session, pick []int) Bounded[Vector] {
+				return productsOf(s, c.levels, records, pick)
+			})
+		})
+	}
+}
+
+// TestProductsRange: one score moves within [-1, 1] when a record is added and
+// within [-2, 2] when one is replaced, both ends attained, and the declared
+// width is that of the range.
+func TestProductsRange(t *testing.T) {
+	records := grid([]int16{-FixedOne, 3, FixedOne}, []int16{0, 1, 2}, []int16{-FixedOne, FixedOne})
+	for rel, reach := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2} {
+		s := session(t, rel, 1)
+		for column := range 2 {
+			lowest, highest := 0.0, 0.0
+			neighbours(2, len(records), rel, func(a, b []int) {
+				x, y := productsOf(s, []int{0, 3}, records, a), productsOf(s, []int{0, 3}, records, b)
+				change := float64(y.value[column]-x.value[column]) * x.unit
+				lowest, highest = math.Min(lowest, change), math.Max(highest, change)
+				if x.Sensitivity() != 2*reach {
+					t.Fatalf("%v: declared width %v, want %v", rel, x.Sensitivity(), 2*reach)
+				}
+			})
+			if lowest != -reach || highest != reach {
+				t.Errorf("%v, column %d: change in [%v, %v], want [%v, %v]", rel, column, lowest, highest, -reach, reach)
+			}
+		}
+	}
+}
+
+// TestProductsCentredFails: the published score, |sum (x-mean)(y-mean)| after
+// both have been scaled by their largest magnitude, is not 1-sensitive: the
+// record (1e6, 0, 1) moves the score of one column from 100 to about 1 and leaves
+// that of the other (algorithms.md 6, CLAIM 1). On clamped values it moves
+// neither by more than 1.
+func TestProductsCentredFails(t *testing.T) {
+	const n = 100
+	var x1, x2, y []float64
+	for i := range n {
+		v := float64(1 - 2*(i%2))
+		x1, y, x2 = append(x1, v), append(y, v), append(x2, v*float64(1-2*(i/2%2)*(i/50)))
+	}
+	published := func(x, y []float64) float64 {
+		scaled := func(v []float64) []float64 {
+			mean, largest := 0.0, 0.0
+			for _, u := range v {
+				mean += u / float64(len(v))
+			}
+			out := make([]float64, len(v))
+			for i, u := range v {
+				out[i] = u - mean
+				largest = math.Max(largest, math.Abs(out[i]))
+			}
+			for i := range out {
+				out[i] /= largest
+			}
+			return out
+		}
+		sum, b := 0.0, scaled(y)
+		for i, a := range scaled(x) {
+			sum += a * b[i]
+		}
+		return math.Abs(sum)
+	}
+	fixed := func(v []float64) []int16 {
+		out := make([]int16, len(v))
+		for i, u := range v {
+			out[i] = int16(min(max(u, -1), 1) * FixedOne)
+		}
+		return out
+	}
+	sound := func(x, y []float64) float64 {
+		p := session(t, budget.AddRemove, 1).NewProducts([]int{0})
+		p.Add([][]int16{fixed(x)}, nil, fixed(y))
+		b := p.Scores([]int{0})
+		return float64(b.value[0]) * b.unit
+	}
+	grown, grown2, target := append([]float64{1e6}, x1...), append([]float64{0}, x2...), append([]float64{1}, y...)
+	if before, after := published(x1, y), published(grown, target); before != n || after > 2 {
+		t.Errorf("published score of the first column: %v, then %v", before, after)
+	}
+	if before, after := published(x2, y), published(grown2, target); math.Abs(before-after) > 1 {
+		t.Errorf("published score of the second column: %v, then %v", before, after)
+	}
+	if d := sound(grown, target) - sound(x1, y); math.Abs(d) > 1 {
+		t.Errorf("the sound score moved by %v", d)
+	}
+}
+
+// TestProductsValues: scores by hand.
+func TestProductsValues(t *testing.T) {
+	const one, half = FixedOne, FixedOne / 2
+	s := session(t, budget.AddRemove, 1)
+	p := s.NewProducts([]int{0, 0, 2, 3})
+	y := []int16{one, half, -one, 0}
+	p.Add([][]int16{{one, one, half, -one}, {-one, half, half, one}, nil, nil},
+		[][]int32{nil, nil, {0, 1, 0, 1}, {2, 2, 7, -1}}, y)
+	// 1 + 1/2 - 1/2; -1 + 1/4 - 1/2; S = (0, 1/2): |2S_1 - 1/2| = 1/2;
+	// S = (0, 0, 3/2): 3/2.
+	want := []float64{1, 1.25, .5, 1.5}
+	got := p.Scores([]int{0, 1, 2, 3})
+	for j, w := range want {
+		if v := float64(got.value[j]) * got.unit; v != w {
+			t.Errorf("column %d: %v, want %v", j, v, w)
+		}
+	}
+	some := p.Balance([]int{3, 1})
+	if some.value[0] != -got.value[3] || some.value[1] != -got.value[1] || some.sens != got.sens || some.norm != Width {
+		t.Errorf("balance %+v of scores %+v", some, got)
+	}
+	empty := s.NewProducts([]int{0, 2}).Scores([]int{0, 1})
+	if !slices.Equal(empty.value, Vector{0, 0}) {
+		t.Errorf("no records score %v", empty.value)
+	}
+}
+
+// TestProductsCategoryIsItsBestColumn: a category column scores as the best of
+// the numeric columns "+1 for one value, -1 for the others", whatever the blocks.
+func TestProductsCategoryIsItsBestColumn(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		n, levels := rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "levels")
+		codes := rapid.SliceOfN(rapid.Int32Range(0, int32(levels)-1), n, n).Draw(t, "codes")
+		y := rapid.SliceOfN(rapid.Int16(), n, n).Draw(t, "y")
+		columns := make([][]int16, levels)
+		for k := range columns {
+			for _, c := range codes {
+				v := int16(-FixedOne)
+				if int(c) == k {
+					v = FixedOne
+				}
+				columns[k] = append(columns[k], v)
+			}
+		}
+		plain, category, rest := s.NewProducts(make([]int, levels)), s.NewProducts([]int{levels}), s.NewProducts([]int{levels})
+		plain.Add(columns, nil, y)
+		at := rapid.IntRange(0, n).Draw(t, "cut")
+		before := slices.Clone(y)
+		category.Add([][]int16{nil}, [][]int32{codes[:at]}, y[:at])
+		rest.Add([][]int16{nil}, [][]int32{codes[at:]}, y[at:])
+		category.Merge(rest)
+		all := make([]int, levels)
+		for k := range all {
+			all[k] = k
+		}
+		if got, want := category.Scores([]int{0}).value[0], slices.Max(plain.Scores(all).value); got != want {
+			t.Fatalf("score %d, best column %d", got, want)
+		}
+		if !slices.Equal(before, y) {
+			t.Fatal("Add changed its arguments")
+		}
+	})
+}
+
+// TestProductsShape: a block in which a record might count twice is refused.
+func TestProductsShape(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	for name, f := range map[string]func(){
+		"levels":  func() { s.NewProducts([]int{-1}) },
+		"numeric": func() { s.NewProducts([]int{0}).Add([][]int16{{1, 2}}, nil, []int16{1}) },
+		"codes":   func() { s.NewProducts([]int{2}).Add([][]int16{nil}, [][]int32{{1}}, []int16{1, 2}) },
+		"columns": func() { s.NewProducts([]int{0, 0}).Add([][]int16{{1}}, nil, []int16{1}) },
+		"more":    func() { s.NewProducts([]int{0}).Add([][]int16{{1}, {1}}, nil, []int16{1}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("accepted")
+				}
+			}()
+			f()
+		})
+	}
+}
+
+func ExampleProducts() {
+	node := TopK{Form: Lipschitz, K: 1}.Plan("best", 1)
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 300})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := NewSession(priced)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := s.NewProducts([]int{0, 0})
+	y := []int16{FixedOne, -FixedOne, FixedOne, -FixedOne}
+	p.Add([][]int16{{FixedOne, 0, 0, 0}, {-FixedOne, FixedOne, -FixedOne, FixedOne}}, nil, y)
+	scores := p.Scores([]int{0, 1}) // 1 and |-4|
+	best, err := TopK{Form: Lipschitz, K: 1}.Release(s, "best", scores)
+	fmt.Println(scores.Sensitivity(), best.Value(), err)
+	// Output: 2 [1] <nil>
+}

@@ -1,0 +1,157 @@
+package mechanism
+
+import (
+	"math"
+	"math/bits"
+)
+
+// # What floating-point noise costs
+//
+// The one-pass forms of [TopK] compare sums of a score and a noise held in
+// float64. This is why the law they declare holds exactly all the same.
+//
+// Let every outcome j (a candidate, or a class of equally good sets) have the
+// ideal value V_j = u_j + Z_j, Z_j independent, with a distribution whose log
+// survival function is 1-Lipschitz: Gumbel has it, and so does the largest of m
+// exponentials, whose hazard m p (1-p)^(m-1) / (1 - (1-p)^m), p = exp(-z), is at
+// most 1. Suppose that the computed value obeys |V~_j - V_j| <= eta + theta
+// max(V_j, 0), and that the k largest are kept. Fix a set S of k outcomes and
+// let M be the largest ideal value outside it, h(M) = 3 eta + 3 theta max(M, 0):
+//
+//	V_i >= M + h(M) for all i in S  =>  S is kept  =>  V_i >= M - h(M) for all i in S.
+//
+// M is independent of the V_i in S, so with Q(S) = E prod P(V_i >= M | M) the
+// ideal law and P~ the computed one, Lipschitz survival gives
+//
+//	E exp(-k h(M)) prod P(V_i >= M | M) <= P~(S) <= E exp(k h(M)) prod P(V_i >= M | M).
+//
+// The product falls with M, exp(k h(M)) rises and exp(-k h(M)) falls, so by
+// Chebyshev's inequality on monotone functions of one variable
+//
+//	E exp(-k h(M)) Q(S) <= P~(S) <= E exp(k h(M)) Q(S).
+//
+// P(M > b + x) <= exp(-x) for b = log sum exp(u_j) (u_j + log m for a class of
+// m), hence for b <= B and k theta < 1/12 both factors lie in exp(-+beta),
+//
+//	beta = 3k (eta + theta (B + 2)).
+//
+// Order S by the ideal law given S: that law of sequences is the ideal one times
+// a function g(S) in exp(-+beta), so given the earlier rounds each round is the
+// ideal round times E[g | rounds up to this one], again in exp(-+beta), times a
+// constant. Between two neighbouring tables the range of the log-ratio of a
+// round is therefore at most that of the ideal round plus 4 beta. (For one
+// round and pure privacy alone, the log-ratio grows by 2 beta.) So k draws
+// of epsilon - 4 beta with ideal noise cover the computed ones at epsilon.
+//
+// # Bounds
+//
+// The functions of package math used here err by less than one unit in the
+// last place; the bounds allow for four. gumbel is within 2^-50 (1 + |G|) of an
+// exact Gumbel number G. G below -50 would take 2^70 zero bits in a row.
+//
+// OneShot: |u| <= 2^12, two roundings in u, one in the sum: eta <= 2^-37,
+// theta = 2^-49, B <= 2^12 + log d < 2^12 + 64: 4 beta < 12 k 2^-35.8 < k 2^-30.
+//
+// The Lipschitz forms: u in [-2^20, 0], five roundings; log-size at most
+// d log 2 < 2^20 with an error below 2^-26.5 (newLogFactorials); G adds at most
+// 2^-50 (1 + 2^20 + V), and maxExponential passes an error on with a factor of
+// at most 1 and adds less than 2^-45: eta <= 2^-26, theta = 2^-49, B < 2^20
+// (b <= log of the number of sets): 4 beta < 12 (2^-26 + 2^-28.9) < 2^-20.
+const (
+	oneShotSlack   = 0x1p-30 // a draw and chosen candidate
+	lipschitzSlack = 0x1p-20 // a draw
+	oneShotReach   = 1 << 12 // largest score either side of the boundary
+	lipschitzReach = 1 << 20 // largest loss
+	maxLipschitz   = 1 << 20 // most candidates
+)
+
+// slack is the part of the epsilon of a draw that pays for the numerical error
+// of the noise.
+func (t TopK) slack() float64 {
+	switch t.Form {
+	case OneShot:
+		return float64(t.K) * oneShotSlack
+	case Peeling:
+		return 0 // exact coins
+	}
+	return lipschitzSlack
+}
+
+// gumbel returns a standard Gumbel number, -log(-log U). The distance T of U to
+// the nearer end of (0, 1) is drawn with full relative precision however small
+// it is: a bit says which end, the number of zero bits up to the first one is
+// the binary exponent of T, and the 52 bits after it are the fraction (the rest
+// is cut: a relative error of at most 2^-52).
+func (s *stream) gumbel() float64 { return gumbelAt(s.gumbelBits()) }
+
+// gumbelBits draws what gumbelAt needs.
+func (s *stream) gumbelBits() (one bool, zeros int, fraction uint64) {
+	w := s.uint64()
+	one = w>>63 == 1
+	w <<= 1 // 63 bits, and a 0 that is not random
+	zeros = bits.LeadingZeros64(w | 1)
+	fraction = w << (zeros + 1)
+	if zeros > 10 { // fewer than 52 bits are left in w
+		if zeros == 63 {
+			zeros += s.zeros()
+		}
+		fraction = s.uint64()
+	}
+	return one, zeros, fraction >> 12
+}
+
+// zeros returns the number of zero bits before the first one.
+func (s *stream) zeros() (n int) {
+	for {
+		z := bits.LeadingZeros64(s.uint64())
+		n += z
+		if z < 64 {
+			return n
+		}
+	}
+}
+
+// gumbelAt returns -log(-log U) for U = T, or U = 1-T if one is set, with
+// T = 2^-(zeros+2) (1 + fraction/2^52), within 2^-50 (1 + |G|), the error of
+// the cut of T included.
+//
+// With a relative error r in T: -log U errs by r against at least log 2 when
+// U = T, and by at most r T/(1-T) against at least T when U = 1-T, so the
+// relative error of -log U is below 2r and that is the absolute error of G.
+func gumbelAt(one bool, zeros int, fraction uint64) float64 {
+	x := math.Float64frombits(1022<<52 | fraction) // T 2^(zeros+1), in [1/2, 1)
+	switch {
+	case !one: // -log T, a sum of two terms of one sign
+		return -math.Log(float64(zeros+1)*math.Ln2 - math.Log(x))
+	case zeros > 60: // -log(1-T) is T to within T/2 of itself
+		return float64(zeros+1)*math.Ln2 - math.Log(x)
+	}
+	t := math.Float64frombits(uint64(1021-zeros)<<52 | fraction)
+	return -math.Log(-math.Log1p(-t))
+}
+
+// gumbelAtMost bounds gumbelAt without its logarithms: U <= 1/2 gives
+// G <= -log(log 2) < .37, and T >= 2^-(zeros+2) gives G <= -log T.
+func gumbelAtMost(one bool, zeros int) float64 {
+	if !one {
+		return .37
+	}
+	return float64(zeros+2) * math.Ln2
+}
+
+// maxExponential turns v = log m + G, G a Gumbel number, into the largest of m
+// independent Exp(1) numbers: with E = exp(-G), an Exp(1) number, U = exp(-E) is
+// uniform and -log(1 - U^(1/m)) = -log(1 - exp(-exp(-v))). Its derivative in v
+// is r/(exp(r)-1) for r = exp(-v), in (0, 1), so errors of v do not grow; and m
+// itself, which may have thousands of digits, is never formed.
+func maxExponential(v float64) float64 {
+	if v > 40 { // the difference to v is below exp(-40)/2
+		return v
+	}
+	return -math.Log(-math.Expm1(-math.Exp(-v)))
+}
+
+// maxExponentialAtMost bounds maxExponential(v): with r = exp(-v), it is
+// log(r/(1-exp(-r))) <= 1 - log(e-1) < .46 above v for r <= 1, and below .46 for
+// r > 1.
+func maxExponentialAtMost(v float64) float64 { return max(v, 0) + .46 }
