@@ -34,6 +34,7 @@
 // [OLS], [Ridge] and [Lasso] fit without any privacy, for public data only.
 // Their models have no [Guarantee]. They minimise the objectives of
 // scikit-learn's LinearRegression, Ridge and Lasso. [LassoSolver] is the same
-// lasso for repeated use on one table: it computes each column of the Gram
-// matrix at most once, and starts each solution from the last.
+// lasso for repeated use on one table: it computes no product of two columns
+// twice, and starts each solution from the last. Tall and wide tables take
+// different ways to the same solution.
 package regression

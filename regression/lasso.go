@@ -19,6 +19,9 @@ type LassoOptions struct {
 	// MaxSweeps bounds the number of passes over the working set; the solution
 	// then says how far it is from the optimum. Default 100000.
 	MaxSweeps int
+	// Workers bounds the number of goroutines; 0 means one a processor. Callers
+	// that solve many tables at once want 1. It does not change the solution.
+	Workers int
 }
 
 // LassoSolution is what [LassoSolver.Solve] found.
@@ -53,13 +56,24 @@ func Lasso(ctx context.Context, d Design, lambda float64, opts LassoOptions) (*L
 }
 
 // LassoSolver solves the lasso on one table by cyclic coordinate descent in
-// covariance form (Friedman, Hastie and Tibshirani, "Regularization Paths for
-// Generalized Linear Models via Coordinate Descent", J. Stat. Software 33,
-// 2010, section 2.2). A column of the centred Gram matrix X'X is computed, in
-// O(n d), when its coefficient first enters the working set, and kept; after
-// that an update costs the size of the working set, whatever the number of
-// rows. The descent stops by the duality gap (Kim et al., "An Interior-Point
-// Method for Large-Scale l1-Regularized Least Squares", 2007, section III).
+// covariance form over a working set (Friedman, Hastie and Tibshirani,
+// "Regularization Paths for Generalized Linear Models via Coordinate Descent",
+// J. Stat. Software 33, 2010, section 2.2). An update costs the size of the
+// working set, whatever the number of rows: it uses the products of the columns
+// in the set only. What the two shapes of a table differ in is how the gradient
+// of all columns is found when the set has been solved:
+//
+//   - n >= d rows: from the centred Gram matrix X'X, each column of which is
+//     computed, in O(n d), when its coefficient first enters the working set,
+//     and kept;
+//   - n < d rows: from the residual, in O(n d). No d x d matrix is ever held.
+//
+// Now and then the signs found so far are taken as final and the linear
+// equations of the optimum solved at once, which is what makes columns that are
+// nearly multiples of each other affordable.
+//
+// The descent stops by the duality gap (Kim et al., "An Interior-Point Method
+// for Large-Scale l1-Regularized Least Squares", 2007, section III).
 //
 // Cells are treated as [Design] says. A solver is not safe for concurrent use.
 type LassoSolver struct {
@@ -68,11 +82,11 @@ type LassoSolver struct {
 	y    cleanColumn
 	opts LassoOptions
 
-	centred [][]float64 // nil for a constant column
-	units   []float64   // weight of each column in the penalty
-	xy      []float64   // X'y
-	yy      float64     // y'y
-	gram    [][]float64 // columns of X'X, nil until needed
+	deviations []float64 // of the columns, 0 for a constant one
+	units      []float64 // weight of each column in the penalty
+	xy         []float64 // X'y
+	yy         float64   // y'y
+	moments    moments
 
 	w        []float64
 	gradient []float64 // X'(y - Xw)
@@ -91,34 +105,42 @@ func NewLassoSolver(ctx context.Context, x [][]float64, y []float64, opts LassoO
 	if opts.MaxSweeps <= 0 {
 		opts.MaxSweeps = 100000
 	}
-	d := len(x)
+	d, n := len(x), len(y)
 	s := &LassoSolver{
-		n: len(y), x: make([]cleanColumn, d), y: clean(y), opts: opts,
-		centred: make([][]float64, d), units: make([]float64, d), xy: make([]float64, d),
-		gram: make([][]float64, d), w: make([]float64, d), gradient: make([]float64, d),
+		n: n, x: make([]cleanColumn, d), y: clean(y), opts: opts,
+		deviations: make([]float64, d), units: make([]float64, d), xy: make([]float64, d),
+		w: make([]float64, d), gradient: make([]float64, d),
 	}
-	target := s.y.centre()
+	target := s.y.centre(make([]float64, n))
 	s.yy = floats.Dot(target, target)
-	err := forEach(ctx, d, workersFor(s.n*d), func(j int) {
+	columns := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
+	err := columns.each(ctx, func(j int) {
 		s.x[j] = clean(x[j])
 		s.units[j] = 1
-		if s.x[j].spread == 0 {
+		if columns.constant[j] = s.x[j].spread == 0; columns.constant[j] {
 			return
 		}
-		s.centred[j] = s.x[j].centre()
-		s.xy[j] = floats.Dot(s.centred[j], target)
+		column := s.x[j].centre(columns.column(j))
+		s.xy[j] = floats.Dot(column, target)
+		s.deviations[j] = math.Sqrt(floats.Dot(column, column) / float64(n))
 		if opts.Standardize {
-			s.units[j] = math.Sqrt(floats.Dot(s.centred[j], s.centred[j]) / float64(s.n))
+			s.units[j] = s.deviations[j]
 		}
 	})
+	if n < d {
+		s.moments = &residuals{centredColumns: columns, target: target, residual: make([]float64, n), slots: make([]int, d)}
+	} else {
+		s.moments = &covariances{centredColumns: columns, xy: s.xy, yy: s.yy, gram: make([][]float64, d)}
+	}
 	return s, err
 }
 
-// centre returns a centred copy of the column.
-func (c *cleanColumn) centre() []float64 {
-	out := make([]float64, len(c.values))
-	for i, v := range c.values {
-		out[i] = v - c.mean
+// centre writes the centred column to out: zeros for a constant one.
+func (c *cleanColumn) centre(out []float64) []float64 {
+	if c.spread > 0 {
+		for i, v := range c.values {
+			out[i] = v - c.mean
+		}
 	}
 	return out
 }
@@ -130,6 +152,15 @@ func (s *LassoSolver) LambdaMax() float64 {
 		largest = max(largest, math.Abs(v)/s.units[j])
 	}
 	return largest / float64(max(s.n, 1))
+}
+
+// Deviations returns the standard deviations (the mean square about the mean,
+// n in the denominator) of the columns and of the target, 0 for a constant one.
+// With [LassoOptions.Standardize], penalty lambda*target gives the lasso of
+// penalty lambda on standardised columns and a standardised target, whose
+// coefficients are w_j*columns[j]/target.
+func (s *LassoSolver) Deviations() (columns []float64, target float64) {
+	return append([]float64(nil), s.deviations...), math.Sqrt(s.yy / float64(max(s.n, 1)))
 }
 
 // Solve minimises the objective for lambda > 0, starting from the coefficients
@@ -145,16 +176,21 @@ func (s *LassoSolver) Solve(ctx context.Context, lambda float64) (LassoSolution,
 	tolerance := s.opts.Tolerance * s.yy
 	sweeps := 0
 	for {
-		s.refreshGradient()
-		primal, gap := dualityGap(s.yy, s.w, s.xy, s.gradient, penalty)
+		// From its definition, so that the rounding of many updates does not
+		// add up.
+		rr, err := s.moments.gradient(ctx, s.gradient, s.w)
+		if err != nil {
+			return LassoSolution{}, err
+		}
+		primal, gap := dualityGap(rr, s.w, s.gradient, penalty)
 		if gap <= tolerance || sweeps >= s.opts.MaxSweeps {
 			return s.solution(primal, gap, sweeps, gap <= tolerance), ctx.Err()
 		}
 		set := newWorkingSet(s.w, s.gradient, penalty)
-		if err := s.fillGram(ctx, set); err != nil {
+		if err := s.moments.fill(ctx, set); err != nil {
 			return LassoSolution{}, err
 		}
-		done, err := s.descend(ctx, set, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
+		done, err := s.descend(ctx, set, rr, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
 		if err != nil {
 			return LassoSolution{}, err
 		}
@@ -171,47 +207,16 @@ func (s *LassoSolver) solution(primal, gap float64, sweeps int, converged bool) 
 	}
 }
 
-// refreshGradient computes the gradient from its definition, so that the
-// rounding of many updates does not add up.
-func (s *LassoSolver) refreshGradient() {
-	copy(s.gradient, s.xy)
-	for j, w := range s.w {
-		if w != 0 {
-			floats.AddScaled(s.gradient, -w, s.gram[j])
-		}
-	}
-}
+// sweepsBeforeJump returns after how many sweeps over a set of that size the
+// signs are tried as final: a jump costs the cube of the size, a sweep the
+// square.
+func sweepsBeforeJump(size int) int { return max(8, size/4) }
 
-// fillGram computes the missing Gram columns of the working set.
-func (s *LassoSolver) fillGram(ctx context.Context, set []int) error {
-	d := len(s.x)
-	for _, j := range set {
-		if s.gram[j] != nil {
-			continue
-		}
-		column := make([]float64, d)
-		err := forEach(ctx, d, workersFor(s.n*d), func(k int) {
-			switch {
-			case s.centred[k] == nil:
-			case s.gram[k] != nil:
-				column[k] = s.gram[k][j]
-			default:
-				column[k] = floats.Dot(s.centred[j], s.centred[k])
-			}
-		})
-		if err != nil {
-			return err
-		}
-		s.gram[j] = column
-	}
-	return nil
-}
-
-// descend sweeps over the coefficients of the set, all others fixed, until the
-// duality gap of the problem restricted to the set is at most tolerance. It
+// descend sweeps over the coefficients of the set, all others fixed at 0, until
+// the duality gap of the problem restricted to the set is at most tolerance. It
 // returns the number of sweeps, at least 1.
-func (s *LassoSolver) descend(ctx context.Context, set []int, penalty []float64, tolerance float64, most int) (int, error) {
-	local := s.restrict(set, penalty)
+func (s *LassoSolver) descend(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
+	local := s.restrict(set, rr, penalty)
 	sweep := 0
 	for {
 		if err := ctx.Err(); err != nil {
@@ -219,9 +224,12 @@ func (s *LassoSolver) descend(ctx context.Context, set []int, penalty []float64,
 		}
 		local.sweep()
 		sweep++
-		_, gap := dualityGap(s.yy, local.w, local.xy, local.gradient, local.penalty)
+		_, gap := dualityGap(local.rr, local.w, local.gradient, local.penalty)
 		if gap <= tolerance || sweep >= most {
 			break
+		}
+		if sweep%sweepsBeforeJump(len(set)) == 0 {
+			local.jump()
 		}
 	}
 	for i, j := range set {

@@ -7,29 +7,34 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// dualityGap returns the primal objective P(w) = 1/2 ||y - Xw||^2 + sum p_j |w_j|
-// and how far at most it is above the optimum, from second moments alone.
+// dualityGap returns the primal objective P(w) = 1/2 r'r + sum p_j |w_j|, with
+// the residual r = y - Xw, and how far at most it is above the optimum.
 //
-// With the residual r = y - Xw and gradient g = X'r, the scaled residual c r,
-// c = min(1, 1 / max_j (|g_j| / p_j)), satisfies every constraint |X_j'(cr)| <=
-// p_j of the dual, whose objective is 1/2 ||y||^2 - 1/2 ||y - cr||^2 =
-// c y'r - c^2/2 ||r||^2. Their difference is the gap. Moments give
-// y'r = y'y - w'X'y and ||r||^2 = y'r - w'g.
-func dualityGap(yy float64, w, xy, gradient, penalty []float64) (primal, gap float64) {
-	l1, worst := 0.0, 0.0
-	for j, v := range w {
-		l1 += penalty[j] * math.Abs(v)
-		if g := math.Abs(gradient[j]); g > 0 {
+// With the gradient g = X'r, the scaled residual c r, c = min(1, 1 / max_j
+// (|g_j| / p_j)), satisfies every constraint |X_j'(cr)| <= p_j of the dual,
+// whose objective is 1/2 y'y - 1/2 (y - cr)'(y - cr) = c y'r - c^2/2 r'r. As
+// y'r = r'r + w'g, the difference is
+//
+//	1/2 (1-c)^2 r'r + sum_j (p_j |w_j| - c w_j g_j),
+//
+// in which no term is negative: the gap is exact to a relative rounding error
+// of the gradient, however small it is.
+func dualityGap(rr float64, w, gradient, penalty []float64) (primal, gap float64) {
+	worst := 1.0
+	for j, g := range gradient {
+		if g := math.Abs(g); g > 0 {
 			worst = max(worst, g/penalty[j])
 		}
 	}
-	yr := yy - floats.Dot(w, xy)
-	rr := max(0, yr-floats.Dot(w, gradient))
-	c := 1.0
-	if worst > 1 {
-		c = 1 / worst
+	c := 1 / worst
+	l1 := 0.0
+	for j, v := range w {
+		if v != 0 {
+			l1 += penalty[j] * math.Abs(v)
+			gap += max(0, penalty[j]*math.Abs(v)-c*v*gradient[j])
+		}
 	}
-	return rr/2 + l1, max(0, rr/2*(1+c*c)+l1-c*yr)
+	return rr/2 + l1, gap + (1-c)*(1-c)*rr/2
 }
 
 // newWorkingSet returns, in increasing order, the coefficients that are not 0
@@ -65,35 +70,44 @@ func newWorkingSet(w, gradient, penalty []float64) []int {
 
 // restricted is the problem in the coefficients of a working set alone.
 type restricted struct {
-	gram                     [][]float64
-	w, xy, gradient, penalty []float64
+	gram                 [][]float64
+	w, gradient, penalty []float64
+	rr                   float64 // square of the residual
 }
 
-func (s *LassoSolver) restrict(set []int, penalty []float64) *restricted {
+func (s *LassoSolver) restrict(set []int, rr float64, penalty []float64) *restricted {
 	k := len(set)
 	r := &restricted{
-		gram: make([][]float64, k), w: make([]float64, k), xy: make([]float64, k),
-		gradient: make([]float64, k), penalty: make([]float64, k),
+		gram: make([][]float64, k), w: make([]float64, k),
+		gradient: make([]float64, k), penalty: make([]float64, k), rr: rr,
 	}
 	block := make([]float64, k*k)
 	for i, j := range set {
 		r.gram[i] = block[i*k : (i+1)*k]
 		for l, m := range set {
-			r.gram[i][l] = s.gram[j][m]
+			r.gram[i][l] = s.moments.product(j, m)
 		}
-		r.w[i], r.xy[i], r.gradient[i], r.penalty[i] = s.w[j], s.xy[j], s.gradient[j], penalty[j]
+		r.w[i], r.gradient[i], r.penalty[i] = s.w[j], s.gradient[j], penalty[j]
 	}
 	return r
 }
 
-// sweep minimises over each coefficient in turn, keeping the gradient.
+// step adds h to coefficient i and keeps the gradient and the square of the
+// residual: h along column x turns r'r into r'r - 2h x'r + h^2 x'x.
+func (r *restricted) step(i int, h float64) {
+	r.w[i] += h
+	r.rr = max(0, r.rr-h*(2*r.gradient[i]-h*r.gram[i][i]))
+	floats.AddScaled(r.gradient, -h, r.gram[i])
+}
+
+// sweep minimises over each coefficient in turn.
 func (r *restricted) sweep() {
 	for i, old := range r.w {
 		square := r.gram[i][i]
 		w := softThreshold(r.gradient[i]+square*old, r.penalty[i]) / square
 		if w != old {
+			r.step(i, w-old)
 			r.w[i] = w
-			floats.AddScaled(r.gradient, old-w, r.gram[i])
 		}
 	}
 }

@@ -1,0 +1,89 @@
+package regression
+
+import "math"
+
+// mostDrops bounds the linear systems of one jump.
+const mostDrops = 8
+
+// jump minimises over all non-zero coefficients at once, their signs fixed:
+// with the signs s and the Gram matrix G of these columns the minimum is a step
+// h with G h = gradient - penalty s. Where the step would turn a sign it ends
+// at the first such coefficient, which becomes 0, and the rest jump again; the
+// objective is a convex quadratic as long as signs stay, so it falls either way.
+//
+// Columns that are nearly multiples of each other make sweeps converge slowly,
+// and this exactly. Where G is singular to working precision nothing moves:
+// sweeps then share a coefficient between equal columns in their own way.
+func (r *restricted) jump() {
+	var active []int
+	for i, w := range r.w {
+		if w != 0 {
+			active = append(active, i)
+		}
+	}
+	for drops := 0; len(active) > 0 && drops < mostDrops; drops++ {
+		h := make([]float64, len(active))
+		for a, i := range active {
+			h[a] = r.gradient[i] - math.Copysign(r.penalty[i], r.w[i])
+		}
+		if !r.solve(active, h) {
+			return
+		}
+		part, last := 1.0, -1
+		for a, i := range active {
+			if to := r.w[i] + h[a]; to == 0 || math.Signbit(to) != math.Signbit(r.w[i]) {
+				if share := -r.w[i] / h[a]; share < part || last < 0 {
+					part, last = share, a
+				}
+			}
+		}
+		for a, i := range active {
+			r.step(i, part*h[a])
+		}
+		if last < 0 {
+			return
+		}
+		r.w[active[last]] = 0
+		active = append(active[:last], active[last+1:]...)
+	}
+}
+
+// solve replaces h by the solution of G x = h, G the Gram matrix of the active
+// columns, by a Cholesky decomposition. It returns false, with h undefined, when
+// a column is to working precision a combination of those before it.
+func (r *restricted) solve(active []int, h []float64) bool {
+	const singular = 1e-11 // share of a column's square that is left
+	k := len(active)
+	l := make([][]float64, k)
+	block := make([]float64, k*k)
+	for a, i := range active {
+		l[a] = block[a*k : (a+1)*k]
+		for b := 0; b <= a; b++ {
+			v := r.gram[i][active[b]]
+			for c, u := range l[a][:b] {
+				v -= u * l[b][c]
+			}
+			if b < a {
+				l[a][b] = v / l[b][b]
+				continue
+			}
+			if !(v > singular*r.gram[i][i]) {
+				return false
+			}
+			l[a][a] = math.Sqrt(v)
+		}
+	}
+	for a := range k {
+		for b, u := range l[a][:a] {
+			h[a] -= u * h[b]
+		}
+		h[a] /= l[a][a]
+	}
+	for a := k - 1; a >= 0; a-- {
+		h[a] /= l[a][a]
+		for b, u := range l[a][:a] {
+			h[b] -= u * h[a]
+		}
+	}
+	return true
+}
