@@ -1,0 +1,116 @@
+package tukey
+
+import (
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// frame holds the public facts with which buckets are fitted and a point is read
+// as a model. Points have one slope a slot, in units of the target for one unit
+// of the column, and then the prediction at the anchor.
+type frame struct {
+	columns []dataset.Column
+	slots   []scaling.Slot
+	cells   []cell    // one a column
+	anchors []float64 // one a slot
+	jitter  []float64 // one a coordinate: how far coins may move it
+	target  scaling.Range
+}
+
+// Jitter bounds the coins added to every coordinate, in half widths of the
+// target's range: a slope times half the width of its column's range changes by
+// no more.
+//
+// Without coins, a coordinate that is the same number in many buckets (the slope
+// of a rare category is 0 in every bucket without it) has sides that collapse
+// from one depth to the next, by a factor that the check reads as instability.
+// With them a side shrinks to about the width of the jitter at least. Coins
+// depend on the bucket's number and not on records.
+const Jitter = 0x1p-8
+
+// cell says how the cells of a numeric column are treated, in training as in
+// prediction: a missing one takes the value missing, and then all are clamped.
+type cell struct{ lower, upper, missing float64 }
+
+func (c cell) treat(x float64) float64 {
+	if x != x {
+		x = c.missing
+	}
+	return min(max(x, c.lower), c.upper)
+}
+
+// slotsOf lists the slots of the features.
+func slotsOf(columns []dataset.Column) []scaling.Slot {
+	return scaling.NewEncoder(columns[:len(columns)-1], nil).Slots()
+}
+
+func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
+	last := len(columns) - 1
+	f := &frame{columns: columns, slots: slotsOf(columns), cells: make([]cell, len(columns)), target: ranges[last]}
+	for j, c := range columns {
+		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Center()}
+		if c.Ranged {
+			f.cells[j].lower, f.cells[j].upper = c.Lower, c.Upper
+		}
+		if c.HasMissing {
+			f.cells[j].missing = c.Missing
+		}
+	}
+	for _, slot := range f.slots {
+		anchor, half := ranges[slot.Column].Center(), ranges[slot.Column].Half()
+		if slot.Category >= 0 {
+			anchor, half = 1/float64(levels(columns[slot.Column])), 1
+		}
+		f.anchors = append(f.anchors, anchor)
+		f.jitter = append(f.jitter, jitter(f.target, half))
+	}
+	f.jitter = append(f.jitter, jitter(f.target, 1))
+	return f
+}
+
+// jitter returns that of a slope whose column reaches half a width from its
+// anchor; 0 where nothing is known of that.
+func jitter(target scaling.Range, half float64) float64 {
+	if width := Jitter * target.Half() / half; width < regression.Unbounded {
+		return width
+	}
+	return 0
+}
+
+// levels returns the number of slots of a category column.
+func levels(c dataset.Column) int {
+	if c.Other {
+		return len(c.Categories) + 1
+	}
+	return len(c.Categories)
+}
+
+// fit reads a point as a model.
+func (f *frame) fit(point []float64) *adassp.Fit {
+	last := len(f.columns) - 1
+	m := &regression.Linear{
+		Target: f.columns[last].Name, Columns: make([]regression.Column, last),
+		Lower: f.target.Lower, Upper: f.target.Upper,
+	}
+	for j, c := range f.columns[:last] {
+		in := regression.Column{Name: c.Name, Type: regression.Category, Categories: c.Categories, Other: c.Other}
+		if c.Kind == dataset.Numeric {
+			in = regression.Column{Name: c.Name, Lower: f.cells[j].lower, Upper: f.cells[j].upper, Missing: f.cells[j].missing}
+		}
+		m.Columns[j] = in
+	}
+	m.Intercept = point[len(f.slots)]
+	for i, slot := range f.slots {
+		term := regression.Term{Column: slot.Column, Coefficient: point[i]}
+		if c := f.columns[slot.Column]; slot.Category >= 0 {
+			if term.Other = slot.Category == len(c.Categories); !term.Other {
+				term.Category = c.Categories[slot.Category]
+			}
+		}
+		m.Terms = append(m.Terms, term)
+		m.Intercept -= point[i] * f.anchors[i]
+	}
+	return &adassp.Fit{Model: m, TargetMean: f.target.Center()}
+}

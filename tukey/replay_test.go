@@ -1,0 +1,58 @@
+//go:build replay
+
+package tukey
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// TestReplay records a run, replays it on neighbouring tables and compares: one
+// release, at most one point apart, and the same outcome.
+func TestReplay(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	base := mixedRecords(trainer.Records(), .5)
+	extra := record{id: 1 << 40, a: 1e308, b: -1, y: 1e308, k: 2}
+	for _, rel := range relations() {
+		p := priced(t, trainer, rel)
+		run := func(records []record, r *mechanism.Recorder) any {
+			fit, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(p, r), mixedTable(t, records).All(), len(base), ranges)
+			switch {
+			case errors.Is(err, ErrAbstained):
+				return nil
+			case err != nil:
+				t.Fatal(err)
+			}
+			return *fit.Model
+		}
+		closest := 0.
+		for seed := range byte(3) {
+			first := mechanism.NewRecorder(seed)
+			want := run(base, first)
+			for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+				replaced := slices.Clone(base)
+				replaced[at], replaced[at].id = extra, base[at].id
+				for _, records := range [][]record{slices.Insert(slices.Clone(base), at, extra), slices.Delete(slices.Clone(base), at, at+1), replaced} {
+					second := first.Replay()
+					if got := run(records, second); !reflect.DeepEqual(got, want) {
+						t.Errorf("%v: another outcome on a neighbouring table", rel)
+					}
+					faults, ratio := mechanism.Compare(first, second)
+					closest = max(closest, ratio)
+					for _, fault := range faults {
+						t.Errorf("%v: %s", rel, fault)
+					}
+				}
+			}
+		}
+		if closest != 1 {
+			t.Errorf("%v: the bound was never reached: %v", rel, closest)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package tukey
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+const (
+	// LeastBuckets is the smallest number of buckets.
+	LeastBuckets = mechanism.LeastPoints
+	// MostBuckets is the largest number of buckets that is considered: beyond,
+	// the exact check takes longer than a minute.
+	MostBuckets = 100_000
+	// rowsPerParameter is how many records a bucket must hold on average, for
+	// every parameter of the model.
+	rowsPerParameter = 3
+	// passing is the probability with which the check must pass on a cloud of
+	// the normal law.
+	passing = .95
+	// spare is how many times the necessary number of buckets is used where
+	// there are records enough.
+	spare = 1.25
+	// window is how far passing is seen to come and go around the least number
+	// of buckets (by the remainders of m/4 and m/2).
+	window = 64
+)
+
+// The split of epsilon in mechanism.TukeyDepth.
+const (
+	checkShare = .4
+	depthShare = .3
+)
+
+// check is the mechanism's check for models of d parameters.
+type check struct {
+	d              int
+	epsilon, delta float64
+}
+
+// passes reports whether the check of m models passes with probability at least
+// passing where every coordinate of the models is at the quantiles (i-1/2)/m of
+// a normal law. This is planning, in floating point; what it is wrong about
+// costs a model, not privacy.
+//
+// The check passes with that probability from h >= ln(1/(2 delta))/e1 +
+// ln(1/(2 (1-passing)))/e1 on, and as r_k increases in k, h >= H is r_(H-1) <=
+// delta. In the notation of mechanism.TukeyDepth, with the volumes in logarithms,
+// lv_q = d ln(x_(m-q+1) - x_q),
+//
+//	ln r_k = lv_(t-k-2) + e'(t+k+2) - lw(t+k+1),
+//	lw(p) = ln(e^(e'p + lv_p) + sum over q > p of e^(e'(q-1)+lv_q) (e^e' - 1)).
+func (c check) passes(m int) bool {
+	e1, e := checkShare*c.epsilon, depthShare*c.epsilon
+	need := math.Ceil((math.Log(1/(2*c.delta)) + math.Log(1/(2*(1-passing)))) / e1)
+	t, depths := m/4, m/2
+	if !(need <= float64(depths)) {
+		return false
+	}
+	h := max(int(need), 1)
+	outer, inner := t-h-1, t+h // t-k-2 and t+k+1 at k = h-1
+	if outer < 1 || inner > depths {
+		return false
+	}
+	logStep := math.Log(math.Expm1(e))
+	terms := make([]float64, 0, depths-inner+1)
+	terms = append(terms, e*float64(inner)+c.volume(m, inner))
+	top := terms[0]
+	for q := inner + 1; q <= depths; q++ {
+		x := e*float64(q-1) + logStep + c.volume(m, q)
+		terms = append(terms, x)
+		top = max(top, x)
+	}
+	sum := 0.
+	for _, x := range terms {
+		sum += math.Exp(x - top)
+	}
+	return c.volume(m, outer)+e*float64(t+h+1)-top-math.Log(sum) <= math.Log(c.delta)
+}
+
+// volume returns lv_q of the normal quantiles, which are symmetric.
+func (c check) volume(m, q int) float64 {
+	return float64(c.d) * math.Log(2*math.Sqrt2*math.Erfinv(1-2*(float64(q)-.5)/float64(m)))
+}
+
+// least returns the smallest m0 such that every m >= m0 passes, or false when it
+// exceeds MostBuckets. Whether m passes changes back and forth within a few of
+// m0 only, which is where it looks one by one.
+func (c check) least() (int, bool) {
+	high := LeastBuckets
+	for !c.passes(high) {
+		if high >= MostBuckets {
+			return 0, false
+		}
+		high = min(2*high, MostBuckets)
+	}
+	m := sort.Search(high, c.passes) + window
+	for m > LeastBuckets && c.passes(m-1) {
+		m--
+	}
+	return m, m <= MostBuckets
+}
+
+// size is the number of buckets as far as it follows from the plan.
+type size struct {
+	d     int // parameters
+	least int // buckets below which the mechanism abstains
+	most  int // buckets that it does not exceed
+}
+
+// size computes the number of buckets of the plan.
+func (t Tukey) size() (size, error) {
+	c := check{t.parameters(), t.Epsilon, t.Delta}
+	if t.Buckets != 0 && (t.Buckets < LeastBuckets || t.Buckets > MostBuckets) {
+		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, LeastBuckets, MostBuckets)
+	}
+	least, ok := c.least()
+	switch {
+	case !ok:
+		return size{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
+			ErrInfeasible, MostBuckets, c.d, t.Epsilon, t.Delta)
+	case t.Buckets == 0:
+		return size{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
+	case t.Buckets < least && !c.passes(t.Buckets):
+		return size{}, fmt.Errorf("%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
+			ErrBuckets, t.Buckets, t.Epsilon, t.Delta, c.d, least)
+	}
+	return size{c.d, t.Buckets, t.Buckets}, nil
+}
+
+// records returns how many records give the least number of buckets.
+func (z size) records() int { return rowsPerParameter * z.d * z.least }
+
+// buckets returns the number of buckets for at least so many records, or false
+// when that is too few.
+func (z size) buckets(atLeast int) (int, bool) {
+	if atLeast < z.records() {
+		return 0, false
+	}
+	return min(z.most, max(z.least, atLeast/(rowsPerParameter*z.d))), true
+}

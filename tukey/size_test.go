@@ -1,0 +1,158 @@
+package tukey
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// TestLeastValues: the numbers of algorithms.md 2, within 4. Two of them (439 and
+// 147) pass while the next number does not, so they are 2 too low by the
+// definition, which [check.least] keeps.
+func TestLeastValues(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, delta float64
+		want           map[int]int
+	}{
+		{math.Log(3), 1e-5, map[int]int{2: 348, 5: 447, 10: 591, 20: 833}},
+		{1, 1e-6, map[int]int{2: 439, 5: 556, 10: 717, 20: 997}},
+		{3, 1e-6, map[int]int{2: 147, 5: 191, 10: 243, 20: 337}},
+	} {
+		for d, want := range c.want {
+			got, ok := check{d, c.epsilon, c.delta}.least()
+			if !ok || got > want+4 || got < want-4 {
+				t.Errorf("epsilon %.3f, d %d: %d buckets, want %d within 4", c.epsilon, d, got, want)
+			}
+		}
+	}
+}
+
+// TestLeastIsLeast compares the search with a scan of every number of buckets.
+func TestLeastIsLeast(t *testing.T) {
+	for _, c := range []check{{1, 1, 1e-6}, {2, math.Log(3), 1e-5}, {6, .93, 9e-6}, {11, 2, 1e-4}, {30, 4, 1e-6}, {3, 10, .01}, {2, 30, .3}, {50, 1, 1e-9}} {
+		got, ok := c.least()
+		if !ok {
+			t.Fatalf("%+v: infeasible", c)
+		}
+		last := 0
+		for m := LeastBuckets; m < 2*got+300; m++ {
+			if !c.passes(m) {
+				last = m
+			}
+		}
+		if want := max(last+1, LeastBuckets); got != want {
+			t.Errorf("%+v: %d, by scan %d", c, got, want)
+		}
+	}
+}
+
+// TestLeastPasses: with the planned number of normally distributed models the
+// mechanism passes as often as planned, and with 3/4 of them far less. Six
+// standard deviations: false alarm 1e-9.
+func TestLeastPasses(t *testing.T) {
+	c := check{3, 2, 1e-4}
+	least, _ := c.least()
+	priced, err := budget.Calibrate(budget.Seq("fit", budget.FixedLeaf(leaf, budget.Law{Kind: budget.Approximate, Epsilon: c.epsilon, Delta: c.delta, Draws: 1}), budget.LaplaceLeaf("rest", 1, 1)),
+		budget.Target{Epsilon: 1.1 * c.epsilon, Delta: 1.1 * c.delta})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frequency := func(m int) float64 {
+		const runs = 400
+		passed := 0.
+		for range runs {
+			s, err := mechanism.NewSession(priced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := s.NewPoints(m, c.d)
+			for i := range m {
+				x := math.Sqrt2 * math.Erfinv(2*(float64(i)+.5)/float64(m)-1)
+				p.Set(i, []float64{x, 3 * x, -x})
+			}
+			_, ok, err := mechanism.TukeyDepth(s, leaf, p.Bound())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				passed++
+			}
+		}
+		return passed / runs
+	}
+	if got := frequency(least); got < passing-6*math.Sqrt(passing*(1-passing)/400) {
+		t.Errorf("%d models pass with frequency %v", least, got)
+	}
+	if got := frequency(3 * least / 4); got > .8 {
+		t.Errorf("%d models pass with frequency %v", 3*least/4, got)
+	}
+}
+
+// numbers declares numeric columns.
+func numbers(d int) []dataset.Column {
+	out := make([]dataset.Column, d)
+	for j := range out {
+		out[j].Name = fmt.Sprint("c", j)
+	}
+	return out
+}
+
+func TestPlanRefuses(t *testing.T) {
+	var law *budget.LawError
+	for _, c := range []struct {
+		name    string
+		trainer Tukey
+		err     error
+		is      any
+	}{
+		{"too few buckets", Tukey{numbers(3), 1, 1e-6, 11}, ErrBuckets, nil},
+		{"negative buckets", Tukey{numbers(3), 1, 1e-6, -1}, ErrBuckets, nil},
+		{"buckets that do not pass", Tukey{numbers(3), 1, 1e-6, 100}, ErrBuckets, nil},
+		{"too many buckets", Tukey{numbers(3), 1, 1e-6, MostBuckets + 1}, ErrBuckets, nil},
+		{"tiny epsilon", Tukey{numbers(3), 1e-3, 1e-6, 0}, ErrInfeasible, nil},
+		{"tiny epsilon and delta", Tukey{numbers(3), .01, 1e-300, 0}, ErrInfeasible, nil},
+		{"no delta", Tukey{numbers(3), 1, 0, 0}, ErrInfeasible, nil},
+		{"no epsilon", Tukey{numbers(3), 0, 1e-6, 0}, nil, &law},
+		{"epsilon is no number", Tukey{numbers(3), math.NaN(), 1e-6, 0}, nil, &law},
+		{"too wide", Tukey{numbers(adassp.MaxSlots + 1), 1, 1e-6, 0}, adassp.ErrTooWide, nil},
+	} {
+		_, err := c.trainer.Plan()
+		if c.err != nil && !errors.Is(err, c.err) || c.is != nil && !errors.As(err, c.is) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.err != adassp.ErrTooWide && c.trainer.Records() != 0 {
+			t.Errorf("%s: %d records", c.name, c.trainer.Records())
+		}
+	}
+	node, err := Tukey{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}.Plan()
+	if want := (budget.Law{Kind: budget.Approximate, Epsilon: 1, Delta: 1e-6, Draws: 1}); err != nil || *node.Leaf.Fixed != want {
+		t.Errorf("the leaf is %+v, %v", node.Leaf, err)
+	}
+}
+
+// TestBucketsFollowRecords: 1.25 times the least number where records suffice
+// for 3 d in each, fewer where not, and none below the least.
+func TestBucketsFollowRecords(t *testing.T) {
+	z := size{d: 5, least: 100, most: 125}
+	for _, c := range []struct{ atLeast, want int }{{1 << 30, 125}, {1875, 125}, {1874, 124}, {1500, 100}, {1499, 0}, {0, 0}, {-5, 0}} {
+		if m, ok := z.buckets(c.atLeast); m != c.want || ok != (c.want > 0) {
+			t.Errorf("at least %d records: %d buckets, %v", c.atLeast, m, ok)
+		}
+	}
+	category := dataset.Column{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
+	automatic := Tukey{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
+	least, _ := check{5, 1, 1e-6}.least() // three levels, one number, the intercept
+	if got := automatic.Records(); got != 3*5*least {
+		t.Errorf("%d records, want %d", got, 3*5*least)
+	}
+	automatic.Buckets = 1000
+	if got := automatic.Records(); got != 3*5*1000 {
+		t.Errorf("%d records for 1000 buckets, want %d", got, 3*5*1000)
+	}
+}

@@ -1,0 +1,389 @@
+package tukey
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+func relations() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+
+// session opens a session for a trainer's leaf alone.
+func session(t testing.TB, trainer Tukey, rel budget.Relation) *mechanism.Session {
+	t.Helper()
+	s, err := mechanism.NewSession(priced(t, trainer, rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func priced(t testing.TB, trainer Tukey, rel budget.Relation) *budget.Priced {
+	t.Helper()
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := budget.Calibrate(budget.Seq("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
+		budget.Target{Epsilon: 1.1 * trainer.Epsilon, Delta: 1.1 * trainer.Delta, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// mixed declares two numbers, a category and a target.
+func mixed() ([]dataset.Column, []scaling.Range) {
+	return []dataset.Column{
+			{Name: "a"}, {Name: "b", Ranged: true, Lower: 0, Upper: 2, HasMissing: true, Missing: 1},
+			{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y"},
+		}, []scaling.Range{
+			{Lower: 998, Upper: 1002}, {Lower: 0, Upper: 2, Declared: true}, {}, {Lower: -10, Upper: 30},
+		}
+}
+
+// A record of the mixed columns.
+type record struct {
+	id      uint64
+	a, b, y float64
+	k       int32
+}
+
+func mixedTable(t testing.TB, records []record) *dataset.Table {
+	t.Helper()
+	columns, _ := mixed()
+	data := make([]dataset.ColumnData, 4)
+	ids := make([]uint64, 0, len(records))
+	for _, r := range records {
+		ids = append(ids, r.id)
+		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
+		data[2].Codes, data[3].Floats = append(data[2].Codes, r.k), append(data[3].Floats, r.y)
+	}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// mixedRecords holds y = 5 + 3 (a-1000) - 2b + 4 [x] + noise.
+func mixedRecords(n int, noise float64) []record {
+	rng := rand.New(rand.NewPCG(3, 9))
+	out := make([]record, n)
+	for i := range out {
+		r := record{id: uint64(i), a: 998 + 4*rng.Float64(), b: 2 * rng.Float64(), k: int32(rng.IntN(3))}
+		r.y = 5 + 3*(r.a-1000) - 2*r.b + noise*rng.NormFloat64()
+		if r.k == 0 {
+			r.y += 4
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// TestRecoversModel: slopes, category effects and predictions of a model with a
+// column far from 0, under both relations.
+func TestRecoversModel(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	tab := mixedTable(t, mixedRecords(20000, .5))
+	for _, rel := range relations() {
+		fit, err := trainer.Run(context.Background(), session(t, trainer, rel), tab.All(), tab.Len(), ranges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := fit.Model
+		if err := m.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" || fit.Predictor() != regression.Model(m) {
+			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
+		}
+		if c := m.Columns[1]; c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
+			t.Errorf("a declared column is treated as %+v", c)
+		}
+		if c := m.Columns[0]; c.Upper != regression.Unbounded || c.Missing != 1000 {
+			t.Errorf("a column with a released range is treated as %+v", c)
+		}
+		for i, want := range []float64{3, -2} {
+			if got := m.Terms[i].Coefficient; math.Abs(got-want) > .2 {
+				t.Errorf("coefficient %d is %v, want %v", i, got, want)
+			}
+		}
+		rows := regression.Rows{N: 3, Numeric: map[string][]float64{"a": {1001, 999, math.NaN()}, "b": {1, 99, math.NaN()}}, Codes: map[string]regression.Codes{
+			"k": {Values: []int32{0, 2, 1}, Categories: []string{"x", "y"}},
+		}}
+		got, err := m.Predict(nil, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{5 + 3 - 2 + 4, 5 - 3 - 4, 5 - 2} {
+			if math.Abs(got[i]-want) > .4 {
+				t.Errorf("prediction %d is %v, want about %v", i, got[i], want)
+			}
+		}
+	}
+}
+
+// TestOneRecordMovesOneModel: a record added, removed or replaced, anywhere,
+// changes the model of at most one bucket, bit for bit.
+func TestOneRecordMovesOneModel(t *testing.T) {
+	columns, ranges := mixed()
+	f := newFrame(columns, ranges)
+	s := session(t, Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	const n, m = 60, 16
+	models := func(records []record) [][]float64 {
+		out, err := f.models(context.Background(), s, mixedTable(t, records).All(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	odd := []record{
+		{id: 999, a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 7}, {id: 999, a: math.Inf(1), b: -5, y: 1e308},
+		{id: 999, a: 1e308, b: 1e308, y: -1e308, k: 2}, {id: 999, a: 1000, b: 1, y: 5, k: 1},
+	}
+	base := mixedRecords(n, 1)
+	before, changes := models(base), 0
+	compare := func(what string, after [][]float64) {
+		t.Helper()
+		moved := 0
+		for i := range before {
+			if !slices.Equal(before[i], after[i]) && before[i][0] == before[i][0] {
+				moved++
+			}
+		}
+		if moved > 1 {
+			t.Errorf("%s: %d models changed", what, moved)
+		}
+		changes += moved
+	}
+	for at := range n {
+		compare("removed", models(slices.Delete(slices.Clone(base), at, at+1)))
+		for _, r := range odd {
+			compare("added", models(slices.Insert(slices.Clone(base), at, r)))
+			r.id = base[at].id
+			compare("replaced", models(slices.Concat(base[:at], []record{r}, base[at+1:])))
+		}
+	}
+	if changes < 8*n {
+		t.Errorf("only %d changes: the search is blind", changes)
+	}
+}
+
+// TestBucketModel compares the fit of a bucket with package regression's ridge
+// on standardised columns.
+func TestBucketModel(t *testing.T) {
+	columns, ranges := mixed()
+	f := newFrame(columns, ranges)
+	records := mixedRecords(40, 1)
+	records[3].b = math.NaN() // 1
+	records[4].b = 7          // 2
+	records[5].a = math.NaN() // the anchor
+	got := newBucketFit(f).model(mixedTable(t, records).All())
+
+	design := regression.Design{Target: "y", Names: []string{"a", "b", "x", "y1", "other"}, X: make([][]float64, 5)}
+	for _, r := range records {
+		if r.a != r.a {
+			r.a = 1000
+		}
+		if r.b != r.b {
+			r.b = 1
+		}
+		row := []float64{r.a - 1000, min(r.b, 2) - 1, -1. / 3, -1. / 3, -1. / 3}
+		row[2+r.k]++
+		for j, x := range row {
+			design.X[j] = append(design.X[j], x)
+		}
+		design.Y = append(design.Y, r.y)
+	}
+	deviation := make([]float64, 5)
+	for j, x := range design.X {
+		centre, squares := mean(x), 0.
+		for _, v := range x {
+			squares += (v - centre) * (v - centre)
+		}
+		deviation[j] = math.Sqrt(squares / float64(len(x)))
+		for k := range x {
+			x[k] /= deviation[j]
+		}
+	}
+	want, err := regression.Ridge(context.Background(), design, Ridge*float64(len(records)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, term := range want.Terms {
+		if w := term.Coefficient / deviation[j]; math.Abs(got[j]-w) > 1e-9 {
+			t.Errorf("slope %d is %v, want %v", j, got[j], w)
+		}
+	}
+	if math.Abs(got[5]-want.Intercept) > 1e-9 {
+		t.Errorf("the prediction at the anchor is %v, want %v", got[5], want.Intercept)
+	}
+}
+
+// TestTotal: no table makes a run fail otherwise than by abstaining.
+func TestTotal(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 20, Delta: 1e-3}
+	constant := func(n int, r record) []record {
+		out := make([]record, n)
+		for i := range out {
+			out[i] = r
+			out[i].id = uint64(i)
+		}
+		return out
+	}
+	wild := mixedRecords(900, 1)
+	for i := range wild {
+		wild[i].a, wild[i].y = []float64{1e308, -1e308, math.Inf(1), math.NaN(), 5e-324}[i%5], []float64{1e308, -1e308, math.NaN()}[i%3]
+	}
+	for name, records := range map[string][]record{
+		"no rows": nil, "one row": mixedRecords(1, 1), "fewer rows than buckets": mixedRecords(20, 1),
+		"all equal": constant(3000, record{a: 1000, b: 1, y: 4}), "all missing": constant(500, record{a: math.NaN(), b: math.NaN(), y: math.NaN(), k: 9}),
+		"not finite": wild,
+	} {
+		answered := 0
+		for range 5 {
+			fit, err := trainer.Run(context.Background(), session(t, trainer, budget.AddRemove), mixedTable(t, records).All(), trainer.Records(), ranges)
+			switch {
+			case err == nil:
+				answered++
+				if err := fit.Model.Validate(); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			case !errors.Is(err, ErrAbstained):
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if name == "all equal" && answered == 0 {
+			t.Errorf("%s: no model", name)
+		}
+	}
+}
+
+// TestConstantTarget: the model predicts the constant.
+func TestConstantTarget(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 5, Delta: 1e-5}
+	records := mixedRecords(20000, 1)
+	for i := range records {
+		records[i].y = 7
+	}
+	tab := mixedTable(t, records)
+	fit, err := trainer.Run(context.Background(), session(t, trainer, budget.Substitute), tab.All(), tab.Len(), ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := fit.Model.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"a": {1001}, "b": {2}}, Codes: map[string]regression.Codes{"k": {Values: []int32{0}, Categories: []string{"x", "y"}}}})
+	if err != nil || math.Abs(got[0]-7) > 5*Jitter*20 {
+		t.Errorf("prediction %v, %v; want 7", got, err)
+	}
+}
+
+// TestRareCategoryPasses: a category that is absent from many buckets has the
+// slope 0 there. Without the coins of [Jitter] the check abstains.
+func TestRareCategoryPasses(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	z, err := trainer.size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := mixedRecords(18*z.most, .5)
+	for i := range records {
+		if records[i].k == 0 {
+			records[i].y -= 4 // no effect
+		}
+		records[i].k = 1
+		if i%25 == 0 {
+			records[i].k = 0
+		}
+	}
+	tab := mixedTable(t, records)
+	for _, c := range []struct {
+		jitter bool
+		passes int
+	}{{true, 10}, {false, 0}} {
+		passed := 0
+		for range 10 {
+			s := session(t, trainer, budget.AddRemove)
+			f := newFrame(columns, ranges)
+			if !c.jitter {
+				clear(f.jitter)
+			}
+			models, err := f.models(context.Background(), s, tab.All(), z.most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			points := s.NewPoints(z.most, z.d)
+			for i, m := range models {
+				points.Set(i, m)
+			}
+			if _, ok, err := mechanism.TukeyDepth(s, leaf, points.Bound()); err != nil {
+				t.Fatal(err)
+			} else if ok {
+				passed++
+			}
+		}
+		if d := passed - c.passes; d < -2 || d > 2 {
+			t.Errorf("jitter %v: %d of 10 pass, want about %d", c.jitter, passed, c.passes)
+		}
+	}
+}
+
+// TestAbstainsBelowRecords: with too few records nothing is looked at and the
+// leaf is not spent.
+func TestAbstainsBelowRecords(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	tab := mixedTable(t, mixedRecords(50, 1))
+	s := session(t, trainer, budget.AddRemove)
+	if _, err := trainer.Run(context.Background(), s, tab.All(), trainer.Records()-1, ranges); !errors.Is(err, ErrAbstained) {
+		t.Errorf("got %v, want ErrAbstained", err)
+	}
+	if s.Events()[0].Released != 0 {
+		t.Error("the leaf was spent")
+	}
+	if _, err := trainer.Run(context.Background(), s, tab.All(), trainer.Records(), ranges); err != nil && !errors.Is(err, ErrAbstained) {
+		t.Error(err)
+	}
+	if s.Events()[0].Released != 1 {
+		t.Error("the leaf was not spent")
+	}
+}
+
+// TestWithoutRanges: features without a range are anchored at 0.
+func TestWithoutRanges(t *testing.T) {
+	columns, _ := mixed()
+	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
+	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 || f.cells[1].missing != 1 || f.jitter[2] != Jitter/2 {
+		t.Errorf("frame %+v", f)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	columns, ranges := mixed()
+	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	tab := mixedTable(t, mixedRecords(50, 1))
+	if _, err := trainer.Run(ctx, session(t, trainer, budget.AddRemove), tab.All(), 1<<30, ranges); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+var _ interface {
+	Plan() (budget.Node, error)
+	Run(context.Context, *mechanism.Session, dataset.View, int, []scaling.Range) (*adassp.Fit, error)
+} = Tukey{}
