@@ -61,10 +61,17 @@ func (s *sorter) loadCodes(codes []int32) {
 // sort sets sorted to the items in ascending order of (estimate, row).
 func (s *sorter) sort() {
 	var ends [1 << maxBucketBits]uint32
-	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 1), maxBucketBits)
+	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 0), maxBucketBits)
 	shift := uint(rowBits - bucketBits)
 	s.estimate(&ends, shift)
-	starts(ends[:])
+	if bucketBits == 0 { // few items are one bucket: no scatter
+		s.items, s.sorted = s.sorted, s.items
+		if !oneEstimate(s.sorted) {
+			sortItems(s.sorted, s.items, 2*rowBits)
+		}
+		return
+	}
+	starts(ends[:1<<bucketBits])
 	sorted := s.sorted
 	for _, item := range s.items {
 		e := &ends[item>>rowBits>>(shift&63)%(1<<maxBucketBits)]

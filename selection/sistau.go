@@ -1,0 +1,49 @@
+package selection
+
+import (
+	"context"
+	"sync"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// rankAll ranks every candidate and counts it against the target.
+func rankAll(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*mechanism.Kendall, error) {
+	last := len(f.Columns)
+	rows := v.Block(0, v.Len())
+	// A view of rows that are not consecutive in their table is gathered column
+	// by column: into one buffer a goroutine, not one a column.
+	pool := sync.Pool{New: func() any { return new(columnBuffer) }}
+	target := new(columnBuffer).rank(rows, last, dataset.Numeric, nil)
+	return s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+		buf := pool.Get().(*columnBuffer)
+		defer pool.Put(buf)
+		return buf.rank(rows, j, f.Columns[j].Kind, scratch)
+	}, target)
+}
+
+// columnBuffer is room for the cells of one gathered column.
+type columnBuffer struct {
+	floats []float64
+	codes  []int32
+}
+
+// rank ranks column j of a block.
+func (b *columnBuffer) rank(rows dataset.Block, j int, kind dataset.Kind, scratch *kendall.Scratch) *kendall.Ranks {
+	if kind == dataset.Category {
+		b.codes = resized(b.codes, rows.Len())
+		return kendall.RankCodes(rows.Codes(j, b.codes), scratch)
+	}
+	b.floats = resized(b.floats, rows.Len())
+	return kendall.Rank(rows.Float(j, b.floats), scratch)
+}
+
+// resized returns buf with length n, its content unspecified.
+func resized[T any](buf []T, n int) []T {
+	if cap(buf) < n {
+		return make([]T, n)
+	}
+	return buf[:n]
+}

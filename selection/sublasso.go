@@ -1,0 +1,100 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// Errors of a SubLasso at plan time.
+var (
+	// ErrLambda is returned for a penalty outside (0, 1).
+	ErrLambda = errors.New("selection: lambda must be above 0 and below 1 (on standardised columns a lasso of penalty 1 keeps nothing)")
+	// ErrBuckets is returned for a number of buckets that cannot be used.
+	ErrBuckets = errors.New("selection: the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
+)
+
+// DefaultLambda is the penalty of [SubLasso] when a recipe does not say.
+const DefaultLambda = .1
+
+// SubLasso picks K features by the votes of lasso fits on disjoint parts of the
+// records (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
+// empirical risk minimization and high-dimensional regression", COLT 2012, as
+// used in "Better Private Linear Regression Through Better Private Feature
+// Selection"; made sound as algorithms.md 5 says).
+//
+// Every record goes to one of m buckets by its own secret coin, so that the
+// others stay when it comes or goes. Every bucket fits one lasso to its records
+// and votes for the at most K columns of the largest non-zero coefficients; K
+// rounds of the exponential mechanism then pick from the counts, of which one
+// record moves each by at most 1 either way.
+//
+// Within a bucket columns and target are standardised, so the fit needs no
+// ranges; a column that is constant there is not voted for. A missing number
+// takes the mean of its column in the bucket (or before that the value declared
+// for it). A category column enters as one 0/1 column a listed value and counts
+// with its largest coefficient. A bucket without records, with a constant
+// target or with a fit that does not converge votes for nothing.
+type SubLasso struct {
+	K       int     // 1 <= K < number of candidates
+	Buckets int     // m; 0: chosen from public facts
+	Lambda  float64 // penalty on standardised columns, in (0, 1); 0: DefaultLambda
+}
+
+// Name returns "sublasso".
+func (SubLasso) Name() string { return "sublasso" }
+
+// NeedsCount reports whether the number of buckets has to be chosen: that takes
+// a released lower bound of the number of records.
+func (x SubLasso) NeedsCount() bool { return x.Buckets == 0 }
+
+// Plan returns K equal draws of the exponential mechanism. Errors: [ErrCount],
+// [ErrBuckets], [ErrLambda].
+func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
+	switch {
+	case x.K < 1 || x.K >= len(f.Columns):
+		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+	case x.Buckets != 0 && (x.Buckets < 2 || x.Buckets > maxBuckets):
+		return budget.Node{}, false, fmt.Errorf("%w: %d", ErrBuckets, x.Buckets)
+	case x.Lambda != 0 && !(x.Lambda > 0 && x.Lambda < 1):
+		return budget.Node{}, false, fmt.Errorf("%w: %v", ErrLambda, x.Lambda)
+	}
+	return x.peeling().Plan("sublasso", 1), true, nil
+}
+
+// Most returns the K candidates that take the most room in a row.
+func (x SubLasso) Most(f Facts) []dataset.Column { return Kendall{K: x.K}.Most(f) }
+
+// Select returns the picked candidates, increasing.
+func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	law, _ := s.Law("sublasso")
+	m := x.buckets(f, law.Epsilon)
+	coins := s.Coins("buckets")
+	parts := v.Split(m, func(id uint64) int { return coins.Below(id, m) })
+	votes, err := x.votes(ctx, s, f, parts)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, len(f.Columns))
+	for j := range all {
+		all[j] = j
+	}
+	chosen, err := x.peeling().Release(s, "sublasso", votes.Scores(all))
+	if err != nil {
+		return nil, err
+	}
+	return chosen.Value(), nil
+}
+
+func (x SubLasso) peeling() mechanism.TopK { return mechanism.TopK{Form: mechanism.Peeling, K: x.K} }
+
+func (x SubLasso) lambda() float64 {
+	if x.Lambda == 0 {
+		return DefaultLambda
+	}
+	return x.Lambda
+}

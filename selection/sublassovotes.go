@@ -1,0 +1,165 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// votes lets every part vote, on all cores. Counts are integers: the order in
+// which parts are handled does not matter.
+func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View) (*mechanism.Votes, error) {
+	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	counts, errs := make([]*mechanism.Votes, workers), make([]error, workers)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range workers {
+		counts[w] = s.NewVotes(len(f.Columns), x.K)
+		group.Go(func() {
+			b := newBallot(f.Columns, x.K, x.lambda())
+			for errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(parts) {
+					return
+				}
+				var vote []int
+				vote, errs[w] = b.cast(ctx, parts[i])
+				counts[w].Add(vote)
+			}
+		})
+	}
+	group.Wait()
+	total := s.NewVotes(len(f.Columns), x.K)
+	for w := range workers {
+		if errs[w] != nil {
+			return nil, errs[w]
+		}
+		total.Merge(counts[w])
+	}
+	return total, nil
+}
+
+// What a bucket's lasso is given. The cap on sweeps depends on the bucket's own
+// records alone, so a vote that fails is that bucket's vote.
+const (
+	voteTolerance = 1e-6
+	voteSweeps    = 10000
+)
+
+// ballot finds out what buckets vote for, one after the other.
+type ballot struct {
+	columns []dataset.Column
+	k       int
+	lambda  float64
+	slots   []int // first slot of each column and, last, their number
+	cells   []float64
+	codes   []int32
+	design  [][]float64
+}
+
+func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
+	b := &ballot{columns: columns, k: k, lambda: lambda, slots: make([]int, len(columns)+1)}
+	for j, c := range columns {
+		b.slots[j+1] = b.slots[j] + slotsOf(c)
+	}
+	b.design = make([][]float64, b.slots[len(columns)])
+	return b
+}
+
+// slotsOf returns how many numeric columns a column is for a lasso.
+func slotsOf(c dataset.Column) int {
+	switch {
+	case c.Kind == dataset.Numeric:
+		return 1
+	case c.Other:
+		return len(c.Categories) + 1
+	}
+	return len(c.Categories)
+}
+
+// cast returns the at most k columns with the largest non-zero coefficients, on
+// standardised columns, of the lasso on the records of v; equal ones in table
+// order. The error is that of ctx.
+func (b *ballot) cast(ctx context.Context, v dataset.View) ([]int, error) {
+	if v.Len() < 2 {
+		return nil, ctx.Err()
+	}
+	target := b.read(v)
+	solver, err := regression.NewLassoSolver(ctx, b.design, target,
+		regression.LassoOptions{Standardize: true, Tolerance: voteTolerance, MaxSweeps: voteSweeps, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	deviations, scale := solver.Deviations()
+	if !(b.lambda*scale > 0) { // a constant target
+		return nil, nil
+	}
+	solution, err := solver.Solve(ctx, b.lambda*scale)
+	if err != nil || !solution.Converged {
+		return nil, err
+	}
+	return b.largest(solution.Coefficients, deviations), nil
+}
+
+// read fills the design with the records of v and returns their targets. Both
+// are valid until the next call.
+func (b *ballot) read(v dataset.View) []float64 {
+	n := v.Len()
+	if size := (len(b.design) + 1) * n; cap(b.cells) < size {
+		b.cells = make([]float64, size)
+	}
+	room := func(slot int) []float64 { return b.cells[slot*n : (slot+1)*n : (slot+1)*n] }
+	if cap(b.codes) < n {
+		b.codes = make([]int32, n)
+	}
+	block := v.Block(0, n)
+	for j, c := range b.columns {
+		first, next := b.slots[j], b.slots[j+1]
+		if c.Kind == dataset.Numeric {
+			b.design[first] = block.Float(j, room(first))
+			continue
+		}
+		for slot := first; slot < next; slot++ {
+			b.design[slot] = room(slot)
+			clear(b.design[slot])
+		}
+		for i, code := range block.Codes(j, b.codes) {
+			if slot := first + int(code); slot < next {
+				b.design[slot][i] = 1
+			}
+		}
+	}
+	return block.Float(len(b.columns), room(len(b.design)))
+}
+
+// largest returns the columns with the k largest coefficients.
+func (b *ballot) largest(w, deviations []float64) []int {
+	type score struct {
+		column int
+		size   float64
+	}
+	var scores []score
+	for j := range b.columns {
+		size := 0.0
+		for slot := b.slots[j]; slot < b.slots[j+1]; slot++ {
+			size = max(size, math.Abs(w[slot])*deviations[slot])
+		}
+		if size > 0 {
+			scores = append(scores, score{j, size})
+		}
+	}
+	slices.SortStableFunc(scores, func(a, b score) int { return cmp.Compare(b.size, a.size) })
+	out := make([]int, 0, b.k)
+	for _, s := range scores[:min(b.k, len(scores))] {
+		out = append(out, s.column)
+	}
+	return out
+}
