@@ -1,9 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/selection"
@@ -40,11 +37,11 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 func (p *Pipeline) branches(f selection.Facts) []branch {
 	if p.automatic(f) {
 		return []branch{
-			{allBranch, selection.None{}, JointGram},
-			{kendallBranch, selection.Kendall{K: selection.DefaultK}, JointGram},
+			{name: allBranch, selector: selection.None{}, method: JointGram},
+			{name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: JointGram},
 		}
 	}
-	b := branch{trainNode, p.Selector, p.Model}
+	b := branch{name: trainNode, selector: p.Selector, method: p.Model, fallback: p.Fallback}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}
@@ -59,28 +56,19 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 // released nothing.
 func IsBranch(name string) bool { return name == allBranch || name == kendallBranch }
 
-// branch is one way to run the training part.
-type branch struct {
-	name     string
-	selector selection.Selector
-	method   string
-}
-
 // choose releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
 func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
-	noisy, err := mechanism.Laplace(s, countLeaf, 0, s.Count(records))
+	low, err := releaseCount(s, records)
 	if err != nil {
-		return branch{}, nil, fmt.Errorf("count: %w", err)
+		return branch{}, nil, err
 	}
-	// P(n_lo > n) <= countMiss (algorithms.md 10, compute_private_n).
-	low := max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*math.Log(1/(2*countMiss))))
 	gram, _ := p.Law(rootNode + "/" + trainNode + "/" + allBranch + "/" + modelNode + "/gram")
 	b := p.branches[0]
-	if low*gram.Mu/float64(len(p.facts.Columns)) < fewRecords {
+	if float64(low)*gram.Mu/float64(len(p.facts.Columns)) < fewRecords {
 		b = p.branches[1]
 	}
 	return b, s.Sub(b.name), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/dptrain/dptrain/adassp"
@@ -12,7 +13,6 @@ import (
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -33,8 +33,9 @@ type Options struct {
 type Result struct {
 	Task        string
 	Target      string
-	Method      string
-	Model       regression.Model
+	Method      string           // what trained the model: the plan's method, or its fallback
+	Abstained   bool             // the plan's method abstained
+	Model       regression.Model // nil if it abstained and there was no fallback
 	Guarantee   budget.Guarantee
 	Events      []mechanism.Event
 	Considered  []string // candidate features
@@ -62,7 +63,8 @@ type Curator struct {
 
 // Fit runs the pipeline on a table: it plans, opens a session and spends what
 // the plan priced. It returns the context's error when that ends first, and
-// otherwise fails only for reasons that do not depend on a record.
+// otherwise fails only for reasons that do not depend on a record. A method that
+// abstained is no failure: see Result.Abstained.
 func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -82,24 +84,25 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
 	train, held := r.split(s, t.All().Columns(plan.columns))
-	fit, chosen, err := r.train(ctx, s.Sub(trainNode), train)
+	out, err := r.train(ctx, s.Sub(trainNode), train)
 	if err != nil {
 		return nil, err
 	}
-	model, guarantee := fit.Model, plan.Guarantee()
-	model.Guarantee = &regression.Guarantee{
-		Epsilon: guarantee.Epsilon, Delta: guarantee.Delta, Mu: guarantee.Mu, Relation: guarantee.Relation.String(),
-	}
+	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: regression.TaskRegression, Target: p.Target, Method: plan.Method(), Model: fit.Predictor(),
+		Task: regression.TaskRegression, Target: p.Target, Method: out.method, Abstained: out.abstained,
 		Guarantee: guarantee, Considered: plan.Columns(),
 	}
-	for _, j := range chosen {
+	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
-	if p.Holdout > 0 {
-		if res.R2, err = r.evaluate(ctx, s.Sub(holdoutNode), held, fit); err != nil {
-			return nil, err
+	if fit := out.fit; fit != nil {
+		fit.Model.Guarantee = modelGuarantee(guarantee)
+		res.Model = fit.Predictor()
+		if p.Holdout > 0 {
+			if res.R2, err = r.evaluate(ctx, s.Sub(holdoutNode), held, fit); err != nil {
+				return nil, err
+			}
 		}
 	}
 	res.Events = s.Events()
@@ -107,6 +110,16 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	res.Warnings = p.warnings(res)
 	res.Curator = Curator{t.Len(), train.Len(), held.Len(), r.seconds}
 	return res, nil
+}
+
+// modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
+// curve covers the run.
+func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
+	out := &regression.Guarantee{Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu, Relation: g.Relation.String()}
+	if math.IsInf(out.Mu, 1) {
+		out.Mu = 0
+	}
+	return out
 }
 
 // runner carries the state of one run.
@@ -141,89 +154,6 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 		return 0
 	})
 	return parts[0], parts[1]
-}
-
-// train runs selection, scaling and the model on the training part.
-func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View) (*adassp.Fit, []int, error) {
-	done := r.stage("selection")
-	b, s, err := r.plan.choose(s, v.Len())
-	if err != nil {
-		return nil, nil, err
-	}
-	chosen, err := b.selector.Select(ctx, s.Sub(selectionNode), r.plan.facts, v)
-	if err != nil {
-		return nil, nil, fmt.Errorf("selection: %w", err)
-	}
-	done()
-	columns, view := r.plan.narrow(v, chosen)
-
-	done = r.stage("scaling")
-	ranges, err := scaling.Private{Columns: columns, Target: len(columns) - 1}.Run(ctx, s.Sub(scalingNode), view)
-	if err != nil {
-		return nil, nil, fmt.Errorf("scaling: %w", err)
-	}
-	done()
-
-	defer r.stage("model")()
-	method, err := trainerOf(b.method, columns)
-	if err != nil {
-		return nil, nil, err
-	}
-	fit, err := runTrainer(ctx, method, s.Sub(modelNode), view, ranges)
-	if err != nil {
-		return nil, nil, fmt.Errorf("model: %w", err)
-	}
-	return fit, chosen, nil
-}
-
-// runTrainer runs a trainer and returns as soon as the context ends: solving a
-// large dense system does not look at it.
-func runTrainer(ctx context.Context, t trainer, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
-	type outcome struct {
-		fit *adassp.Fit
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		fit, err := t.Run(ctx, s, v, ranges)
-		done <- outcome{fit, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-done:
-		if o.err == nil {
-			saturate(o.fit.Model)
-		}
-		return o.fit, o.err
-	}
-}
-
-// largest is the magnitude at which a model's numbers saturate. Ranges of
-// absurd widths can carry a coefficient beyond what float64 holds; the model
-// stays a model.
-const largest = 1e300
-
-func saturate(m *regression.Linear) {
-	clamp := func(x *float64) {
-		if *x != *x {
-			*x = 0
-		}
-		*x = min(max(*x, -largest), largest)
-	}
-	clamp(&m.Intercept)
-	clamp(&m.InterceptStdError)
-	for i := range m.Terms {
-		clamp(&m.Terms[i].Coefficient)
-		clamp(&m.Terms[i].StdError)
-	}
-}
-
-// narrow returns the chosen columns and then the target.
-func (p *Plan) narrow(v dataset.View, chosen []int) ([]dataset.Column, dataset.View) {
-	index := append(append([]int(nil), chosen...), len(p.facts.Columns))
-	view := v.Columns(index)
-	return view.Schema().Columns, view
 }
 
 // evaluate predicts the held-out part and releases its R².

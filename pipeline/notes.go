@@ -31,6 +31,15 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	out := []Warning{{"no-ledger", Theoretical,
 		"This run was not entered in a ledger. Its budget adds to that of every other run on records of the same people."}}
 	switch {
+	case r.Abstained && r.Model == nil:
+		out = append(out, Warning{"abstained", Critical,
+			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})
+	case r.Abstained:
+		out = append(out, Warning{"fallback", Theoretical,
+			"The mechanism abstained: its private check found that this table cannot be answered at this budget. The model is that of the fallback."})
+	}
+	switch {
+	case r.Model == nil:
 	case r.R2 == nil:
 		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
 	case r.R2.Upper <= 0:

@@ -6,11 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
-	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -37,6 +35,9 @@ var (
 	ErrUnbounded = errors.New("pipeline: no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("pipeline: unknown model method")
+	// ErrFallback is returned for a fallback of a method that never abstains,
+	// and for one that may abstain itself.
+	ErrFallback = errors.New("pipeline: a fallback must be a method that never abstains, beside one that may")
 )
 
 // DefaultSelectionShare is the share of the training budget that a private
@@ -76,6 +77,13 @@ type Pipeline struct {
 	SelectionShare float64
 	// Model is the training method; empty means Auto.
 	Model string
+	// Fallback is the method whose model is returned when Model abstains; empty
+	// means none. It is paid for whether it is used or not, and only a method
+	// that may abstain has one; see [MayAbstain].
+	Fallback string
+	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
+	// method.
+	Buckets int
 }
 
 // A Plan is a priced pipeline.
@@ -85,6 +93,7 @@ type Plan struct {
 	facts     selection.Facts
 	branches  []branch
 	columns   []int // candidate features and then the target, as schema columns
+	records   int
 }
 
 // The names of the plan's nodes. They are part of report.json.
@@ -94,6 +103,7 @@ const (
 	selectionNode = "selection"
 	scalingNode   = "scaling"
 	modelNode     = "model"
+	fallbackNode  = "fallback"
 	holdoutNode   = "holdout"
 )
 
@@ -106,12 +116,13 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	}
 	plan.branches = p.branches(plan.facts)
 	trees := make([]budget.Node, len(plan.branches))
-	for i, b := range plan.branches {
+	for i := range plan.branches {
 		var err error
-		if trees[i], err = p.trainTree(plan.facts, b); err != nil {
+		if trees[i], err = p.trainTree(plan.facts, &plan.branches[i]); err != nil {
 			return nil, err
 		}
 	}
+	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
 	parts := []budget.Node{oneOf(trees)}
 	if p.Holdout > 0 {
 		parts = append(parts, budget.Seq(holdoutNode, evaluate.Regression{}.Plan()))
@@ -122,10 +133,16 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		return nil, err
 	}
 	plan.guarantee = plan.Priced.Guarantee()
-	if math.IsInf(plan.guarantee.Mu, 1) {
+	if math.IsInf(plan.guarantee.Mu, 1) && !plan.approximate() {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
+}
+
+// approximate reports whether a step of the plan is known by an epsilon and a
+// delta only: no Gaussian curve covers it, so there is no mu.
+func (p *Plan) approximate() bool {
+	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool { return l.Law.Kind == budget.Approximate })
 }
 
 // Guarantee says what the plan guarantees.
@@ -146,6 +163,8 @@ func (p *Pipeline) check(plan *Plan) error {
 		return ErrUnit
 	case p.Budget.Relation != budget.AddRemove && p.Budget.Relation != budget.Substitute:
 		return fmt.Errorf("%w: %v", ErrRelation, p.Budget.Relation)
+	case p.Fallback != "" && (!MayAbstain(p.Model) || MayAbstain(p.Fallback) || p.Fallback == Auto):
+		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback, p.Model)
 	}
 	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
@@ -165,45 +184,6 @@ func (p *Pipeline) check(plan *Plan) error {
 		return ErrNoFeature
 	}
 	return nil
-}
-
-// trainTree plans the stages of a branch of the training part, in the order
-// they run. What a private choice decides is planned for the widest choice.
-func (p *Pipeline) trainTree(f selection.Facts, b branch) (budget.Node, error) {
-	choice, private, err := b.selector.Plan(f)
-	if err != nil {
-		return budget.Node{}, err
-	}
-	share := p.SelectionShare
-	switch {
-	case !private:
-		share = 0
-	case share == 0:
-		share = DefaultSelectionShare
-	case !(share > 0 && share < 1):
-		return budget.Node{}, fmt.Errorf("%w: %v", ErrShare, share)
-	}
-	var stages []budget.Node
-	if private {
-		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
-	}
-	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
-	ranges, scaled := scaling.Private{Columns: columns, Target: len(columns) - 1}.Plan()
-	rest := 1 - share
-	if scaled {
-		stages = append(stages, ranges.Scaled(rest))
-	} else {
-		rest /= adassp.GramShare // the model has the ranges' share too
-	}
-	method, err := trainerOf(b.method, columns)
-	if err != nil {
-		return budget.Node{}, err
-	}
-	model, err := method.Plan()
-	if err != nil {
-		return budget.Node{}, err
-	}
-	return budget.Seq(b.name, append(stages, budget.Seq(modelNode, model).Scaled(rest))...), nil
 }
 
 // Method returns the model method that the plan runs.

@@ -22,10 +22,47 @@ const (
 	AdaSSP = "adassp"
 	// BoostedAdaSSP is the trainer of Tang et al. (package boosting).
 	BoostedAdaSSP = "boosted-adassp"
+	// Tukey is the Tukey mechanism of Amin et al. (package tukey). It may
+	// abstain.
+	Tukey = "tukey"
 )
 
 // Methods lists the model methods, [Auto] excepted.
-func Methods() []string { return []string{JointGram, AdaSSP, BoostedAdaSSP} }
+func Methods() []string { return []string{JointGram, AdaSSP, BoostedAdaSSP, Tukey} }
+
+// MayAbstain reports whether a run of a method may end without a model.
+func MayAbstain(method string) bool { return method == Tukey }
+
+// The part of epsilon and delta that the Tukey mechanism takes: its law does
+// not scale with the rest, which is calibrated to what it leaves.
+const (
+	tukeyAlone  = 1 - countShare // where nothing else but n_lo is released
+	tukeyFirst  = .85            // beside ranges and a choice of features
+	tukeyBacked = .55            // beside a fallback too
+	tukeyDelta  = .9
+)
+
+// setting is what a trainer is made of.
+type setting struct {
+	method         string
+	columns        []dataset.Column // the features and, last, the target
+	epsilon, delta float64          // of a law that does not scale
+	atLeast        int              // released lower bound of the training records
+	buckets        int
+}
+
+// setting returns that of a branch's model for the given columns.
+func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
+	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets}
+	switch {
+	case b.fallback != "":
+		x.epsilon = tukeyBacked
+	case b.others:
+		x.epsilon = tukeyFirst
+	}
+	x.epsilon *= p.Budget.Epsilon
+	return x
+}
 
 // trainer is what a model method does.
 type trainer interface {
@@ -35,16 +72,17 @@ type trainer interface {
 	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error)
 }
 
-// trainerOf returns the trainer of a method for the features and, last, the
-// target.
-func trainerOf(method string, columns []dataset.Column) (trainer, error) {
-	switch method {
+// trainerOf returns the trainer of a setting.
+func trainerOf(x setting) (trainer, error) {
+	switch x.method {
 	case JointGram:
-		return adassp.JointGram{Columns: columns}, nil
+		return adassp.JointGram{Columns: x.columns}, nil
 	case AdaSSP:
-		return adassp.AdaSSP{Columns: columns}, nil
+		return adassp.AdaSSP{Columns: x.columns}, nil
 	case BoostedAdaSSP:
-		return boosting.BoostedAdaSSP{Columns: columns}, nil
+		return boosting.BoostedAdaSSP{Columns: x.columns}, nil
+	case Tukey:
+		return x.tukey(), nil
 	}
-	return nil, fmt.Errorf("%w: %q", ErrModel, method)
+	return nil, fmt.Errorf("%w: %q", ErrModel, x.method)
 }

@@ -129,8 +129,8 @@ func ExampleAvailable() {
 	fmt.Println(selection, model)
 	fmt.Println(recipe.AvailableInBench())
 	// Output:
-	// [none fixed kendall auto] [joint-gram adassp boosted-adassp auto]
-	// [nonprivate-ols nonprivate-ridge nonprivate-lasso]
+	// [none fixed kendall sublasso sis auto] [joint-gram adassp boosted-adassp tukey auto]
+	// [nonprivate-ols nonprivate-ridge nonprivate-lasso as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
 }
 
 func ExampleSchema() {

@@ -15,6 +15,8 @@ var (
 	scalings     = []string{"private", "declared"}
 	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
 	models       = []string{"auto", "joint-gram", "adassp", "boosted-adassp", "tukey", "boosted-additive", "brc", "svm", "logistic"}
+	scores       = []string{"auto", "product", "correlation", "tau"}
+	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
 	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
 )
 
@@ -44,11 +46,14 @@ func thisBuild() availability {
 		relations:    []string{"add-remove", "substitute"},
 		compositions: compositions,
 		scalings:     scalings,
-		selections:   []string{"none", "fixed", "kendall", "auto"},
-		models:       []string{"joint-gram", "adassp", "boosted-adassp", "auto"},
-		benchModels:  []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
-		fallbacks:    []string{"none"},
-		ledger:       false,
+		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "auto"},
+		models:       []string{"joint-gram", "adassp", "boosted-adassp", "tukey", "auto"},
+		benchModels: []string{
+			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso",
+			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
+		},
+		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp"},
+		ledger:    false,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -26,6 +27,10 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
 		DeclaredScaling: r.Scaling.Method == "declared", Model: r.Model.Method,
 	}
+	if r.Model.Fallback != "none" {
+		p.Fallback = r.Model.Fallback
+	}
+	p.Buckets = r.Model.Buckets
 	excluded := map[string]bool{}
 	for _, name := range r.Data.Exclude {
 		excluded[name] = true
@@ -58,16 +63,38 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 			return nil, nil
 		}
 		return selection.None{}, nil
+	}
+	if k == 0 {
+		k = selection.DefaultK
+	}
+	if d <= k && r.Selection.K == 0 { // nothing to leave out
+		return selection.None{}, nil
+	}
+	switch r.Selection.Method {
 	case "kendall":
-		if k == 0 {
-			k = selection.DefaultK
-		}
-		if d <= k && r.Selection.K == 0 { // nothing to leave out
-			return selection.None{}, nil
-		}
 		return selection.Kendall{K: k}, nil
+	case "sublasso":
+		return selection.SubLasso{K: k, Lambda: r.Selection.Lambda, Buckets: r.Selection.Buckets}, nil
+	case "sis":
+		return r.sis(k, d)
 	}
 	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
+}
+
+// sis translates the keys of method sis, for d candidate features.
+func (r *Recipe) sis(k, d int) (selection.Selector, error) {
+	x := selection.NewSIS(k)
+	if r.Selection.Score != "" {
+		x.Score = selection.SISScore(r.Selection.Score)
+	}
+	if name := r.Selection.TopK; name != "" {
+		form, err := mechanism.ParseTopKForm(name)
+		if err != nil {
+			return nil, fmt.Errorf("recipe: selection.topk: %w", err)
+		}
+		x.TopK = form
+	}
+	return x.For(d), nil
 }
 
 // budget translates the privacy section.

@@ -102,6 +102,18 @@ type Selection struct {
 	// said otherwise; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
 	// parameter mu under tight composition and of epsilon under basic.
 	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic."`
+	// Score is what method "sis" ranks the columns by; empty leaves it to the
+	// method.
+	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
+	// TopK is how method "sis" draws the columns with high scores; empty means
+	// "lipschitz".
+	TopK string `yaml:"topk,omitempty" json:"topk,omitempty" jsonschema_description:"How the columns with high scores are drawn (method sis only)."`
+	// Lambda is the penalty of method "sublasso" on standardised columns; 0
+	// means .1.
+	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Penalty of the lasso on standardised columns (method sublasso only)."`
+	// Buckets is into how many parts method "sublasso" deals the records; 0
+	// leaves it to the method.
+	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Into how many parts the records are dealt (method sublasso only). Left out, the method decides."`
 	// Features is the list for method "fixed".
 	Features []string `yaml:"features,omitempty" json:"features,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The chosen columns (method fixed only)."`
 }
@@ -112,6 +124,9 @@ type Model struct {
 	// Fallback is the method whose model is returned when Method abstains, or
 	// "none". A fallback is paid for whether it is used or not.
 	Fallback string `yaml:"fallback" json:"fallback" jsonschema:"default=none" jsonschema_description:"Method used when the first one abstains; it is paid for whether used or not."`
+	// Buckets is into how many parts method "tukey" deals the records; 0 leaves
+	// it to the method.
+	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=12,maximum=100000" jsonschema_description:"Into how many parts the records are dealt (method tukey only). Left out, the method decides."`
 }
 
 // Ledger keeps spending across runs.

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // checker applies the rules that need more than one key, or better words than
@@ -279,6 +282,7 @@ func (c *checker) selection() {
 	} else if s.Features != nil {
 		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
 	}
+	c.own()
 	if !c.can.choosesColumns(s.Method) {
 		hint := "remove it, or choose another method"
 		if s.Method == "auto" {
@@ -290,6 +294,29 @@ func (c *checker) selection() {
 		if hasShare {
 			c.add("selection.share", "selection.share has no effect with method "+s.Method, hint)
 		}
+	}
+}
+
+// own checks the keys that belong to one selection method each.
+func (c *checker) own() {
+	s := c.r.Selection
+	belongs := func(key string, given bool, method string) bool {
+		if given && s.Method != method {
+			c.add(key, key+" has no effect with method "+s.Method, "use method "+method+", or remove it")
+		}
+		return given && s.Method == method
+	}
+	if belongs("selection.score", s.Score != "", "sis") {
+		c.name("selection.score", s.Score, scores, scores)
+	}
+	if belongs("selection.topk", s.TopK != "", "sis") {
+		c.name("selection.topk", s.TopK, topks, topks)
+	}
+	if belongs("selection.lambda", s.Lambda != 0 || c.given("selection.lambda"), "sublasso") && !(s.Lambda > 0 && s.Lambda < 1) {
+		c.add("selection.lambda", "selection.lambda must be above 0 and below 1, not "+show(s.Lambda), "leave it out for .1; at 1 no coefficient is left")
+	}
+	if belongs("selection.buckets", s.Buckets != 0 || c.given("selection.buckets"), "sublasso") && s.Buckets < 2 {
+		c.add("selection.buckets", fmt.Sprintf("selection.buckets must be at least 2, not %d", s.Buckets), "leave it out to let the method decide")
 	}
 }
 
@@ -319,8 +346,18 @@ func (c *checker) model() {
 	default:
 		c.name("model.method", m.Method, models, c.can.models)
 	}
-	if c.name("model.fallback", m.Fallback, fallbacks(), c.can.fallbacks) && m.Fallback == m.Method {
+	switch {
+	case !c.name("model.fallback", m.Fallback, fallbacks(), c.can.fallbacks):
+	case m.Fallback == m.Method:
 		c.add("model.fallback", "model.fallback is the method itself", "name another method, or none")
+	case m.Fallback != "none" && !pipeline.MayAbstain(m.Method):
+		c.add("model.fallback", "model.fallback has no effect with method "+m.Method+", which never abstains", "remove it")
+	}
+	switch given := m.Buckets != 0 || c.given("model.buckets"); {
+	case given && m.Method != pipeline.Tukey:
+		c.add("model.buckets", "model.buckets has no effect with method "+m.Method, "use method tukey, or remove it")
+	case given && m.Buckets < tukey.LeastBuckets:
+		c.add("model.buckets", fmt.Sprintf("model.buckets must be at least %d, not %d: with fewer the check never passes", tukey.LeastBuckets, m.Buckets), "leave it out to let the method decide")
 	}
 }
 

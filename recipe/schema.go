@@ -41,6 +41,8 @@ func schema() *generate.Schema {
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
 	closed("selection.method", selections)
+	closed("selection.score", scores)
+	closed("selection.topk", topks)
 	closed("model.fallback", fallbacks())
 	at("model.method").AnyOf = []*generate.Schema{
 		{Enum: anys(append(append([]string{}, models...), nonprivate...))},

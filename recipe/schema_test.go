@@ -36,9 +36,9 @@ var beyondSchema = strings.Fields(`
 	delta-zero delta-tiny
 	relation-unavailable relation-without-private
 	scaling-declared-target
-	selection-unavailable selection-no-effect selection-features-without-fixed
+	selection-unavailable selection-no-effect selection-features-without-fixed selection-own-keys
 	model-unavailable model-nonprivate model-as-published
-	fallback-unavailable fallback-itself
+	fallback-unavailable fallback-itself fallback-no-effect buckets-no-effect
 	ledger-unavailable
 	target-excluded target-private target-categories
 	classes-regression

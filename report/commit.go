@@ -78,8 +78,10 @@ func (f *Folder) steps(files Files) []step {
 	}
 	list := []step{
 		dir(ReleaseDir, 0o755),
-		file(ReleaseDir+"/model.json", 0o644, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) }),
 		file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { return Encode(w, files.Report) }),
+	}
+	if files.Model != nil {
+		list = append(list, file(ReleaseDir+"/model.json", 0o644, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) }))
 	}
 	if files.Recipe != nil {
 		list = append(list, file(ReleaseDir+"/recipe.yaml", 0o644, func(w io.Writer) error {

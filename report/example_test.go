@@ -94,7 +94,7 @@ func ExampleText() {
 	mu := .24
 	err := report.Text(os.Stdout, &report.Report{
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu},
-		Target:    "price", Model: report.Model{Method: "joint-gram"},
+		Target:    "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
 		Features: report.Features{Considered: []string{"area", "rooms"}, Selected: []string{"area", "rooms"}},
 		Metrics:  report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95}},
 	})

@@ -64,7 +64,7 @@ func unwritable(path string, err error) error {
 
 // Files are the contents of the two folders.
 type Files struct {
-	Model  regression.Model
+	Model  regression.Model // nil when the method abstained: no model.json is written
 	Report *Report
 	Recipe []byte // as recipe.Recipe.Public returns it; nil for a pipeline built in code
 	Run    *Run

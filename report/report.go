@@ -79,7 +79,7 @@ type Features struct {
 // Model says what was trained.
 type Model struct {
 	Method string `json:"method"`
-	Kind   string `json:"kind"` // layout of model.json
+	Kind   string `json:"kind"` // layout of model.json; empty when the method abstained and there is none
 }
 
 // Metrics are the private measures of quality; nil (null) where none was taken.
@@ -110,10 +110,13 @@ func New(res *pipeline.Result) *Report {
 		Format: Format, Task: res.Task, Target: res.Target,
 		Guarantee:   GuaranteeOf(res.Guarantee),
 		Features:    Features{list(res.Considered), list(res.Selected)},
-		Model:       Model{Method: res.Method, Kind: res.Model.Kind()},
+		Model:       Model{Method: res.Method},
 		Events:      []Event{},
 		Unprotected: list(res.Unprotected),
 		Warnings:    list(res.Warnings),
+	}
+	if res.Model != nil {
+		r.Model.Kind = res.Model.Kind()
 	}
 	for _, e := range res.Events {
 		r.Events = append(r.Events, event(e))

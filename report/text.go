@@ -16,15 +16,22 @@ const (
 )
 
 // Text prints a report for a person: the privacy statement first, then the
-// model, the private metrics and the warnings. Everything in it is public. It
+// model (or that there is none), the private metrics and the warnings. Everything in it is public. It
 // returns the errors of w.
 func Text(w io.Writer, r *Report) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
 	row("Privacy", statement(r.Guarantee))
-	row("Model", fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered)))
+	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
+	trained := r.Model.Kind != ""
+	if !trained {
+		what = "none: " + r.Model.Method + " abstained on " + shown(r.Target)
+	}
+	row("Model", what)
 	row("Features", names(r.Features.Selected))
-	row("R²", metric(r.Metrics.R2))
+	if trained {
+		row("R²", metric(r.Metrics.R2))
+	}
 	for _, warning := range r.Warnings {
 		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
 	}

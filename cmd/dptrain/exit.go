@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // The exit codes. None of them depends on a record outside a mechanism.
@@ -41,7 +42,7 @@ var exitTable = [...]struct {
 	{exitData, "a table or a model cannot be read, or a declared column is absent"},
 	{exitBudget, "the budget is refused: the plan cannot be priced within it"},
 	{exitLedger, "the ledger refuses the run (kept for a later version)"},
-	{exitAbstained, "the mechanism abstained, within its guarantee (kept for a later version)"},
+	{exitAbstained, "the mechanism abstained, within its guarantee: there is a report and no model"},
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
@@ -52,13 +53,15 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return exitInterrupted
+	case errors.Is(err, errAbstained):
+		return exitAbstained
 	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable):
 		return exitUsage
 	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):
 		return exitData
 	case is[recipe.Problems](err), errors.Is(err, errRecipe):
 		return exitRecipe
-	case isAny(err, pipeline.ErrUnbounded, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
+	case isAny(err, pipeline.ErrUnbounded, tukey.ErrInfeasible, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
 		return exitBudget
 	case errors.Is(err, errPlan):
 		return exitRecipe
@@ -82,12 +85,13 @@ func is[T error](err error) bool {
 
 // The command's own sentinels. They sort errors and never reach the terminal.
 var (
-	errUsage  = errors.New("usage")
-	errRecipe = errors.New("recipe")
-	errAbsent = errors.New("declared column absent")
-	errModel  = errors.New("model file")
-	errCell   = errors.New("cell")
-	errPlan   = errors.New("plan")
+	errUsage     = errors.New("usage")
+	errRecipe    = errors.New("recipe")
+	errAbsent    = errors.New("declared column absent")
+	errModel     = errors.New("model file")
+	errCell      = errors.New("cell")
+	errPlan      = errors.New("plan")
+	errAbstained = errors.New("abstained")
 )
 
 // sorted is an error that also is one of the sentinels.

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // TestExitCodes holds the code of every kind of error in a golden file: scripts
@@ -42,6 +43,7 @@ func TestExitCodes(t *testing.T) {
 		{"a cell refused by --strict", cellError("new.csv", "a")},
 		{"a budget out of range", &sorted{&budget.TargetError{}, errPlan}},
 		{"a plan with a Gaussian law where delta is 0", &sorted{&budget.NotPureError{}, errPlan}},
+		{"a mechanism that no number of records satisfies", &sorted{tukey.ErrInfeasible, errPlan}},
 		{"fixed laws above the budget", &sorted{&budget.OverspentError{}, errPlan}},
 		{"an epsilon without a finite mu", pipeline.ErrUnbounded},
 		{"a noise scale outside the grid", mechanism.ErrScale},

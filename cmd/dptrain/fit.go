@@ -84,7 +84,7 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 		return err
 	}
 	if quiet {
-		return nil
+		return verdict(res, out)
 	}
 	err = report.Text(a.stdout, files.Report)
 	if err == nil {
@@ -93,7 +93,16 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
 	}
-	return nil
+	return verdict(res, out)
+}
+
+// verdict turns a run without a model into the error that says so. The bit it
+// tells was released by the mechanism.
+func verdict(res *pipeline.Result, out string) error {
+	if res.Model != nil {
+		return nil
+	}
+	return &sorted{fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out), errAbstained}
 }
 
 // files collects what goes to the two folders.

@@ -80,7 +80,10 @@ type bill struct {
 	Features  []string         `json:"features"` // candidates
 	Guarantee report.Guarantee `json:"guarantee"`
 	EpsilonAt []bound          `json:"epsilon_at"`
-	Steps     []billStep       `json:"steps"`
+	// Records is how many rows the table needs so that a method that may
+	// abstain answers 95% of the time; absent for one that always answers.
+	Records int        `json:"records,omitempty"`
+	Steps   []billStep `json:"steps"`
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -104,7 +107,7 @@ type billStep struct {
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b := &bill{
 		Format: planFormat, Target: p.Target, Method: plan.Method(), Features: plan.Columns(),
-		Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{},
+		Guarantee: report.GuaranteeOf(plan.Guarantee()), Records: plan.Records(), Steps: []billStep{},
 	}
 	for _, delta := range []float64{1e-5, 1e-6, 1e-9} {
 		at := bound{Delta: delta}
@@ -206,7 +209,11 @@ func (b *bill) total() string {
 	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part != b.Steps[0].Part }) {
 		records = "train and holdout are different records, so each may spend the whole budget. " + records
 	}
-	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) +
+	needs := ""
+	if b.Records > 0 {
+		needs = report.Paragraph("Needs", fmt.Sprintf("about %d rows (held-out part included) so that %s answers 95%% of the time; with fewer it abstains more often, and without enough for its buckets always", b.Records, b.Method))
+	}
+	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
 		report.Paragraph("Records", records)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+const tukeyRecipe = `data: {path: line.csv, target: y}
+privacy: {epsilon: 1}
+model: {method: tukey}
+`
+
+// TestAbstained: a mechanism that abstains ends with its own code, a report of
+// what was spent and no model, and an old model does not stay beside it.
+func TestAbstained(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(50))
+	write(t, "recipe.yaml", tukeyRecipe)
+	if got := dptrain(t, fitArgs...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	got := dptrain(t, "fit", "recipe.yaml", "--force")
+	if got.code != exitAbstained || !strings.Contains(got.stderr, "tukey abstained: no model") || !strings.Contains(got.stdout, "Model      none: tukey abstained on y") {
+		t.Errorf("%+v", got)
+	}
+	onlyFiles(t, "line.csv", "out", "recipe.yaml")
+	if _, err := os.Stat("out/release/model.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("model.json: %v", err)
+	}
+	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Model.Kind != "" || r.Metrics.R2 != nil || r.Guarantee.Spent <= 0 || r.Guarantee.Mu != nil {
+		t.Errorf("%+v", r)
+	}
+	if quiet := dptrain(t, "fit", "recipe.yaml", "--force", "--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
+		t.Errorf("%+v", quiet)
+	}
+	write(t, "recipe.yaml", strings.Replace(tukeyRecipe, "tukey", "tukey, fallback: joint-gram", 1))
+	got = dptrain(t, "fit", "recipe.yaml", "--force")
+	if got.code != exitOK || !strings.Contains(got.stdout, "Model      joint-gram") || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "(theoretical: fallback)") {
+		t.Errorf("with a fallback: %+v", got)
+	}
+	if plan := dptrain(t, "plan", "recipe.yaml"); plan.code != exitOK || !strings.Contains(plan.stdout, "Needs      about ") {
+		t.Errorf("%+v", plan)
+	}
+}

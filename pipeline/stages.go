@@ -1,0 +1,154 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// The order of the training part, as the plan prices it and the run keeps it:
+//
+//	count      a lower bound n_lo of the number of records, if a stage asks for it
+//	scaling    before selection, over all columns, for a selector that works on
+//	           scaled ones
+//	selection
+//	scaling    otherwise, over the chosen columns only
+//	model
+//	fallback   if one is named
+
+// branch is one way to run the training part.
+type branch struct {
+	name     string
+	selector selection.Selector
+	method   string
+	fallback string           // a method, or ""
+	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
+	others   bool             // whether stages before the model release something; set by trainTree
+}
+
+// counts reports whether a stage asks for the number of records.
+func (b branch) counts() bool {
+	c, ok := b.selector.(selection.Counter)
+	return ok && c.NeedsCount() || b.method == Tukey
+}
+
+// scalesFirst reports whether ranges are found before features are chosen.
+func (b branch) scalesFirst() bool {
+	s, ok := b.selector.(selection.Scaler)
+	return ok && s.NeedsRanges()
+}
+
+// trainTree plans the stages of a branch of the training part. What a private
+// choice decides is planned for the widest choice.
+func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) {
+	choice, private, err := b.selector.Plan(f)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	share, err := p.selectionShare(private)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
+	toScale := columns
+	if b.scalesFirst() {
+		toScale = append(slices.Clone(f.Columns), f.Target)
+	}
+	ranges, scaled := rangesOf(toScale).Plan()
+	rest := 1 - share
+	if scaled {
+		ranges = ranges.Scaled(rest)
+	} else {
+		rest /= adassp.GramShare // the model has the ranges' share too
+	}
+
+	var stages []budget.Node
+	if b.counts() && p.Budget.Relation == budget.AddRemove {
+		stages = append(stages, p.countNode())
+	}
+	if scaled && b.scalesFirst() {
+		stages = append(stages, ranges)
+	}
+	if private {
+		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
+	}
+	if scaled && !b.scalesFirst() {
+		stages = append(stages, ranges)
+	}
+	b.others = private || scaled
+	b.columns = columns
+	models, err := p.modelNodes(*b, columns, rest)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(b.name, append(stages, models...)...), nil
+}
+
+// modelNodes plans the model and its fallback; rest is the share of a model
+// whose laws scale.
+func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
+	method, err := trainerOf(p.setting(b, columns))
+	if err != nil {
+		return nil, err
+	}
+	model, err := method.Plan()
+	if err != nil {
+		return nil, err
+	}
+	nodes := []budget.Node{budget.Seq(modelNode, model).Scaled(rest)}
+	if b.fallback == "" {
+		return nodes, nil
+	}
+	if method, err = trainerOf(setting{method: b.fallback, columns: columns}); err != nil {
+		return nil, err
+	}
+	if model, err = method.Plan(); err != nil {
+		return nil, err
+	}
+	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest)), nil
+}
+
+// selectionShare returns the share of a selector that releases something.
+func (p *Pipeline) selectionShare(private bool) (float64, error) {
+	share := p.SelectionShare
+	switch {
+	case !private:
+		return 0, nil
+	case share == 0:
+		return DefaultSelectionShare, nil
+	case !(share > 0 && share < 1):
+		return 0, fmt.Errorf("%w: %v", ErrShare, share)
+	}
+	return share, nil
+}
+
+// rangesOf is the scaling stage of columns whose last is the target.
+func rangesOf(columns []dataset.Column) scaling.Private {
+	return scaling.Private{Columns: columns, Target: len(columns) - 1}
+}
+
+// countNode is the release of n_lo: a fixed fraction of epsilon, so that what
+// is planned from it does not move with the other stages.
+func (p *Pipeline) countNode() budget.Node {
+	return budget.FixedLeaf(countLeaf, budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1})
+}
+
+// releaseCount releases n_lo, P(n_lo > n) <= countMiss (algorithms.md 10,
+// compute_private_n). Under substitution the number of records is public.
+func releaseCount(s *mechanism.Session, records int) (int, error) {
+	if s.Relation() != budget.AddRemove {
+		return records, nil
+	}
+	noisy, err := mechanism.Laplace(s, countLeaf, 0, s.Count(records))
+	if err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	return int(max(1, math.Floor(noisy.Value()-s.Scale(countLeaf)*math.Log(1/(2*countMiss))))), nil
+}

@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// leafNames lists the leaves of the training part.
+func leafNames(plan *Plan) string {
+	var names []string
+	for _, l := range plan.Leaves() {
+		if name, ok := strings.CutPrefix(l.Path, "fit/train/"); ok {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestStageOrder: the selector decides whether ranges come before the choice or
+// after it, and n_lo is released exactly when a stage asks for it.
+func TestStageOrder(t *testing.T) {
+	const ranges = "scaling/exponents scaling/bins scaling/fine-bins"
+	for _, c := range []struct {
+		selector selection.Selector
+		model    string
+		relation budget.Relation
+		want     string
+	}{
+		{nil, JointGram, budget.AddRemove, ranges + " model/gram"},
+		{selection.Kendall{K: 2}, JointGram, budget.AddRemove, "selection/kendall " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreTau}, JointGram, budget.AddRemove, "selection/sis/choice " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreProduct}, AdaSSP, budget.AddRemove, ranges + " selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
+		{selection.SubLasso{K: 2}, JointGram, budget.AddRemove, "count selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2}, JointGram, budget.Substitute, "selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2, Buckets: 9}, JointGram, budget.AddRemove, "selection/sublasso " + ranges + " model/gram"},
+		{nil, Tukey, budget.AddRemove, "count " + ranges + " model/tukey"},
+		{selection.SubLasso{K: 2}, Tukey, budget.AddRemove, "count selection/sublasso " + ranges + " model/tukey"},
+	} {
+		p := describe(houses(t, 0))
+		p.Selector, p.Model, p.Budget.Relation = c.selector, c.model, c.relation
+		plan, err := p.Plan()
+		if err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		if got := leafNames(plan); got != c.want {
+			t.Errorf("%T+%s under %v: %s, want %s", c.selector, c.model, c.relation, got, c.want)
+		}
+		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == Tukey) {
+			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
+		}
+		res, err := p.Fit(context.Background(), houses(t, 500), Options{})
+		if err != nil {
+			t.Errorf("%T+%s: %v", c.selector, c.model, err)
+		} else if len(res.Selected) != 2 && c.selector != nil {
+			t.Errorf("%T+%s chose %v", c.selector, c.model, res.Selected)
+		}
+	}
+}
+
+// TestTukey: enough records give a good model, too few an abstention that is no
+// error, and a fallback a model all the same.
+func TestTukey(t *testing.T) {
+	p := describe(houses(t, 0))
+	p.Model, p.Budget = Tukey, budget.Target{Epsilon: 3, Delta: 1e-5}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	enough := 2 * plan.Records()
+	if enough < 2000 || enough > 40000 {
+		t.Fatalf("%d records are needed", plan.Records())
+	}
+	res, err := p.Fit(context.Background(), houses(t, enough), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Abstained || res.Method != Tukey || res.R2 == nil || res.R2.Value < .6 {
+		t.Errorf("%d records: abstained %v, R2 %+v", enough, res.Abstained, res.R2)
+	}
+	few := houses(t, plan.Records()/4)
+	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !res.Abstained || res.Model != nil || res.R2 != nil || !hasWarning(res, "abstained") || hasWarning(res, "no-metric") {
+		t.Errorf("too few records: %+v", res)
+	}
+	p.Fallback = JointGram
+	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !res.Abstained || res.Model == nil || res.Method != JointGram || !hasWarning(res, "fallback") {
+		t.Errorf("with a fallback: %+v", res)
+	}
+	for _, e := range res.Events {
+		if want := e.Path != "fit/train/model/tukey"; e.Released > 0 != want {
+			t.Errorf("%s released %d times", e.Path, e.Released)
+		}
+	}
+	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil || res.Abstained || res.Method != Tukey {
+		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
+	}
+}
+
+func hasWarning(r *Result, code string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == code })
+}
+
+func TestFallbackRefusals(t *testing.T) {
+	for _, c := range [][2]string{{JointGram, AdaSSP}, {Tukey, Tukey}, {Tukey, Auto}, {Auto, JointGram}} {
+		p := describe(houses(t, 0))
+		p.Model, p.Fallback = c[0], c[1]
+		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	p := describe(houses(t, 0))
+	p.Model, p.Fallback = Tukey, "nonsense"
+	if _, err := p.Plan(); !errors.Is(err, ErrModel) {
+		t.Error(err)
+	}
+}
+
+// TestRecordsIsHonest: with the planned number of rows, the released bound of n
+// lets the mechanism run about 95% of the time.
+func TestRecordsIsHonest(t *testing.T) {
+	p := describe(houses(t, 0))
+	p.Model, p.Budget = Tukey, budget.Target{Epsilon: 1, Delta: 1e-5}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := int(float64(plan.Records()) * (1 - p.Holdout))
+	need := p.setting(plan.branches[0], plan.branches[0].columns).tukey().Records()
+	ran, runs := 0, 2000
+	for range runs {
+		s, err := mechanism.NewSession(plan.Priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, err := releaseCount(s.Sub(trainNode), train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if low >= need {
+			ran++
+		}
+	}
+	// 2000 Bernoulli(.95) trials: standard deviation 9.7; 6 of them.
+	if math.Abs(float64(ran)-.95*float64(runs)) > 60 {
+		t.Errorf("ran %d of %d times", ran, runs)
+	}
+}

@@ -1,0 +1,157 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// trained is what the training part came to.
+type trained struct {
+	fit       *adassp.Fit // nil if the method abstained and there is no fallback
+	chosen    []int       // candidates
+	method    string
+	abstained bool
+}
+
+// train runs the stages of the training part in the order that stages.go shows.
+func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View) (*trained, error) {
+	b, s, facts, err := r.branch(s, v.Len())
+	if err != nil {
+		return nil, err
+	}
+	if b.scalesFirst() {
+		if facts.Ranges, err = r.scale(ctx, s, v); err != nil {
+			return nil, err
+		}
+	}
+	done := r.stage("selection")
+	chosen, err := b.selector.Select(ctx, s.Sub(selectionNode), facts, v)
+	if err != nil {
+		return nil, fmt.Errorf("selection: %w", err)
+	}
+	done()
+
+	columns, view := r.plan.narrow(v, chosen)
+	ranges := make([]scaling.Range, 0, len(columns))
+	if b.scalesFirst() {
+		for _, j := range append(chosen[:len(chosen):len(chosen)], len(facts.Columns)) {
+			ranges = append(ranges, facts.Ranges[j])
+		}
+	} else if ranges, err = r.scale(ctx, s, view); err != nil {
+		return nil, err
+	}
+	x := r.pipeline.setting(b, columns)
+	x.atLeast = facts.AtLeast
+	out, err := r.model(ctx, s, x, b.fallback, view, ranges)
+	if err != nil {
+		return nil, err
+	}
+	out.chosen = chosen
+	return out, nil
+}
+
+// branch takes the branch that the released number of records points to, and
+// returns what its stages are told.
+func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, selection.Facts, error) {
+	facts := r.plan.facts
+	if len(r.plan.branches) == 1 && !r.plan.branches[0].counts() {
+		return r.plan.branches[0], s, facts, nil
+	}
+	defer r.stage("count")()
+	b, s, err := r.plan.choose(s, records)
+	if err == nil && b.counts() {
+		facts.AtLeast, err = releaseCount(s, records)
+	}
+	return b, s, facts, err
+}
+
+// scale finds the ranges of a view whose last column is the target.
+func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View) ([]scaling.Range, error) {
+	defer r.stage("scaling")()
+	ranges, err := rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
+	if err != nil {
+		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	return ranges, nil
+}
+
+// model trains, and trains the fallback where the method abstained.
+func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fallback string, v dataset.View, ranges []scaling.Range) (*trained, error) {
+	defer r.stage("model")()
+	out := &trained{method: x.method}
+	var err error
+	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v, ranges); errors.Is(err, tukey.ErrAbstained) {
+		out.fit, out.abstained, err = nil, true, nil
+		if fallback != "" {
+			x.method, out.method = fallback, fallback
+			out.fit, err = runTrainer(ctx, x, s.Sub(fallbackNode), v, ranges)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return out, nil
+}
+
+// runTrainer runs a trainer and returns as soon as the context ends: solving a
+// large dense system does not look at it.
+func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
+	method, err := trainerOf(x)
+	if err != nil {
+		return nil, err
+	}
+	type outcome struct {
+		fit *adassp.Fit
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		fit, err := method.Run(ctx, s, v, ranges)
+		done <- outcome{fit, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-done:
+		if o.err == nil {
+			saturate(o.fit.Model)
+		}
+		return o.fit, o.err
+	}
+}
+
+// largest is the magnitude at which a model's numbers saturate. Ranges of
+// absurd widths can carry a coefficient beyond what float64 holds; the model
+// stays a model.
+const largest = 1e300
+
+func saturate(m *regression.Linear) {
+	clamp := func(x *float64) {
+		if *x != *x {
+			*x = 0
+		}
+		*x = min(max(*x, -largest), largest)
+	}
+	clamp(&m.Intercept)
+	clamp(&m.InterceptStdError)
+	for i := range m.Terms {
+		clamp(&m.Terms[i].Coefficient)
+		clamp(&m.Terms[i].StdError)
+	}
+}
+
+// narrow returns the chosen columns and then the target.
+func (p *Plan) narrow(v dataset.View, chosen []int) ([]dataset.Column, dataset.View) {
+	index := append(append([]int(nil), chosen...), len(p.facts.Columns))
+	view := v.Columns(index)
+	return view.Schema().Columns, view
+}
