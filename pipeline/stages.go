@@ -40,9 +40,9 @@ func (b branch) counts() bool {
 }
 
 // scalesFirst reports whether ranges are found before features are chosen.
-func (b branch) scalesFirst() bool {
+func (b branch) scalesFirst(f selection.Facts) bool {
 	s, ok := b.selector.(selection.Scaler)
-	return ok && s.NeedsRanges()
+	return ok && s.NeedsRanges(f)
 }
 
 // trainTree plans the stages of a branch of the training part. What a private
@@ -58,7 +58,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	}
 	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
 	toScale := columns
-	if b.scalesFirst() {
+	if b.scalesFirst(f) {
 		toScale = append(slices.Clone(f.Columns), f.Target)
 	}
 	ranges, scaled := rangesOf(toScale).Plan()
@@ -73,13 +73,13 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if b.counts() && p.Budget.Relation == budget.AddRemove {
 		stages = append(stages, p.countNode())
 	}
-	if scaled && b.scalesFirst() {
+	if scaled && b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
 	if private {
 		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
 	}
-	if scaled && !b.scalesFirst() {
+	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
 	b.others = private || scaled

@@ -28,7 +28,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	if err != nil {
 		return nil, err
 	}
-	if b.scalesFirst() {
+	if b.scalesFirst(facts) {
 		if facts.Ranges, err = r.scale(ctx, s, v); err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 
 	columns, view := r.plan.narrow(v, chosen)
 	ranges := make([]scaling.Range, 0, len(columns))
-	if b.scalesFirst() {
+	if b.scalesFirst(facts) {
 		for _, j := range append(chosen[:len(chosen):len(chosen)], len(facts.Columns)) {
 			ranges = append(ranges, facts.Ranges[j])
 		}

@@ -76,17 +76,14 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	case "sublasso":
 		return selection.SubLasso{K: k, Lambda: r.Selection.Lambda, Buckets: r.Selection.Buckets}, nil
 	case "sis":
-		return r.sis(k, d)
+		return r.sis(k)
 	}
 	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
 }
 
-// sis translates the keys of method sis, for d candidate features.
-func (r *Recipe) sis(k, d int) (selection.Selector, error) {
-	x := selection.NewSIS(k)
-	if r.Selection.Score != "" {
-		x.Score = selection.SISScore(r.Selection.Score)
-	}
+// sis translates the keys of method sis.
+func (r *Recipe) sis(k int) (selection.Selector, error) {
+	x := selection.SIS{K: k, Score: selection.SISScore(r.Selection.Score)}
 	if name := r.Selection.TopK; name != "" {
 		form, err := mechanism.ParseTopKForm(name)
 		if err != nil {
@@ -94,7 +91,7 @@ func (r *Recipe) sis(k, d int) (selection.Selector, error) {
 		}
 		x.TopK = form
 	}
-	return x.For(d), nil
+	return x, nil
 }
 
 // budget translates the privacy section.

@@ -106,7 +106,7 @@ type Selection struct {
 	// method.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
 	// TopK is how method "sis" draws the columns with high scores; empty means
-	// "lipschitz".
+	// "one-shot".
 	TopK string `yaml:"topk,omitempty" json:"topk,omitempty" jsonschema_description:"How the columns with high scores are drawn (method sis only)."`
 	// Lambda is the penalty of method "sublasso" on standardised columns; 0
 	// means .1.

@@ -47,7 +47,7 @@ type Counter interface {
 // candidates and the target are found first, and it is handed them.
 type Scaler interface {
 	Selector
-	NeedsRanges() bool
+	NeedsRanges(Facts) bool
 }
 
 // A Selector chooses features.

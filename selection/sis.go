@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -24,8 +25,9 @@ var (
 type SISScore string
 
 const (
-	// ScoreAuto is ScoreTau for more than WideColumns candidates and
-	// ScoreCorrelation for fewer.
+	// ScoreAuto is ScoreTau, but ScoreCorrelation where there is a category
+	// column among at most WideColumns candidates: the order of its values,
+	// which tau ranks by, may mean nothing.
 	ScoreAuto SISScore = "auto"
 	// ScoreTau is |tau(x, y)|, the rank correlation of [Kendall] without its
 	// later rounds: no range is needed, the width of its change is 2.5 (4 under
@@ -65,16 +67,14 @@ const WideColumns = 1000
 // is. Every step is an exponential mechanism, or pure, so a budget of delta 0
 // will do as long as no range has to be released.
 //
-// Use [NewSIS] for the defaults.
-//
 // # Which score
 //
 // Sum of the absolute correlations of the chosen five columns with the target,
 // relative to that of the best five: mean over eleven public regression sets with
 // 8 to 26 columns (docs/accuracy.md) and five random samples of each, selection
 // share .1, delta 1e-6, the ranges of all columns released for correlation and
-// product. Lipschitz, and OneShot in parentheses; a figure moves by about .02
-// from run to run, by .04 in the first row.
+// product. Lipschitz, and OneShot in parentheses; from run to run a
+// figure moves by about .03 for tau and .06 for the others.
 //
 //	records  epsilon  tau        correlation  product
 //	500      1        .62 (.83)  .56 (.63)    .60 (.68)
@@ -84,16 +84,17 @@ const WideColumns = 1000
 //	8000     1        .96 (.96)  .94 (.95)    .80 (.83)
 //	8000     5        .97 (.97)  .96 (.96)    .85 (.84)
 //
-// Product is behind wherever there is a choice worth the name, so ScoreAuto never
-// takes it. Tau is a little ahead of correlation throughout and well ahead at 500
-// records and epsilon 1: name it where records are few. Correlation needs one
-// pass over the rows, tau a sort of every column.
+// Product is well behind correlation except in the first row, where neither finds
+// much, so ScoreAuto never takes it. Tau is a little ahead of correlation
+// throughout and well ahead at 500 records and epsilon 1, so ScoreAuto takes
+// correlation only for the sake of category columns.
 type SIS struct {
 	K     int // 1 <= K < number of candidates
 	Score SISScore
-	// TopK is the form of the choice. On seven microarray sets and a synthetic
-	// one, |tau|, K = 5, OneShot agreed more with the true best five on all eight
-	// at epsilon 5, Lipschitz on five of them at epsilon 20.
+	// TopK is the form of the choice; the zero value is OneShot. Lipschitz is the
+	// paper's. On seven microarray sets and a synthetic one, |tau|, K = 5, OneShot
+	// agreed more with the true best five on all eight at epsilon 5, Lipschitz on
+	// five of them at epsilon 20.
 	TopK mechanism.TopKForm
 	// Gamma is the weight of the Lipschitz forms where HasGamma is set; see
 	// [mechanism.TopK].
@@ -101,17 +102,13 @@ type SIS struct {
 	HasGamma bool
 }
 
-// NewSIS returns the defaults for k features: ScoreAuto and
-// [mechanism.Lipschitz] with gamma 1/2.
-func NewSIS(k int) SIS { return SIS{K: k, Score: ScoreAuto, TopK: mechanism.Lipschitz} }
-
-// For returns x with ScoreAuto replaced by the score it means for so many
-// candidates, so that NeedsRanges can tell.
-func (x SIS) For(candidates int) SIS {
+// resolve returns x with ScoreAuto replaced by the score it means.
+func (x SIS) resolve(f Facts) SIS {
 	if x.Score == ScoreAuto || x.Score == "" {
-		x.Score = ScoreCorrelation
-		if candidates > WideColumns {
-			x.Score = ScoreTau
+		x.Score = ScoreTau
+		category := func(c dataset.Column) bool { return c.Kind == dataset.Category }
+		if len(f.Columns) <= WideColumns && slices.ContainsFunc(f.Columns, category) {
+			x.Score = ScoreCorrelation
 		}
 	}
 	return x
@@ -120,9 +117,8 @@ func (x SIS) For(candidates int) SIS {
 // Name returns "sis".
 func (SIS) Name() string { return "sis" }
 
-// NeedsRanges reports whether the score works on scaled columns. It is true for
-// ScoreAuto, which may; see [SIS.For].
-func (x SIS) NeedsRanges() bool { return x.Score != ScoreTau }
+// NeedsRanges reports whether the score works on scaled columns.
+func (x SIS) NeedsRanges(f Facts) bool { return x.resolve(f).Score != ScoreTau }
 
 // choice is the private choice of K candidates.
 func (x SIS) choice() mechanism.TopK {
@@ -138,7 +134,7 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 	if err := x.choice().Validate(len(f.Columns)); err != nil {
 		return budget.Node{}, false, fmt.Errorf("selection: %w", err)
 	}
-	switch x.For(len(f.Columns)).Score {
+	switch x.resolve(f).Score {
 	case ScoreTau, ScoreProduct:
 		return budget.Seq("sis", x.choice().Plan("choice", 1)), true, nil
 	case ScoreCorrelation:
@@ -154,7 +150,7 @@ func (x SIS) Most(f Facts) []dataset.Column { return Kendall{K: x.K}.Most(f) }
 // mechanisms and the context: [ErrRanges].
 func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
 	s = s.Sub("sis")
-	scores, err := x.For(len(f.Columns)).scores(ctx, s, f, v)
+	scores, err := x.resolve(f).scores(ctx, s, f, v)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -15,7 +13,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -313,17 +310,25 @@ func TestSISPlan(t *testing.T) {
 	}
 	for _, score := range []SISScore{ScoreTau, ScoreProduct, ScoreCorrelation} {
 		x := SIS{K: 1, Score: score}
-		if x.NeedsRanges() != (score != ScoreTau) || x.For(5000) != x || x.Name() != "sis" {
-			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(), x.For(5000))
+		if x.NeedsRanges(f) != (score != ScoreTau) || x.resolve(f) != x || x.Name() != "sis" {
+			t.Errorf("%s: needs ranges %v, resolves to %+v", score, x.NeedsRanges(f), x.resolve(f))
 		}
 	}
-	for _, x := range []SIS{{K: 5}, NewSIS(5)} {
-		if narrow, wide := x.For(WideColumns), x.For(WideColumns+1); narrow.Score != ScoreCorrelation || wide.Score != ScoreTau || wide.NeedsRanges() {
-			t.Errorf("auto is %s for few and %s for many columns", narrow.Score, wide.Score)
+	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
+		numbers, mixed := Facts{Columns: make([]dataset.Column, WideColumns)}, Facts{Columns: make([]dataset.Column, WideColumns)}
+		mixed.Columns[7].Kind = dataset.Category
+		wide := Facts{Columns: append(mixed.Columns, dataset.Column{})}
+		for name, c := range map[string]struct {
+			f    Facts
+			want SISScore
+		}{"numbers": {numbers, ScoreTau}, "a category": {mixed, ScoreCorrelation}, "a wide table": {wide, ScoreTau}} {
+			if got := x.resolve(c.f).Score; got != c.want || x.NeedsRanges(c.f) != (c.want != ScoreTau) {
+				t.Errorf("auto on %s is %s, want %s", name, got, c.want)
+			}
 		}
 	}
 	f.Columns[1].Categories = []string{"x", "y"}
-	if most := NewSIS(2).Most(f); len(most) != 2 || most[0].Name != "b" {
+	if most := (SIS{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
 }
@@ -333,7 +338,7 @@ func TestSISPlan(t *testing.T) {
 func TestSISWithoutRanges(t *testing.T) {
 	v, f := sisTable(t, scaling.Range{}, waves(7, 1, 2, 3, 4)...)
 	f.Ranges = f.Ranges[:2]
-	for _, x := range []SIS{{K: 1}, {K: 1, Score: ScoreProduct}} {
+	for _, x := range []SIS{{K: 1, Score: ScoreCorrelation}, {K: 1, Score: ScoreProduct}} {
 		if _, err := x.Select(context.Background(), sisSession(t, x, f), f, v); !errors.Is(err, ErrRanges) {
 			t.Errorf("%q: %v", x.Score, err)
 		}
@@ -368,72 +373,13 @@ func sisSession(t testing.TB, x SIS, f Facts) *mechanism.Session {
 	return s
 }
 
-// TestSISKhan: with an ample budget the five columns of the largest |tau| of a
-// microarray set come out. The fifth score is .45 above the sixth, of a width
-// of 2.5: at 3000 a draw the chance of a miss is below 1e-100.
-func TestSISKhan(t *testing.T) {
-	path := filepath.Join("..", "..", "shared", "data", "highdim", "khan.csv.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("../shared/data is not here")
-	}
-	names, err := dataset.Header(path, dataset.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var schema dataset.Schema
-	for _, n := range names {
-		schema.Columns = append(schema.Columns, dataset.Column{Name: n})
-	}
-	tab, _, err := dataset.Read(context.Background(), path, schema, dataset.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := len(names) - 1
-	target, tau, order := kendall.Rank(tab.Float(d), nil), make([]int64, d), make([]int, d)
-	for j := range tau {
-		s := kendall.S(kendall.Rank(tab.Float(j), nil), target, nil)
-		tau[j], order[j] = max(s, -s), j
-	}
-	slices.SortFunc(order, func(a, b int) int { return int(tau[b] - tau[a]) })
-	want := slices.Sorted(slices.Values(order[:5]))
-	f := Facts{Columns: schema.Columns[:d], Target: schema.Columns[d]}
-	for _, form := range []mechanism.TopKForm{mechanism.OneShot, mechanism.Lipschitz} {
-		if got := pick(t, SIS{K: 5, TopK: form}, 15000, tab.All(), f); !slices.Equal(got, want) {
-			t.Errorf("%v: chose %v, the largest scores are %v", form, got, want)
-		}
-	}
-}
-
-// BenchmarkSISWide is DP-SIS with |tau| on 100 records of 22,000 continuous
-// columns.
-func BenchmarkSISWide(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	columns := make([][]float64, 22_001)
-	for j := range columns {
-		for range 100 {
-			columns[j] = append(columns[j], rng.NormFloat64())
-		}
-	}
-	v, f := sisTable(b, scaling.Range{}, columns...)
-	for _, form := range sisForms() {
-		b.Run(form.String(), func(b *testing.B) {
-			x := SIS{K: 5, Score: ScoreTau, TopK: form}
-			priced := priceSIS(b, x, 1, f)
-			for b.Loop() {
-				pickPriced(b, x, priced, v, f)
-			}
-			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/run")
-		})
-	}
-}
-
 func ExampleSIS() {
-	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site"}}}
-	x := NewSIS(2).For(len(f.Columns))
+	f := Facts{Columns: []dataset.Column{{Name: "age"}, {Name: "dose"}, {Name: "site", Kind: dataset.Category, Categories: []string{"north", "south"}}}}
+	x := SIS{K: 2}
 	node, private, err := x.Plan(f)
-	fmt.Println(x.Score, x.TopK, x.NeedsRanges())
+	fmt.Println(x.TopK, x.NeedsRanges(f))
 	fmt.Println(node.Kids[0].Name, node.Kids[1].Name, private, err)
 	// Output:
-	// correlation lipschitz true
+	// one-shot true
 	// center choice true <nil>
 }
