@@ -3,6 +3,7 @@ package budget
 import (
 	"container/heap"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -10,10 +11,19 @@ import (
 // mu returns Guarantee.Mu.
 func (p *Priced) mu() float64 {
 	sum, gaussian := p.muOfSum()
-	if gaussian {
+	switch {
+	case gaussian:
 		return sum
+	case p.hasInfiniteLoss():
+		return math.Inf(1)
 	}
 	return math.Min(sum, p.muOfProfile())
+}
+
+// hasInfiniteLoss reports whether a leaf may have an infinite privacy loss. No
+// Gaussian curve covers such a tree, however small its delta.
+func (p *Priced) hasInfiniteLoss() bool {
+	return slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 })
 }
 
 // muOfSum bounds mu by composition: mu^2 adds, also when the steps are adaptive

@@ -109,8 +109,8 @@ type Guarantee struct {
 	Composition Composition // Basic also when Delta is 0
 	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
 	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
-	// rounded up). It is +Inf for a tree with Approximate laws of a delta above
-	// MinDelta, which no Gaussian covers.
+	// rounded up). It is +Inf for a tree with Approximate laws of a positive
+	// delta, which no Gaussian covers.
 	Mu float64
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.

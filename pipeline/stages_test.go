@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // leafNames lists the leaves of the training part.
@@ -157,5 +159,20 @@ func TestRecordsIsHonest(t *testing.T) {
 	// 2000 Bernoulli(.95) trials: standard deviation 9.7; 6 of them.
 	if math.Abs(float64(ran)-.95*float64(runs)) > 60 {
 		t.Errorf("ran %d of %d times", ran, runs)
+	}
+}
+
+// TestTukeyWidestChoice: the plan counts the entries of the widest choice, so a
+// number of buckets that it accepts is one that the run can use.
+func TestTukeyWidestChoice(t *testing.T) {
+	abc := []string{"a", "b", "c"}
+	p := &Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "y"},
+		}},
+		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5}, Model: Tukey, Selector: selection.Kendall{K: 1}, Buckets: 182,
+	}
+	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
+		t.Errorf("182 buckets for 5 parameters: %v", err)
 	}
 }

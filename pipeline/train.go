@@ -89,7 +89,7 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fal
 	defer r.stage("model")()
 	out := &trained{method: x.method}
 	var err error
-	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v, ranges); errors.Is(err, tukey.ErrAbstained) {
+	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v, ranges); abstained(err) {
 		out.fit, out.abstained, err = nil, true, nil
 		if fallback != "" {
 			x.method, out.method = fallback, fallback
@@ -100,6 +100,13 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fal
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return out, nil
+}
+
+// abstained reports whether a trainer has no model for a reason that follows
+// from what was released: the mechanism said so, or the chosen columns are wider
+// than its buckets allow.
+func abstained(err error) bool {
+	return errors.Is(err, tukey.ErrAbstained) || errors.Is(err, tukey.ErrBuckets) || errors.Is(err, tukey.ErrInfeasible)
 }
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a

@@ -42,9 +42,7 @@ func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
 
 // Most returns the K candidates that take the most room in a row.
 func (x Kendall) Most(f Facts) []dataset.Column {
-	widest := slices.Clone(f.Columns)
-	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return len(b.Categories) - len(a.Categories) })
-	return widest[:min(x.K, len(widest))]
+	return widestOf(x.K, f)
 }
 
 // Select returns the picked candidates, increasing.

@@ -135,3 +135,22 @@ func (x Fixed) indices(f Facts) ([]int, error) {
 	}
 	return out, nil
 }
+
+// slotsOf returns how many entries of a row a column takes.
+func slotsOf(c dataset.Column) int {
+	switch {
+	case c.Kind == dataset.Numeric:
+		return 1
+	case c.Other:
+		return len(c.Categories) + 1
+	}
+	return len(c.Categories)
+}
+
+// widestOf returns the k candidates that take the most room in a row: no choice
+// of k is wider.
+func widestOf(k int, f Facts) []dataset.Column {
+	widest := slices.Clone(f.Columns)
+	slices.SortStableFunc(widest, func(a, b dataset.Column) int { return slotsOf(b) - slotsOf(a) })
+	return widest[:min(k, len(widest))]
+}

@@ -50,3 +50,21 @@ func TestFreeSelectors(t *testing.T) {
 		t.Errorf("an empty list selects %v, %v", got, err)
 	}
 }
+
+// TestWidest: a value kept for "other" counts, wherever it stands in the table.
+func TestWidest(t *testing.T) {
+	abc := []string{"a", "b", "c"}
+	f := Facts{Columns: []dataset.Column{
+		{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "x"},
+		{Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "r", Kind: dataset.Category, Categories: abc[:1], Other: true},
+	}}
+	for _, x := range []Selector{Kendall{K: 3}, SIS{K: 3}, SubLasso{K: 3}} {
+		var names []string
+		for _, c := range x.Most(f) {
+			names = append(names, c.Name)
+		}
+		if !slices.Equal(names, []string{"q", "p", "r"}) {
+			t.Errorf("%s: %v", x.Name(), names)
+		}
+	}
+}

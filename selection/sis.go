@@ -144,7 +144,7 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 }
 
 // Most returns the K candidates that take the most room in a row.
-func (x SIS) Most(f Facts) []dataset.Column { return Kendall{K: x.K}.Most(f) }
+func (x SIS) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Select returns the picked candidates, increasing. Errors besides those of the
 // mechanisms and the context: [ErrRanges].

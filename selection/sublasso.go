@@ -67,7 +67,7 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 }
 
 // Most returns the K candidates that take the most room in a row.
-func (x SubLasso) Most(f Facts) []dataset.Column { return Kendall{K: x.K}.Most(f) }
+func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {

@@ -74,17 +74,6 @@ func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
 	return b
 }
 
-// slotsOf returns how many numeric columns a column is for a lasso.
-func slotsOf(c dataset.Column) int {
-	switch {
-	case c.Kind == dataset.Numeric:
-		return 1
-	case c.Other:
-		return len(c.Categories) + 1
-	}
-	return len(c.Categories)
-}
-
 // cast returns the at most k columns with the largest non-zero coefficients, on
 // standardised columns, of the lasso on the records of v; equal ones in table
 // order. The error is that of ctx.

@@ -32,6 +32,8 @@ const (
 const (
 	checkShare = .4
 	depthShare = .3
+	// largestStep is where the mechanism stops sharpening the draw.
+	largestStep = 20
 )
 
 // check is the mechanism's check for models of d parameters.
@@ -53,7 +55,7 @@ type check struct {
 //	ln r_k = lv_(t-k-2) + e'(t+k+2) - lw(t+k+1),
 //	lw(p) = ln(e^(e'p + lv_p) + sum over q > p of e^(e'(q-1)+lv_q) (e^e' - 1)).
 func (c check) passes(m int) bool {
-	e1, e := checkShare*c.epsilon, depthShare*c.epsilon
+	e1, e := checkShare*c.epsilon, min(depthShare*c.epsilon, largestStep)
 	need := math.Ceil((math.Log(1/(2*c.delta)) + math.Log(1/(2*(1-passing)))) / e1)
 	t, depths := m/4, m/2
 	if !(need <= float64(depths)) {

@@ -1,0 +1,21 @@
+package budget
+
+import (
+	"math"
+	"testing"
+)
+
+// TestMuOfBlackBox: a step with a positive chance of an infinite loss has no mu,
+// however small the chance is.
+func TestMuOfBlackBox(t *testing.T) {
+	for _, delta := range []float64{1e-10, 1.2e-10, 1e-6} {
+		law := Law{Kind: Approximate, Epsilon: 1, Delta: .9 * delta, Draws: 1}
+		p, err := Calibrate(Seq("run", FixedLeaf("box", law), GaussianLeaf("rest", 1, 1)), Target{Epsilon: 3, Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mu := p.Guarantee().Mu; !math.IsInf(mu, 1) {
+			t.Errorf("delta %v: mu %v", delta, mu)
+		}
+	}
+}
