@@ -31,16 +31,29 @@ type Kendall struct {
 
 // NewKendall ranks d columns, one call of column each, from several
 // goroutines, and counts them against the target on all cores. Every column
-// has one rank a record, like the target.
+// has one rank a record, like the target. The ranks are kept for Pick;
+// [Session.NewKendallOnce] does without.
 func (s *Session) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
-	k := &Kendall{relation: s.Relation(), n: target.Len(), columns: make([]*kendall.Ranks, d), between: make([]int64, d)}
-	counts, err := kendall.AgainstTarget(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
-		k.columns[j] = column(j, scratch)
-		return k.columns[j]
-	}, target, 0)
+	columns := make([]*kendall.Ranks, d)
+	k, err := s.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+		columns[j] = column(j, scratch)
+		return columns[j]
+	}, target)
 	if err != nil {
 		return nil, err
 	}
+	k.columns = columns
+	return k, nil
+}
+
+// NewKendallOnce is NewKendall for scores that are used in one round only: no
+// ranks are kept, and Pick must not be called.
+func (s *Session) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
+	counts, err := kendall.AgainstTarget(ctx, d, column, target, 0)
+	if err != nil {
+		return nil, err
+	}
+	k := &Kendall{relation: s.Relation(), n: target.Len(), between: make([]int64, d)}
 	k.target = k.tau(counts)
 	return k, nil
 }

@@ -107,6 +107,8 @@ func (t TopK) Validate(d int) error {
 		return fmt.Errorf("%w: k is %d and must be at least 1 and below the number of candidates, %d", ErrTopK, t.K, d)
 	case t.lipschitz() && d > maxLipschitz:
 		return fmt.Errorf("%w: %v takes at most %d candidates, there are %d; use %v", ErrTopK, t.Form, maxLipschitz, d, OneShot)
+	case t.lipschitz() && int64(t.K)*int64(d-t.K) > maxClasses:
+		return fmt.Errorf("%w: %v looks at k(d-k) = %d classes of sets, more than %d; use %v", ErrTopK, t.Form, int64(t.K)*int64(d-t.K), maxClasses, OneShot)
 	case !t.HasGamma && t.Gamma != 0:
 		return fmt.Errorf("%w: gamma is %v but HasGamma is not set", ErrTopK, t.Gamma)
 	case t.HasGamma && !t.lipschitz():

@@ -63,6 +63,7 @@ const (
 	oneShotReach   = 1 << 12 // largest score either side of the boundary
 	lipschitzReach = 1 << 20 // largest loss
 	maxLipschitz   = 1 << 20 // most candidates
+	maxClasses     = 1 << 28 // most classes of a Lipschitz form: some seconds
 )
 
 // slack is the part of the epsilon of a draw that pays for the numerical error

@@ -247,6 +247,9 @@ func TestTopKRefuses(t *testing.T) {
 	if _, err := (TopK{K: 3}).Release(topKSession(t, TopK{K: 2}, 1, 1), "top", good); !errors.Is(err, ErrSpent) {
 		t.Errorf("3 choices on 2 draws: %v", err)
 	}
+	if err := (TopK{Form: Lipschitz, K: 1 << 12}).Validate(1 << 18); !errors.Is(err, ErrTopK) {
+		t.Errorf("2^30 classes: %v", err)
+	}
 	if err := (TopK{Form: Lipschitz, K: 2}).Validate(maxLipschitz + 1); !errors.Is(err, ErrTopK) {
 		t.Errorf("too many candidates: %v", err)
 	}

@@ -24,7 +24,7 @@ const DefaultK = 5
 // Private Feature Selection", with the sound counts and scales of
 // algorithms.md 1). It runs on raw columns: ranks need no range and no bounds.
 // A category column ranks by the order in which the recipe lists its values.
-// A missing value ranks below every other.
+// A missing number ranks below every other, a value outside the list above.
 type Kendall struct {
 	K int // 1 <= K < number of candidates
 }

@@ -149,7 +149,7 @@ func TestKendallPlan(t *testing.T) {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}
-	f.Columns[1].Categories = []string{"x", "y"}
+	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
 	if most := (Kendall{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}

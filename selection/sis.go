@@ -33,7 +33,7 @@ const (
 	// later rounds: no range is needed, the width of its change is 2.5 (4 under
 	// substitution), and its size on normal data is n asin(rho)/pi. A category
 	// column ranks by the order in which the recipe lists its values; a missing
-	// value ranks below every other.
+	// number ranks below every other, a value outside the list above.
 	ScoreTau SISScore = "tau"
 	// ScoreProduct is |sum x y| on columns that their ranges map to [-1, 1], a
 	// missing value to the middle. Its change has width 2 (4 under

@@ -327,7 +327,7 @@ func TestSISPlan(t *testing.T) {
 			}
 		}
 	}
-	f.Columns[1].Categories = []string{"x", "y"}
+	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
 	if most := (SIS{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}

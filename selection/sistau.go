@@ -17,7 +17,7 @@ func rankAll(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View)
 	// by column: into one buffer a goroutine, not one a column.
 	pool := sync.Pool{New: func() any { return new(columnBuffer) }}
 	target := new(columnBuffer).rank(rows, last, dataset.Numeric, nil)
-	return s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+	return s.NewKendallOnce(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		buf := pool.Get().(*columnBuffer)
 		defer pool.Put(buf)
 		return buf.rank(rows, j, f.Columns[j].Kind, scratch)

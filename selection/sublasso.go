@@ -71,7 +71,10 @@ func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	law, _ := s.Law("sublasso")
+	law, ok := s.Law("sublasso")
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
+	}
 	m := x.buckets(f, law.Epsilon)
 	coins := s.Coins("buckets")
 	parts := v.Split(m, func(id uint64) int { return coins.Below(id, m) })

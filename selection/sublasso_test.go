@@ -96,7 +96,7 @@ func TestSubLassoPlan(t *testing.T) {
 	if (SubLasso{K: 2, Buckets: 5}).NeedsCount() {
 		t.Error("a given number of buckets needs a count")
 	}
-	f.Columns[1].Categories = []string{"x", "y"}
+	f.Columns[1].Kind, f.Columns[1].Categories = dataset.Category, []string{"x", "y"}
 	if most := (SubLasso{K: 2}).Most(f); len(most) != 2 || most[0].Name != "b" {
 		t.Errorf("widest choice %v", most)
 	}
