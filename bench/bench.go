@@ -59,6 +59,9 @@ type Config struct {
 	Budget budget.Target
 	// Seed chooses the splits. It is public.
 	Seed uint64
+	// Skip, if set, says which trials (from 1) are left out: those that an
+	// earlier run has delivered. The others keep their splits.
+	Skip func(data, method string, trial int) bool
 	// Progress, if set, is told how many of all rows have been delivered. Its
 	// calls do not overlap.
 	Progress func(done, total int)
@@ -112,7 +115,8 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	}
 	total := 0
 	for _, x := range experiments {
-		total += len(x.methods) * c.trials()
+		x.skip = c.Skip
+		total += x.remaining(c.trials())
 	}
 	var summaries []Summary
 	done := 0
@@ -156,7 +160,7 @@ func (c Config) prepare() ([]*experiment, error) {
 	}
 	var experiments []*experiment
 	for _, s := range sources {
-		x, err := newExperiment(s, methods, c.Target)
+		x, err := newExperiment(s, methods, c.Target, c.Seed)
 		if err != nil {
 			return nil, err
 		}

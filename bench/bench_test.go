@@ -339,3 +339,39 @@ func TestPublicTables(t *testing.T) {
 		}
 	}
 }
+
+// Trials that are left out cost nothing, and the others keep their splits.
+func TestSkip(t *testing.T) {
+	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
+	c := bench.Config{Public: true, Data: []string{path}, Methods: []string{"nonprivate-ols", "nonprivate-ridge"}, Trials: 4}
+	all, _ := collect(t, c)
+	total := 0
+	c.Progress = func(_, n int) { total = n }
+	c.Skip = func(data, method string, trial int) bool {
+		return data != "line" || method == "nonprivate-ols" && trial != 3 || trial == 1
+	}
+	rows, _ := collect(t, c)
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprint(r.Method, r.Trial))
+		if i := slices.IndexFunc(all, func(a bench.Row) bool { return a.Method == r.Method && a.Trial == r.Trial }); all[i].Value != r.Value {
+			t.Errorf("%s, trial %d: %v alone, %v among all", r.Method, r.Trial, r.Value, all[i].Value)
+		}
+	}
+	if want := []string{"nonprivate-ridge2", "nonprivate-ols3", "nonprivate-ridge3", "nonprivate-ridge4"}; !slices.Equal(got, want) || total != 4 {
+		t.Errorf("rows %v of %d", got, total)
+	}
+	c.Skip = func(string, string, int) bool { return true }
+	if rows, _ := collect(t, c); len(rows) != 0 {
+		t.Errorf("nothing was to do: %v", rows)
+	}
+}
+
+// A method that abstains gives rows that say so.
+func TestAbstention(t *testing.T) {
+	path := write(t, t.TempDir(), "line.csv", numbersTable(200, 1))
+	rows, summaries := collect(t, bench.Config{Public: true, Data: []string{path}, Methods: []string{"tukey"}, Trials: 1})
+	if len(rows) != 1 || !errors.Is(rows[0].Err, bench.ErrAbstained) || summaries[0].Failed != 1 {
+		t.Errorf("%+v, %+v", rows, summaries)
+	}
+}

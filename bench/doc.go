@@ -30,9 +30,9 @@
 //
 // # Methods
 //
-// A method is a model, such as "joint-gram", or "selection+model"
-// ([ParseMethod]), and takes the target as given, every other column as a
-// numeric feature, and nothing as declared. A recipe file is a method too, named
-// after the file: it brings its own declared columns, selection, model, relation
-// and budget; only its held-out share is not used.
+// A method is a model, such as "joint-gram", or "selection+model", or
+// "selection:k+model" ([ParseMethod]), and takes the target as given, every
+// other column as a numeric feature, and nothing as declared. A recipe file is a
+// method too, named after the file: it brings its own declared columns,
+// selection, model, relation and budget; only its held-out share is not used.
 package bench

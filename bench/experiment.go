@@ -17,7 +17,8 @@ type experiment struct {
 	header  []string
 	methods []*contender
 	read    dataset.ReadOptions
-	rows    int // known once the table is read
+	skip    func(data, method string, trial int) bool // nil: nothing is left out
+	rows    int                                       // known once the table is read
 }
 
 // contender is a method made ready for a table.
@@ -33,7 +34,7 @@ type contender struct {
 }
 
 // newExperiment plans the methods for a table, of which it reads the header.
-func newExperiment(s source, methods []*method, target string) (*experiment, error) {
+func newExperiment(s source, methods []*method, target string, seed uint64) (*experiment, error) {
 	header, err := dataset.Header(s.path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func newExperiment(s source, methods []*method, target string) (*experiment, err
 		if !m.appliesTo(s.path) {
 			continue
 		}
-		k := newContender(m, header, target)
+		k := newContender(m, header, target, seed)
 		if refused(k.err) {
 			return nil, k.err
 		}
@@ -57,6 +58,24 @@ func newExperiment(s source, methods []*method, target string) (*experiment, err
 		x.read.MultilineQuotes = x.read.MultilineQuotes || m.recipe.Data.MultilineQuotes
 	}
 	return x, nil
+}
+
+// skips reports whether a method's trial t (from 0) is left out.
+func (x *experiment) skips(m *contender, t int) bool {
+	return x.skip != nil && x.skip(x.name, m.name, t+1)
+}
+
+// remaining is the number of rows that the first n trials give.
+func (x *experiment) remaining(n int) int {
+	rows := 0
+	for t := range n {
+		for _, m := range x.methods {
+			if !x.skips(m, t) {
+				rows++
+			}
+		}
+	}
+	return rows
 }
 
 // refused tells a budget that cannot be met, whatever the table, from a method

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/recipe"
@@ -13,6 +14,7 @@ import (
 type Method struct {
 	Name      string // as it was written
 	Selection string // selection.method of a recipe; "none" keeps every column
+	K         int    // selection.k of a recipe; 0 leaves it to the selection
 	Model     string // model.method of a recipe
 }
 
@@ -45,9 +47,10 @@ func Models() []string {
 	return append(models, recipe.AvailableInBench()...)
 }
 
-// ParseMethod reads "model" or "selection+model". A model alone is trained on
-// every column, but "auto" also chooses the selection. The error is a
-// [*MethodError] that lists what there is.
+// ParseMethod reads "model", "selection+model" or "selection:k+model", where k is
+// the number of columns to choose. A model alone is trained on every column, but
+// "auto" also chooses the selection. The error is a [*MethodError] that lists
+// what there is.
 func ParseMethod(name string) (Method, error) {
 	name = strings.TrimSpace(name)
 	m := Method{Name: name, Selection: keepAll, Model: name}
@@ -57,12 +60,19 @@ func ParseMethod(name string) (Method, error) {
 		return Method{}, &MethodError{name, "the name is empty; there are " + list(Models())}
 	case pair:
 		m.Selection, m.Model = before, after
+		if selection, k, counted := strings.Cut(before, ":"); counted {
+			var err error
+			m.Selection = selection
+			if m.K, err = strconv.Atoi(k); err != nil || m.K < 1 {
+				return Method{}, &MethodError{name, fmt.Sprintf("%q is not a number of columns; write SELECTION:K+MODEL with K at least 1", k)}
+			}
+		}
 	case name == chosen:
 		m.Selection = chosen
 	}
 	if !slices.Contains(Selections(), m.Selection) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
-			"no selection is called %q in this version; a method is MODEL or SELECTION+MODEL, and the selections are %s",
+			"no selection is called %q in this version; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
 			m.Selection, list(Selections()))}
 	}
 	if !slices.Contains(Models(), m.Model) {
@@ -128,6 +138,6 @@ func (c Config) named(parsed Method) *method {
 	r.Privacy = recipe.Privacy{
 		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
 	}
-	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
+	r.Selection.Method, r.Selection.K, r.Model.Method = parsed.Selection, parsed.K, parsed.Model
 	return &method{name: parsed.Name, recipe: r}
 }

@@ -15,6 +15,7 @@ func TestParseMethod(t *testing.T) {
 		"nonprivate-ols\n":    {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
 		"none+joint-gram":     {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
 		"auto+nonprivate-ols": {Name: "auto+nonprivate-ols", Selection: "auto", Model: "nonprivate-ols"},
+		"kendall:10+auto":     {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
 	} {
 		if got, err := bench.ParseMethod(name); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", name, got, err)
@@ -29,6 +30,10 @@ func TestParseMethod(t *testing.T) {
 		"none+":               {`no model is called ""`},
 		"none+none+auto":      {`no model is called "none+auto"`},
 		"none+nonprivate-svm": {"no model"},
+		"kendall:0+auto":      {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
+		"kendall:+auto":       {`"" is not a number of columns`},
+		"kendall:5":           {`no model is called "kendall:5"`},
+		"magic:5+auto":        {`no selection is called "magic"`, "SELECTION:K+MODEL"},
 	} {
 		_, err := bench.ParseMethod(name)
 		var typed *bench.MethodError

@@ -25,10 +25,10 @@ type predictor func(t *dataset.Table) ([]float64, error)
 type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
 
 // newContender plans a method for a table. What is in the way is kept in err.
-func newContender(m *method, header []string, target string) *contender {
+func newContender(m *method, header []string, target string, seed uint64) *contender {
 	k := &contender{method: m, features: len(header) - 1}
 	r := m.recipe
-	k.private = !strings.HasPrefix(r.Model.Method, "nonprivate-")
+	k.private = givesPrivacy(r.Model.Method)
 	r.Holdout = 0
 	if r.Data.Target == "" {
 		r.Data.Target = target
@@ -49,7 +49,11 @@ func newContender(m *method, header []string, target string) *contender {
 		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
 		return k
 	}
-	k.trainer, k.err = openly(r.Model.Method, p)
+	if strings.HasPrefix(r.Model.Method, asPublished) {
+		k.trainer, k.err = publishedTrainer(r.Model.Method, p, seed)
+	} else {
+		k.trainer, k.err = openly(r.Model.Method, p)
+	}
 	return k
 }
 
@@ -60,6 +64,9 @@ func privately(p *pipeline.Pipeline) trainer {
 		result, err := p.Fit(ctx, t, pipeline.Options{})
 		if err != nil {
 			return nil, err
+		}
+		if result.Model == nil {
+			return nil, ErrAbstained
 		}
 		return func(t *dataset.Table) ([]float64, error) { return result.Model.Predict(nil, rowsOf(t)) }, nil
 	}

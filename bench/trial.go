@@ -18,6 +18,9 @@ var (
 	ErrNoTestRow = errors.New("no held-out row has a target")
 	// ErrNotFinite: the metric overflowed.
 	ErrNotFinite = errors.New("the metric is not a finite number")
+	// ErrAbstained: the method released, within its guarantee, that it has no
+	// model for these rows.
+	ErrAbstained = errors.New("the method abstained: it has too few rows for its privacy budget and number of columns")
 )
 
 // copiesBytes bounds the memory that the training parts of trials running at
@@ -27,7 +30,7 @@ const copiesBytes = 1 << 30
 // run carries out the trials, several at once, and delivers their rows in order
 // of trial and method. The rows are returned too, also with an error.
 func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func(Row)) ([]Row, error) {
-	if len(x.methods) == 0 {
+	if x.remaining(trials) == 0 {
 		return nil, nil
 	}
 	if err := x.load(ctx); err != nil {
@@ -83,6 +86,9 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 	for _, m := range x.methods {
 		if ctx.Err() != nil {
 			break
+		}
+		if x.skips(m, t) {
+			continue
 		}
 		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: MetricR2, Err: m.err}
 		if r.Private = m.private; r.Private {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/bench/suite"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/recipe"
 )
@@ -22,11 +23,17 @@ target is the last column unless named, and every other column is a numeric
 feature without declared bounds. A recipe is a method named after its file, with
 its own columns, methods, relation and budget.
 
+With --suite it carries out a whole experiment of the two papers on the tables of
+a folder and writes its results, as JSON lines and CSV, and a page with plots to
+--out. A suite has its own methods and budgets. One that was interrupted goes on
+where it ended when the same command is given again.
+
 The numbers are exact, so nothing is private here: bench runs only with --public.`
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
-  dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv`
+  dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv
+  dptrain bench --public --suite seed-001 --data tables/ --out results/`
 
 // benchFlags are the flags of bench as they are typed.
 type benchFlags struct {
@@ -34,6 +41,7 @@ type benchFlags struct {
 	epsilon, relation string
 	delta             float64
 	json              bool
+	suite, out        string
 }
 
 // benchCommand is `dptrain bench`.
@@ -44,6 +52,9 @@ func benchCommand(a *app) *cobra.Command {
 		Long: benchLong, Example: benchExample,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("suite") || cmd.Flags().Changed("out") {
+				return a.runSuite(cmd.Context(), f, cmd.Flags().Changed, args)
+			}
 			if err := f.settle(cmd.Flags().Changed, args); err != nil {
 				return err
 			}
@@ -57,12 +68,14 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&c.Methods, "method", nil, "methods, MODEL or SELECTION+MODEL (default: "+bench.DefaultMethod+
 		", or only the recipes)\nmodels: "+strings.Join(bench.Models(), ", ")+"\nselections: "+strings.Join(bench.Selections(), ", "))
 	flags.StringVar(&c.Target, "target", "", "column to predict (default: the last)")
-	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table")
+	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table (default of a suite: that of its paper)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods")
 	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits; it has no part in the noise")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
+	flags.StringVar(&f.suite, "suite", "", "run an experiment of the papers: "+strings.Join(suite.Names(), ", "))
+	flags.StringVar(&f.out, "out", "", "folder of a suite's results; an unfinished one is continued")
 	return cmd
 }
 

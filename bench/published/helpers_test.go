@@ -1,0 +1,101 @@
+package published
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// source is a fixed source of random bits.
+func source(seed uint64) Source { return rand.NewPCG(seed, 4) }
+
+// view makes a table of columns and, last, a target.
+func view(t testing.TB, x [][]float64, y []float64) (dataset.View, int) {
+	t.Helper()
+	var schema dataset.Schema
+	var data []dataset.ColumnData
+	for j, c := range append(slices.Clone(x), y) {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("c", j)})
+		data = append(data, dataset.ColumnData{Floats: c})
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab.All(), len(x)
+}
+
+// add returns columns with one more record.
+func add(x [][]float64, record ...float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for j, c := range x {
+		out[j] = append(slices.Clone(c), record[j])
+	}
+	return out
+}
+
+// must is for laws that exist.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// near fails unless got is within tolerance of want.
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s: %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+// first returns the log-probability that the first pick is j.
+func first(l Law, j int) float64 {
+	logs := []float64{math.Inf(-1)}
+	for _, d := range l {
+		if d.Columns[0] == j {
+			logs = append(logs, d.LogP)
+		}
+	}
+	return logSum(logs)
+}
+
+// follows draws runs times and compares every frequency with the law at six
+// standard deviations: below 1e-8 false alarms an outcome, and the seed is
+// fixed.
+func follows(t *testing.T, what string, l Law, runs int, draw func(Source) []int) {
+	t.Helper()
+	count, src := map[string]float64{}, source(11)
+	for range runs {
+		count[key(draw(src))]++
+	}
+	total := 0.0
+	for _, d := range l {
+		p, n := math.Exp(d.LogP), float64(runs)
+		total += p
+		if got := count[key(d.Columns)]; math.Abs(got-n*p) > 6*math.Sqrt(n*p*(1-p))+1 {
+			t.Errorf("%s: %v drawn %v times, expected %.1f", what, d.Columns, got, n*p)
+		}
+		delete(count, key(d.Columns))
+	}
+	near(t, what+": total probability", total, 1, 1e-9)
+	if len(count) > 0 {
+		t.Errorf("%s: %d outcomes drawn that the law does not have", what, len(count))
+	}
+}
+
+// waves are columns of n records, each a different rearrangement.
+func waves(n int, steps ...int) [][]float64 {
+	out := make([][]float64, len(steps))
+	for j, step := range steps {
+		for i := range n {
+			out[j] = append(out[j], float64(i*step%n))
+		}
+	}
+	return out
+}

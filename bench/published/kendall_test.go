@@ -1,0 +1,144 @@
+package published
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/kendall"
+)
+
+// soundKendall is this project's selection: tau-a, ties counting 0, in the
+// exponential mechanism of width 5/2 and later 5, epsilon/k a round.
+func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
+	tau := func(a, b []float64) float64 {
+		return math.Abs(float64(kendall.Pair(a, b, nil))) / float64(len(a)-1)
+	}
+	return must(peel{k: k, d: len(x), round: func(picked []int) ([]float64, float64) {
+		scores, width := make([]float64, len(x)), 2.5
+		for j := range x {
+			scores[j] = tau(x[j], y)
+			for _, p := range picked {
+				scores[j] -= tau(x[j], x[p]) / float64(len(picked))
+				width = 5
+			}
+		}
+		for _, p := range picked {
+			scores[p] = math.Inf(-1)
+		}
+		return scores, width / (epsilon / float64(k))
+	}}.law())
+}
+
+// rareBinary is x = y = (0, ..., 0, 1) beside two columns that have nothing to
+// do with y, and the same with the record (0, 1) added.
+func rareBinary(n int) (x [][]float64, y []float64, x2 [][]float64, y2 []float64) {
+	y = append(make([]float64, n-1), 1)
+	x = append([][]float64{slices.Clone(y)}, waves(n, 7, 11)...)
+	x[1][n-1], x[2][n-1] = float64(n)/2, float64(n)/2
+	return x, y, add(x, 0, float64(n)/2, float64(n)/2), append(slices.Clone(y), 1)
+}
+
+// TestKendallWitnessTies: one record moves tau-b by 146 where 3/2 is charged.
+func TestKendallWitnessTies(t *testing.T) {
+	const n, epsilon = 1000, 1.0
+	x, y, x2, y2 := rareBinary(n)
+	score := func(x [][]float64, y []float64) []float64 {
+		return newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
+	}
+	near(t, "score", score(x, y)[0], n/2, 1e-9)
+	near(t, "score with the record", score(x2, y2)[0], 353.73, .005)
+
+	// Two rounds at epsilon 1: 1/2 each, so the noise of the first has scale 6.
+	a, b := must(Kendall{K: 2}.Law(x, y, epsilon)), must(Kendall{K: 2}.Law(x2, y2, epsilon))
+	loss := max(first(b, 1)-first(a, 1), first(b, 2)-first(a, 2))
+	near(t, "log ratio of the first pick", loss, 24.4, .1)
+	if got := Loss(a, b); got < loss || loss <= epsilon {
+		t.Errorf("loss %v of both picks, %v of the first; the claim is %v", got, loss, epsilon)
+	}
+
+	if got := Loss(soundKendall(x, y, 2, epsilon), soundKendall(x2, y2, 2, epsilon)); got > epsilon {
+		t.Errorf("tau-a: loss %v above %v", got, epsilon)
+	}
+}
+
+// TestKendallWitnessConstant: a constant column is picked with certainty, until
+// one record varies it.
+func TestKendallWitnessConstant(t *testing.T) {
+	const n, epsilon = 40, 1.0
+	x := append([][]float64{make([]float64, n)}, waves(n, 7, 11)...)
+	y := waves(n, 7)[0]
+	x2, y2 := add(x, 1, 3, 5), append(slices.Clone(y), 3)
+	a, b := must(Kendall{K: 1}.Law(x, y, epsilon)), must(Kendall{K: 1}.Law(x2, y2, epsilon))
+	if len(a) != 1 || a.LogP(0) != 0 {
+		t.Errorf("law with a constant column %v, want column 0 with probability 1", a)
+	}
+	if b.LogP(0) > math.Log(.1) || !math.IsInf(Loss(a, b), 1) {
+		t.Errorf("probability %v once it varies, loss %v", math.Exp(b.LogP(0)), Loss(a, b))
+	}
+	// In the next rounds no score is a number, and the last column is picked for
+	// ever.
+	if a := must(Kendall{K: 2}.Law(x, y, epsilon)); len(a) != 1 || a.LogP(0, 2) != 0 {
+		t.Errorf("two rounds: %v", a)
+	}
+	x[2] = make([]float64, n)
+	if a := must(Kendall{K: 2}.Law(x, y, epsilon)); len(a) != 1 || a.LogP(2, 2) != 0 {
+		t.Errorf("two rounds, last column constant: %v", a)
+	}
+	v, target := view(t, x, y)
+	if got, err := (Kendall{K: 2}).Fit(context.Background(), source(1), v, target, epsilon, 0); err != nil || !slices.Equal(got.Columns, []int{2}) {
+		t.Errorf("fit: %v, %v", got, err)
+	}
+	x[2] = waves(n, 11)[0]
+	for _, k := range []int{1, 2} {
+		if got := Loss(soundKendall(x, y, k, epsilon), soundKendall(x2, y2, k, epsilon)); got > epsilon {
+			t.Errorf("tau-a, %d rounds: loss %v above %v", k, got, epsilon)
+		}
+	}
+}
+
+// TestKendallScores: tau-b by its definition on columns with ties.
+func TestKendallScores(t *testing.T) {
+	x := [][]float64{{1, 1, 2, 3, 3, 0}, {0, 1, 0, 1, 0, 1}, {-1, 5, 2, 2, 2, 7}}
+	y := []float64{1, 2, 2, 3, 1, 0}
+	got := newTauB(context.Background(), x).with(kendall.Rank(y, nil), untied(y))
+	for j := range x {
+		s, inX, inY := 0.0, 0.0, 0.0
+		for i := range y {
+			for h := range i {
+				a, b := sign(x[j][i]-x[j][h]), sign(y[i]-y[h])
+				s, inX, inY = s+a*b, inX+a*a, inY+b*b
+			}
+		}
+		near(t, "n/2 |tau-b|", got[j], 3*math.Abs(s)/math.Sqrt(inX*inY), 1e-12)
+	}
+}
+
+func sign(v float64) float64 {
+	switch {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}
+
+func TestKendallDrawsItsLaw(t *testing.T) {
+	x, y := waves(19, 7, 11, 5, 2), waves(19, 12)[0]
+	x[1][3] = x[1][4]
+	v, target := view(t, x, y)
+	m := Kendall{K: 2}
+	p, _, err := m.rounds(context.Background(), x, y, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	follows(t, "kendall", must(m.Law(x, y, 3)), 20000, func(src Source) []int { return p.draw(dice{src}) })
+	got, err := m.Fit(context.Background(), source(2), v, target, 3, 0)
+	want := p.draw(dice{source(2)})
+	slices.Sort(want)
+	if err != nil || !slices.Equal(got.Columns, want) {
+		t.Errorf("fit %v %v, the rounds give %v", got.Columns, err, want)
+	}
+}

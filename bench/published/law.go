@@ -1,0 +1,170 @@
+package published
+
+import (
+	"math"
+	"slices"
+)
+
+// A Draw is one possible outcome of a selection.
+type Draw struct {
+	// Columns are the columns picked: in the order of the rounds where there are
+	// rounds, else increasing.
+	Columns []int
+	// LogP is the natural logarithm of the outcome's probability.
+	LogP float64
+}
+
+// Law is the exact law of a selection: every outcome that has a probability,
+// once. The probabilities sum to 1 up to rounding.
+type Law []Draw
+
+// maxDraws bounds the length of a law.
+const maxDraws = 200_000
+
+// LogP returns the logarithm of the probability of an outcome, -Inf for one that
+// cannot occur.
+func (l Law) LogP(columns ...int) float64 {
+	for _, d := range l {
+		if slices.Equal(d.Columns, columns) {
+			return d.LogP
+		}
+	}
+	return math.Inf(-1)
+}
+
+// Loss returns the largest absolute log ratio of the probabilities of one
+// outcome under two laws: the epsilon that this pair needs. It is +Inf when an
+// outcome is possible under one of them only.
+func Loss(a, b Law) float64 {
+	worst := 0.0
+	for _, side := range [][2]Law{{a, b}, {b, a}} {
+		other := make(map[string]float64, len(side[1]))
+		for _, d := range side[1] {
+			other[key(d.Columns)] = d.LogP
+		}
+		for _, d := range side[0] {
+			if math.IsInf(d.LogP, -1) {
+				continue
+			}
+			log, possible := other[key(d.Columns)]
+			if !possible {
+				return math.Inf(1)
+			}
+			worst = max(worst, math.Abs(d.LogP-log))
+		}
+	}
+	return worst
+}
+
+func key(columns []int) string {
+	runes := make([]rune, len(columns))
+	for i, j := range columns {
+		runes[i] = rune(j)
+	}
+	return string(runes)
+}
+
+// peel is k rounds of the exponential mechanism: round returns the scores after
+// some picks and the scale s of their noise, column j then being picked with
+// probability proportional to exp(score_j/s).
+type peel struct {
+	k, d  int
+	round func(picked []int) (scores []float64, scale float64)
+}
+
+// draw runs the rounds.
+func (p peel) draw(d dice) []int {
+	var picked []int
+	for range p.k {
+		scores, scale := p.round(picked)
+		noisy := make([]float64, len(scores))
+		for j, s := range scores {
+			noisy[j] = s + d.gumbel(scale)
+		}
+		picked = append(picked, last(noisy))
+	}
+	return picked
+}
+
+// law lists the outcomes of the rounds.
+func (p peel) law() (Law, error) {
+	total := 1
+	for i := range p.k {
+		if total *= p.d - i; total > maxDraws {
+			return nil, ErrLarge
+		}
+	}
+	return p.extend(nil, nil, 0), nil
+}
+
+func (p peel) extend(l Law, picked []int, logP float64) Law {
+	if len(picked) == p.k {
+		return append(l, Draw{Columns: slices.Clone(picked), LogP: logP})
+	}
+	scores, scale := p.round(picked)
+	for j, log := range exponential(scores, scale) {
+		if !math.IsInf(log, -1) {
+			l = p.extend(l, append(slices.Clone(picked), j), logP+log)
+		}
+	}
+	return l
+}
+
+// last is the place of the largest value: the end of an increasing sort in which
+// NaN comes after every number and equal values keep their order. That is what
+// the scripts take, whose library leaves the order of equal values open.
+func last(values []float64) int {
+	best := 0
+	for j, v := range values {
+		if below := v < values[best] || (math.IsNaN(values[best]) && !math.IsNaN(v)); !below {
+			best = j
+		}
+	}
+	return best
+}
+
+// exponential returns the logarithms of the probabilities of the exponential
+// mechanism. A score that is not a number is taken with certainty; see last.
+func exponential(scores []float64, scale float64) []float64 {
+	logs := make([]float64, len(scores))
+	if j := last(scores); math.IsNaN(scores[j]) {
+		for i := range logs {
+			logs[i] = math.Inf(-1)
+		}
+		logs[j] = 0
+		return logs
+	}
+	for j, s := range scores {
+		logs[j] = s / scale
+	}
+	total := logSum(logs)
+	for j := range logs {
+		logs[j] -= total
+	}
+	return logs
+}
+
+// logSum returns the logarithm of the sum of exp(logs).
+func logSum(logs []float64) float64 {
+	top := math.Inf(-1)
+	for _, l := range logs {
+		top = max(top, l)
+	}
+	if math.IsInf(top, 0) {
+		return top
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(l - top)
+	}
+	return top + math.Log(sum)
+}
+
+// logLess returns the logarithm of exp(a) - exp(b), a >= b; -Inf when both are
+// empty.
+func logLess(a, b float64) float64 {
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log(-math.Expm1(b-a))
+}

@@ -1,0 +1,131 @@
+package published
+
+import (
+	"math"
+	"slices"
+)
+
+// Depths are m models of d coefficients, seen by their depth: the depth of a
+// point is the least number of models, over the coefficients, that lie on one
+// side of it or level with it.
+//
+// The models are taken as they are. [Tukey.Fit] spreads them by up to 1e-10
+// before, as the script does, so that few are level.
+type Depths struct {
+	epsilon, delta float64 // shares of the check and of the draw; delta of the check
+	m, t           int
+	x              [][]float64 // per coefficient, increasing
+	volume         []float64   // logarithm of the volume of depth at least q, at q-1
+	exact          []float64   // and of depth q exactly
+}
+
+// NewDepths prepares the check and the draw for models, each of the same length,
+// at a total of (epsilon, delta), half of epsilon for either. Errors:
+// [ErrTooFew] for fewer than 8 models, [ErrBudget].
+func NewDepths(models [][]float64, epsilon, delta float64) (*Depths, error) {
+	if err := checkTarget(epsilon, delta); err != nil {
+		return nil, err
+	}
+	m := len(models)
+	if m < leastModels {
+		return nil, ErrTooFew
+	}
+	s := &Depths{epsilon: epsilon / 2, delta: delta, m: m, t: m / 2 / 2}
+	for j := range models[0] {
+		column := make([]float64, m)
+		for i, model := range models {
+			column[i] = model[j]
+		}
+		slices.Sort(column)
+		s.x = append(s.x, column)
+	}
+	for q := 1; q <= (m+1)/2; q++ {
+		log := 0.0
+		for j := range s.x {
+			log += math.Log(s.length(j, q))
+		}
+		s.volume = append(s.volume, log)
+	}
+	s.exact = slices.Clone(s.volume)
+	for i := range len(s.exact) - 1 {
+		s.exact[i] = logLess(s.volume[i], s.volume[i+1])
+	}
+	return s, nil
+}
+
+// at returns the i-th smallest coefficient j, from 1.
+func (s *Depths) at(j, i int) float64 { return s.x[j][i-1] }
+
+// length is that of depth at least q in coefficient j; below 0 past the middle.
+func (s *Depths) length(j, q int) float64 { return s.at(j, s.m-q+1) - s.at(j, q) }
+
+// holds reports whether k satisfies the inequality of lemma 8.5,
+//
+//	V_(t-k-1) exp(e (t+k+1)) / (integral of exp(e T) over depth >= t+k-1) <= delta/(8 exp(e)).
+func (s *Depths) holds(k int) bool {
+	from := s.t + k - 1
+	var terms []float64
+	for q := from; q <= len(s.exact); q++ {
+		terms = append(terms, s.epsilon*float64(q)+s.exact[q-1])
+	}
+	log := s.volume[s.t-k-2] + s.epsilon*float64(s.t+k+1) - logSum(terms)
+	return log <= math.Log(s.delta/8)-s.epsilon
+}
+
+// LargestK returns what the lemma asks for: the largest k >= 0 that satisfies
+// the inequality, -1 if there is none.
+func (s *Depths) LargestK() int {
+	for k := s.t - 2; k >= 0; k-- {
+		if s.holds(k) {
+			return k
+		}
+	}
+	return -1
+}
+
+// Distance returns what the script's binary search makes of it: k+1, and -1 for
+// -1.
+func (s *Depths) Distance() int {
+	low, high := -1, s.t-1
+	for {
+		switch half := (high - low) / 2; {
+		case s.holds((low + high) / 2):
+			if low >= high-1 {
+				return high
+			}
+			low += half
+		case high <= low+1:
+			return low
+		default:
+			high -= half
+		}
+	}
+}
+
+// LogPass returns the logarithm of the probability that the check passes: that
+// the distance exceeds ln(1/(2 delta))/e after Laplace noise, of scale e as
+// published instead of 1/e.
+func (s *Depths) LogPass() float64 {
+	return logPass(float64(s.Distance()), s.threshold(), s.epsilon)
+}
+
+func (s *Depths) threshold() float64 { return math.Log(1/(2*s.delta)) / s.epsilon }
+
+// logPass is the logarithm of the probability that distance + Laplace(scale)
+// exceeds a threshold.
+func logPass(distance, threshold, scale float64) float64 {
+	z := (threshold - distance) / scale
+	if z > 0 {
+		return -math.Ln2 - z
+	}
+	return math.Log1p(-math.Exp(z) / 2)
+}
+
+// Draw runs the check and, if it passes, draws a point.
+func (s *Depths) Draw(src Source) (point []float64, passed bool) {
+	d := dice{src}
+	if !(float64(s.Distance())+d.laplace(s.epsilon) > s.threshold()) {
+		return nil, false
+	}
+	return s.point(d), true
+}

@@ -1,0 +1,147 @@
+package published
+
+import "math"
+
+// The draw as published. The weight of depth q = t, t+1, ... is its exact volume
+// times exp(e q), from the models with t-1 trimmed from either end; the point is
+// then drawn from the models with t trimmed, as the (q-t+1)-th depth of these,
+// which is depth q+1 of all. At the end of the range this runs over: there is
+// nothing at depth m/2+1, and what comes out is one depth short of the middle.
+
+// depthLogs returns the logarithms of the weights of q = t, t+1, ...
+func (s *Depths) depthLogs() []float64 {
+	logs := make([]float64, len(s.exact)-s.t+1)
+	for i := range logs {
+		logs[i] = s.exact[s.t+i-1] + s.epsilon*float64(s.t+i)
+	}
+	return logs
+}
+
+// point draws a point, given that the check has passed.
+func (s *Depths) point(d dice) []float64 {
+	r := s.t + d.weighted(s.depthLogs()) + 1
+	first := 0
+	if logs := s.firstLogs(r); logs != nil {
+		first = d.weighted(logs)
+	}
+	point := make([]float64, len(s.x))
+	for j := range point {
+		switch {
+		case j < first:
+			point[j] = d.between(s.at(j, r+1), s.at(j, s.m-r))
+		case j > first:
+			point[j] = d.between(s.at(j, r), s.at(j, s.m-r+1))
+		default:
+			left, right := s.gaps(j, r)
+			if d.uniform()*(left+right) < left {
+				point[j] = s.at(j, r) + left*d.uniform()
+			} else {
+				point[j] = s.at(j, s.m-r) + right*d.uniform()
+			}
+		}
+	}
+	return point
+}
+
+// gaps returns the lengths of the two parts of depth r in coefficient j.
+func (s *Depths) gaps(j, r int) (left, right float64) {
+	return s.at(j, r+1) - s.at(j, r), s.at(j, s.m-r+1) - s.at(j, s.m-r)
+}
+
+// firstLogs returns the logarithms of the weights of the first coefficient that
+// has depth r exactly, those before it being deeper. As published those behind
+// it count with the lengths of depth r+1 as well, where r is meant. It returns
+// nil where depth r+1 is past the middle or empty: the script's numbers are then
+// not numbers or all 0, and its choice falls on the first coefficient.
+func (s *Depths) firstLogs(r int) []float64 {
+	if 2*(r+1) > s.m+1 {
+		return nil
+	}
+	logs := make([]float64, len(s.x))
+	for j := range logs {
+		logs[j] = math.Log(s.length(j, r) - s.length(j, r+1))
+		for other := range s.x {
+			if other != j {
+				logs[j] += math.Log(s.length(other, r+1))
+			}
+		}
+	}
+	if math.IsInf(logSum(logs), -1) {
+		return nil
+	}
+	return logs
+}
+
+// depth returns how many models lie on the lesser side of y in coefficient j.
+func (s *Depths) depth(j int, y float64) int {
+	below, above := 0, 0
+	for _, v := range s.x[j] {
+		if v <= y {
+			below++
+		}
+		if v >= y {
+			above++
+		}
+	}
+	return min(below, above)
+}
+
+// LogDensity returns the logarithm of the density of the published draw at a
+// point, given that the check has passed; -Inf where nothing is drawn. m must be
+// even (an odd m puts weight on single points) and the point off the models.
+func (s *Depths) LogDensity(point []float64) float64 {
+	weights := s.depthLogs()
+	total := logSum(weights)
+	logs := make([]float64, 0, len(weights))
+	for i, w := range weights {
+		logs = append(logs, w-total+s.logAt(s.t+i+1, point))
+	}
+	return logSum(logs)
+}
+
+// logAt is the logarithm of the density at a point of a draw from depth r.
+func (s *Depths) logAt(r int, point []float64) float64 {
+	impossible := math.Inf(-1)
+	first, log := 0, 0.0
+	want := min(r, s.m-r) // the depth of what lies between models r and r+1
+	if logs := s.firstLogs(r); logs != nil {
+		for first < len(point) && s.depth(first, point[first]) != want {
+			first++
+		}
+		if first == len(point) {
+			return impossible
+		}
+		log = logs[first] - logSum(logs)
+	}
+	for j, y := range point {
+		switch depth := s.depth(j, y); {
+		case j == first && depth == want:
+			// The middle gap is both its parts.
+			left, right := s.gaps(j, r)
+			if log -= math.Log(left + right); 2*r == s.m {
+				log += math.Ln2
+			}
+		case j < first && depth > r:
+			log -= math.Log(s.length(j, r+1))
+		case j > first && depth >= min(r, s.m/2):
+			log -= math.Log(math.Abs(s.length(j, r)))
+		default:
+			return impossible
+		}
+	}
+	return log
+}
+
+// LogIntended returns the logarithm of the density that the paper describes: in
+// proportion to exp(e T) over the points of depth T >= t; -Inf elsewhere. The
+// point must be off the models.
+func (s *Depths) LogIntended(point []float64) float64 {
+	least := s.m
+	for j, y := range point {
+		least = min(least, s.depth(j, y))
+	}
+	if least < s.t {
+		return math.Inf(-1)
+	}
+	return s.epsilon*float64(least) - logSum(s.depthLogs())
+}

@@ -1,0 +1,63 @@
+package published
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// TestTukeyFit: a line is found with many records; with few there is no model.
+func TestTukeyFit(t *testing.T) {
+	line := func(n int) ([][]float64, []float64) {
+		x := waves(n, 7)
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = 3*x[0][i]/float64(n) + 1 + .01*float64(i%5)
+		}
+		return x, y
+	}
+	x, y := line(5003)
+	v, target := view(t, x, y)
+	got, err := Tukey{}.Fit(t.Context(), source(1), v, target, 2, 1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Model.Validate(); err != nil || got.Columns != nil {
+		t.Fatal(err, got.Columns)
+	}
+	near(t, "slope", got.Model.Terms[0].Coefficient*5003, 3, .1)
+	near(t, "intercept", got.Model.Intercept, 1.02, .05)
+
+	x, y = line(60)
+	v, target = view(t, x, y)
+	if _, err := (Tukey{Models: 20}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrAbstained) {
+		t.Errorf("20 models: %v", err)
+	}
+	for _, m := range []int{7, 31} {
+		if _, err := (Tukey{Models: m}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrTooFew) {
+			t.Errorf("%d models: %v", m, err)
+		}
+	}
+	v, target = view(t, [][]float64{{}}, nil)
+	if _, err := (Tukey{}).Fit(t.Context(), source(1), v, target, 1, 1e-5); !errors.Is(err, ErrTooFew) {
+		t.Errorf("no records: %v", err)
+	}
+}
+
+// TestTukeyLeastSquares: a batch is fitted exactly, the solution of least norm
+// among several, and no cell of any size gives a model that is not finite.
+func TestTukeyLeastSquares(t *testing.T) {
+	x := [][]float64{{0, 1, 2, 3}, {0, 1, 2, 3}}
+	got := leastSquares(x, []float64{1, 3, 5, 7}, []int{3, 0, 1})
+	for j, want := range []float64{1, 1, 1} {
+		near(t, fmt.Sprint("coefficient ", j), got[j], want, 1e-12)
+	}
+	for _, big := range []float64{1e300, math.MaxFloat64} {
+		for _, c := range leastSquares([][]float64{{big, -big, 1e-300}}, []float64{big, big, -big}, []int{0, 1, 2}) {
+			if !finite(c) {
+				t.Errorf("cells of %v: coefficient %v", big, c)
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+// Package suite repeats the experiments of the two regression papers on public
+// data, so that the claims about every method can be checked with one command.
+//
+// # Suites
+//
+// [Run] carries out one suite:
+//
+//   - seed-001: least squares, Boosted AdaSSP and the Tukey mechanism, on all
+//     columns and on those that SubLasso or Kendall selection chose (section 4 of
+//     "Better Private Linear Regression Through Better Private Feature
+//     Selection"), with joint-gram and auto beside them;
+//   - seed-000: DP-SIS against the two-stage method on wide tables, and the
+//     stability experiments (sections 3 and 5 of "Feature Selection from
+//     Differentially Private Correlations", figures 1 to 8);
+//   - copies: Kendall against SubLasso on the correlated copies of theorem 3.8 of
+//     the first paper.
+//
+// It prints exact numbers about its tables. No guarantee covers them, so it
+// refuses to start unless [Options.Public] says that the tables are public.
+//
+// # Pieces
+//
+// A [Plan] lists the trials of a suite: a [Task] for each table, a [Cell] for
+// each method and setting on it, and a number of trials of each cell. [Plan.Run]
+// carries out those that a [Store] does not hold. A [Record] is one finished
+// trial. From the records alone come [ResultsCSV], [SummaryCSV], and the [Page],
+// of which [Page.HTML] makes one file that needs nothing from elsewhere.
+//
+// # Resuming
+//
+// The store is a file of JSON lines, one a trial, each written when its trial
+// ends. A run that was interrupted, or killed while it wrote, is continued by the
+// same call: a torn last line is taken away, and what is finished is not run
+// again. A trial whose method was not available is; one that failed or abstained
+// is a result. Asking for more trials extends a finished run.
+//
+// # Randomness
+//
+// Splits and synthetic tables come from a public seed and do not depend on the
+// method: differences between methods are paired. Privacy noise is as fresh and
+// secret as in any other run, so that trials cannot be repeated exactly.
+package suite

@@ -1,0 +1,125 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// settingHead names the columns that describe a cell.
+var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies"}
+
+// fields are the values of settingHead.
+func (c Cell) fields() []string {
+	s := c.Setting
+	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies)}
+}
+
+// whole and number print nothing for a field that is not used.
+func whole(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func number(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return exact(x)
+}
+
+// exact prints a number that reads back as itself, and nothing for NaN.
+func exact(x float64) string {
+	if math.IsNaN(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// ResultsCSV writes one row a trial: the cell, the trial, how it ended, one
+// column for each metric, and the chosen columns (from 1, separated by spaces).
+func ResultsCSV(records []Record) ([]byte, error) {
+	var metrics []string
+	for _, r := range records {
+		for m := range r.Values {
+			if !slices.Contains(metrics, m) {
+				metrics = append(metrics, m)
+			}
+		}
+	}
+	slices.Sort(metrics)
+	head := append(settingHead[:len(settingHead):len(settingHead)], "trial", "status")
+	head = append(append(head, metrics...), "seconds", "picked", "reason")
+	rows := [][]string{head}
+	for _, r := range records {
+		row := append(r.fields(), strconv.Itoa(r.Trial), string(r.Status))
+		for _, m := range metrics {
+			value := ""
+			if v, ok := r.Values[m]; ok {
+				value = exact(v)
+			}
+			row = append(row, value)
+		}
+		var picked []string
+		for _, j := range r.Picked {
+			picked = append(picked, strconv.Itoa(j))
+		}
+		rows = append(rows, append(row, exact(r.Seconds), strings.Join(picked, " "), r.Reason))
+	}
+	return encode(rows)
+}
+
+// SummaryCSV writes one row a cell and metric.
+func SummaryCSV(records []Record) ([]byte, error) {
+	rows := [][]string{append(settingHead[:len(settingHead):len(settingHead)],
+		"metric", "trials", "mean", "low95", "high95", "min", "q25", "median", "q75", "max",
+		"abstained", "failed", "unavailable", "reason")}
+	for _, s := range Summarise(records) {
+		row := append(s.fields(), s.Metric, strconv.Itoa(s.Count))
+		for _, v := range []float64{s.Mean, s.Low, s.High, s.Min, s.Q25, s.Median, s.Q75, s.Max} {
+			row = append(row, exact(v))
+		}
+		rows = append(rows, append(row,
+			strconv.Itoa(s.Abstained), strconv.Itoa(s.Failed), strconv.Itoa(s.Unavailable), s.Reason))
+	}
+	return encode(rows)
+}
+
+func encode(rows [][]string) ([]byte, error) {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// replace writes a file whole: a reader sees the old one or the new one. The
+// error wraps [ErrOutput].
+func replace(dir, name string, text []byte) error {
+	f, err := os.CreateTemp(dir, name+".*")
+	if err != nil {
+		return unwritable(err)
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return unwritable(err)
+	}
+	return nil
+}

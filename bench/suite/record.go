@@ -1,0 +1,77 @@
+package suite
+
+import "fmt"
+
+// A Setting is what a cell of an experiment varies beside data and method. A
+// field that an experiment does not use is 0.
+type Setting struct {
+	K       int     `json:"k,omitempty"`       // columns to choose
+	Epsilon float64 `json:"epsilon,omitempty"` // budget of a trial; 0 without privacy
+	Delta   float64 `json:"delta,omitempty"`
+	N       int     `json:"n,omitempty"`      // rows of a synthetic table
+	Copies  int     `json:"copies,omitempty"` // copies of each informative column of a synthetic table
+}
+
+// A Cell is one method in one setting on one table: what its trials repeat.
+type Cell struct {
+	Data    string  `json:"data"`
+	Method  string  `json:"method"`
+	Setting Setting `json:"setting"`
+}
+
+// A Key names one trial of an experiment.
+type Key struct {
+	Cell
+	Trial int `json:"trial"` // from 1
+}
+
+// A Status says how a trial ended.
+type Status string
+
+// The statuses of a trial.
+const (
+	OK        Status = "ok"
+	Abstained Status = "abstained" // the method released that it has no answer
+	Failed    Status = "failed"    // the method does not fit the table or the setting
+	// Unavailable: this version has no such method. A later run tries again.
+	Unavailable Status = "unavailable"
+)
+
+// An Outcome is what one trial found.
+type Outcome struct {
+	Status  Status             `json:"status"`
+	Reason  string             `json:"reason,omitempty"` // why the status is not OK
+	Values  map[string]float64 `json:"values,omitempty"` // finite, by metric; nil unless OK
+	Picked  []int              `json:"picked,omitempty"` // the chosen columns, from 1, increasing
+	Seconds float64            `json:"seconds"`          // wall time, beside the other trials
+}
+
+// A Record is one line of results.jsonl.
+type Record struct {
+	Key
+	Outcome
+}
+
+// failure is the outcome of a trial that gave no value.
+func failure(status Status, err error) Outcome {
+	return Outcome{Status: status, Reason: err.Error()}
+}
+
+// String describes the setting in a few words, such as "k=5 epsilon=1".
+func (s Setting) String() string {
+	text := ""
+	add := func(name string, used bool, value any) {
+		if used {
+			text += fmt.Sprintf(" %s=%v", name, value)
+		}
+	}
+	add("k", s.K != 0, s.K)
+	add("epsilon", s.Epsilon != 0, s.Epsilon)
+	add("delta", s.Delta != 0, s.Delta)
+	add("n", s.N != 0, s.N)
+	add("copies", s.Copies != 0, s.Copies)
+	if text == "" {
+		return ""
+	}
+	return text[1:]
+}

@@ -1,0 +1,146 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// referenceLambda is the penalty of the lasso that says which columns are right.
+const referenceLambda = .1
+
+// A reference is the non-private answer for a table: columns by |coefficient| of
+// a lasso on standardised columns, those that it keeps only, largest first.
+type reference struct {
+	order []int
+	r2    float64 // of the lasso on the table itself
+}
+
+// newReference fits the lasso. The target keeps its units, in which the R² of
+// the paper's table 1 are nearly met.
+func newReference(ctx context.Context, x [][]float64, y []float64) (reference, error) {
+	s, err := regression.NewLassoSolver(ctx, x, y, regression.LassoOptions{Standardize: true})
+	if err != nil {
+		return reference{}, err
+	}
+	found, err := s.Solve(ctx, referenceLambda)
+	if err != nil {
+		return reference{}, err
+	}
+	scaled := make([]float64, len(x))
+	prediction := make([]float64, len(y))
+	for i := range prediction {
+		prediction[i] = found.Intercept
+	}
+	for j, w := range found.Coefficients {
+		if w == 0 {
+			continue
+		}
+		scaled[j] = w * deviation(x[j])
+		for i, v := range x[j] {
+			prediction[i] += w * v
+		}
+	}
+	return reference{byMagnitude(scaled), regression.R2(prediction, y)}, nil
+}
+
+// top returns the k first columns, fewer if there are not so many.
+func (r reference) top(k int) []int { return r.order[:min(k, len(r.order))] }
+
+// byMagnitude lists the columns whose value is not 0, largest |value| first and
+// equal ones by position.
+func byMagnitude(values []float64) []int {
+	var order []int
+	for j, v := range values {
+		if v != 0 {
+			order = append(order, j)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
+	return order
+}
+
+// filled returns the column with its mean in place of what is not a finite
+// number, which the non-private methods cannot use.
+func filled(x []float64) []float64 {
+	odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	if !slices.ContainsFunc(x, odd) {
+		return x
+	}
+	mean := average(slices.DeleteFunc(slices.Clone(x), odd))
+	if odd(mean) { // no number at all, or a sum that overflows
+		mean = 0
+	}
+	out := slices.Clone(x)
+	for i, v := range out {
+		if odd(v) {
+			out[i] = mean
+		}
+	}
+	return out
+}
+
+// deviation is the standard deviation of finite values.
+func deviation(x []float64) float64 {
+	mean, sum := average(x), 0.
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(x)))
+}
+
+func average(x []float64) float64 {
+	sum := 0.
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// tauScores is n/2 |tau-a| of every column with y: the exact scores of DP-SIS
+// with rank correlations.
+func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
+	sums, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+		return kendall.Rank(x[j], scratch)
+	}, kendall.Rank(y, nil), 0)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(x))
+	for j, s := range sums {
+		scores[j] = math.Abs(float64(s)) / float64(max(1, len(y)-1))
+	}
+	return scores, nil
+}
+
+// correlationScores is the absolute correlation of every column with y, 0 for a
+// constant one.
+func correlationScores(x [][]float64, y []float64) []float64 {
+	scores := make([]float64, len(x))
+	my, sy := average(y), deviation(y)
+	for j, column := range x {
+		mx, sx, sum := average(column), deviation(column), 0.
+		for i, v := range column {
+			sum += (v - mx) * (y[i] - my)
+		}
+		if sx > 0 && sy > 0 {
+			scores[j] = math.Abs(sum) / (sx * sy * float64(len(y)))
+		}
+	}
+	return scores
+}
+
+// overlap is the share of the k right columns that are among the picked ones.
+func overlap(picked, right []int, k int) float64 {
+	common := 0
+	for _, j := range picked {
+		if slices.Contains(right, j) {
+			common++
+		}
+	}
+	return float64(common) / float64(k)
+}

@@ -1,0 +1,210 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// smallTable writes a table of d features and n rows, the sum of the first two
+// and a little noise as target.
+func smallTable(t *testing.T, dir, name string, n, d int) {
+	t.Helper()
+	g := newGenerator("test", 1, 2)
+	var b strings.Builder
+	for j := range d {
+		fmt.Fprintf(&b, "f%d,", j+1)
+	}
+	b.WriteString("y\n")
+	for range n {
+		x := g.normals(d)
+		for _, v := range x {
+			fmt.Fprintf(&b, "%.5f,", v)
+		}
+		fmt.Fprintf(&b, "%.5f\n", x[0]+x[1]+.1*g.normal())
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRegressionSuite(t *testing.T) {
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	smallTable(t, data, "small.csv", 300, 6)
+	o := Options{Public: true, Data: data, Out: out, Trials: 1}
+	records, err := Run(t.Context(), Seed001, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods, ks := regressionMethods()
+	// Five of them may abstain, and have a plan to ask.
+	if len(records) != len(methods)+5 || len(methods) != 13 {
+		t.Fatalf("%d records of %d methods", len(records), len(methods))
+	}
+	for _, r := range records {
+		switch {
+		case r.Method == "plan of tukey" && !(r.Status == OK && r.Values[metricNeeded] > r.Values[metricTrain] && r.Values[metricTrain] == 270):
+			t.Errorf("the plan does not predict the abstention: %+v", r)
+		case r.Method == nonPrivate && !(r.Status == OK && r.Values["r2"] > .99 && r.Setting.Epsilon == 0):
+			t.Errorf("least squares: %+v", r)
+		case ks[r.Method] == 10 && r.Status != Failed:
+			t.Errorf("10 of 6 columns: %+v", r)
+		case r.Method == "tukey" && r.Status != Abstained:
+			t.Errorf("300 rows are too few: %+v", r)
+		case r.Method == "joint-gram" && (r.Status != OK || r.Setting.Epsilon != bench.DefaultEpsilon):
+			t.Errorf("joint-gram: %+v", r)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(out, PageFile))
+	if err != nil || !strings.Contains(string(text), "<td>small</td>") {
+		t.Errorf("the page: %v", err)
+	}
+	// Nothing is left to do, and two more trials do not move the first.
+	first := results(t, out)
+	if _, err := Run(t.Context(), Seed001, o); err != nil || !bytes.Equal(results(t, out), first) {
+		t.Errorf("run again: %v", err)
+	}
+	o.Trials = 2
+	records, err = Run(t.Context(), Seed001, o)
+	if err != nil || len(records) != 2*len(methods)+5 || !bytes.HasPrefix(results(t, out), first) {
+		t.Errorf("extended: %v, %d records", err, len(records))
+	}
+}
+
+// The splits are those of package bench, whichever trials a run is left with.
+func TestRegressionKeepsItsSplits(t *testing.T) {
+	data := t.TempDir()
+	smallTable(t, data, "small.csv", 100, 3)
+	path := filepath.Join(data, "small.csv")
+	var want []float64
+	if _, err := bench.Run(t.Context(), bench.Config{Public: true, Data: []string{path}, Methods: []string{nonPrivate}, Trials: 5, Seed: 3},
+		func(r bench.Row) { want = append(want, r.Value) }); err != nil {
+		t.Fatal(err)
+	}
+	cell := regressionCell("small", nonPrivate, nil)
+	run := regressionRun{path: path, seed: 3, trials: 5}
+	got := map[int]float64{}
+	if err := run.run(t.Context(), []Key{{cell, 2}, {cell, 5}}, func(k Key, o Outcome) { got[k.Trial] = o.Values["r2"] }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || got[2] != want[1] || got[5] != want[4] {
+		t.Errorf("trials %v, want 2 and 5 of %v", got, want)
+	}
+}
+
+func TestRegressionTroubles(t *testing.T) {
+	data := t.TempDir()
+	smallTable(t, data, "small.csv", 60, 3)
+	run := regressionRun{path: filepath.Join(data, "small.csv"), trials: 1}
+	got := map[string]Outcome{}
+	keys := []Key{{Cell{Method: "magic+tukey"}, 1}, {Cell{Method: "nonprivate-ols"}, 1}, {Cell{Method: "kendall:9+joint-gram"}, 1}}
+	if err := run.run(t.Context(), keys, func(k Key, o Outcome) { got[k.Method] = o }); err != nil {
+		t.Fatal(err)
+	}
+	if o := got["magic+tukey"]; o.Status != Unavailable || !strings.Contains(o.Reason, "magic") {
+		t.Errorf("an unknown method: %+v", o)
+	}
+	if o := got["kendall:9+joint-gram"]; o.Status != Failed || o.Reason == "" {
+		t.Errorf("9 of 3 columns: %+v", o)
+	}
+	if o := got["nonprivate-ols"]; o.Status != OK {
+		t.Errorf("least squares: %+v", o)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := run.run(ctx, keys[1:], func(Key, Outcome) { t.Error("a trial of an ended run") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	run.path = filepath.Join(data, "none.csv")
+	var file *dataset.FileError
+	if err := run.run(t.Context(), keys[1:], func(Key, Outcome) {}); !errors.As(err, &file) {
+		t.Errorf("an absent table: %v", err)
+	}
+	if o := outcomeOf(bench.Row{Err: fmt.Errorf("trial: %w", bench.ErrAbstained)}); o.Status != Abstained || o.Values != nil {
+		t.Errorf("an abstention: %+v", o)
+	}
+}
+
+// Ranks by hand: on a, kendall:5+tukey is best and tukey abstained; on b nothing
+// can choose 5 columns.
+func TestRegressionPageByHand(t *testing.T) {
+	methods, ks := regressionMethods()
+	var records []Record
+	put := func(data, method string, o Outcome) {
+		for trial := range 2 {
+			records = append(records, Record{Key{regressionCell(data, method, ks), trial + 1}, o})
+		}
+	}
+	value := func(v float64) Outcome { return Outcome{Status: OK, Values: map[string]float64{"r2": v}} }
+	medians := map[string]float64{
+		nonPrivate: .9, "joint-gram": .8, "auto": .7, "boosted-adassp": -1,
+		"kendall:5+tukey": .85, "sublasso:5+tukey": .1, "kendall:5+boosted-adassp": .7, "sublasso:5+boosted-adassp": -2e9,
+	}
+	for _, m := range methods {
+		v, ok := medians[m]
+		switch {
+		case m == "tukey":
+			put("a", m, failure(Abstained, errors.New("too few rows")))
+		case ok:
+			put("a", m, value(v))
+		default: // k = 10
+			put("a", m, failure(Failed, errors.New("a has 9 columns")))
+		}
+		if ks[m] == 0 {
+			put("b", m, value(-.5))
+		} else {
+			put("b", m, failure(Failed, errors.New("b has 4 columns")))
+		}
+	}
+	table := newRegressionTable(records)
+	ranks := table.rankIn("a", 5)
+	for m, want := range map[string]float64{
+		"kendall:5+tukey": 1, "joint-gram": 2, "auto": 3.5, "kendall:5+boosted-adassp": 3.5, "sublasso:5+tukey": 5,
+		"boosted-adassp": 6, "sublasso:5+boosted-adassp": 7, "tukey": 8,
+	} {
+		if ranks[m] != want {
+			t.Errorf("rank of %s: %v, want %v", m, ranks[m], want)
+		}
+	}
+	if len(ranks) != 8 || len(table.rankIn("b", 5)) != 0 || len(table.rankIn("a", 10)) != 0 {
+		t.Errorf("ranks %v, %v, %v", ranks, table.rankIn("b", 5), table.rankIn("a", 10))
+	}
+	if s := table.standing("kendall:5+tukey", 5); s.mean != 1 || s.first != 1 || s.second != 1 || s.positive != 1 || s.tables != 1 {
+		t.Errorf("standing %+v", s)
+	}
+	if s := table.standing("tukey", 5); s.abstained != 2 || s.positive != 0 {
+		t.Errorf("standing %+v", s)
+	}
+	if s := table.standing("tukey", 10); s.tables != 0 || !math.IsNaN(s.mean) {
+		t.Errorf("standing %+v", s)
+	}
+	text := checkPage(t, regressionPage(records))
+	for _, want := range []string{
+		`<td class="strong" style="background:rgb(111,174,221)">0.850</td>`, "-2.0e&#43;09", "<small>2 abstained</small>",
+		`<td class="prose">too few rows</td>`, "<td>3.5</td>",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+func TestMissingMethodsAreNamed(t *testing.T) {
+	_, ks := regressionMethods()
+	text := checkPage(t, regressionPage([]Record{
+		{Key{regressionCell("a", nonPrivate, ks), 1}, Outcome{Status: OK, Values: map[string]float64{"r2": .5}}},
+		{Key{regressionCell("a", "tukey", ks), 1}, failure(Unavailable, errors.New("no model"))},
+	}))
+	if !strings.Contains(text, "left out below: tukey.") || strings.Contains(text, "<th>tukey</th>") {
+		t.Error("an unavailable method is not set apart")
+	}
+}

@@ -1,0 +1,84 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+)
+
+// planned begins the names of the methods that say what `dptrain plan` tells of a
+// method before any row is read.
+const planned = "plan of "
+
+// The metrics of a plan.
+const (
+	metricNeeded = "rows_needed" // so that the method answers 95% of the time
+	metricTrain  = "rows"        // that a trial trains on
+)
+
+// planTask asks, for one table, what the plans of the methods that may abstain
+// say about the rows they need.
+func planTask(t tableFile, methods []string, ks map[string]int) Task {
+	task := Task{Name: t.name + ", plans", Trials: 1}
+	for _, m := range methods {
+		if parsed, err := bench.ParseMethod(m); err == nil && pipeline.MayAbstain(parsed.Model) {
+			task.Cells = append(task.Cells, planCell(t.name, m, ks))
+		}
+	}
+	task.Run = func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+		header, err := dataset.Header(t.path, dataset.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		target := header[len(header)-1]
+		rows, _, err := dataset.Read(ctx, t.path, dataset.Schema{Columns: []dataset.Column{{Name: target}}}, dataset.ReadOptions{})
+		if err != nil {
+			return err
+		}
+		return each(ctx, todo, func(_ context.Context, k Key) Outcome {
+			needed, err := rowsNeeded(strings.TrimPrefix(k.Method, planned), header, target)
+			if err != nil {
+				return failure(Failed, err)
+			}
+			return Outcome{Status: OK, Values: map[string]float64{
+				metricNeeded: float64(needed), metricTrain: float64(rows.Len() - rows.Len()/10),
+			}}
+		}, emit)
+	}
+	return task
+}
+
+func planCell(data, method string, ks map[string]int) Cell {
+	c := regressionCell(data, method, ks)
+	c.Method = planned + method
+	return c
+}
+
+// rowsNeeded plans a method on columns of which nothing is declared.
+func rowsNeeded(name string, header []string, target string) (int, error) {
+	m, err := bench.ParseMethod(name)
+	if err != nil {
+		return 0, err
+	}
+	r := recipe.Default()
+	r.Data.Target, r.Holdout = target, 0
+	r.Privacy.Epsilon, r.Privacy.Delta = bench.DefaultEpsilon, bench.DefaultDelta
+	r.Selection.Method, r.Selection.K, r.Model.Method = m.Selection, m.K, m.Model
+	p, err := r.Pipeline(header)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return 0, err
+	}
+	if plan.Records() == 0 {
+		return 0, errors.New("the plan does not say how many rows it needs")
+	}
+	return plan.Records(), nil
+}

@@ -1,0 +1,178 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// The files of an output folder.
+const (
+	ResultsFile    = "results.jsonl" // one line a trial, appended as trials end
+	ResultsTable   = "results.csv"   // the same, one row a trial
+	SummaryTable   = "summary.csv"   // one row a cell and metric
+	PageFile       = "index.html"    // the rendered page
+	resultsVersion = 1
+)
+
+var (
+	// ErrOutput is wrapped by errors about the output folder: it cannot be
+	// written, or holds the results of something else.
+	ErrOutput = errors.New("suite: the output folder")
+	// errForeign: the results are not those of this experiment.
+	errForeign = fmt.Errorf("%w holds other results", ErrOutput)
+)
+
+// A Header is the first line of results.jsonl: what all trials have in common.
+type Header struct {
+	Suite   string `json:"suite"`
+	Version int    `json:"version"`
+	Seed    uint64 `json:"seed"`
+}
+
+// A Store keeps the finished trials of one experiment in results.jsonl. Every
+// trial is one line, written at once, so that an interrupted run loses at most
+// the line it was writing; [OpenStore] takes such a torn last line away. The
+// last line of a trial counts.
+//
+// A Store is not safe for concurrent use, and two processes must not share a
+// folder.
+type Store struct {
+	file   *os.File
+	places map[Key]int
+	lines  []Record
+}
+
+// OpenStore opens, or makes, the results of an experiment in a folder. The error
+// wraps [ErrOutput].
+func OpenStore(dir string, h Header) (*Store, error) {
+	h.Version = resultsVersion
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, unwritable(err)
+	}
+	path := filepath.Join(dir, ResultsFile)
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, unwritable(err)
+	}
+	s := &Store{places: map[Key]int{}}
+	whole, err := s.load(text, h)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	if err := s.settle(int64(whole), h); err != nil {
+		return nil, errors.Join(unwritable(err), s.file.Close())
+	}
+	return s, nil
+}
+
+func unwritable(err error) error { return fmt.Errorf("%w cannot be used: %w", ErrOutput, err) }
+
+// settle cuts the file to the bytes that are whole, and starts an empty one.
+func (s *Store) settle(whole int64, h Header) error {
+	if err := s.file.Truncate(whole); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(whole, 0); err != nil {
+		return err
+	}
+	if whole > 0 {
+		return nil
+	}
+	return s.write(h)
+}
+
+// load reads the lines of text and returns how many of its bytes are whole
+// lines. Only the last line may be torn.
+func (s *Store) load(text []byte, want Header) (whole int, err error) {
+	for number := 1; whole < len(text); number++ {
+		end := bytes.IndexByte(text[whole:], '\n')
+		if end < 0 {
+			return whole, nil
+		}
+		line := text[whole : whole+end]
+		if err := s.line(line, number, want); err != nil {
+			last := whole+end+1 == len(text)
+			if last && number > 1 && !errors.Is(err, errForeign) {
+				return whole, nil
+			}
+			return 0, err
+		}
+		whole += end + 1
+	}
+	return whole, nil
+}
+
+// line takes one line in.
+func (s *Store) line(text []byte, number int, want Header) error {
+	if number == 1 {
+		var h Header
+		if err := json.Unmarshal(text, &h); err != nil || h.Suite == "" {
+			return fmt.Errorf("%w: line 1 is not the header of a suite; name another folder", errForeign)
+		}
+		if h != want {
+			return fmt.Errorf("%w: those of %s with seed %d in format %d, not %s with seed %d in format %d; name another folder",
+				errForeign, h.Suite, h.Seed, h.Version, want.Suite, want.Seed, want.Version)
+		}
+		return nil
+	}
+	var r Record
+	if err := json.Unmarshal(text, &r); err != nil || r.Method == "" || r.Trial < 1 || r.Status == "" {
+		return fmt.Errorf("%w: line %d of the results is damaged; remove it, and its trial is repeated", ErrOutput, number)
+	}
+	s.keep(r)
+	return nil
+}
+
+func (s *Store) keep(r Record) {
+	if i, ok := s.places[r.Key]; ok {
+		s.lines[i] = r
+		return
+	}
+	s.places[r.Key] = len(s.lines)
+	s.lines = append(s.lines, r)
+}
+
+// Done reports whether a trial needs no run: it has a line, and not one that
+// says that its method was unavailable.
+func (s *Store) Done(k Key) bool {
+	i, ok := s.places[k]
+	return ok && s.lines[i].Status != Unavailable
+}
+
+// Put appends a trial. The error wraps [ErrOutput].
+func (s *Store) Put(r Record) error {
+	if err := s.write(r); err != nil {
+		return unwritable(err)
+	}
+	s.keep(r)
+	return nil
+}
+
+// write appends one line in one call.
+func (s *Store) write(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.file.Write(append(line, '\n'))
+	return err
+}
+
+// Records returns the trials in the order in which they first ended.
+func (s *Store) Records() []Record { return s.lines }
+
+// Close flushes the file to the disk and closes it. The error wraps [ErrOutput].
+func (s *Store) Close() error {
+	if err := errors.Join(s.file.Sync(), s.file.Close()); err != nil {
+		return unwritable(err)
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/bench"
+)
+
+// Errors of [Run] beside those of [Store] and of the tables.
+var (
+	// ErrUnknown is returned for a name that no suite has.
+	ErrUnknown = errors.New("suite: no such suite")
+	// ErrData is returned when the tables are missing, or given to a suite that
+	// makes its own.
+	ErrData = errors.New("suite: the data folder")
+)
+
+// Options are the choices of a run.
+type Options struct {
+	// Public states that every table is public, as in package bench.
+	Public bool
+	// Data is the folder of the tables (.csv.gz, .tsv.gz, .csv, .tsv,
+	// .parquet); their last column is the target. A suite that makes its own
+	// tables takes none.
+	Data string
+	// Out is the output folder. One that holds an unfinished run of the same
+	// suite and seed is continued.
+	Out string
+	// Trials is the number of trials of each cell; 0 means that of the paper. A
+	// finished run is extended by asking for more.
+	Trials int
+	// Seed chooses splits and synthetic tables. It is public and has no part in
+	// the noise.
+	Seed uint64
+	// Progress, if set, is told of every trial. Its calls do not overlap.
+	Progress func(Progress)
+}
+
+func (o Options) trials(usual int) int {
+	if o.Trials == 0 {
+		return usual
+	}
+	return o.Trials
+}
+
+// suites lists the experiments in the order of [Names].
+func suites() []struct {
+	name   string
+	tables bool // it needs a data folder
+	plan   func(Options) (*Plan, error)
+} {
+	return []struct {
+		name   string
+		tables bool
+		plan   func(Options) (*Plan, error)
+	}{
+		{Seed001, true, regressionPlan},
+		{Seed000, true, screeningPlan},
+		{Copies, false, copiesPlan},
+	}
+}
+
+// Names lists the suites.
+func Names() []string {
+	var names []string
+	for _, s := range suites() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// NewPlan lists the trials of a suite. Only the names of tables are read. Errors:
+// [bench.ErrNotPublic], [bench.ErrTrials], [ErrUnknown], [ErrData].
+func NewPlan(name string, o Options) (*Plan, error) {
+	switch {
+	case !o.Public:
+		return nil, bench.ErrNotPublic
+	case o.Trials < 0:
+		return nil, fmt.Errorf("%w, not %d", bench.ErrTrials, o.Trials)
+	}
+	for _, s := range suites() {
+		if s.name != name {
+			continue
+		}
+		if !s.tables && o.Data != "" {
+			return nil, fmt.Errorf("%w has no use in %s, which makes its own tables", ErrData, name)
+		}
+		p, err := s.plan(o)
+		if err != nil {
+			return nil, err
+		}
+		p.Header = Header{Suite: name, Version: resultsVersion, Seed: o.Seed}
+		return p, nil
+	}
+	return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
+}
+
+// Run carries out what is left of a suite and then writes [ResultsTable],
+// [SummaryTable] and [PageFile]. It returns the records of the whole experiment.
+// When ctx ends first, its error is returned, what was finished is kept, and the
+// three files are left as they were.
+func Run(ctx context.Context, name string, o Options) ([]Record, error) {
+	p, err := NewPlan(name, o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := OpenStore(o.Out, p.Header)
+	if err != nil {
+		return nil, err
+	}
+	err = p.Run(ctx, s, o.Progress)
+	if closed := s.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return s.Records(), err
+	}
+	return s.Records(), p.Write(o.Out, s.Records())
+}
+
+// Write writes the tables and the page of finished trials to a folder. The error
+// wraps [ErrOutput] unless a figure cannot be drawn.
+func (p *Plan) Write(dir string, records []Record) error {
+	results, err := ResultsCSV(records)
+	if err != nil {
+		return err
+	}
+	summary, err := SummaryCSV(records)
+	if err != nil {
+		return err
+	}
+	page, err := p.Page(records).HTML()
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page}} {
+		if err := replace(dir, f.name, f.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableFile is a table of the data folder.
+type tableFile struct{ name, path string }
+
+// suffixes of tables, longest first.
+var suffixes = [...]string{".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet"}
+
+// listTables lists the tables of a folder by name.
+func listTables(dir string) ([]tableFile, error) {
+	if dir == "" {
+		return nil, fmt.Errorf("%w is missing: name the one with the tables", ErrData)
+	}
+	entries, err := os.ReadDir(dir) // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("%w cannot be listed: %w", ErrData, err)
+	}
+	var tables []tableFile
+	for _, e := range entries {
+		for _, suffix := range suffixes {
+			if name, ok := strings.CutSuffix(e.Name(), suffix); ok && !e.IsDir() {
+				if slices.ContainsFunc(tables, func(t tableFile) bool { return t.name == name }) {
+					name = e.Name() // the same table in another format
+				}
+				tables = append(tables, tableFile{name, filepath.Join(dir, e.Name())})
+				break
+			}
+		}
+	}
+	if len(tables) == 0 {
+		return nil, fmt.Errorf("%w %s holds no file that ends in %s", ErrData, dir, strings.Join(suffixes[:], ", "))
+	}
+	return tables, nil
+}
