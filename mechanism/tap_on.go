@@ -20,6 +20,7 @@ type tap struct{ rec *Recorder }
 type Release struct {
 	Path  string
 	Draw  int
+	Part  int // of a draw that is spent in parts
 	Law   budget.Law
 	Shape int // side of a symmetric matrix; 0 for a vector
 	Kind  string
@@ -58,7 +59,7 @@ func (r *Recorder) Replay() *Recorder {
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	return &Session{
 		core: &core{
-			priced: p, key: r.key, spent: map[string]map[int]bool{}, events: map[string]Event{}, tap: tap{r},
+			priced: p, key: r.key, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tap: tap{r},
 		},
 		path: p.Tree().Name,
 	}
@@ -71,7 +72,7 @@ func (t tap) watch(rel Release) Vector {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id := fmt.Sprintf("%s#%d", rel.Path, rel.Draw)
+	id := fmt.Sprintf("%s#%d.%d", rel.Path, rel.Draw, rel.Part)
 	if r.replay != nil {
 		first, ok := r.replay[id]
 		switch {
@@ -90,15 +91,15 @@ func (t tap) watch(rel Release) Vector {
 }
 
 func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
-	return int(t.watch(Release{k.path, k.draw, k.law, 0, "choice", append(Vector(nil), in...), bound, Vector{int64(out)}})[0])
+	return int(t.watch(Release{k.path, k.draw, k.part, k.law, 0, "choice", append(Vector(nil), in...), bound, Vector{int64(out)}})[0])
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -111,7 +112,10 @@ func (r *Recorder) Releases() []Release {
 		if out[i].Path != out[j].Path {
 			return out[i].Path < out[j].Path
 		}
-		return out[i].Draw < out[j].Draw
+		if out[i].Draw != out[j].Draw {
+			return out[i].Draw < out[j].Draw
+		}
+		return out[i].Part < out[j].Part
 	})
 	return out
 }
