@@ -50,8 +50,8 @@ func ExampleBoostedAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	slope := fit.Clipped.Terms[0].Coefficient
-	fmt.Println(fit.Predictor().Kind(), slope > 4 && slope < 8)
+	slope := fit.Linear.Terms[0].Coefficient
+	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/boosted-adassp/gram gaussian 1
 	// model/boosted-adassp/gradients gaussian 10

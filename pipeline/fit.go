@@ -86,12 +86,12 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	if err != nil {
 		return nil, err
 	}
-	model, guarantee := fit.Model, plan.Guarantee()
-	model.Guarantee = &regression.Guarantee{
+	guarantee := plan.Guarantee()
+	fit.Linear.Guarantee = &regression.Guarantee{
 		Epsilon: guarantee.Epsilon, Delta: guarantee.Delta, Mu: guarantee.Mu, Relation: guarantee.Relation.String(),
 	}
 	res := &Result{
-		Task: regression.TaskRegression, Target: p.Target, Method: plan.Method(), Model: fit.Predictor(),
+		Task: regression.TaskRegression, Target: p.Target, Method: plan.Method(), Model: fit.Model,
 		Guarantee: guarantee, Considered: plan.Columns(),
 	}
 	for _, j := range chosen {
@@ -193,7 +193,7 @@ func runTrainer(ctx context.Context, t trainer, s *mechanism.Session, v dataset.
 		return nil, ctx.Err()
 	case o := <-done:
 		if o.err == nil {
-			saturate(o.fit.Model)
+			saturate(o.fit.Linear)
 		}
 		return o.fit, o.err
 	}
@@ -229,13 +229,12 @@ func (p *Plan) narrow(v dataset.View, chosen []int) ([]dataset.Column, dataset.V
 // evaluate predicts the held-out part and releases its R².
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, fit *adassp.Fit) (*evaluate.R2, error) {
 	defer r.stage("held-out metric")()
-	m := fit.Model
-	prediction, err := fit.Predictor().Predict(nil, rowsOf(v, r.plan.facts))
+	prediction, err := fit.Model.Predict(nil, rowsOf(v, r.plan.facts))
 	if err != nil {
 		return nil, fmt.Errorf("held-out metric: %w", err)
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		View: v, Target: len(r.plan.facts.Columns), Prediction: prediction, Lower: m.Lower, Upper: m.Upper, Center: fit.TargetMean,
+		View: v, Target: len(r.plan.facts.Columns), Prediction: prediction, Lower: fit.Linear.Lower, Upper: fit.Linear.Upper, Center: fit.TargetMean,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("held-out metric: %w", err)

@@ -22,10 +22,12 @@ const (
 	AdaSSP = "adassp"
 	// BoostedAdaSSP is the trainer of Tang et al. (package boosting).
 	BoostedAdaSSP = "boosted-adassp"
+	// BoostedAdditive is the additive booster (package boosting).
+	BoostedAdditive = "boosted-additive"
 )
 
 // Methods lists the model methods, [Auto] excepted.
-func Methods() []string { return []string{JointGram, AdaSSP, BoostedAdaSSP} }
+func Methods() []string { return []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive} }
 
 // trainer is what a model method does.
 type trainer interface {
@@ -45,6 +47,8 @@ func trainerOf(method string, columns []dataset.Column) (trainer, error) {
 		return adassp.AdaSSP{Columns: columns}, nil
 	case BoostedAdaSSP:
 		return boosting.BoostedAdaSSP{Columns: columns}, nil
+	case BoostedAdditive:
+		return boosting.Additive{Columns: columns}, nil
 	}
 	return nil, fmt.Errorf("%w: %q", ErrModel, method)
 }

@@ -45,7 +45,7 @@ func thisBuild() availability {
 		compositions: compositions,
 		scalings:     scalings,
 		selections:   []string{"none", "fixed", "kendall", "auto"},
-		models:       []string{"joint-gram", "adassp", "boosted-adassp", "auto"},
+		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "auto"},
 		benchModels:  []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
 		fallbacks:    []string{"none"},
 		ledger:       false,
