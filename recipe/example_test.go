@@ -129,7 +129,7 @@ func ExampleAvailable() {
 	fmt.Println(selection, model)
 	fmt.Println(recipe.AvailableInBench())
 	// Output:
-	// [none fixed kendall auto] [joint-gram adassp boosted-adassp auto]
+	// [none fixed kendall auto] [joint-gram adassp boosted-adassp boosted-additive auto]
 	// [nonprivate-ols nonprivate-ridge nonprivate-lasso]
 }
 

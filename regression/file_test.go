@@ -217,6 +217,7 @@ func FuzzDecodeModel(f *testing.F) {
 	f.Add(encode(f, sample()))
 	f.Add(encode(f, &Linear{Target: "y"}))
 	f.Add(encode(f, clippedSample()))
+	f.Add(encode(f, additiveSample()))
 	f.Add([]byte(`{"format":"dptrain.model/1","kind":"linear"}`))
 	f.Add([]byte(`{"a":[{}],"format":null}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
