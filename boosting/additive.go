@@ -17,17 +17,16 @@ import (
 const (
 	// AdditiveEpochs is T: how often every part of the model is corrected.
 	AdditiveEpochs = 8
-	// AdditiveBins is about the number of steps of a shape.
-	AdditiveBins = 32
-	// fineBins is the number of equal bins of which the steps are made.
+	// fineBins is the number of equal bins of which the steps of a shape are
+	// made.
 	fineBins = 256
 
 	// The shares of the model's mu^2; they sum to 1.
-	momentsShare   = .22
-	countsShare    = .05
+	momentsShare   = .14
+	countsShare    = .06
 	residualsShare = .02
 	linearShare    = .18
-	shapesShare    = .53
+	shapesShare    = .60
 )
 
 // Additive is the additive booster; see the package comment.
@@ -210,14 +209,18 @@ func (b *booster) correctLinear(epoch int, clip float64) error {
 	type pass struct {
 		*mechanism.Cross
 		rows *adassp.Rows
+		x    [][]int16 // limited by Cross in place, so a copy
 		g    []float64
 	}
 	acc, err := reduceInto(b.ctx, b.state.len(), func() *pass {
-		return &pass{b.session.NewCross(b.frame.Slots(), b.frame.NormLimit(), clip), b.frame.NewRows(), nil}
+		slots := b.frame.Slots()
+		return &pass{b.session.NewCross(slots, b.frame.NormLimit(), clip), b.frame.NewRows(), make([][]int16, slots), nil}
 	}, func(p *pass, lo, hi int) {
-		p.rows.Encode(b.view.Block(lo, hi))
+		for k, column := range b.state.encoded(p.rows, lo, hi) {
+			p.x[k] = append(p.x[k][:0], column...)
+		}
 		p.g = b.state.residuals(p.g, lo, hi)
-		p.Cross.Add(p.rows.X, p.g)
+		p.Cross.Add(p.x, p.g)
 	}, func(p, o *pass) { p.Cross.Merge(o.Cross) })
 	if err != nil {
 		return err
@@ -228,7 +231,7 @@ func (b *booster) correctLinear(epoch int, clip float64) error {
 		return err
 	}
 	step := b.linear.learn(sums.Value(), bound.Sensitivity()/b.session.Mu(linearLeaf))
-	return b.state.addLinear(b.ctx, b.view, b.frame, step)
+	return b.state.addLinear(b.ctx, step)
 }
 
 // correctShape releases the sums of the clamped residuals by bin of a shape and

@@ -22,6 +22,10 @@ const (
 	// leastShare is the smallest share of the records that a step is taken to
 	// hold: fewer would make its mean unbounded.
 	leastShare = .002
+	// A shape has about as many steps as leave each stepNoise times the noise
+	// of one fine bin's count, but no fewer than leastSteps and no more than
+	// mostSteps: the curve is smoothed anyway, but its steps must be weighed.
+	stepNoise, leastSteps, mostSteps = 5, 8, 48
 	// clipQuantile is the quantile of the sizes of the residuals at which they
 	// are clamped.
 	clipQuantile = .9
@@ -54,8 +58,8 @@ type groups struct {
 	counts []float64       // noisy number of records of each step, floored
 }
 
-// group joins fine bins to about AdditiveBins steps of equally many records;
-// a fine bin that holds more is a step of its own. Bins whose count does not pass the noise count as empty and join the
+// group joins fine bins to steps of about equally many records; a fine bin that
+// holds more is a step of its own. sigma is the noise in counts. Bins whose count does not pass the noise count as empty and join the
 // step to their left.
 func group(counts []float64, sigma, records float64) groups {
 	kept := make([]float64, len(counts))
@@ -72,10 +76,11 @@ func group(counts []float64, sigma, records float64) groups {
 		}
 		total = float64(len(kept))
 	}
+	steps := min(max(records/(stepNoise*sigma), leastSteps), mostSteps)
 	g := groups{counts: []float64{0}}
 	size, sizes, held := 0, []int{}, 0.0
 	for b, n := range kept {
-		if held > 0 && n > 0 && held+n/2 > total/AdditiveBins {
+		if held > 0 && n > 0 && held+n/2 > total/steps {
 			g.edges, g.counts, sizes = append(g.edges, b), append(g.counts, 0), append(sizes, size)
 			held, size = 0, 0
 		}

@@ -18,7 +18,15 @@ import (
 type state struct {
 	y, f []float64
 	bins [][]uint8 // a numeric feature or the score: fine bins, then steps
+
+	view  dataset.View
+	frame *adassp.Frame
+	x     [][]int16 // every row, where that takes little memory; else nil
 }
+
+// keptCells is the number of entries of x up to which all rows are kept: they
+// are then encoded once and not in every pass.
+const keptCells = 1 << 26
 
 // blockRows is the number of records of a block of a pass.
 const blockRows = 4096
@@ -27,13 +35,22 @@ const blockRows = 4096
 // its fine bins: those of the given entries of x and of the prediction.
 func newState(ctx context.Context, v dataset.View, f *adassp.Frame, start []float64, slots []int) (*state, error) {
 	n := v.Len()
-	s := &state{y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(slots)+1)}
+	s := &state{y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(slots)+1), view: v, frame: f}
+	if n <= keptCells/f.Slots() {
+		s.x = make([][]int16, f.Slots())
+		for k := range s.x {
+			s.x[k] = make([]int16, n)
+		}
+	}
 	for i := range s.bins {
 		s.bins[i] = make([]uint8, n)
 	}
 	_, err := reduceInto(ctx, n, f.NewRows, func(rows *adassp.Rows, lo, hi int) {
 		rows.Encode(v.Block(lo, hi))
 		copy(s.y[lo:hi], rows.Y)
+		for k := range s.x {
+			copy(s.x[k][lo:hi], rows.X[k])
+		}
 		addProducts(s.f[lo:hi], rows.X, start)
 		for i, k := range slots {
 			bins := s.bins[i][lo:hi]
@@ -134,11 +151,23 @@ func (s *state) countSizes(h *mechanism.Histogram, lo, hi int) {
 	h.Add([][]uint16{bins})
 }
 
+// encoded returns the rows x of the records in [lo, hi), to read only, in the
+// memory of one goroutine.
+func (s *state) encoded(rows *adassp.Rows, lo, hi int) [][]int16 {
+	if s.x == nil {
+		rows.Encode(s.view.Block(lo, hi))
+		return rows.X
+	}
+	for k := range rows.X {
+		rows.X[k] = s.x[k][lo:hi]
+	}
+	return rows.X
+}
+
 // addLinear moves the predictions by x step.
-func (s *state) addLinear(ctx context.Context, v dataset.View, f *adassp.Frame, step []float64) error {
-	_, err := reduceInto(ctx, s.len(), f.NewRows, func(rows *adassp.Rows, lo, hi int) {
-		rows.Encode(v.Block(lo, hi))
-		addProducts(s.f[lo:hi], rows.X, step)
+func (s *state) addLinear(ctx context.Context, step []float64) error {
+	_, err := reduceInto(ctx, s.len(), s.frame.NewRows, func(rows *adassp.Rows, lo, hi int) {
+		addProducts(s.f[lo:hi], s.encoded(rows, lo, hi), step)
 	}, func(_, _ *adassp.Rows) {})
 	return err
 }
