@@ -77,7 +77,7 @@ func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table,
 // standard errors say how closely.
 func TestRecoversCoefficients(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
-	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Model
+	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Linear
 	// c has both indicators and there is an intercept, so only differences of
 	// its coefficients are determined.
 	for i, want := range []float64{2, -1} {
@@ -119,7 +119,7 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 	const fits = 200
 	var sum, squares, claimed [3]float64
 	for range fits {
-		m := fit(t, 2, budget.AddRemove, tab, columns, ranges).Model
+		m := fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear
 		for i, v := range []struct{ value, se float64 }{
 			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 		} {
@@ -261,10 +261,10 @@ func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		tab, columns, ranges := linearTable(t, n, 0)
 		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
-		if err := f.Model.Validate(); err != nil {
+		if err := f.Linear.Validate(); err != nil {
 			t.Errorf("%d rows: %v", n, err)
 		}
-		if !(f.TargetMean >= f.Model.Lower && f.TargetMean <= f.Model.Upper) {
+		if !(f.TargetMean >= f.Linear.Lower && f.TargetMean <= f.Linear.Upper) {
 			t.Errorf("%d rows: target mean %v outside the range", n, f.TargetMean)
 		}
 	}
@@ -280,7 +280,7 @@ func TestTooWide(t *testing.T) {
 // range, whatever the input.
 func TestPredictionsUseTrainingClamps(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 3000, .1)
-	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Model
+	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear
 	out, err := m.Predict(nil, regression.Rows{
 		N:       3,
 		Numeric: map[string][]float64{"a": {1e300, math.NaN(), math.Inf(-1)}, "b": {-1e300, 1, math.NaN()}},

@@ -49,8 +49,8 @@ func ExampleAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	slope := fit.Clipped.Terms[0].Coefficient
-	fmt.Println(fit.Predictor().Kind(), slope > 4 && slope < 8)
+	slope := fit.Linear.Terms[0].Coefficient
+	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/adassp/eigenvalue gaussian
 	// model/adassp/gram gaussian

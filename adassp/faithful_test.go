@@ -64,7 +64,7 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := fit.Clipped
+	m := fit.Model.(*regression.ClippedLinear)
 	for i, want := range []float64{2, -1} {
 		term := m.Terms[i]
 		if math.Abs(term.Coefficient-want) > .05 || !(term.StdError > 0 && term.StdError < .008) {
@@ -92,7 +92,7 @@ func TestFaithfulPredicts(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
 	fit, _ := faithful(t, 20, budget.AddRemove, tab, columns, ranges)
 	all := tab.All().Block(0, tab.Len())
-	got, err := fit.Predictor().Predict(nil, regression.Rows{
+	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
 		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
 	})
@@ -112,7 +112,7 @@ func TestFaithfulStandardErrors(t *testing.T) {
 	var sum, squares, claimed [3]float64
 	for range fits {
 		f, _ := faithful(t, 4, budget.AddRemove, tab, columns, ranges)
-		m := f.Clipped
+		m := f.Model.(*regression.ClippedLinear)
 		for i, v := range []struct{ value, se float64 }{
 			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 		} {
@@ -241,10 +241,10 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 		for name, tab := range map[string]*dataset.Table{"plain": tab, "strange": odd} {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				f, _ := faithful(t, 1, rel, tab, columns, ranges)
-				if err := f.Clipped.Validate(); err != nil {
+				if err := f.Model.(*regression.ClippedLinear).Validate(); err != nil {
 					t.Errorf("%d %s rows: %v", n, name, err)
 				}
-				if !(f.TargetMean >= f.Model.Lower && f.TargetMean <= f.Model.Upper) {
+				if !(f.TargetMean >= f.Linear.Lower && f.TargetMean <= f.Linear.Upper) {
 					t.Errorf("%d %s rows: target mean %v outside the range", n, name, f.TargetMean)
 				}
 			}
@@ -260,7 +260,7 @@ func TestFaithfulWithoutFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := fit.Clipped; len(m.Terms) != 0 || m.Validate() != nil || math.Abs(m.Intercept-fit.TargetMean) > .5 {
+	if m := fit.Model.(*regression.ClippedLinear); len(m.Terms) != 0 || m.Validate() != nil || math.Abs(m.Intercept-fit.TargetMean) > .5 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -369,7 +369,7 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		before[k] = append([]int16(nil), rows.X[k]...)
 	}
 	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X)
-	got, err := fit.Predictor().Predict(nil, regression.Rows{
+	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
 		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
 	})

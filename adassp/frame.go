@@ -99,5 +99,5 @@ func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross, weight float64) *
 		Linear:   *linear(f.columns, f.enc, solution{theta, cov}),
 		Constant: Kappa, Norm: math.Sqrt(f.limit),
 	}
-	return &Fit{Model: &m.Linear, Clipped: m, TargetMean: meanOf(f.Target(), cross, weight)}
+	return &Fit{Model: m, Linear: &m.Linear, TargetMean: meanOf(f.Target(), cross, weight)}
 }

@@ -48,49 +48,24 @@ func (t JointGram) Plan() (budget.Node, error) {
 // Run trains on the records of v. ranges has one entry a column. s is the
 // session of the parent of the leaf that Plan returned.
 func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	enc := scaling.NewEncoder(t.Columns, ranges)
-	p := len(enc.Slots()) + 1
-	acc, err := dataset.Reduce(ctx, v, 0, func() *gramPass {
-		return newGramPass(enc, s.NewGram(p, enc.NormLimit(Kappa)))
-	})
+	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.SymmetricGaussian(s, "gram", acc.gram.Bound())
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	sums := packed{p, noisy.Value()}
-	fit := solve(sums, s.Scale("gram"))
-	// The entry of the target against the constant is the sum of w^2 y' kappa
-	// and that of the constant against itself the sum of w^2 kappa^2, w the
-	// weight of the row.
-	mean := meanOf(enc.Range(len(t.Columns)-1), sums.at(p-2, p-1), sums.at(p-1, p-1))
-	return &Fit{Model: linear(t.Columns, enc, fit), TargetMean: mean}, nil
+	model := m.Linear(m.Solve())
+	return &Fit{Model: model, Linear: model, TargetMean: m.TargetMean()}, nil
 }
 
-// A Fit is what a trainer of this family learns. All of it is public.
+// A Fit is what a trainer learns. All of it is public.
 type Fit struct {
-	// Model holds the coefficients, ranges and guarantee.
-	Model *regression.Linear
-	// Clipped, if set, is the model to predict with: its rows are shortened as
-	// those of training were. Model is then its embedded part, so that what is
-	// written to one is seen in both.
-	Clipped *regression.ClippedLinear
+	// Model is the model to predict with, and to keep in a file.
+	Model regression.Model
+	// Linear is Model, or the part embedded in it that holds the coefficients,
+	// ranges and guarantee: what is written to one is seen in both.
+	Linear *regression.Linear
 	// TargetMean is the noisy mean of the target over the (weighted) training
 	// records, within the target's range.
 	TargetMean float64
-}
-
-// Predictor returns the model to predict with, and to keep in a file.
-func (f *Fit) Predictor() regression.Model {
-	if f.Clipped != nil {
-		return f.Clipped
-	}
-	return f.Model
 }
 
 // meanOf reads the mean of the target from the noisy sums of y' kappa and of

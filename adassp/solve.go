@@ -38,6 +38,19 @@ type solution struct {
 // sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I, so the
 // covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
 func solve(g packed, sigma float64) solution {
+	a, v := normal(g)
+	k := a.SymmetricDim()
+	inverse := ridgeInverse(a, RidgeFactor*sigma*math.Sqrt(2*float64(k)))
+	theta := mat.NewVecDense(k, nil)
+	theta.MulVec(inverse, v)
+
+	scale := sigma * sigma / 2
+	return solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+}
+
+// normal returns the normal equations of the noisy matrix: the block of all
+// entries but the target, p-2, and the column of the target against them.
+func normal(g packed) (*mat.SymDense, *mat.VecDense) {
 	p := g.p
 	target, k := p-2, p-1
 	index := make([]int, 0, k)
@@ -54,12 +67,7 @@ func solve(g packed, sigma float64) solution {
 		}
 		v.SetVec(r, g.at(i, target))
 	}
-	inverse := ridgeInverse(a, RidgeFactor*sigma*math.Sqrt(2*float64(k)))
-	theta := mat.NewVecDense(k, nil)
-	theta.MulVec(inverse, v)
-
-	scale := sigma * sigma / 2
-	return solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+	return a, v
 }
 
 // sandwich returns S M S for M = alike I + along theta theta^T:

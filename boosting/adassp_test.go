@@ -117,7 +117,7 @@ func TestRecoversCoefficients(t *testing.T) {
 	x := linearSample(t, 60000, .1)
 	for _, rounds := range []int{0, 1, 10} {
 		fit, _ := x.train(t, rounds, 20, budget.AddRemove)
-		m := fit.Clipped
+		m := fit.Model.(*regression.ClippedLinear)
 		for i, want := range []float64{2, -1} {
 			term := m.Terms[i]
 			if math.Abs(term.Coefficient-want) > .08 || !(term.StdError > 0 && term.StdError < .01) {
@@ -130,7 +130,7 @@ func TestRecoversCoefficients(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Error(err)
 		}
-		got, err := fit.Predictor().Predict(nil, x.rows())
+		got, err := fit.Model.Predict(nil, x.rows())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 		var sum, squares, claimed [3]float64
 		for range fits {
 			fit, _ := x.train(t, rounds, 5, budget.AddRemove)
-			m := fit.Clipped
+			m := fit.Model.(*regression.ClippedLinear)
 			for i, v := range []struct{ value, se float64 }{
 				{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 			} {
@@ -330,10 +330,10 @@ func TestDegenerateTables(t *testing.T) {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 				for _, rounds := range []int{1, 20} {
 					fit, _ := x.train(t, rounds, 1, rel)
-					if err := fit.Clipped.Validate(); err != nil {
+					if err := fit.Model.(*regression.ClippedLinear).Validate(); err != nil {
 						t.Errorf("%d %s rows: %v", n, name, err)
 					}
-					if !(fit.TargetMean >= fit.Model.Lower && fit.TargetMean <= fit.Model.Upper) {
+					if !(fit.TargetMean >= fit.Linear.Lower && fit.TargetMean <= fit.Linear.Upper) {
 						t.Errorf("%d %s rows: target mean %v outside the range", n, name, fit.TargetMean)
 					}
 				}

@@ -14,10 +14,24 @@
 // Here the eigenvalues of the released matrix take its place: they are
 // post-processing and cost nothing.
 //
+// # The additive booster
+//
+// [Additive] adds curves to a line. It starts from the joint noisy Gram fit and
+// releases once how many records lie in each of many bins of every numeric
+// feature. Then every epoch releases the size of the residuals, by which they
+// are clamped; the sums of features times residuals, by which the line is
+// corrected; and for one curve after the other the sums of residuals by step.
+// One more curve is that of the score, the start's own prediction. All
+// releases of a part are averaged, and the part is the posterior mean given
+// the average, with a prior of highest marginal likelihood: the noise is known,
+// so that how much to smooth is not a setting. docs/boosted-additive.md has the
+// method, its sensitivities and how it was arrived at.
+//
 // # Invariants
 //
 //   - Rows are encoded, scaled and limited to norm B in fixed point as those of
-//     package adassp, and the model shortens rows at prediction likewise.
+//     package adassp, and the model of BoostedAdaSSP shortens rows at prediction
+//     likewise; that of Additive shortens them in what is released only.
 //   - The number of rounds and the clamp are public and fixed at plan time.
 //   - The residual of a record depends on that record and on released
 //     coefficients only. The coefficients of a round are public, so later rounds

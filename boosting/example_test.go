@@ -3,11 +3,13 @@ package boosting_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -50,10 +52,57 @@ func ExampleBoostedAdaSSP() {
 	if err != nil {
 		panic(err)
 	}
-	slope := fit.Clipped.Terms[0].Coefficient
-	fmt.Println(fit.Predictor().Kind(), slope > 4 && slope < 8)
+	slope := fit.Linear.Terms[0].Coefficient
+	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/boosted-adassp/gram gaussian 1
 	// model/boosted-adassp/gradients gaussian 10
 	// clipped-linear true
+}
+
+// A curve that no straight line follows.
+func ExampleAdditive() {
+	columns := []dataset.Column{
+		{Name: "hour", Ranged: true, Lower: 0, Upper: 24},
+		{Name: "rentals", Ranged: true, Lower: 0, Upper: 100},
+	}
+	trainer := boosting.Additive{Columns: columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		panic(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("model", node), budget.Target{Epsilon: 5, Delta: 1e-6})
+	if err != nil {
+		panic(err)
+	}
+	data := make([]dataset.ColumnData, 2)
+	for i := range 20000 {
+		hour := float64(i % 24)
+		data[0].Floats = append(data[0].Floats, hour)
+		data[1].Floats = append(data[1].Floats, 90-math.Abs(hour-12)*7)
+	}
+	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
+	if err != nil {
+		panic(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		panic(err)
+	}
+	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
+	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	if err != nil {
+		panic(err)
+	}
+	rentals, err := fit.Model.Predict(nil, regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 12, 22}}})
+	if err != nil {
+		panic(err)
+	}
+	for i, want := range []float64{20, 90, 20} {
+		fmt.Println(math.Abs(rentals[i]-want) < 15)
+	}
+	// Output:
+	// true
+	// true
+	// true
 }

@@ -16,29 +16,19 @@ import (
 // With |x_j| <= 2^14 and |g| <= 2^14 grid units a record moves an entry by at
 // most 2^28, so that int64 holds the sums of 2^34 records with room to spare.
 type Cross struct {
-	rows  *Gram   // clips the rows; its own sums stay empty
-	unit  float64 // of g: a power of two
-	bound float64 // C in unit, at most FixedOne
-	g     []int16
-	sums  []int64
+	rows *Gram // clips the rows; its own sums stay empty
+	grid numberGrid
+	g    []int16
+	sums []int64
 }
 
 // NewCross returns an empty accumulator for rows of p >= 1 entries of norm at
 // most sqrt(limit2), as in [Session.NewGram], and numbers in [-bound, bound],
 // bound in [2^-20, 2^20]. It panics for a bound outside.
 func (s *Session) NewCross(p int, limit2, bound float64) *Cross {
-	if !(bound >= 0x1p-20 && bound <= 0x1p20) {
-		panic("mechanism: the bound of a Cross lies in [2^-20, 2^20]")
-	}
-	// The finest power of two on which the bound is at most FixedOne, so that
-	// the numbers fill an int16 to at least one half.
-	unit := math.Exp2(math.Ceil(math.Log2(bound))) / FixedOne
-	for bound > unit*FixedOne { // a logarithm rounded down
-		unit *= 2
-	}
 	return &Cross{
 		rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation()},
-		unit: unit, bound: math.Floor(bound / unit), sums: make([]int64, p),
+		grid: newNumberGrid(bound), sums: make([]int64, p),
 	}
 }
 
@@ -66,11 +56,7 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 	}
 	grid := c.g[:len(g)]
 	for i, v := range g {
-		v = min(max(v/c.unit, -c.bound), c.bound) // NaN stays NaN
-		if v != v {
-			v = 0
-		}
-		grid[i] = int16(v)
+		grid[i] = c.grid.round(v)
 	}
 	for j, column := range columns {
 		c.sums[j] += gram.Dot(column, grid)
@@ -92,9 +78,9 @@ func (c *Cross) Merge(o *Cross) {
 // is x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x
 // and g' = -g. (algorithms.md 3 and 4)
 func (c *Cross) Bound() Bounded[Vector] {
-	sens := up(math.Sqrt(float64(c.rows.limit)) * c.bound)
+	sens := up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound)
 	if c.rows.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[Vector]{append(Vector(nil), c.sums...), L2, sens, c.unit / FixedOne}
+	return Bounded[Vector]{append(Vector(nil), c.sums...), L2, sens, c.grid.unit / FixedOne}
 }

@@ -73,9 +73,9 @@ func TestCrossValue(t *testing.T) {
 			for i, v := range g {
 				entry := float64(x[k][i]) / FixedOne
 				want += entry * min(max(v, -bound), bound)
-				slack += math.Abs(entry) * 2 * c.unit
+				slack += math.Abs(entry) * 2 * c.grid.unit
 			}
-			if got := float64(got) * c.unit / FixedOne; math.Abs(got-want) > slack+1e-9 {
+			if got := float64(got) * c.grid.unit / FixedOne; math.Abs(got-want) > slack+1e-9 {
 				t.Fatalf("entry %d: %v, want %v", k, got, want)
 			}
 		}

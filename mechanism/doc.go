@@ -14,7 +14,7 @@
 // A [Bounded] value is a private statistic together with an upper bound on how
 // far it can lie from the same statistic on a neighbouring table. Only the
 // bounding accumulators of this package make one ([Histogram], [Gram],
-// [Cross], [Ranks], [Sums], [Kendall]; [Session.Count] for a number of
+// [Cross], [BinSums], [Ranks], [Sums], [Kendall]; [Session.Count] for a number of
 // records): they clamp, count and add in integers, so the
 // bound holds by construction and does not depend on the order of the rows or
 // the number of threads. A [Public] value is what a release returns, or a

@@ -44,6 +44,7 @@ type core struct {
 
 	mu     sync.Mutex
 	spent  map[string]map[int]bool
+	parts  map[drawID]progress
 	events map[string]Event
 
 	tap tap
@@ -62,7 +63,7 @@ type Event struct {
 // NewSession opens a session at the root of a priced tree. It fails only when
 // the operating system's random source does.
 func NewSession(p *budget.Priced) (*Session, error) {
-	c := &core{priced: p, spent: map[string]map[int]bool{}, events: map[string]Event{}}
+	c := &core{priced: p, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}}
 	if _, err := rand.Read(c.key[:]); err != nil {
 		return nil, fmt.Errorf("mechanism: no random source: %w", err)
 	}
@@ -104,6 +105,7 @@ func (s *Session) Events() []Event {
 type ticket struct {
 	path  string
 	draw  int
+	part  int // of a draw that is spent in parts
 	law   budget.Law
 	noise *stream
 }
@@ -127,7 +129,7 @@ func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) 
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path, draw, law, newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, law: law, noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
 }
 
 // note records the public description of a release.

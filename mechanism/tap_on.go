@@ -21,6 +21,7 @@ type tap struct{ rec *Recorder }
 type Release struct {
 	Path  string
 	Draw  int
+	Part  int // of a draw that is spent in parts
 	Law   budget.Law
 	Shape int // side of a symmetric matrix, coordinates of a point; 0 for a vector
 	Kind  string
@@ -59,7 +60,7 @@ func (r *Recorder) Replay() *Recorder {
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	return &Session{
 		core: &core{
-			priced: p, key: r.key, spent: map[string]map[int]bool{}, events: map[string]Event{}, tap: tap{r},
+			priced: p, key: r.key, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tap: tap{r},
 		},
 		path: p.Tree().Name,
 	}
@@ -72,7 +73,7 @@ func (t tap) watch(rel Release) Vector {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id := fmt.Sprintf("%s#%d", rel.Path, rel.Draw)
+	id := fmt.Sprintf("%s#%d.%d", rel.Path, rel.Draw, rel.Part)
 	if r.replay != nil {
 		first, ok := r.replay[id]
 		switch {
@@ -91,11 +92,11 @@ func (t tap) watch(rel Release) Vector {
 }
 
 func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
@@ -108,7 +109,7 @@ func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(Release{k.path, k.draw, k.law, 0, "choice", append(Vector(nil), in...), bound, indices})
+	indices = t.watch(Release{k.path, k.draw, k.part, k.law, 0, "choice", append(Vector(nil), in...), bound, indices})
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -124,7 +125,7 @@ func (t tap) points(k ticket, in Cloud, out Vector) Vector {
 	for i, x := range in.values {
 		bits[i] = int64(math.Float64bits(x))
 	}
-	return t.watch(Release{k.path, k.draw, k.law, in.d, "points", bits, 1, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, in.d, "points", bits, 1, out})
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -137,7 +138,10 @@ func (r *Recorder) Releases() []Release {
 		if out[i].Path != out[j].Path {
 			return out[i].Path < out[j].Path
 		}
-		return out[i].Draw < out[j].Draw
+		if out[i].Draw != out[j].Draw {
+			return out[i].Draw < out[j].Draw
+		}
+		return out[i].Part < out[j].Part
 	})
 	return out
 }

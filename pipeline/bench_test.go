@@ -25,3 +25,14 @@ func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 		}
 	}
 }
+
+// BenchmarkAdditiveSGEMM fits boosted-additive on the same rows.
+func BenchmarkAdditiveSGEMM(b *testing.B) {
+	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
+	p.Selector, p.Model = selection.None{}, BoostedAdditive
+	for b.Loop() {
+		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -97,8 +97,8 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
 	if fit := out.fit; fit != nil {
-		fit.Model.Guarantee = modelGuarantee(guarantee)
-		res.Model = fit.Predictor()
+		fit.Linear.Guarantee = modelGuarantee(guarantee)
+		res.Model = fit.Model
 		if p.Holdout > 0 {
 			if res.R2, err = r.evaluate(ctx, s.Sub(holdoutNode), held, fit); err != nil {
 				return nil, err
@@ -159,13 +159,12 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 // evaluate predicts the held-out part and releases its R².
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, fit *adassp.Fit) (*evaluate.R2, error) {
 	defer r.stage("held-out metric")()
-	m := fit.Model
-	prediction, err := fit.Predictor().Predict(nil, rowsOf(v, r.plan.facts))
+	prediction, err := fit.Model.Predict(nil, rowsOf(v, r.plan.facts))
 	if err != nil {
 		return nil, fmt.Errorf("held-out metric: %w", err)
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		View: v, Target: len(r.plan.facts.Columns), Prediction: prediction, Lower: m.Lower, Upper: m.Upper, Center: fit.TargetMean,
+		View: v, Target: len(r.plan.facts.Columns), Prediction: prediction, Lower: fit.Linear.Lower, Upper: fit.Linear.Upper, Center: fit.TargetMean,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("held-out metric: %w", err)

@@ -130,7 +130,7 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 		return nil, ctx.Err()
 	case o := <-done:
 		if o.err == nil {
-			saturate(o.fit.Model)
+			saturate(o.fit.Linear)
 		}
 		return o.fit, o.err
 	}

@@ -22,13 +22,17 @@ const (
 	AdaSSP = "adassp"
 	// BoostedAdaSSP is the trainer of Tang et al. (package boosting).
 	BoostedAdaSSP = "boosted-adassp"
+	// BoostedAdditive is the additive booster (package boosting).
+	BoostedAdditive = "boosted-additive"
 	// Tukey is the Tukey mechanism of Amin et al. (package tukey). It may
 	// abstain.
 	Tukey = "tukey"
 )
 
 // Methods lists the model methods, [Auto] excepted.
-func Methods() []string { return []string{JointGram, AdaSSP, BoostedAdaSSP, Tukey} }
+func Methods() []string {
+	return []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive, Tukey}
+}
 
 // MayAbstain reports whether a run of a method may end without a model.
 func MayAbstain(method string) bool { return method == Tukey }
@@ -81,6 +85,8 @@ func trainerOf(x setting) (trainer, error) {
 		return adassp.AdaSSP{Columns: x.columns}, nil
 	case BoostedAdaSSP:
 		return boosting.BoostedAdaSSP{Columns: x.columns}, nil
+	case BoostedAdditive:
+		return boosting.Additive{Columns: x.columns}, nil
 	case Tukey:
 		return x.tukey(), nil
 	}

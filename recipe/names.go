@@ -47,12 +47,12 @@ func thisBuild() availability {
 		compositions: compositions,
 		scalings:     scalings,
 		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "auto"},
-		models:       []string{"joint-gram", "adassp", "boosted-adassp", "tukey", "auto"},
+		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "auto"},
 		benchModels: []string{
 			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso",
 			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
 		},
-		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp"},
+		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive"},
 		ledger:    false,
 	}
 }

@@ -31,8 +31,11 @@ func DecodeModel(r io.Reader) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == KindClippedLinear {
+	switch kind {
+	case KindClippedLinear:
 		return decodeClipped(data)
+	case KindAdditive:
+		return decodeAdditive(data)
 	}
 	return decodeLinear(data)
 }
@@ -61,14 +64,14 @@ func readHeader(data []byte) (string, error) {
 	}
 	err := d.object([]field{
 		{name: "format", read: known(&format, ModelFormat)},
-		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear)},
+		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear, KindAdditive)},
 	}, skipUnknown)
 	return kind, err
 }
 
 func decodeLinear(data []byte) (Model, error) {
 	m := &Linear{}
-	if err := decodeMembers(newJSONReader(data), m, m); err != nil {
+	if err := decodeMembers(newJSONReader(data), m, m, nil); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -83,15 +86,77 @@ func decodeClipped(data []byte) (Model, error) {
 			{name: "norm", read: d.numberInto(&m.Norm)},
 		}, refuseUnknown)
 	}}
-	if err := decodeMembers(d, &m.Linear, m, clip); err != nil {
+	if err := decodeMembers(d, &m.Linear, m, nil, clip); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
+func decodeAdditive(data []byte) (Model, error) {
+	d := newJSONReader(data)
+	m := &Additive{}
+	var columns []string
+	shapes := field{name: "shapes", read: func() error { return d.shapes(&m.Shapes, &columns) }}
+	score := field{name: "score", read: func() error { return d.score(&m.Score) }}
+	resolve := func() {
+		index := m.columnIndex()
+		for i, name := range columns {
+			m.Shapes[i].Column = index(name)
+		}
+	}
+	if err := decodeMembers(d, &m.Linear, m, resolve, shapes, score); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (d *jsonReader) shapes(list *[]Shape, columns *[]string) error {
+	return d.array(func() error {
+		var s Shape
+		var column string
+		err := d.object([]field{
+			{name: "column", read: d.textInto(&column)},
+			{name: "edges", read: d.numbersInto(&s.Edges)},
+			{name: "values", read: d.numbersInto(&s.Values)},
+		}, refuseUnknown)
+		if err == nil {
+			*list = append(*list, s)
+			*columns = append(*columns, column)
+		}
+		return err
+	})
+}
+
+func (d *jsonReader) score(s **Score) error {
+	if null, err := d.null(); null || err != nil {
+		return err
+	}
+	*s = &Score{}
+	return d.object([]field{
+		{name: "intercept", read: d.numberInto(&(*s).Intercept)},
+		{name: "coefficients", read: d.numbersInto(&(*s).Coefficients)},
+		{name: "edges", read: d.numbersInto(&(*s).Edges)},
+		{name: "values", read: d.numbersInto(&(*s).Values)},
+	}, refuseUnknown)
+}
+
+func (d *jsonReader) numbersInto(list *[]float64) func() error {
+	return func() error {
+		return d.array(func() error {
+			var v float64
+			err := d.numberInto(&v)()
+			if err == nil {
+				*list = append(*list, v)
+			}
+			return err
+		})
+	}
+}
+
 // decodeMembers reads a document with the members of a linear model, into m,
-// and further ones, and validates the whole model.
-func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }, further ...field) error {
+// and further ones, turns names into indices (those of terms, and by resolve
+// unless it is nil), and validates the whole model.
+func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }, resolve func(), further ...field) error {
 	var task string
 	var termColumns []string
 	err := d.object(append([]field{
@@ -118,26 +183,31 @@ func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }
 	if err != nil {
 		return err
 	}
-	resolveTerms(m, termColumns)
+	index := m.columnIndex()
+	for i, name := range termColumns {
+		m.Terms[i].Column = index(name)
+	}
+	if resolve != nil {
+		resolve()
+	}
 	if err := whole.Validate(); err != nil {
 		return d.locate(err)
 	}
 	return nil
 }
 
-// resolveTerms turns the column names of terms into indices; -1, which
-// Validate refuses, where there is none.
-func resolveTerms(m *Linear, names []string) {
+// columnIndex returns the function from the name of a column to its index: -1,
+// which Validate refuses, where there is none.
+func (m *Linear) columnIndex() func(name string) int {
 	index := make(map[string]int, len(m.Columns))
 	for i := range m.Columns {
 		index[m.Columns[i].Name] = i
 	}
-	for i, name := range names {
-		column, ok := index[name]
-		if !ok {
-			column = -1
+	return func(name string) int {
+		if i, ok := index[name]; ok {
+			return i
 		}
-		m.Terms[i].Column = column
+		return -1
 	}
 }
 

@@ -30,11 +30,15 @@ func EncodeModel(w io.Writer, m Model) error {
 	switch m := m.(type) {
 	case *Linear:
 		if err = m.Validate(); err == nil {
-			m.write(&doc, m.Kind(), nil)
+			m.write(&doc, m.Kind())
 		}
 	case *ClippedLinear:
 		if err = m.Validate(); err == nil {
-			m.write(&doc, m.Kind(), &clipLayout{m.Constant, m.Norm})
+			m.write(&doc, m.Kind(), member{"clip", clipLayout{m.Constant, m.Norm}})
+		}
+	case *Additive:
+		if err = m.Validate(); err == nil {
+			m.write(&doc, m.Kind(), m.curves()...)
 		}
 	default:
 		err = ErrModelKind
@@ -94,9 +98,50 @@ type clipLayout struct {
 	Norm     float64 `json:"norm"`
 }
 
+type shapeLayout struct {
+	Column string    `json:"column"`
+	Edges  []float64 `json:"edges"`
+	Values []float64 `json:"values"`
+}
+
+type scoreLayout struct {
+	Intercept    float64   `json:"intercept"`
+	Coefficients []float64 `json:"coefficients"`
+	Edges        []float64 `json:"edges"`
+	Values       []float64 `json:"values"`
+}
+
+// member is a member of the document: a list, written one element a line, or
+// any other value.
+type member struct {
+	name  string
+	value any
+}
+
+// curves returns the members of an additive model that a linear one has not.
+func (m *Additive) curves() []member {
+	shapes := make([]any, len(m.Shapes))
+	for i, s := range m.Shapes {
+		shapes[i] = shapeLayout{m.Columns[s.Column].Name, filled(s.Edges), filled(s.Values)}
+	}
+	var score any
+	if s := m.Score; s != nil {
+		score = scoreLayout{s.Intercept, filled(s.Coefficients), filled(s.Edges), filled(s.Values)}
+	}
+	return []member{{"shapes", shapes}, {"score", score}}
+}
+
+// filled returns list, which JSON writes as [] also when it is nil.
+func filled(list []float64) []float64 {
+	if list == nil {
+		return []float64{}
+	}
+	return list
+}
+
 // write writes the document of a model of the given kind that m is a part of;
-// clip is nil for a model without one.
-func (m *Linear) write(doc *document, kind string, clip *clipLayout) {
+// further are the members that only that kind has.
+func (m *Linear) write(doc *document, kind string, further ...member) {
 	columns := make([]any, len(m.Columns))
 	for i := range m.Columns {
 		columns[i] = m.Columns[i].layout()
@@ -118,8 +163,12 @@ func (m *Linear) write(doc *document, kind string, clip *clipLayout) {
 	doc.list("columns", columns)
 	doc.list("terms", terms)
 	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
-	if clip != nil {
-		doc.member("clip", clip)
+	for _, f := range further {
+		if list, ok := f.value.([]any); ok {
+			doc.list(f.name, list)
+		} else {
+			doc.member(f.name, f.value)
+		}
 	}
 	doc.member("prediction", rangeLayout{m.Lower, m.Upper})
 	if g := m.Guarantee; g != nil {

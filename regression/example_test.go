@@ -178,3 +178,17 @@ func ExampleBaseline() {
 	fmt.Printf("%s: %.3f\n", trainer.Name(), pred[0])
 	// Output: nonprivate-ridge: 4.000
 }
+
+// A line and a curve: values are looked up between edges.
+func ExampleAdditive() {
+	m := &regression.Additive{
+		Linear: regression.Linear{
+			Target: "rentals", Columns: []regression.Column{{Name: "hour", Lower: 0, Upper: 24}},
+			Terms: []regression.Term{{Column: 0, Coefficient: 1}}, Intercept: 10, Upper: 100,
+		},
+		Shapes: []regression.Shape{{Column: 0, Step: regression.Step{Edges: []float64{7, 19}, Values: []float64{-8, 30, 0}}}},
+	}
+	got, err := m.Predict(nil, regression.Rows{N: 3, Numeric: map[string][]float64{"hour": {2, 7, 20}}})
+	fmt.Println(got, err)
+	// Output: [4 47 30] <nil>
+}

@@ -55,7 +55,7 @@ func ExampleTukey() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("slope about %.0f, intercept about %.0f\n", fit.Model.Terms[0].Coefficient, fit.Model.Intercept)
+	fmt.Printf("slope about %.0f, intercept about %.0f\n", fit.Linear.Terms[0].Coefficient, fit.Linear.Intercept)
 	// Output:
 	// records needed: 2646
 	// slope about 6, intercept about 20

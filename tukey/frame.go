@@ -112,5 +112,5 @@ func (f *frame) fit(point []float64) *adassp.Fit {
 		m.Terms = append(m.Terms, term)
 		m.Intercept -= point[i] * f.anchors[i]
 	}
-	return &adassp.Fit{Model: m, TargetMean: f.target.Center()}
+	return &adassp.Fit{Model: m, Linear: m, TargetMean: f.target.Center()}
 }

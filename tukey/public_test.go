@@ -89,10 +89,10 @@ func TestPublicData(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := fit.Model.Validate(); err != nil {
+				if err := fit.Linear.Validate(); err != nil {
 					t.Fatal(err)
 				}
-				scores = append(scores, score(t, fit.Predictor(), held))
+				scores = append(scores, score(t, fit.Model, held))
 			}
 			slices.Sort(scores)
 			median := (scores[4] + scores[5]) / 2

@@ -29,7 +29,7 @@ func TestReplay(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			}
-			return *fit.Model
+			return *fit.Linear
 		}
 		closest := 0.
 		for seed := range byte(3) {

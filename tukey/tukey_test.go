@@ -102,11 +102,11 @@ func TestRecoversModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := fit.Model
+		m := fit.Linear
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" || fit.Predictor() != regression.Model(m) {
+		if m.Lower != -10 || m.Upper != 30 || fit.TargetMean != 10 || m.Target != "y" || fit.Model != regression.Model(m) {
 			t.Errorf("model %+v, mean %v", m, fit.TargetMean)
 		}
 		if c := m.Columns[1]; c.Lower != 0 || c.Upper != 2 || c.Missing != 1 {
@@ -259,7 +259,7 @@ func TestTotal(t *testing.T) {
 			switch {
 			case err == nil:
 				answered++
-				if err := fit.Model.Validate(); err != nil {
+				if err := fit.Linear.Validate(); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			case !errors.Is(err, ErrAbstained):

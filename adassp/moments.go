@@ -1,0 +1,80 @@
+package adassp
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// Moments are the released second moments of the encoded rows (x, y', kappa)
+// and all that is read from them: the joint noisy Gram fit and what trainers
+// that start from it need. All of it is public.
+type Moments struct {
+	columns []dataset.Column
+	enc     *scaling.Encoder
+	sums    packed
+	sigma   float64
+}
+
+// ReleaseMoments releases the joint noisy Gram matrix of the columns, the
+// numeric target last, over the records of v. ranges has one entry a column.
+// The release spends draw 0 of the Gaussian leaf of that name in s.
+func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, v dataset.View, ranges []scaling.Range) (*Moments, error) {
+	enc := scaling.NewEncoder(columns, ranges)
+	p := len(enc.Slots()) + 1
+	acc, err := dataset.Reduce(ctx, v, 0, func() *gramPass {
+		return newGramPass(enc, s.NewGram(p, enc.NormLimit(Kappa)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, leaf, acc.gram.Bound())
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &Moments{columns, enc, packed{p, noisy.Value()}, s.Scale(leaf)}, nil
+}
+
+// Sigma returns the scale of the noise: its standard deviation in a diagonal
+// entry, and sqrt2 times that of another.
+func (m *Moments) Sigma() float64 { return m.sigma }
+
+// Features returns the block of the features and, last, the constant: the
+// entries of x in the words of [Frame].
+func (m *Moments) Features() *mat.SymDense {
+	a, _ := normal(m.sums)
+	return a
+}
+
+// Solve returns the coefficients of the scaled target by the entries of x, and
+// the covariance of the privacy noise in them.
+func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
+	fit := solve(m.sums, m.sigma)
+	return fit.theta, fit.cov
+}
+
+// Linear states such coefficients as a model in original units.
+func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
+	return linear(m.columns, m.enc, solution{theta, cov})
+}
+
+// Records returns the noisy number of records; a record whose row was
+// shortened counts with the square of its factor.
+func (m *Moments) Records() float64 { return m.sums.at(m.sums.p-1, m.sums.p-1) / (Kappa * Kappa) }
+
+// TargetMean returns the noisy mean of the target over the (weighted) records,
+// within the target's range. The entry of the target against the constant is
+// the sum of w^2 y' kappa and that of the constant against itself the sum of
+// w^2 kappa^2, w the factor by which the row was shortened.
+func (m *Moments) TargetMean() float64 {
+	p := m.sums.p
+	return meanOf(m.enc.Range(len(m.columns)-1), m.sums.at(p-2, p-1), m.sums.at(p-1, p-1))
+}

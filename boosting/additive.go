@@ -1,0 +1,288 @@
+package boosting
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// The settings of the additive trainer. They are public constants, the same
+// for every table: what depends on the data is read from released values.
+// docs/boosted-additive.md says how they were chosen.
+const (
+	// AdditiveEpochs is T: how often every part of the model is corrected.
+	AdditiveEpochs = 8
+	// fineBins is the number of equal bins of which the steps of a shape are
+	// made.
+	fineBins = 256
+
+	// The shares of the model's mu^2; they sum to 1.
+	momentsShare   = .14
+	countsShare    = .06
+	residualsShare = .02
+	linearShare    = .18
+	shapesShare    = .60
+)
+
+// Additive is the additive booster; see the package comment.
+type Additive struct {
+	// Columns are the features in order and then the target, which must be
+	// numeric.
+	Columns []dataset.Column
+}
+
+// The names of the nodes of the plan.
+const (
+	additiveNode  = "boosted-additive"
+	countsLeaf    = "counts"
+	residualsLeaf = "residuals"
+	linearLeaf    = "linear"
+	shapesLeaf    = "shapes"
+)
+
+// Plan returns the leaves: the matrix of the start and the counts with one draw
+// each; the residual scale, the linear correction and the shapes with one draw
+// an epoch. Its error is [adassp.ErrTooWide].
+func (t Additive) Plan() (budget.Node, error) {
+	if _, err := (adassp.JointGram{Columns: t.Columns}).Plan(); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(additiveNode,
+		budget.GaussianLeaf(gramLeaf, adassp.GramShare*momentsShare, 1),
+		budget.GaussianLeaf(countsLeaf, adassp.GramShare*countsShare, 1),
+		budget.GaussianLeaf(residualsLeaf, adassp.GramShare*residualsShare, AdditiveEpochs),
+		budget.GaussianLeaf(linearLeaf, adassp.GramShare*linearShare, AdditiveEpochs),
+		budget.GaussianLeaf(shapesLeaf, adassp.GramShare*shapesShare, AdditiveEpochs)), nil
+}
+
+// Run trains on the records of v. ranges has one entry a column. s is the
+// session of the parent of the node that Plan returned.
+func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
+	frame, err := adassp.NewFrame(t.Columns, ranges)
+	if err != nil {
+		return nil, err
+	}
+	s = s.Sub(additiveNode)
+	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, t.Columns, v, ranges)
+	if err != nil {
+		return nil, err
+	}
+	b := &booster{ctx: ctx, session: s, view: v, frame: frame, moments: moments}
+	b.start, b.startCov = moments.Solve()
+	if err := b.prepare(t.Columns); err != nil {
+		return nil, err
+	}
+	for epoch := range AdditiveEpochs {
+		if err := b.epoch(epoch); err != nil {
+			return nil, err
+		}
+	}
+	m := b.model(ranges)
+	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean()}, nil
+}
+
+// booster is one run: what was released so far and, by record, the private
+// state that is computed from it.
+type booster struct {
+	ctx     context.Context
+	session *mechanism.Session
+	view    dataset.View
+	frame   *adassp.Frame
+	moments *adassp.Moments
+
+	start    []float64 // coefficients of the start, by entry of x
+	startCov covariance
+	linear   *correction
+	shapes   []*shape
+
+	state *state
+}
+
+// prepare computes the state of the start, releases the counts and makes the
+// shapes: one for the score, the prediction of the start, and one for every
+// numeric feature with more than two values worth the name.
+func (b *booster) prepare(columns []dataset.Column) error {
+	b.linear = newCorrection(b.moments)
+	numeric, slots := numericFeatures(columns)
+	var err error
+	if b.state, err = newState(b.ctx, b.view, b.frame, b.start, slots); err != nil {
+		return err
+	}
+	counts, err := b.releaseCounts()
+	if err != nil {
+		return err
+	}
+	sigma := b.session.Scale(countsLeaf)
+	records := max(b.moments.Records(), minRecords)
+	for i, j := range append(numeric, scoreColumn) {
+		if j != scoreColumn && twoValued(counts[i], sigma, records) {
+			continue
+		}
+		g := group(counts[i], sigma, records)
+		b.state.regroup(i, g.of)
+		b.shapes = append(b.shapes, newShape(j, b.state.bins[i], g))
+	}
+	return b.ctx.Err()
+}
+
+// numericFeatures lists the numeric features and their entries in x.
+func numericFeatures(columns []dataset.Column) (features, slots []int) {
+	for k, slot := range scaling.NewEncoder(columns[:len(columns)-1], nil).Slots() {
+		if slot.Category < 0 {
+			features, slots = append(features, slot.Column), append(slots, k)
+		}
+	}
+	return features, slots
+}
+
+// releaseCounts releases how many records lie in each fine bin of each numeric
+// feature and of the score.
+func (b *booster) releaseCounts() ([][]float64, error) {
+	columns := len(b.state.bins)
+	weights := make([]int, columns)
+	for i := range weights {
+		weights[i] = 1
+	}
+	hist, err := reduce(b.ctx, b.state.len(), func() *mechanism.Histogram {
+		return b.session.NewHistogram(weights, fineBins)
+	}, b.state.count)
+	if err != nil {
+		return nil, err
+	}
+	released, err := mechanism.Gaussian(b.session, countsLeaf, hist.Bound())
+	if err != nil {
+		return nil, err
+	}
+	counts := make([][]float64, columns)
+	for i := range counts {
+		counts[i] = released.Value()[i*fineBins : (i+1)*fineBins]
+	}
+	return counts, nil
+}
+
+// epoch corrects the linear part and then every shape once, forward and
+// backward in turn.
+func (b *booster) epoch(epoch int) error {
+	clip, err := b.residualScale(epoch)
+	if err != nil {
+		return err
+	}
+	if err := b.correctLinear(epoch, clip); err != nil {
+		return err
+	}
+	for part := range b.shapes {
+		i := part
+		if epoch%2 == 1 {
+			i = len(b.shapes) - 1 - part
+		}
+		if err := b.correctShape(epoch, part, b.shapes[i], clip); err != nil {
+			return err
+		}
+	}
+	return b.ctx.Err()
+}
+
+// residualScale releases the sizes of the residuals and returns C, where the
+// residuals of this epoch are clamped.
+func (b *booster) residualScale(epoch int) (float64, error) {
+	hist, err := reduce(b.ctx, b.state.len(), func() *mechanism.Histogram {
+		return b.session.NewHistogram([]int{1}, sizeBins)
+	}, b.state.countSizes)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := mechanism.GaussianDraw(b.session, residualsLeaf, epoch, hist.Bound())
+	if err != nil {
+		return 0, err
+	}
+	return clipOf(counts.Value()), nil
+}
+
+// correctLinear releases the sum of x g over the records, x limited to norm B
+// and g the residual clamped to [-clip, clip], and moves the linear part.
+func (b *booster) correctLinear(epoch int, clip float64) error {
+	type pass struct {
+		*mechanism.Cross
+		rows *adassp.Rows
+		x    [][]int16 // limited by Cross in place, so a copy
+		g    []float64
+	}
+	acc, err := reduceInto(b.ctx, b.state.len(), func() *pass {
+		slots := b.frame.Slots()
+		return &pass{b.session.NewCross(slots, b.frame.NormLimit(), clip), b.frame.NewRows(), make([][]int16, slots), nil}
+	}, func(p *pass, lo, hi int) {
+		for k, column := range b.state.encoded(p.rows, lo, hi) {
+			p.x[k] = append(p.x[k][:0], column...)
+		}
+		p.g = b.state.residuals(p.g, lo, hi)
+		p.Cross.Add(p.x, p.g)
+	}, func(p, o *pass) { p.Cross.Merge(o.Cross) })
+	if err != nil {
+		return err
+	}
+	bound := acc.Bound()
+	sums, err := mechanism.GaussianDraw(b.session, linearLeaf, epoch, bound)
+	if err != nil {
+		return err
+	}
+	step := b.linear.learn(sums.Value(), bound.Sensitivity()/b.session.Mu(linearLeaf))
+	return b.state.addLinear(b.ctx, step)
+}
+
+// correctShape releases the sums of the clamped residuals by bin of a shape and
+// moves the shape. It spends a part of the epoch's draw.
+func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
+	type pass struct {
+		*mechanism.BinSums
+		g []float64
+	}
+	acc, err := reduceInto(b.ctx, b.state.len(), func() *pass {
+		return &pass{b.session.NewBinSums(len(s.values), clip), nil}
+	}, func(p *pass, lo, hi int) {
+		p.g = b.state.residuals(p.g, lo, hi)
+		p.Add(s.bins[lo:hi], p.g)
+	}, func(p, o *pass) { p.BinSums.Merge(o.BinSums) })
+	if err != nil {
+		return err
+	}
+	bound, parts := acc.Bound(), len(b.shapes)
+	sums, err := mechanism.GaussianPart(b.session, shapesLeaf, epoch, part, parts, bound)
+	if err != nil {
+		return err
+	}
+	sigma := bound.Sensitivity() * rootOf(parts) / b.session.Mu(shapesLeaf)
+	return b.state.addShape(b.ctx, s.bins, s.learn(sums.Value(), sigma, clip))
+}
+
+// model states the parts in original units. Shapes are centred on the released
+// counts; their means go to the intercept.
+func (b *booster) model(ranges []scaling.Range) *regression.Additive {
+	target := b.frame.Target()
+	first := b.moments.Linear(b.start, b.startCov)
+	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start), b.linear.covariance(b.startCov))}
+	for _, s := range b.shapes {
+		r := target // the score's
+		if s.column != scoreColumn {
+			r = ranges[s.column]
+		}
+		step, mean := s.step(r, target.Half())
+		m.Intercept = saturated(m.Intercept + mean)
+		if len(step.Edges) == 0 {
+			continue
+		}
+		if s.column != scoreColumn {
+			m.Shapes = append(m.Shapes, regression.Shape{Column: s.column, Step: step})
+			continue
+		}
+		m.Score = &regression.Score{Intercept: saturated(first.Intercept), Step: step}
+		for _, term := range first.Terms {
+			m.Score.Coefficients = append(m.Score.Coefficients, saturated(term.Coefficient))
+		}
+	}
+	return m
+}

@@ -1,0 +1,392 @@
+package boosting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// curvedSample holds y = 2 sin(3a) + 3b² - 1 + c/2 + k + noise: a curve, a
+// bowl, a two-valued number and a category.
+func curvedSample(t testing.TB, n int, noise float64) sample {
+	t.Helper()
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "c", Ranged: true, Lower: -1, Upper: 2},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
+	}
+	data := make([]dataset.ColumnData, 5)
+	p := points(11)
+	for i := range n {
+		a, b, c, k := p.next(), p.next(), float64(i%2), int32(i/2%2)
+		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.next()
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Floats, c)
+		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
+	}
+	return table(t, columns, data)
+}
+
+// additive plans and runs the additive trainer, and returns its session too.
+func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*adassp.Fit, *mechanism.Session) {
+	t.Helper()
+	trainer := Additive{Columns: x.columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, rel)
+	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, s.Sub(additiveNode)
+}
+
+// TestAdditiveFindsCurves: with much data and a large budget it explains what a
+// straight line cannot.
+func TestAdditiveFindsCurves(t *testing.T) {
+	x := curvedSample(t, 40000, .1)
+	target := x.tab.Float(len(x.columns) - 1)
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		fit, _ := x.additive(t, 10, rel)
+		m := fit.Model.(*regression.Additive)
+		if err := m.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := m.Linear.Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, linear := regression.R2(got, target), regression.R2(line, target); all < .97 || linear > .8 {
+			t.Errorf("%v: R² %v, of the linear part alone %v", rel, all, linear)
+		}
+		for _, s := range m.Shapes {
+			if m.Columns[s.Column].Name == "c" {
+				t.Errorf("%v: a two-valued column has a shape", rel)
+			}
+		}
+		if len(m.Shapes) != 2 {
+			t.Errorf("%v: %d shapes", rel, len(m.Shapes))
+		}
+	}
+}
+
+// TestAdditiveKeepsItsPredictions: the model in original units predicts what
+// training reached in scaled ones, up to the grid of the rows: records so near
+// to an edge that the grid decides are few.
+func TestAdditiveKeepsItsPredictions(t *testing.T) {
+	x := curvedSample(t, 5000, .1)
+	b := x.booster(t, 10)
+	for epoch := range AdditiveEpochs {
+		if err := b.epoch(epoch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := b.model(x.ranges).Predict(nil, x.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, target := 0, b.frame.Target()
+	for i, v := range got {
+		want := target.Center() + target.Half()*min(max(b.state.f[i], -1), 1)
+		if math.Abs(v-want) > .01 {
+			far++
+		}
+	}
+	if far > 50 {
+		t.Errorf("%d of %d predictions differ", far, len(got))
+	}
+}
+
+// booster returns a run that is ready for its first epoch.
+func (x sample) booster(t testing.TB, epsilon float64) *booster {
+	t.Helper()
+	node, err := Additive{Columns: x.columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
+	frame, err := adassp.NewFrame(x.columns, x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := adassp.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, x.tab.All(), x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &booster{ctx: context.Background(), session: s, view: x.tab.All(), frame: frame, moments: m}
+	b.start, b.startCov = m.Solve()
+	if err := b.prepare(x.columns); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestAdditiveSpendsItsPlan: every priced draw is released once, at the scale
+// that its price says.
+func TestAdditiveSpendsItsPlan(t *testing.T) {
+	x := curvedSample(t, 3000, .1)
+	_, s := x.additive(t, 1, budget.AddRemove)
+	events := s.Events()
+	if len(events) != 5 {
+		t.Fatalf("%d leaves", len(events))
+	}
+	mu2 := 0.0
+	for _, e := range events {
+		if e.Released != e.Law.Draws {
+			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+		}
+		mu2 += float64(e.Law.Draws) * e.Law.Mu * e.Law.Mu
+	}
+	if mu := budget.GaussianMu(1, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
+		t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
+	}
+	// a, b, c, and the score are counted: sensitivity 2.
+	if got, want := s.Scale(countsLeaf), 2/s.Mu(countsLeaf); math.Abs(got/want-1) > 1e-5 {
+		t.Errorf("noise of the counts %v, want %v", got, want)
+	}
+	if got, want := s.Scale(residualsLeaf), 1/s.Mu(residualsLeaf); math.Abs(got/want-1) > 1e-5 {
+		t.Errorf("noise of the residual scale %v, want %v", got, want)
+	}
+}
+
+// TestAdditiveOfNothing: no rows, one row, only strange cells, only categories
+// or a constant target give a valid model.
+func TestAdditiveOfNothing(t *testing.T) {
+	only := table(t, []dataset.Column{
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
+	}, []dataset.ColumnData{{Codes: []int32{0, 1, 2}}, {Floats: []float64{0, math.NaN(), 1}}})
+	tables := map[string]sample{"no rows": curvedSample(t, 0, 0), "one row": curvedSample(t, 1, 0), "categories": only}
+	strange := curvedSample(t, 0, 0)
+	data := make([]dataset.ColumnData, 5)
+	for i := range 200 {
+		v := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+		for _, j := range []int{0, 1, 2, 4} {
+			data[j].Floats = append(data[j].Floats, v)
+		}
+		data[3].Codes = append(data[3].Codes, 2)
+	}
+	tables["strange"] = table(t, strange.columns, data)
+	wide := curvedSample(t, 300, 1)
+	wide.ranges = slices.Clone(wide.ranges)
+	wide.ranges[4] = scaling.Range{Lower: -8e307, Upper: 8e307}
+	wide.ranges[0] = scaling.Range{Lower: -1e-300, Upper: 1e-300}
+	tables["absurd ranges"] = wide
+	for name, x := range tables {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+			fit, _ := x.additive(t, 1, rel)
+			m := fit.Model.(*regression.Additive)
+			if name == "absurd ranges" { // the pipeline saturates what is linear
+				m.Linear = regression.Linear{Target: m.Target, Columns: m.Columns, Terms: make([]regression.Term, 0), Lower: m.Lower, Upper: m.Upper}
+				m.Score = nil
+			}
+			if err := m.Validate(); err != nil {
+				t.Errorf("%s, %v: %v", name, rel, err)
+			}
+			if !(fit.TargetMean >= fit.Linear.Lower && fit.TargetMean <= fit.Linear.Upper) {
+				t.Errorf("%s, %v: target mean %v", name, rel, fit.TargetMean)
+			}
+		}
+	}
+}
+
+// TestAdditivePrivateInputs: the sums of an epoch are those of their
+// definition, whatever the order of the rows.
+func TestAdditivePrivateInputs(t *testing.T) {
+	x := curvedSample(t, 9001, .5) // more than two blocks
+	b := x.booster(t, 1)
+	const clip = .3
+	s := b.shapes[0]
+	want := b.session.NewBinSums(len(s.values), clip)
+	for i := b.state.len() - 1; i >= 0; i-- { // one by one, from the last
+		g := b.state.y[i] - min(max(b.state.f[i], -1), 1)
+		want.Add([]uint8{s.bins[i]}, []float64{g})
+	}
+	got, err := reduce(b.ctx, b.state.len(), func() *mechanism.BinSums { return b.session.NewBinSums(len(s.values), clip) },
+		func(acc *mechanism.BinSums, lo, hi int) { acc.Add(s.bins[lo:hi], b.state.residuals(nil, lo, hi)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Bound(), want.Bound()) {
+		t.Error("the sums differ from their definition")
+	}
+}
+
+func TestAdditiveRefusesWideTables(t *testing.T) {
+	columns := make([]dataset.Column, adassp.MaxSlots+1)
+	if _, err := (Additive{Columns: columns}).Plan(); !errors.Is(err, adassp.ErrTooWide) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAdditiveStopsWithItsContext(t *testing.T) {
+	x := curvedSample(t, 100, 0)
+	node, err := Additive{Columns: x.columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Additive{Columns: x.columns}.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestGroup: every fine bin belongs to one step, steps are contiguous, their
+// counts add up where nothing is floored, and a full fine bin stands alone.
+func TestGroup(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		counts := rapid.SliceOfN(rapid.Float64Range(-50, 500), fineBins, fineBins).Draw(t, "counts")
+		sigma := rapid.Float64Range(.1, 100).Draw(t, "sigma")
+		records := rapid.Float64Range(minRecords, 1e5).Draw(t, "records")
+		g := group(counts, sigma, records)
+		if len(g.counts) != len(g.edges)+1 || g.of[0] != 0 || int(g.of[fineBins-1]) != len(g.edges) {
+			t.Fatalf("%d counts, %d edges, last step %d", len(g.counts), len(g.edges), g.of[fineBins-1])
+		}
+		for b := 1; b < fineBins; b++ {
+			begins := slices.Contains(g.edges, b)
+			if step := int(g.of[b]) - int(g.of[b-1]); step != 0 && step != 1 || begins != (step == 1) {
+				t.Fatalf("bin %d follows %d with step %d, an edge: %v", b, b-1, step, begins)
+			}
+		}
+		for k, n := range g.counts {
+			if !(n >= sigma && n >= leastShare*records) {
+				t.Fatalf("step %d has the count %v", k, n)
+			}
+		}
+	})
+	counts := make([]float64, fineBins)
+	counts[3], counts[100], counts[200] = 1000, 1000, 1000
+	g := group(counts, 1, 3000)
+	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
+		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
+	}
+}
+
+func TestTwoValued(t *testing.T) {
+	counts := make([]float64, fineBins)
+	counts[0], counts[255] = 600, 400
+	for _, c := range []struct {
+		sigma, records float64
+		want           bool
+	}{{10, 1000, true}, {10, 1200, false}, {300, 1000, false}} {
+		if got := twoValued(counts, c.sigma, c.records); got != c.want {
+			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
+		}
+	}
+}
+
+// TestSizes: a residual lies in the bin whose edges hold it, and the clamp is
+// the quantile of the sizes.
+func TestSizes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := rapid.Float64Range(-2, 2).Draw(t, "g")
+		b, size := int(sizeBin(g)), math.Abs(g)
+		if size > sizeEdge(b) && b < sizeBins-1 || b > 0 && size < sizeEdge(b-1) {
+			t.Fatalf("%v in bin %d that ends at %v", size, b, sizeEdge(b))
+		}
+	})
+	counts := make([]float64, sizeBins)
+	counts[sizeBin(.1)], counts[sizeBin(.6)], counts[sizeBin(1.9)] = 80, 15, 5
+	if c := clipOf(counts); c < .6 || c > .75 {
+		t.Errorf("clamp %v", c)
+	}
+	for _, c := range []float64{clipOf(make([]float64, sizeBins)), clipOf(slices.Repeat([]float64{-3}, sizeBins))} {
+		if c != 1 {
+			t.Errorf("clamp %v without records", c)
+		}
+	}
+}
+
+// TestShapeLearns: exact sums of a curve are followed, noise alone is not.
+func TestShapeLearns(t *testing.T) {
+	g := groups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
+	s := newShape(0, nil, g)
+	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
+	for range 4 { // the residual is what the shape does not explain yet
+		sums := make([]float64, 20)
+		for b := range sums {
+			sums[b] = 500 * (curve(b) - s.values[b])
+		}
+		s.learn(sums, 5, .2)
+	}
+	for b, v := range s.values {
+		if math.Abs(v-curve(b)) > .03 {
+			t.Errorf("value %d: %v, want %v", b, v, curve(b))
+		}
+	}
+	p, size := points(5), 0.0
+	s = newShape(0, nil, g)
+	sums := make([]float64, 20)
+	for b := range sums {
+		sums[b] = 300 * p.next()
+	}
+	s.learn(sums, 300, .2)
+	for b, v := range s.values {
+		size = max(size, math.Abs(v)/math.Abs(sums[b]/500))
+	}
+	if size > .2 {
+		t.Errorf("noise is followed: %v of the observation", size)
+	}
+}
+
+// TestLikeliest agrees with a search on a finer grid, and shrinks noise to 0.
+func TestLikeliest(t *testing.T) {
+	signal, energy := []float64{100, 50, 1}, []float64{41, 21, 1.1}
+	if got, _ := likeliest(geometric(.01, 10, 200), signal, energy); math.Abs(got-.4) > .05 {
+		t.Errorf("variance factor %v, want about .4", got)
+	}
+	if got, _ := likeliest(geometric(.01, 10, 20), signal, []float64{.9, .5, .2}); got != 0 {
+		t.Errorf("variance factor %v of noise", got)
+	}
+}
+
+// TestCorrectionConverges: releases without noise to speak of lead to the
+// coefficients that the start missed, and the covariance is that of the noise.
+func TestCorrectionConverges(t *testing.T) {
+	a := mat.NewSymDense(3, []float64{900, 200, 0, 200, 700, 100, 0, 100, 400})
+	c := &correction{spectrum: adassp.NewSpectrum(a), theta: make([]float64, 3), mean: make([]float64, 3), shrink: make([]float64, 3)}
+	c.eigen = c.spectrum.Values
+	want := []float64{.5, -.2, .1}
+	for range 5 {
+		var rest, sums mat.VecDense
+		rest.SubVec(mat.NewVecDense(3, want), mat.NewVecDense(3, c.theta))
+		sums.MulVec(a, &rest)
+		c.learn(sums.RawVector().Data, 2)
+	}
+	for i, v := range c.total(make([]float64, 3)) {
+		if math.Abs(v-want[i]) > .01 {
+			t.Errorf("coefficient %d: %v, want %v", i, v, want[i])
+		}
+	}
+	cov := c.covariance(mat.NewSymDense(3, nil))
+	var inverse, expected mat.Dense
+	if err := inverse.Inverse(a); err != nil {
+		t.Fatal(err)
+	}
+	expected.Mul(&inverse, &inverse) // times sigma²/releases
+	for i := range 3 {
+		if ratio := cov.At(i, i) / (expected.At(i, i) * 4 / 5); ratio < .9 || ratio > 1.01 {
+			t.Errorf("variance %d is %v times what the noise gives", i, ratio)
+		}
+	}
+}

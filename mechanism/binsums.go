@@ -1,0 +1,91 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// BinSums accumulates one number g a record in the bin that the record falls
+// into: sum of g over the records of each bin. g is clamped to a public [-C, C]
+// first and rounded toward zero to a grid, so the sums are exact integers and
+// neither order nor thread count changes them. The mean of a residual in the
+// bins of a feature, the step of an additive model, is read from such sums.
+//
+// A record moves a sum by at most 2^14 grid units, so int64 holds the sums of
+// 2^49 records.
+type BinSums struct {
+	grid     numberGrid
+	relation budget.Relation
+	sums     []int64
+}
+
+// NewBinSums returns empty sums over bins >= 1 bins of numbers in
+// [-bound, bound], bound in [2^-20, 2^20]. It panics for a bound outside.
+func (s *Session) NewBinSums(bins int, bound float64) *BinSums {
+	return &BinSums{newNumberGrid(bound), s.Relation(), make([]int64, bins)}
+}
+
+// Add adds a block of records: one bin and one g a record, NaN counting as 0.
+// A bin that does not exist counts nowhere. Both must depend on that record
+// and on public values only. Add panics when the slices differ in length.
+func (b *BinSums) Add(bins []uint8, g []float64) {
+	if len(g) != len(bins) {
+		panic("mechanism: a block of binned sums has one bin and one number a record")
+	}
+	for i, k := range bins {
+		if int(k) < len(b.sums) {
+			b.sums[k] += int64(b.grid.round(g[i]))
+		}
+	}
+}
+
+// Merge adds the sums of another accumulator of the same bins and bound over
+// other records.
+func (b *BinSums) Merge(o *BinSums) {
+	for k, v := range o.sums {
+		b.sums[k] += v
+	}
+}
+
+// Bound returns the sums with their L2 sensitivity.
+//
+// Add or remove one record: one sum moves by g, so the change is at most C,
+// attained by |g| = C. Substitution: one sum falls by g and one rises by g',
+// which may be the same one; so at most |g| + |g'| <= 2 C, attained by g' = -g
+// in one bin.
+func (b *BinSums) Bound() Bounded[Vector] {
+	sens := b.grid.bound
+	if b.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, sens, b.grid.unit}
+}
+
+// A numberGrid holds numbers that are clamped to [-C, C] and rounded toward
+// zero to a grid fine enough that they fill an int16 to at least one half.
+type numberGrid struct {
+	unit    float64 // a power of two
+	inverse float64 // 1/unit, exact
+	bound   float64 // C in unit, at most FixedOne
+}
+
+func newNumberGrid(bound float64) numberGrid {
+	if !(bound >= 0x1p-20 && bound <= 0x1p20) {
+		panic("mechanism: the bound of clamped numbers lies in [2^-20, 2^20]")
+	}
+	unit := math.Exp2(math.Ceil(math.Log2(bound))) / FixedOne
+	for bound > unit*FixedOne { // a logarithm rounded down
+		unit *= 2
+	}
+	return numberGrid{unit, 1 / unit, math.Floor(bound / unit)}
+}
+
+// round clamps a number and returns it in grid units; NaN becomes 0.
+func (g numberGrid) round(v float64) int16 {
+	v = min(max(v*g.inverse, -g.bound), g.bound) // NaN stays NaN
+	if v != v {
+		return 0
+	}
+	return int16(v)
+}

@@ -1,0 +1,196 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// KindAdditive is the kind of an [Additive] model.
+const KindAdditive = "additive"
+
+// Additive is a linear model with a curve for each of some of its columns:
+//
+//	clamp(Intercept + sum of Coefficient x
+//	      + sum over Shapes of value(x) + value of Score, Lower, Upper).
+//
+// A curve is a step function of one numeric column: the treated cell x has the
+// value number i where i of the edges are at most x. The embedded Linear holds
+// coefficients, columns and clamps, and predicts, used alone, without the
+// curves. The values are in units of the target.
+//
+// An Additive must not be changed while it is in use.
+type Additive struct {
+	Linear
+
+	Shapes []Shape
+	Score  *Score // nil: none
+}
+
+// A Step is a step function: value i holds from edge i-1 on and before edge i.
+type Step struct {
+	Edges  []float64 // increasing, finite
+	Values []float64 // one more than edges, finite
+}
+
+// A Shape is the curve of a numeric column.
+type Shape struct {
+	Column int // index into Columns
+	Step
+}
+
+// A Score is one more column of an [Additive] model, made of the others: a
+// linear prediction with coefficients of its own for the same terms. Its curve
+// corrects what a straight line gets wrong about all columns at once, such as
+// a target that saturates.
+type Score struct {
+	Intercept    float64
+	Coefficients []float64 // one a term
+	Step
+}
+
+var _ Model = (*Additive)(nil)
+
+// Kind returns [KindAdditive].
+func (m *Additive) Kind() string { return KindAdditive }
+
+// Validate reports the first contradiction in the model as a [*ModelError]:
+// those of [Linear.Validate], a shape without a numeric column or of a column
+// that has one, edges that do not increase, a number of values or coefficients
+// that does not fit, a number that is not finite.
+func (m *Additive) Validate() error {
+	if err := m.Linear.Validate(); err != nil {
+		return err
+	}
+	seen := make([]bool, len(m.Columns))
+	for i, s := range m.Shapes {
+		path := fmt.Sprintf("shapes[%d]", i)
+		switch {
+		case s.Column < 0 || s.Column >= len(m.Columns):
+			return &ModelError{path + ".column", "no column has this name"}
+		case m.Columns[s.Column].Type != Numeric:
+			return &ModelError{path + ".column", "is a category column, whose curve is its terms"}
+		case seen[s.Column]:
+			return &ModelError{path + ".column", "another shape has this column"}
+		}
+		seen[s.Column] = true
+		if err := s.validate(path); err != nil {
+			return err
+		}
+	}
+	if m.Score == nil {
+		return nil
+	}
+	if !finite(m.Score.Intercept) {
+		return &ModelError{"score.intercept", "is not finite"}
+	}
+	if len(m.Score.Coefficients) != len(m.Terms) {
+		return &ModelError{"score.coefficients", "is not one coefficient a term"}
+	}
+	if !allFinite(m.Score.Coefficients) {
+		return &ModelError{"score.coefficients", "holds a number that is not finite"}
+	}
+	return m.Score.validate("score")
+}
+
+func (s Step) validate(path string) error {
+	if !allFinite(s.Edges) {
+		return &ModelError{path + ".edges", "holds a number that is not finite"}
+	}
+	for i := 1; i < len(s.Edges); i++ {
+		if s.Edges[i-1] >= s.Edges[i] {
+			return &ModelError{path + ".edges", "do not increase"}
+		}
+	}
+	switch {
+	case len(s.Values) != len(s.Edges)+1:
+		return &ModelError{path + ".values", "is not one value more than edges"}
+	case !allFinite(s.Values):
+		return &ModelError{path + ".values", "holds a number that is not finite"}
+	}
+	return nil
+}
+
+func allFinite(list []float64) bool {
+	return !slices.ContainsFunc(list, func(v float64) bool { return !finite(v) })
+}
+
+// At returns the value at x.
+func (s Step) At(x float64) float64 {
+	lo, hi := 0, len(s.Edges)
+	for lo < hi { // edges before lo are at most x, those from hi on are not
+		mid := int(uint(lo+hi) / 2)
+		if s.Edges[mid] <= x {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return s.Values[lo]
+}
+
+// Predict implements [Model]; see [Linear.Predict].
+func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
+	return m.predict(dst, rows, workersFor(rows.N*(2*len(m.Terms)+8*len(m.Shapes)+9)))
+}
+
+func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if rows.N < 0 {
+		return nil, &ModelError{"rows", "N is negative"}
+	}
+	if err := rows.check(m.Columns); err != nil {
+		return nil, err
+	}
+	adders := m.adders(rows)
+	for _, s := range m.Shapes {
+		c := &m.Columns[s.Column]
+		adders = append(adders, s.adder(c, rows.Numeric[c.Name]))
+	}
+	var score []adder
+	if m.Score != nil {
+		score = m.scored().adders(rows)
+	}
+	if cap(dst) < rows.N {
+		dst = make([]float64, rows.N)
+	}
+	dst = dst[:rows.N]
+	blocks := (rows.N + predictBlock - 1) / predictBlock
+	err := forEach(context.Background(), blocks, workers, func(b int) {
+		first := b * predictBlock
+		sums := dst[first:min(first+predictBlock, rows.N)]
+		addAll(sums, m.Intercept, adders, first)
+		if m.Score != nil {
+			scores := make([]float64, len(sums))
+			addAll(scores, m.Score.Intercept, score, first)
+			for i, x := range scores {
+				sums[i] += m.Score.At(x)
+			}
+		}
+		m.clamp(sums)
+	})
+	return dst, err
+}
+
+// scored is the linear model whose prediction is the score.
+func (m *Additive) scored() *Linear {
+	s := &Linear{Columns: m.Columns, Terms: slices.Clone(m.Terms)}
+	for i := range s.Terms {
+		s.Terms[i].Coefficient = m.Score.Coefficients[i]
+	}
+	return s
+}
+
+func (s Step) adder(c *Column, column []float64) adder {
+	return func(sums []float64, first int) {
+		x := column[first : first+len(sums)]
+		for i, v := range x {
+			if v-v != 0 { // NaN or infinite
+				v = c.Missing
+			}
+			sums[i] += s.At(min(max(v, c.Lower), c.Upper))
+		}
+	}
+}

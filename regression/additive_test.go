@@ -1,0 +1,301 @@
+package regression
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const additiveGoldenFile = "testdata/model-1-additive.json"
+
+// additiveSample is sample with two curves and a score.
+func additiveSample() *Additive {
+	m := &Additive{Linear: *sample()}
+	m.Shapes = []Shape{
+		{Column: 2, Step: Step{Edges: []float64{0, 5e6}, Values: []float64{-2.5, 0, 1e-3}}},
+		{Column: 0, Step: Step{Edges: []float64{18}, Values: []float64{7, -7}}},
+	}
+	m.Score = &Score{
+		Intercept: 4, Coefficients: []float64{2, 1, 0, 1, .5},
+		Step: Step{Edges: []float64{-3, 100}, Values: []float64{1, 2, 30}},
+	}
+	return m
+}
+
+func TestAdditivePredictsByDefinition(t *testing.T) {
+	m := additiveSample()
+	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 300)
+	got, err := m.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := additiveSample().Linear
+	free.Lower, free.Upper = -Unbounded, Unbounded
+	line, err := free.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Score.Coefficients {
+		free.Terms[i].Coefficient = m.Score.Coefficients[i]
+	}
+	free.Intercept = m.Score.Intercept
+	score, err := free.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[float64]bool{}
+	for i := range got {
+		want := line[i]
+		for _, s := range m.Shapes {
+			c := m.Columns[s.Column]
+			x := rows.Numeric[c.Name][i]
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				x = c.Missing
+			}
+			want += byEdges(s.Step, min(max(x, c.Lower), c.Upper))
+		}
+		value := byEdges(m.Score.Step, score[i])
+		seen[value] = true
+		want = min(max(want+value, m.Lower), m.Upper)
+		if math.Abs(got[i]-want) > 1e-9*(1+math.Abs(want)) {
+			t.Fatalf("row %d: %v, want %v", i, got[i], want)
+		}
+	}
+	if len(seen) < 2 {
+		t.Error("the rows do not tell the score's values apart")
+	}
+}
+
+// byEdges counts the edges at most x one by one.
+func byEdges(s Step, x float64) float64 {
+	k := 0
+	for _, e := range s.Edges {
+		if e <= x {
+			k++
+		}
+	}
+	return s.Values[k]
+}
+
+func TestStepAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		edges := rapid.SliceOfDistinct(rapid.Float64Range(-9, 9), rapid.ID).Draw(t, "edges")
+		slices.Sort(edges)
+		s := Step{Edges: edges}
+		for k := range len(edges) + 1 {
+			s.Values = append(s.Values, float64(k))
+		}
+		x := rapid.OneOf(rapid.Float64(), rapid.SampledFrom(append(edges, 0))).Draw(t, "x")
+		if got, want := s.At(x), byEdges(s, x); got != want {
+			t.Fatalf("%v at %v, want %v", got, x, want)
+		}
+	})
+}
+
+// Without curves it is the linear model that it embeds.
+func TestAdditiveWithoutCurves(t *testing.T) {
+	m := &Additive{Linear: *sample()}
+	rows := strangeRows(rand.New(rand.NewPCG(4, 4)), 5000)
+	got, err1 := m.predict(nil, rows, 3)
+	want, err2 := m.Linear.Predict(nil, rows)
+	if err1 != nil || err2 != nil || !slices.Equal(got, want) {
+		t.Error("predictions differ", err1, err2)
+	}
+}
+
+// TestAdditivePredictIsTotal: whatever the cells and however large the values,
+// predictions are finite and within the clamps.
+func TestAdditivePredictIsTotal(t *testing.T) {
+	m := additiveSample()
+	m.Shapes[0].Values = []float64{-1e300, 1e300, math.MaxFloat64}
+	m.Shapes[1].Values = []float64{math.MaxFloat64, -math.MaxFloat64}
+	m.Score.Values = []float64{-math.MaxFloat64, 0, math.MaxFloat64}
+	m.Score.Coefficients[0], m.Score.Coefficients[4] = math.MaxFloat64, -math.MaxFloat64
+	got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if !(v >= m.Lower && v <= m.Upper) {
+			t.Fatalf("row %d: %v", i, v)
+		}
+	}
+	for _, n := range []int{0, 1} {
+		if got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(7, 7)), n)); err != nil || len(got) != n {
+			t.Errorf("%d rows give %v, %v", n, got, err)
+		}
+	}
+}
+
+func TestAdditiveContradictions(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		spoil func(*Additive)
+	}{
+		{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
+		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
+		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
+		{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 2 }},
+		{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = 0 }},
+		{"shapes[0].edges", func(m *Additive) { m.Shapes[0].Edges[1] = math.NaN() }},
+		{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values = []float64{1} }},
+		{"shapes[1].values", func(m *Additive) { m.Shapes[1].Values[0] = math.Inf(1) }},
+		{"score.intercept", func(m *Additive) { m.Score.Intercept = math.NaN() }},
+		{"score.coefficients", func(m *Additive) { m.Score.Coefficients = nil }},
+		{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
+		{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
+		{"score.values", func(m *Additive) { m.Score.Values = nil }},
+	} {
+		m := additiveSample()
+		c.spoil(m)
+		var written strings.Builder
+		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
+		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
+			var problem *ModelError
+			if !errors.As(err, &problem) || problem.Path != c.path {
+				t.Errorf("%s: %s gives %v", c.path, what, err)
+			}
+		}
+		if written.Len() > 0 {
+			t.Errorf("%s: something was written", c.path)
+		}
+	}
+	for _, c := range contradictions { // those of the embedded model
+		m := additiveSample()
+		c.spoil(&m.Linear)
+		var problem *ModelError
+		if err := m.Validate(); !errors.As(err, &problem) {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+	var problem *ModelError
+	if _, err := additiveSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
+		t.Errorf("N = -1: %v", err)
+	}
+	if _, err := additiveSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
+		t.Errorf("no columns: %v", err)
+	}
+}
+
+// The layout is frozen with the rest of version 1.
+func TestAdditiveGoldenVersion1(t *testing.T) {
+	if *writeGolden {
+		if err := os.WriteFile(additiveGoldenFile, encode(t, additiveSample()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(additiveGoldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeModel(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(additiveSample(), m); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(golden), string(encode(t, additiveSample()))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAdditiveDecodeRefuses(t *testing.T) {
+	golden := string(encode(t, additiveSample()))
+	for _, c := range []struct{ old, new, want string }{
+		{`"column":"age","edges"`, `"column":"ages","edges"`, `shapes[1].column: no column has this name`},
+		{`"column":"age","edges"`, `"column":"ocean","edges"`, `shapes[1].column: is a category column, whose curve is its terms`},
+		{`"edges":[18]`, `"edges":[18,3],"x":0`, `shapes[1]: unknown key "x"`},
+		{`"edges":[18]`, `"edges":[18,3]`, `shapes[1].edges: do not increase`},
+		{`"edges":[18]`, `"edges":["a"]`, `shapes[1].edges[0]: must be a number`},
+		{`"edges":[18]`, `"edges":18`, `shapes[1].edges: must be a list`},
+		{`"edges":[-3,100],`, ``, `score: key "edges" is absent`},
+		{`[2,1,0,1,0.5]`, `[2]`, `score.coefficients: is not one coefficient a term`},
+		{`"score": {`, `"score": 3, "y": {`, `score: must be an object`},
+	} {
+		before, after, found := strings.Cut(golden, c.old)
+		if !found {
+			t.Errorf("%q does not occur", c.old)
+			continue
+		}
+		file := before + c.new + after
+		_, err := DecodeModel(strings.NewReader(file))
+		var problem *DecodeError
+		number := 1 + strings.Count(before, "\n")
+		if !errors.As(err, &problem) || !strings.HasSuffix(err.Error(), ": "+c.want) || problem.Line != number {
+			t.Errorf("%q gives\n%v, want %s on line %d", c.new, err, c.want, number)
+		}
+	}
+	if _, err := DecodeModel(strings.NewReader(strings.Replace(golden, `"kind": "additive"`, `"kind": "linear"`, 1))); err == nil {
+		t.Error("a linear model with shapes was read")
+	}
+}
+
+func drawStep(t *rapid.T, name string) Step {
+	edges := rapid.SliceOfNDistinct(rapid.Float64Range(-1e9, 1e9), 0, 5, rapid.ID).Draw(t, name+" edges")
+	slices.Sort(edges)
+	return Step{edges, rapid.SliceOfN(rapid.Float64Range(-1e300, 1e300), len(edges)+1, len(edges)+1).Draw(t, name+" values")}
+}
+
+func TestAdditiveFileRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &Additive{Linear: *drawLinear(t)}
+		for j, c := range m.Columns {
+			if c.Type == Numeric && rapid.Bool().Draw(t, "shape") {
+				m.Shapes = append(m.Shapes, Shape{j, drawStep(t, "shape")})
+			}
+		}
+		if rapid.Bool().Draw(t, "score") {
+			m.Score = &Score{Intercept: 1, Step: drawStep(t, "score")}
+			for range m.Terms {
+				m.Score.Coefficients = append(m.Score.Coefficients, rapid.Float64Range(-9, 9).Draw(t, "coefficient"))
+			}
+		}
+		written := encode(t, m)
+		got, err := DecodeModel(bytes.NewReader(written))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if !bytes.Equal(written, encode(t, got)) {
+			t.Fatalf("another file after a round trip:\n%s", written)
+		}
+	})
+}
+
+func BenchmarkAdditivePredict(b *testing.B) {
+	m := &Additive{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}, Score: &Score{}}
+	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	step := Step{Values: []float64{0}}
+	for k := range 31 {
+		step.Edges, step.Values = append(step.Edges, float64(k-15)/8), append(step.Values, rng.NormFloat64())
+	}
+	for j := range 20 {
+		name := string(rune('a' + j))
+		column := make([]float64, rows.N)
+		for i := range column {
+			column[i] = rng.NormFloat64()
+		}
+		rows.Numeric[name] = column
+		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
+		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
+		m.Score.Coefficients = append(m.Score.Coefficients, rng.NormFloat64())
+		m.Shapes = append(m.Shapes, Shape{j, step})
+	}
+	m.Score.Step = step
+	dst := make([]float64, rows.N)
+	b.SetBytes(int64(8 * rows.N * 20))
+	for b.Loop() {
+		if _, err := m.Predict(dst, rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
