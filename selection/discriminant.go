@@ -85,7 +85,7 @@ func (d *discriminant) covariances(m mechanism.ClassMoments) {
 	for i := range grand {
 		grand[i] = d.grandMean(i)
 	}
-	freedom := max(d.total-float64(len(d.counts)), 1)
+	freedom := d.total - float64(len(d.counts)) // at least their number
 	for i := range p {
 		for j := i; j < p; j++ {
 			all := m.Products[gram.Index(p, i, j)]
@@ -148,30 +148,22 @@ func project(a *mat.SymDense) {
 // S_W the scatter matrices, tr S_B / tr S_W, which for one entry is the same and
 // does not depend on the axes that a vector is written in.
 //
-// Noise of variance s^2 in every class sum adds to B, in expectation, s^2 sum_c
-// (1/n_c^2 - 2/(n n_c) + L/n^2), which is taken off; and W counts for no less
-// than smallestVariance and the noise in it, so that an entry on which noise has
-// left almost no variance does not come first.
+// A sum of squares around the mean, from which W comes, counts for no less than
+// smallestVariance a record and the noise in it: an entry on which noise left
+// almost no variance would come first otherwise.
 func (d *discriminant) scores(m mechanism.ClassMoments) {
-	classes, bias := float64(len(d.counts)), 0.0
-	for _, n := range d.counts {
-		bias += 1/(n*n) - 2/(d.total*n) + classes/(d.total*d.total)
-	}
-	bias *= m.SumNoise * m.SumNoise
 	sum := 0.0
 	for _, entries := range d.entries {
 		between, within := 0.0, 0.0
 		for _, i := range entries {
 			grand := d.grandMean(i)
-			b := -bias
 			for k, n := range d.counts {
 				mean := d.means[k][i]
-				b += (mean - grand) * (mean - grand)
+				between += (mean - grand) * (mean - grand)
 				within += max(m.Squares[k][i]-n*mean*mean, n*smallestVariance+m.SquareNoise) / (n - 1)
 			}
-			between += b
 		}
-		f := max(between, 0) / max(within, math.SmallestNonzeroFloat64)
+		f := between / max(within, smallestVariance) // a column may have no entry
 		d.f, sum = append(d.f, f), sum+f
 	}
 	for _, f := range d.f {

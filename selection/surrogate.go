@@ -15,13 +15,16 @@ const (
 	// modelConstant.
 	modelRidge    = .02
 	modelConstant = .5
+	// columnPenalty is the accuracy that a column must be worth.
+	columnPenalty = .002
 )
 
 // accuracy estimates how well a linear classifier on the given columns will tell
 // the classes apart: the mean over all pairs of classes of the accuracy
 // Phi(sqrt(M)/2) of the linear discriminant between them, both being as frequent.
 // M = delta^T S^-1 delta is the squared distance of their means delta in the
-// covariance S within classes. It is 1/2 for what cannot be told apart.
+// covariance S within classes. It is 1/2 for what cannot be told apart. Every
+// column costs columnPenalty.
 //
 // S takes a ridge of the size of the noise in it; see [discriminant.distance]
 // for what is taken off M and [discriminant.blurred] for the noise of the model.
@@ -31,6 +34,10 @@ func (d *discriminant) accuracy(columns []int) float64 {
 	for _, j := range columns {
 		at, limit2 = append(at, d.entries[j]...), limit2+d.limit2[j]
 	}
+	penalty := columnPenalty * float64(len(columns))
+	if len(at) == 0 { // category columns without a category
+		return .5 - penalty
+	}
 	b := d.block(at)
 	sum, pairs := 0.0, 0.0
 	for k := range d.counts {
@@ -39,7 +46,7 @@ func (d *discriminant) accuracy(columns []int) float64 {
 			sum, pairs = sum+math.Erfc(-math.Sqrt(m/8))/2, pairs+1 // Phi(sqrt(m)/2)
 		}
 	}
-	return sum / max(pairs, 1)
+	return sum/pairs - penalty
 }
 
 // block is the part of the statistics that a set of columns needs.
@@ -87,10 +94,7 @@ func (d *discriminant) covarianceNoise() float64 { return d.noise.ProductNoise /
 // With w = S^-1 delta, an error e of delta and E of S move w by S^-1 r, r = e -
 // E w, to first order, and M, which is largest at the w that was found, comes out
 // larger by about r^T S^-1 r: tr(S^-1 V) in expectation, V the covariance of r.
-// Among p columns that mean nothing the one that looks best adds 2 ln p times as
-// much as one of them (the risk inflation criterion, Foster and George 1994).
-// So max(1, 2 ln p) tr(S^-1 V) is taken off: a column that adds less than that
-// does not count. V has four parts: the noise in the sums of x, that in the
+// That is taken off. V has four parts: the noise in the sums of x, that in the
 // numbers of records, that in the covariances (as in adassp, its entries being
 // independent), and the records being a sample.
 func (d *discriminant) distance(b block, k, l int) float64 {
@@ -108,7 +112,7 @@ func (d *discriminant) distance(b block, k, l int) float64 {
 	counts := d.noise.CountNoise * d.noise.CountNoise * (mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
 	covariance := d.covarianceNoise() * d.covarianceNoise() / 2
 	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) + counts + fresh*b.own
-	return max(0, mat.Dot(&w, delta)-max(1, 2*math.Log(float64(len(d.entries))))*noise)
+	return max(0, mat.Dot(&w, delta)-noise)
 }
 
 // blurred returns M as the noise of the model leaves it.
