@@ -7,6 +7,7 @@ type tap struct{}
 
 func (tap) vector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }
 func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { return out }
+func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { return out }
 func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }
 func (tap) choices(_ ticket, _ Vector, _ float64, out []int) []int        { return out }
 func (tap) points(_ ticket, _ Cloud, out Vector) Vector                   { return out }

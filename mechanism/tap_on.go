@@ -28,6 +28,9 @@ type Release struct {
 	Input Vector
 	Bound float64
 	Out   Vector // for a choice: the index, or the indices
+	// Weights are those of the coordinates of a weighted vector in its norm; nil
+	// for every other kind.
+	Weights []float64
 }
 
 // A Recorder collects the releases of a run, and in a second run on a
@@ -79,7 +82,7 @@ func (t tap) watch(rel Release) Vector {
 		switch {
 		case !ok:
 			r.faults = append(r.faults, id+": released only on the neighbouring table")
-		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || len(first.Input) != len(rel.Input):
+		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || len(first.Input) != len(rel.Input) || !slices.Equal(first.Weights, rel.Weights):
 			r.faults = append(r.faults, id+": another law or shape on the neighbouring table")
 		case first.Bound != rel.Bound:
 			r.faults = append(r.faults, id+": the declared sensitivity depends on the data")
@@ -92,11 +95,15 @@ func (t tap) watch(rel Release) Vector {
 }
 
 func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "vector", append(Vector(nil), in...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "vector", append(Vector(nil), in...), bound, out, nil})
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
+}
+
+func (t tap) weighted(k ticket, in Weighted, bound float64, out Vector) Vector {
+	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "weighted", append(Vector(nil), in.Values...), bound, out, in.Weights})
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
@@ -109,7 +116,7 @@ func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(Release{k.path, k.draw, k.part, k.law, 0, "choice", append(Vector(nil), in...), bound, indices})
+	indices = t.watch(Release{k.path, k.draw, k.part, k.law, 0, "choice", append(Vector(nil), in...), bound, indices, nil})
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -125,7 +132,7 @@ func (t tap) points(k ticket, in Cloud, out Vector) Vector {
 	for i, x := range in.values {
 		bits[i] = int64(math.Float64bits(x))
 	}
-	return t.watch(Release{k.path, k.draw, k.part, k.law, in.d, "points", bits, 1, out})
+	return t.watch(Release{k.path, k.draw, k.part, k.law, in.d, "points", bits, 1, out, nil})
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -199,6 +206,13 @@ func (x Release) distance(y Release) float64 {
 				}
 				sum += d * d
 			}
+		}
+		return math.Sqrt(sum)
+	case "weighted":
+		var sum float64
+		for i, w := range x.Weights {
+			d := w * float64(y.Input[i]-x.Input[i])
+			sum += d * d
 		}
 		return math.Sqrt(sum)
 	default:

@@ -1,0 +1,78 @@
+package selection
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// ClassScores are the scores of features for a classifier.
+type ClassScores struct {
+	F          []float64 // F-score of each candidate, at least 0
+	Importance []float64 // its share of their sum
+}
+
+// Scores releases the class statistics as Select does, once, and returns the
+// scores that Select would order the candidates by: for experiments on how exact
+// they are.
+func (x DPFSDR) Scores(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (ClassScores, error) {
+	d, err := x.setting().release(ctx, s, f, v)
+	if err != nil {
+		return ClassScores{}, err
+	}
+	return d.classScores(), nil
+}
+
+// MeanError returns the mean absolute differences of the F-scores and of the
+// importances, the measure of the paper's figure 3 (equation 20). Both have one
+// score a candidate.
+func (a ClassScores) MeanError(b ClassScores) (f, importance float64) {
+	for j := range a.F {
+		f += math.Abs(a.F[j]-b.F[j]) / float64(len(a.F))
+		importance += math.Abs(a.Importance[j]-b.Importance[j]) / float64(len(a.F))
+	}
+	return f, importance
+}
+
+// ExactScores returns the scores of the exact statistics. They are NOT private:
+// for experiments on public data only. Error: [ErrRanges], or the context's.
+func ExactScores(ctx context.Context, f Facts, v dataset.View) (ClassScores, error) {
+	d, err := exactDiscriminant(ctx, f, v)
+	if err != nil {
+		return ClassScores{}, err
+	}
+	return d.classScores(), nil
+}
+
+// DFS is DPFSDR on exact statistics, the non-private scheme that the paper
+// compares with: no limit on the rows, no noise in the statistics, none of a
+// model. It is NOT private: for experiments on public data only. Errors: those
+// of [DPFSDR.Plan], [ErrRanges], and the context's.
+func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) {
+	if _, _, err := x.Plan(f); err != nil {
+		return nil, err
+	}
+	d, err := exactDiscriminant(ctx, f, v)
+	if err != nil {
+		return nil, err
+	}
+	return x.setting().pick(ctx, d)
+}
+
+func exactDiscriminant(ctx context.Context, f Facts, v dataset.View) (*discriminant, error) {
+	e, err := classEncoder(f)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := sumClasses(ctx, e, v, len(f.Columns), func() *exactSums {
+		return newExactSums(len(e.Slots()), len(f.Target.Categories))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newDiscriminant(e, len(f.Columns), sums.moments(), 1, 0), nil
+}
+
+func (d *discriminant) classScores() ClassScores { return ClassScores{d.f, d.importance} }

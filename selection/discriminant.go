@@ -1,0 +1,189 @@
+package selection
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+const (
+	// smallestVariance is the variance, on rows in [-1, 1], below which an entry
+	// is not told from a constant (v0 of algorithms.md 7).
+	smallestVariance = 1e-3
+	// smallestClass is the number of records that a class has at least, so that
+	// it has a mean and a variance whatever was released.
+	smallestClass = 2
+)
+
+// A discriminant is what released class statistics say about the columns:
+// post-processing throughout. It is total: any finite moments give finite
+// numbers.
+type discriminant struct {
+	entries [][]int   // of the encoded row, of each column
+	limit2  []float64 // what each column adds to the norm limit of a row
+	counts  []float64 // of the classes, at least smallestClass
+	total   float64   // their sum
+	means   [][]float64
+	within  *mat.SymDense // pooled covariance within classes, PSD
+	corr    *mat.SymDense // correlation of entries, PSD
+
+	f, importance []float64 // of each column
+
+	noise mechanism.ClassMoments // its noise fields only
+	model float64                // mu of the model that follows, 0: it has no noise
+}
+
+// newDiscriminant reads the moments of rows of e, for features columns.
+func newDiscriminant(e *scaling.Encoder, features int, m mechanism.ClassMoments, reach, model float64) *discriminant {
+	d := &discriminant{entries: make([][]int, features), limit2: make([]float64, features), noise: m, model: model}
+	for k, slot := range e.Slots() {
+		d.entries[slot.Column] = append(d.entries[slot.Column], k)
+		d.limit2[slot.Column] = 1
+		if slot.Category < 0 {
+			d.limit2[slot.Column] = scaling.NumericNorm
+		}
+	}
+	for k, n := range m.Counts {
+		n = max(n, smallestClass)
+		d.counts, d.total = append(d.counts, n), d.total+n
+		mean := make([]float64, len(m.Sums[k]))
+		for i, sum := range m.Sums[k] {
+			mean[i] = min(max(sum/n, -reach), reach)
+		}
+		d.means = append(d.means, mean)
+	}
+	d.covariances(m)
+	d.scores(m)
+	return d
+}
+
+// grandMean returns the mean of entry i over the records of all classes.
+func (d *discriminant) grandMean(i int) float64 {
+	sum := 0.0
+	for k, n := range d.counts {
+		sum += n * d.means[k][i]
+	}
+	return sum / d.total
+}
+
+// covariances derives, from the sum G of x x^T, the covariance within classes
+// (G - sum n_c m_c m_c^T)/(n - L) and the total one (G - n m m^T)/n, each
+// projected to the positive semidefinite matrices. The exact one is among them,
+// and the projection to a convex set never leads further from a point in it.
+//
+// The projected matrix is a covariance, so correlations lie in [-1, 1]. An entry
+// whose variance is below what the noise can make, or below smallestVariance,
+// has its correlations made smaller, not larger.
+func (d *discriminant) covariances(m mechanism.ClassMoments) {
+	p := len(m.Sums[0])
+	d.within, d.corr = mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
+	grand := make([]float64, p)
+	for i := range grand {
+		grand[i] = d.grandMean(i)
+	}
+	freedom := d.total - float64(len(d.counts)) // at least their number
+	for i := range p {
+		for j := i; j < p; j++ {
+			all := m.Products[gram.Index(p, i, j)]
+			in := all
+			for k, n := range d.counts {
+				in -= n * d.means[k][i] * d.means[k][j]
+			}
+			d.within.SetSym(i, j, in/freedom)
+			d.corr.SetSym(i, j, (all-d.total*grand[i]*grand[j])/d.total)
+		}
+	}
+	project(d.within)
+	project(d.corr)
+	scale := make([]float64, p)
+	for i := range scale {
+		scale[i] = 1 / math.Sqrt(max(d.corr.At(i, i), smallestVariance+m.ProductNoise/d.total))
+	}
+	for i := range p {
+		for j := i; j < p; j++ {
+			d.corr.SetSym(i, j, d.corr.At(i, j)*scale[i]*scale[j])
+		}
+	}
+}
+
+// project replaces the negative eigenvalues of a by 0. If the decomposition
+// does not converge, which no finite symmetric matrix is known to cause, a
+// becomes its diagonal.
+func project(a *mat.SymDense) {
+	p := a.SymmetricDim()
+	var eig mat.EigenSym
+	if !eig.Factorize(a, true) {
+		for i := range p {
+			a.SetSym(i, i, max(a.At(i, i), 0))
+			for j := i + 1; j < p; j++ {
+				a.SetSym(i, j, 0)
+			}
+		}
+		return
+	}
+	values := eig.Values(nil)
+	if values[0] >= 0 {
+		return
+	}
+	var vectors, scaled, full mat.Dense
+	eig.VectorsTo(&vectors)
+	scaled.Apply(func(_, j int, x float64) float64 { return x * max(values[j], 0) }, &vectors)
+	full.Mul(&scaled, vectors.T())
+	for i := range p {
+		for j := i; j < p; j++ {
+			a.SetSym(i, j, full.At(i, j))
+		}
+	}
+}
+
+// scores derives the F-score of every column and its share of their sum.
+//
+// The F-score of a number is B/W, B = sum_c (m_c - m)^2 and W the sum of the
+// variances within the classes (the paper's equation 8). A category column is
+// the vector of its 0/1 entries and has the sums of their B and W: with S_B and
+// S_W the scatter matrices, tr S_B / tr S_W, which for one entry is the same and
+// does not depend on the axes that a vector is written in.
+//
+// A sum of squares around the mean, from which W comes, counts for no less than
+// smallestVariance a record and the noise in it: an entry on which noise left
+// almost no variance would come first otherwise.
+func (d *discriminant) scores(m mechanism.ClassMoments) {
+	sum := 0.0
+	for _, entries := range d.entries {
+		between, within := 0.0, 0.0
+		for _, i := range entries {
+			grand := d.grandMean(i)
+			for k, n := range d.counts {
+				mean := d.means[k][i]
+				between += (mean - grand) * (mean - grand)
+				within += max(m.Squares[k][i]-n*mean*mean, n*smallestVariance+m.SquareNoise) / (n - 1)
+			}
+		}
+		f := between / max(within, smallestVariance) // a column may have no entry
+		d.f, sum = append(d.f, f), sum+f
+	}
+	for _, f := range d.f {
+		if sum > 0 {
+			f /= sum
+		} else {
+			f = 1 / float64(len(d.f))
+		}
+		d.importance = append(d.importance, f)
+	}
+}
+
+// theta returns the correlated degree of two columns: the absolute correlation,
+// the largest over the entries of a category column.
+func (d *discriminant) theta(a, b int) float64 {
+	most := 0.0
+	for _, i := range d.entries[a] {
+		for _, j := range d.entries[b] {
+			most = max(most, math.Abs(d.corr.At(i, j)))
+		}
+	}
+	return min(most, 1)
+}

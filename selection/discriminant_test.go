@@ -1,0 +1,323 @@
+package selection
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// TestFScores compares the exact scores with the paper's equations 8 and 9
+// worked directly on the columns, for numbers and for a category column as the
+// sum over its 0/1 entries.
+func TestFScores(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	columns, groups, y := make([][]float64, 2), make([][]int32, 1), []int32(nil)
+	for i := range 400 {
+		class := rng.Int32N(3)
+		y = append(y, class)
+		columns[0] = append(columns[0], .3*float64(class)+.2*rng.NormFloat64())
+		columns[1] = append(columns[1], .5*columns[0][i]+.1*rng.NormFloat64())
+		groups[0] = append(groups[0], (class+rng.Int32N(2))%3)
+	}
+	v, f := classTable(t, 2, columns, groups, 3, 3, y)
+	got, err := ExactScores(context.Background(), f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := [][][]float64{{columns[0]}, {columns[1]}, nil}
+	for level := range int32(3) {
+		entry := make([]float64, len(y))
+		for i, g := range groups[0] {
+			if g == level {
+				entry[i] = 2 // on the range of the others
+			}
+		}
+		vectors[2] = append(vectors[2], entry)
+	}
+	total, want := 0.0, make([]float64, 3)
+	for j, entries := range vectors {
+		between, within := 0.0, 0.0
+		for _, e := range entries {
+			b, w := scatter(e, y, 3)
+			between, within = between+b, within+w
+		}
+		want[j] = between / within
+		total += want[j]
+	}
+	for j, w := range want {
+		if math.Abs(got.F[j]/w-1) > .01 || math.Abs(got.Importance[j]-w/total) > .01 {
+			t.Errorf("column %d: F %v, importance %v, want %v and %v", j, got.F[j], got.Importance[j], w, w/total)
+		}
+	}
+	d, err := exactDiscriminant(context.Background(), f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.theta(0, 1), math.Abs(pearson(columns[0], columns[1])); math.Abs(got-want) > .01 {
+		t.Errorf("theta %v, want %v", got, want)
+	}
+	most := 0.0
+	for _, e := range vectors[2] {
+		most = max(most, math.Abs(pearson(columns[0], e)))
+	}
+	if got := d.theta(2, 0); math.Abs(got-most) > .01 {
+		t.Errorf("theta of the category column %v, want %v", got, most)
+	}
+}
+
+// scatter returns the numerator and the denominator of equation 8.
+func scatter(x []float64, y []int32, classes int) (between, within float64) {
+	sum, n, all := make([]float64, classes), make([]float64, classes), 0.0
+	for i, v := range x {
+		sum[y[i]] += v
+		n[y[i]]++
+		all += v / float64(len(x))
+	}
+	for i, v := range x {
+		k := y[i]
+		within += (v - sum[k]/n[k]) * (v - sum[k]/n[k]) / (n[k] - 1)
+	}
+	for k := range classes {
+		between += (sum[k]/n[k] - all) * (sum[k]/n[k] - all)
+	}
+	return between, within
+}
+
+func pearson(x, y []float64) float64 {
+	var mx, my, xx, yy, xy float64
+	for i := range x {
+		mx, my = mx+x[i]/float64(len(x)), my+y[i]/float64(len(x))
+	}
+	for i := range x {
+		xx, yy, xy = xx+(x[i]-mx)*(x[i]-mx), yy+(y[i]-my)*(y[i]-my), xy+(x[i]-mx)*(y[i]-my)
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+// TestSurrogate: on normal columns of unit variance whose means are 2 s apart
+// the accuracy is Phi(|s|) less the penalty; two columns of correlation r
+// separate by s^T R^-1 s.
+func TestSurrogate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n, r = 100000, .6
+	columns, y := make([][]float64, 2), []int32(nil)
+	for range n {
+		class := rng.Int32N(2)
+		y = append(y, class)
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		columns[0] = append(columns[0], a+.7*float64(2*class-1))
+		columns[1] = append(columns[1], r*a+math.Sqrt(1-r*r)*b)
+	}
+	v, f := classTable(t, 6, columns, nil, 0, 2, y)
+	d, err := exactDiscriminant(context.Background(), f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	for _, c := range []struct {
+		columns []int
+		want    float64
+	}{
+		{[]int{0}, phi(.7) - columnPenalty},
+		{[]int{1}, .5 - columnPenalty},
+		{[]int{0, 1}, phi(.7/math.Sqrt(1-r*r)) - 2*columnPenalty},
+	} {
+		if got := d.accuracy(c.columns); math.Abs(got-c.want) > .005 {
+			t.Errorf("columns %v: %v, want %v", c.columns, got, c.want)
+		}
+	}
+}
+
+// TestBlurred: the accuracy that the surrogate reckons with falls as the model
+// gets noisier, to 1/2, and rises with the number of records.
+func TestBlurred(t *testing.T) {
+	d := &discriminant{counts: []float64{500, 500}, total: 1000}
+	last := d.blurred(2, 0, 1, .1, .4)
+	if last != 2 {
+		t.Errorf("without noise M is %v, want 2", last)
+	}
+	for _, d.model = range []float64{10, 1, .1, .01, 1e-6} {
+		got := d.blurred(2, 0, 1, .1, .4)
+		if !(got >= 0 && got < last) {
+			t.Errorf("mu %v: M is %v, before %v", d.model, got, last)
+		}
+		last = got
+	}
+	// a = b = 1/2, M = 2: c = .5/1.5; t^2 = 1.25/.4/(20*.5)^2.
+	d.model = .5
+	if got, want := d.blurred(2, 0, 1, .1, .4), 4/(2+.03125*9*.1); math.Abs(got-want) > 1e-12 {
+		t.Errorf("M is %v, want %v", got, want)
+	}
+}
+
+// TestDistanceIsUnbiased: between classes with the same mean, noise of the size
+// that the discriminant was told leaves about nothing of M on average: less than
+// half of what it would be without the correction. 400 draws; the mean of 400
+// chi-squares of 5 degrees of freedom is within a third of 5 with probability
+// above 1-1e-6.
+func TestDistanceIsUnbiased(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	const p, n, noise, draws = 5, 1000.0, 30.0, 400
+	f := Facts{Columns: make([]dataset.Column, p), Ranges: make([]scaling.Range, p)}
+	e := scaling.NewEncoder(f.Columns, f.Ranges)
+	raw, left := 0.0, 0.0
+	for range draws {
+		m := mechanism.ClassMoments{Counts: []float64{n, n}, SumNoise: noise, Products: make([]float64, p*(p+1)/2)}
+		for k := range 2 {
+			m.Sums, m.Squares = append(m.Sums, make([]float64, p)), append(m.Squares, make([]float64, p))
+			for i := range p {
+				m.Sums[k][i], m.Squares[k][i] = noise*rng.NormFloat64(), .1*n
+			}
+		}
+		for i, at := 0, 0; i < p; i, at = i+1, at+p-i {
+			m.Products[at] = .2 * n
+		}
+		d := newDiscriminant(e, p, m, 1, 0)
+		b := d.block([]int{0, 1, 2, 3, 4})
+		d.noise.SumNoise = 0
+		raw += d.distance(b, 0, 1) / draws
+		d.noise.SumNoise = noise
+		left += d.distance(b, 0, 1) / draws
+	}
+	// Without: 5 columns, variance 2 noise^2/n^2 over .1.
+	if want := p * 2 * noise * noise / (n * n) / .1; math.Abs(raw/want-1) > .35 || left > raw/2 {
+		t.Errorf("M is %v uncorrected, want %v; %v corrected", raw, want, left)
+	}
+}
+
+// TestScoresMeanError: the mean error of the released scores falls with epsilon
+// and is small with 1e5 records.
+func TestScoresMeanError(t *testing.T) {
+	columns, y := separated(rand.New(rand.NewPCG(2, 5)), 1e5, []float64{.8, .4}, 6)
+	v, f := classTable(t, 4, columns, nil, 0, 2, y)
+	exact, err := ExactScores(context.Background(), f, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(epsilon float64) float64 {
+		sum := 0.0
+		for range 10 {
+			got, err := DPFSDR{}.Scores(context.Background(), classSession(t, DPFSDR{}, epsilon, f), f, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, importance := got.MeanError(exact)
+			if importance > f/exact.F[0] {
+				t.Errorf("epsilon %v: error %v of the importances, %v of F", epsilon, importance, f)
+			}
+			sum += f / 10
+		}
+		return sum
+	}
+	low, high := at(.02), at(1)
+	if !(high < low/5) || high > .01*exact.F[0]+.01 {
+		t.Errorf("mean error %v at epsilon .02, %v at 1; the best score is %v", low, high, exact.F[0])
+	}
+	if f, importance := exact.MeanError(exact); f != 0 || importance != 0 {
+		t.Errorf("distance to itself %v, %v", f, importance)
+	}
+}
+
+// TestDiscriminantIsTotal: any numbers that a release may give lead to finite
+// scores, correlations within [-1, 1], accuracies up to 1 and a choice.
+func TestDiscriminantIsTotal(t *testing.T) {
+	f := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}, {Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}}}, Ranges: make([]scaling.Range, 4)}
+	e, err := classEncoder(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		big := rapid.SampledFrom([]float64{0, 1, 1e3, 1e9, 1e16}).Draw(t, "size")
+		number := rapid.Float64Range(-big, big)
+		list := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "list") }
+		noise := func() float64 { return math.Abs(number.Draw(t, "noise")) }
+		m := mechanism.ClassMoments{
+			Counts: list(3), Products: list(10), CountNoise: noise(), SumNoise: noise(), SquareNoise: noise(), ProductNoise: noise(),
+		}
+		for range 3 {
+			m.Sums, m.Squares = append(m.Sums, list(4)), append(m.Squares, list(4))
+		}
+		d := newDiscriminant(e, 3, m, 1, rapid.Float64Range(1e-9, 10).Draw(t, "model"))
+		sum := 0.0
+		for j := range 3 {
+			sum += d.importance[j]
+			for i := range 3 {
+				if th := d.theta(i, j); !(th >= 0 && th <= 1) || math.IsInf(d.f[j], 0) {
+					t.Fatalf("theta %v, F %v", th, d.f[j])
+				}
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Fatalf("importances add up to %v", sum)
+		}
+		if a := d.accuracy([]int{0, 1, 2}); !(a >= .5-3*columnPenalty && a <= 1) {
+			t.Fatalf("accuracy %v", a)
+		}
+		for _, x := range []classSetting{DPFSDR{}.setting(), DPFS{}.setting(), CRFS{K: 2, Exact: true}.setting()} {
+			picked, err := x.pick(context.Background(), d)
+			if err != nil || len(picked) == 0 || x.exact && len(picked) != 2 {
+				t.Fatalf("%s: picked %v, %v", x.name, picked, err)
+			}
+		}
+	})
+}
+
+// TestPublishedGraphFails: on exact statistics, as published, one record decides
+// with certainty whether a column is dropped.
+func TestPublishedGraphFails(t *testing.T) {
+	kept := func(n int) []int {
+		columns, y := make([][]float64, 2), []int32(nil)
+		for i := range n {
+			x := float64(2*(i%2) - 1)
+			y = append(y, int32(i/2%2))
+			columns[0], columns[1] = append(columns[0], x), append(columns[1], x)
+		}
+		if n == 20 {
+			columns[1][19] = -1 // the last record says the opposite
+		}
+		v, f := classTable(t, 1, columns, nil, 0, 2, y)
+		d, err := exactDiscriminant(context.Background(), f, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.uncorrelated(d.byImportance(), DefaultCorrelated)
+	}
+	if with, without := kept(20), kept(19); len(with) != 2 || len(without) != 1 {
+		t.Errorf("kept %v with the record, %v without", with, without)
+	}
+}
+
+// TestGraph: of a chain in which neighbours are correlated the ends stay; the
+// dynamic relevance prefers what is not correlated with what is selected.
+func TestGraph(t *testing.T) {
+	e := scaling.NewEncoder(make([]dataset.Column, 3), make([]scaling.Range, 3))
+	m := mechanism.ClassMoments{
+		Counts: []float64{1000, 1000}, Squares: [][]float64{{300, 300, 300}, {300, 300, 300}},
+		Sums:     [][]float64{{-300, -290, -280}, {300, 290, 280}},
+		Products: []float64{600, 450, 100, 600, 450, 600},
+	}
+	d := newDiscriminant(e, 3, m, 1, 0)
+	if got := d.uncorrelated(d.byImportance(), .7); !slices.Equal(got, []int{0, 2}) {
+		t.Errorf("kept %v, want [0 2]", got)
+	}
+	if got := d.next([]int{1, 2}, []int{0}, true); !slices.Equal(got, []int{2, 1}) {
+		t.Errorf("order after 0: %v, want [2 1]", got)
+	}
+	if got, want := d.relevance(2, []int{0}), d.importance[2]/d.theta(0, 2); math.Abs(got-want) > 1e-12 {
+		t.Errorf("relevance %v, want %v", got, want)
+	}
+	if got, want := d.relevance(2, nil), d.importance[2]/leastRedundancy; got != want {
+		t.Errorf("relevance of the first %v, want %v", got, want)
+	}
+	if got := d.first([]int{0, 2}, 3, true); !slices.Equal(got, []int{0, 2, 1}) {
+		t.Errorf("three of two left: %v, want [0 2 1]", got)
+	}
+}

@@ -1,0 +1,253 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// Errors of the selectors for classification at plan time.
+var (
+	// ErrTarget is returned for a target that is not a category column of at
+	// least two classes.
+	ErrTarget = errors.New("selection: the target must be a category column of at least two classes")
+	// ErrCorrelated is returned for a correlated degree outside (0, 1].
+	ErrCorrelated = errors.New("selection: the correlated degree must be above 0 and at most 1")
+	// ErrEntries is returned for columns of more than [MaxEntries] entries.
+	ErrEntries = errors.New("selection: the columns encode to too many entries")
+)
+
+const (
+	// DefaultMost is how many features [DPFSDR], [DPFS] and [CRFS] pick at most
+	// when a recipe does not say.
+	DefaultMost = 10
+	// MaxEntries bounds the entries of an encoded row (one a numeric column, one
+	// a category) of all candidates: products of all pairs are released.
+	MaxEntries = 1000
+	// defaultModel is the mu^2 of the model over that of the selection
+	// (algorithms.md 7, BUDGET).
+	defaultModel = .45 / .50
+)
+
+// statsLeaf is the one release of the selectors for classification.
+const statsLeaf = "stats"
+
+// DPFSDR picks features for a classifier: those that separate the classes, are
+// not correlated with better ones, and together promise the best accuracy (made
+// sound after "Differentially Private Feature Selection Based on Dynamic
+// Relevance for Correlated Data", 2022, as algorithms.md 7 says; as published no
+// step of it is private, see docs/dpfsdr.md).
+//
+// One Gaussian release of class statistics ([mechanism.ClassStats]) is all that
+// it spends. F-scores, correlated degrees, the order of dynamic relevance and the
+// floating search, on a surrogate accuracy, are functions of what was released;
+// so the number of features is free too.
+//
+// The zero value picks at most [DefaultMost] features.
+type DPFSDR struct {
+	K     int  // the most features it picks; 0: DefaultMost
+	Exact bool // pick K, in the order of dynamic relevance, whatever the surrogate says
+	// Correlated is the correlated degree from which the less important of two
+	// columns is dropped; 0: DefaultCorrelated.
+	Correlated float64
+	// Model is the mu^2 of the model that is trained afterwards as a multiple of
+	// that of the selection: more columns cost a noisier model more. 0: .9.
+	Model float64
+	// Weights of the released statistics; the zero value is the default.
+	Weights mechanism.ClassWeights
+}
+
+// DPFS picks features in the order of their F-scores, each if it improves the
+// surrogate accuracy: the baseline of that name in the paper (algorithm 4) on the
+// release of [DPFSDR].
+type DPFS struct {
+	K     int  // as in DPFSDR
+	Exact bool // pick the K largest F-scores
+}
+
+// CRFS is [DPFS] after the less important of two correlated columns has been
+// dropped: the paper's baseline CR-FS (T. Zhang, T. Zhu, P. Xiong, H. Huo, Z.
+// Tari, W. Zhou, "Correlated differential privacy: feature selection in machine
+// learning", 2020) on the release of [DPFSDR].
+type CRFS struct {
+	K          int     // as in DPFSDR
+	Exact      bool    // pick the K largest F-scores
+	Correlated float64 // as in DPFSDR
+}
+
+// Name returns "dpfsdr".
+func (DPFSDR) Name() string { return "dpfsdr" }
+
+// Name returns "dpfs".
+func (DPFS) Name() string { return "dpfs" }
+
+// Name returns "crfs".
+func (CRFS) Name() string { return "crfs" }
+
+// NeedsRanges returns true.
+func (DPFSDR) NeedsRanges(Facts) bool { return true }
+
+// NeedsRanges returns true.
+func (DPFS) NeedsRanges(Facts) bool { return true }
+
+// NeedsRanges returns true.
+func (CRFS) NeedsRanges(Facts) bool { return true }
+
+// Plan returns the leaf of the class statistics. Errors: [ErrCount],
+// [ErrTarget], [ErrCorrelated], [ErrEntries].
+func (x DPFSDR) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+
+// Plan is [DPFSDR.Plan].
+func (x DPFS) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+
+// Plan is [DPFSDR.Plan].
+func (x CRFS) Plan(f Facts) (budget.Node, bool, error) { return x.setting().plan(f) }
+
+// Most returns the K candidates that take the most room in a row.
+func (x DPFSDR) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+
+// Most is [DPFSDR.Most].
+func (x DPFS) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+
+// Most is [DPFSDR.Most].
+func (x CRFS) Most(f Facts) []dataset.Column { return widestOf(x.setting().most, f) }
+
+// Select returns the picked candidates, increasing, at least one. f.Ranges has
+// one range a candidate and one for the target, which is not looked at. Errors
+// besides those of the mechanism and the context: [ErrRanges].
+func (x DPFSDR) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	return x.setting().choose(ctx, s, f, v)
+}
+
+// Select is [DPFSDR.Select].
+func (x DPFS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	return x.setting().choose(ctx, s, f, v)
+}
+
+// Select is [DPFSDR.Select].
+func (x CRFS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	return x.setting().choose(ctx, s, f, v)
+}
+
+// classSetting is what the selectors for classification differ in.
+type classSetting struct {
+	name       string
+	most       int
+	exact      bool
+	dynamic    bool    // order by dynamic relevance
+	filter     bool    // drop correlated columns
+	correlated float64 // from this degree on
+	model      float64
+	weights    mechanism.ClassWeights
+}
+
+func (x DPFSDR) setting() classSetting {
+	return classSetting{x.Name(), orInt(x.K, DefaultMost), x.Exact, true, true, or(x.Correlated, DefaultCorrelated), or(x.Model, defaultModel), x.Weights}
+}
+
+func (x DPFS) setting() classSetting {
+	return classSetting{name: x.Name(), most: orInt(x.K, DefaultMost), exact: x.Exact, correlated: 1, model: defaultModel}
+}
+
+func (x CRFS) setting() classSetting {
+	return classSetting{
+		name: x.Name(), most: orInt(x.K, DefaultMost), exact: x.Exact,
+		filter: true, correlated: or(x.Correlated, DefaultCorrelated), model: defaultModel,
+	}
+}
+
+func or(v, otherwise float64) float64 {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+func orInt(v, otherwise int) int {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
+	entries := 0
+	for _, c := range f.Columns {
+		entries += slotsOf(c)
+	}
+	var err error
+	switch {
+	case len(f.Columns) == 0 || x.most < 1 || x.exact && x.most >= len(f.Columns):
+		err = fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.most, len(f.Columns))
+	case f.Target.Kind != dataset.Category || len(f.Target.Categories) < 2:
+		err = fmt.Errorf("%w: %q has %d", ErrTarget, f.Target.Name, len(f.Target.Categories))
+	case !(x.correlated > 0 && x.correlated <= 1):
+		err = fmt.Errorf("%w, not %v", ErrCorrelated, x.correlated)
+	case entries < 1 || entries > MaxEntries:
+		err = fmt.Errorf("%w: %d, of 1 to %d (a numeric column has one, a category column one a category)", ErrEntries, entries, MaxEntries)
+	}
+	if err != nil {
+		return budget.Node{}, false, err
+	}
+	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1)), true, nil
+}
+
+func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+	d, err := x.release(ctx, s, f, v)
+	if err != nil {
+		return nil, err
+	}
+	return x.pick(ctx, d)
+}
+
+// release releases the class statistics and reads them.
+func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*discriminant, error) {
+	e, err := classEncoder(f)
+	if err != nil {
+		return nil, err
+	}
+	s = s.Sub(x.name)
+	classes, limit2 := len(f.Target.Categories), e.NormLimit(0)
+	sums, err := sumClasses(ctx, e, v, len(f.Columns), func() *mechanism.ClassStats {
+		return s.NewClassStats(len(e.Slots()), classes, limit2, x.weights)
+	})
+	if err != nil {
+		return nil, err
+	}
+	released, err := sums.Release(s, statsLeaf)
+	if err != nil {
+		return nil, err
+	}
+	model := s.Mu(statsLeaf) * math.Sqrt(x.model)
+	return newDiscriminant(e, len(f.Columns), released.Value(), min(1, math.Sqrt(limit2)), model), nil
+}
+
+func classEncoder(f Facts) (*scaling.Encoder, error) {
+	if len(f.Ranges) != len(f.Columns)+1 {
+		return nil, fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
+	}
+	return scaling.NewEncoder(f.Columns, f.Ranges[:len(f.Columns)]), nil
+}
+
+// pick chooses from what was released.
+func (x classSetting) pick(ctx context.Context, d *discriminant) ([]int, error) {
+	candidates := d.byImportance()
+	if x.filter {
+		candidates = d.uncorrelated(candidates, x.correlated)
+	}
+	if x.exact {
+		picked := d.first(candidates, x.most, x.dynamic)
+		slices.Sort(picked)
+		return picked, nil
+	}
+	picked, err := d.search(ctx, candidates, x.most, x.dynamic)
+	slices.Sort(picked)
+	return picked, err
+}

@@ -1,0 +1,136 @@
+package selection
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// smallestRidge keeps the covariance of category entries, which add up to 1,
+	// invertible where there is no noise.
+	smallestRidge = 1e-6
+	// The support vector machine whose noise the surrogate reckons with
+	// (algorithms.md 7 (5)): Lambda = max(1, modelRidge n), rows with a constant
+	// modelConstant.
+	modelRidge    = .02
+	modelConstant = .5
+	// columnPenalty is the accuracy that a column must be worth.
+	columnPenalty = .002
+)
+
+// accuracy estimates how well a linear classifier on the given columns will tell
+// the classes apart: the mean over all pairs of classes of the accuracy
+// Phi(sqrt(M)/2) of the linear discriminant between them, both being as frequent.
+// M = delta^T S^-1 delta is the squared distance of their means delta in the
+// covariance S within classes. It is 1/2 for what cannot be told apart. Every
+// column costs columnPenalty.
+//
+// S takes a ridge of the size of the noise in it; see [discriminant.distance]
+// for what is taken off M and [discriminant.blurred] for the noise of the model.
+func (d *discriminant) accuracy(columns []int) float64 {
+	var at []int
+	limit2 := 0.0
+	for _, j := range columns {
+		at, limit2 = append(at, d.entries[j]...), limit2+d.limit2[j]
+	}
+	penalty := columnPenalty * float64(len(columns))
+	if len(at) == 0 { // category columns without a category
+		return .5 - penalty
+	}
+	b := d.block(at)
+	sum, pairs := 0.0, 0.0
+	for k := range d.counts {
+		for l := range k {
+			m := d.blurred(d.distance(b, k, l), k, l, b.trace, limit2)
+			sum, pairs = sum+math.Erfc(-math.Sqrt(m/8))/2, pairs+1 // Phi(sqrt(m)/2)
+		}
+	}
+	return sum/pairs - penalty
+}
+
+// block is the part of the statistics that a set of columns needs.
+type block struct {
+	at      []int
+	inverse *mat.SymDense // of S with its ridge
+	trace   float64       // of S
+	traceI  float64       // of inverse
+	own     float64       // tr(inverse S)
+}
+
+func (d *discriminant) block(at []int) block {
+	k := len(at)
+	ridge := max(d.covarianceNoise(), smallestRidge)
+	s, b := mat.NewSymDense(k, nil), block{at: at, inverse: mat.NewSymDense(k, nil)}
+	for i := range at {
+		for j := i; j < k; j++ {
+			s.SetSym(i, j, d.within.At(at[i], at[j]))
+		}
+		b.trace += s.At(i, i)
+		s.SetSym(i, i, s.At(i, i)+ridge)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(s) || factor.InverseTo(b.inverse) != nil {
+		// Positive semidefinite plus a ridge: for rounding only. Without the
+		// covariances it cannot fail.
+		b.inverse.Zero()
+		for i := range k {
+			b.inverse.SetSym(i, i, 1/max(s.At(i, i), ridge))
+		}
+	}
+	for i := range k {
+		b.traceI += b.inverse.At(i, i)
+	}
+	b.own = max(float64(k)-ridge*b.traceI, 0)
+	return b
+}
+
+// covarianceNoise is the standard deviation of the noise in a variance.
+func (d *discriminant) covarianceNoise() float64 { return d.noise.ProductNoise / d.total }
+
+// distance estimates M between two classes without the part that noise puts
+// into it.
+//
+// With w = S^-1 delta, an error e of delta and E of S move w by S^-1 r, r = e -
+// E w, to first order, and M, which is largest at the w that was found, comes out
+// larger by about r^T S^-1 r: tr(S^-1 V) in expectation, V the covariance of r.
+// That is taken off. V has four parts: the noise in the sums of x, that in the
+// numbers of records, that in the covariances (as in adassp, its entries being
+// independent), and the records being a sample.
+func (d *discriminant) distance(b block, k, l int) float64 {
+	n := len(b.at)
+	delta, one, two := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for i, at := range b.at {
+		one.SetVec(i, d.means[k][at]/d.counts[k])
+		two.SetVec(i, d.means[l][at]/d.counts[l])
+		delta.SetVec(i, d.means[k][at]-d.means[l][at])
+	}
+	var w mat.VecDense
+	w.MulVec(b.inverse, delta)
+	fresh := 1/d.counts[k] + 1/d.counts[l]
+	sums := d.noise.SumNoise * d.noise.SumNoise * (1/(d.counts[k]*d.counts[k]) + 1/(d.counts[l]*d.counts[l]))
+	counts := d.noise.CountNoise * d.noise.CountNoise * (mat.Inner(one, b.inverse, one) + mat.Inner(two, b.inverse, two))
+	covariance := d.covarianceNoise() * d.covarianceNoise() / 2
+	noise := (sums+covariance*mat.Dot(&w, &w))*b.traceI + covariance*mat.Inner(&w, b.inverse, &w) + counts + fresh*b.own
+	return max(0, mat.Dot(&w, delta)-noise)
+}
+
+// blurred returns M as the noise of the model leaves it.
+//
+// The support vector machine of algorithms.md 7 (5) adds N(0, t^2) to every
+// coefficient of x, t = R/(Lambda mu B), R^2 = 1 + modelConstant^2 and B^2 the
+// norm limit of the chosen columns. Least squares on targets -1 and +1, of whose
+// size its coefficients are, has c S^-1 delta with c = 2ab/(1 + ab M), a and b
+// the shares of the two classes. In that direction the means are c M apart with
+// variance c^2 M; the noise adds t^2 tr S to the variance. So M becomes
+// M^2/(M + (t/c)^2 tr S): the penalty for noise, which grows with the number of
+// columns and vanishes as n grows.
+func (d *discriminant) blurred(m float64, k, l int, trace, limit2 float64) float64 {
+	if m == 0 || d.model == 0 {
+		return m
+	}
+	a := d.counts[k] / (d.counts[k] + d.counts[l])
+	c := 2 * a * (1 - a) / (1 + a*(1-a)*m)
+	t := math.Sqrt((1+modelConstant*modelConstant)/limit2) / (max(1, modelRidge*d.total) * d.model)
+	return m * m / (m + t*t/(c*c)*trace)
+}
