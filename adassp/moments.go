@@ -50,8 +50,7 @@ func (m *Moments) Sigma() float64 { return m.sigma }
 // Features returns the block of the features and, last, the constant: the
 // entries of x in the words of [Frame].
 func (m *Moments) Features() *mat.SymDense {
-	a, _ := normal(m.sums)
-	return a
+	return features(m.sums, m.sums.p-2)
 }
 
 // Solve returns the coefficients of the scaled target by the entries of x, and

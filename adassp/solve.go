@@ -37,37 +37,40 @@ type solution struct {
 // S (e - E theta), S = (A+ + lambda I)^-1. Entries of E theta have covariance
 // sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I, so the
 // covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
-func solve(g packed, sigma float64) solution {
-	a, v := normal(g)
+func solve(g packed, sigma float64) solution { return solveAll(g, g.p-2, sigma)[0] }
+
+// solveAll is solve for several targets: entries first to p-2 of the rows.
+func solveAll(g packed, first int, sigma float64) []solution {
+	a := features(g, first)
 	k := a.SymmetricDim()
 	inverse := ridgeInverse(a, RidgeFactor*sigma*math.Sqrt(2*float64(k)))
-	theta := mat.NewVecDense(k, nil)
-	theta.MulVec(inverse, v)
-
-	scale := sigma * sigma / 2
-	return solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+	fits := make([]solution, g.p-1-first)
+	for t := range fits {
+		v := mat.NewVecDense(k, nil)
+		for i := range first {
+			v.SetVec(i, g.at(i, first+t))
+		}
+		v.SetVec(first, g.at(g.p-1, first+t))
+		theta := mat.NewVecDense(k, nil)
+		theta.MulVec(inverse, v)
+		scale := sigma * sigma / 2
+		fits[t] = solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+	}
+	return fits
 }
 
-// normal returns the normal equations of the noisy matrix: the block of all
-// entries but the target, p-2, and the column of the target against them.
-func normal(g packed) (*mat.SymDense, *mat.VecDense) {
-	p := g.p
-	target, k := p-2, p-1
-	index := make([]int, 0, k)
-	for i := range p {
-		if i != target {
-			index = append(index, i)
+// features returns the block of the features, which come before entry first of
+// the rows, and, last, the constant.
+func features(g packed, first int) *mat.SymDense {
+	a := mat.NewSymDense(first+1, nil)
+	for i := range first {
+		for j := i; j < first; j++ {
+			a.SetSym(i, j, g.at(i, j))
 		}
+		a.SetSym(i, first, g.at(i, g.p-1))
 	}
-	a := mat.NewSymDense(k, nil)
-	v := mat.NewVecDense(k, nil)
-	for r, i := range index {
-		for c := r; c < k; c++ {
-			a.SetSym(r, c, g.at(i, index[c]))
-		}
-		v.SetVec(r, g.at(i, target))
-	}
-	return a, v
+	a.SetSym(first, first, g.at(g.p-1, g.p-1))
+	return a
 }
 
 // sandwich returns S M S for M = alike I + along theta theta^T:

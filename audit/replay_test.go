@@ -139,9 +139,16 @@ func TestRecordAndReplay(t *testing.T) {
 // TestReplayOnTinyTables: tables of 0, 1 and 2 records, where anything that
 // looks at n shows.
 func TestReplayOnTinyTables(t *testing.T) {
+	for _, file := range []string{"categories", "classes", "classes-three"} {
+		replayTinyTables(t, "../examples/"+file+".yaml")
+	}
+}
+
+func replayTinyTables(t *testing.T, file string) {
+	t.Helper()
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
 		for n := range 3 {
-			r, p, tab := example(t, "../examples/categories.yaml")
+			r, p, tab := example(t, file)
 			rows := make([]int32, n)
 			for i := range rows {
 				rows[i] = int32(i)

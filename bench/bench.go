@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // Defaults of an experiment.
@@ -16,8 +17,8 @@ const (
 	DefaultMethod  = "auto"
 )
 
-// MetricR2 is the name of the metric: the exact coefficient of determination on
-// the held-out rows.
+// MetricR2 is the name of the metric of a regression: the exact coefficient of
+// determination on the held-out rows.
 const MetricR2 = "r2"
 
 var (
@@ -51,6 +52,17 @@ type Config struct {
 	// Target names the column to predict; empty means the last one. A recipe's
 	// own target goes first.
 	Target string
+	// Task is "regression", also when it is empty, or "classification". A recipe
+	// has its own.
+	Task string
+	// Classes lists the classes of the target, for classification. Empty means
+	// the different values of the target in the table, in order, which is fine
+	// for public data only.
+	Classes []string
+	// Categories makes text columns category columns whose categories are the
+	// different values in the table; otherwise they are numbers that are missing.
+	// It does not concern recipes, which declare their columns.
+	Categories bool
 	// Trials is the number of trials for each table; 0 means [DefaultTrials].
 	Trials int
 	// Budget is what every private method spends on its training rows. An
@@ -146,6 +158,9 @@ func (c Config) prepare() ([]*experiment, error) {
 		return nil, ErrNotPublic
 	case c.Trials < 0:
 		return nil, fmt.Errorf("%w, not %d", ErrTrials, c.Trials)
+	case c.Task != "" && c.Task != regression.TaskRegression && c.Task != regression.TaskClassification,
+		c.Task != regression.TaskClassification && len(c.Classes) > 0:
+		return nil, ErrTask
 	}
 	if err := c.budget().Validate(); err != nil {
 		return nil, err
@@ -160,7 +175,7 @@ func (c Config) prepare() ([]*experiment, error) {
 	}
 	var experiments []*experiment
 	for _, s := range sources {
-		x, err := newExperiment(s, methods, c.Target, c.Seed)
+		x, err := newExperiment(s, methods, c)
 		if err != nil {
 			return nil, err
 		}

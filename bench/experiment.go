@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // experiment is everything that runs on one table.
@@ -26,7 +27,8 @@ type contender struct {
 	*method
 	private  bool
 	schema   dataset.Schema
-	target   int // the target's column
+	target   int      // the target's column
+	classes  []string // of the target; nil for a number
 	features int
 	trainer  trainer
 	err      error          // why it cannot run on this table
@@ -34,7 +36,8 @@ type contender struct {
 }
 
 // newExperiment plans the methods for a table, of which it reads the header.
-func newExperiment(s source, methods []*method, target string, seed uint64) (*experiment, error) {
+func newExperiment(s source, methods []*method, c Config) (*experiment, error) {
+	target := c.Target
 	header, err := dataset.Header(s.path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -45,12 +48,16 @@ func newExperiment(s source, methods []*method, target string, seed uint64) (*ex
 		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
 			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
 	}
+	facts, err := c.facts(s, header, target)
+	if err != nil {
+		return nil, err
+	}
 	x := &experiment{source: s, header: header}
 	for _, m := range methods {
 		if !m.appliesTo(s.path) {
 			continue
 		}
-		k := newContender(m, header, target, seed)
+		k := newContender(m, header, target, facts, c.Seed)
 		if refused(k.err) {
 			return nil, k.err
 		}
@@ -58,6 +65,14 @@ func newExperiment(s source, methods []*method, target string, seed uint64) (*ex
 		x.read.MultilineQuotes = x.read.MultilineQuotes || m.recipe.Data.MultilineQuotes
 	}
 	return x, nil
+}
+
+// metric names what is measured.
+func (k *contender) metric() string {
+	if k.recipe.Task == regression.TaskClassification {
+		return MetricAccuracy
+	}
+	return MetricR2
 }
 
 // skips reports whether a method's trial t (from 0) is left out.

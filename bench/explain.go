@@ -38,6 +38,9 @@ var (
 	// explain.
 	ErrTooWide = errors.New("bench: a table of this shape takes too long to simulate at any size that was asked for; " +
 		"give fewer rows or exclude columns")
+	// ErrExplainTask is returned for a classification: the synthetic tables have
+	// a number as their target.
+	ErrExplainTask = errors.New("bench: the synthetic tables have a number as their target: there is no explanation of a classification")
 )
 
 // DefaultExplainRows returns the sizes of synthetic tables by default.
@@ -100,8 +103,8 @@ type Explanation struct {
 // Every table is used at every size, as its first rows, and at every epsilon,
 // so that differences are paired. Models are tested on [ExplainTestRows] further
 // rows by their exact R². Wide shapes are given fewer tables and sizes, see
-// Notes, or refused with [ErrTooWide]. Other errors are [ErrExplainRows], the
-// context's and those of [pipeline.Pipeline.Plan].
+// Notes, or refused with [ErrTooWide]. Other errors are [ErrExplainRows],
+// [ErrExplainTask], the context's and those of [pipeline.Pipeline.Plan].
 func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
 	x, err := newExplainer(p, c)
 	if err != nil {
@@ -160,6 +163,9 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	sizes, err := explainSizes(c.Rows)
 	if err != nil {
 		return nil, err
+	}
+	if p.Task == regression.TaskClassification {
+		return nil, ErrExplainTask
 	}
 	if _, err := p.Plan(); err != nil {
 		return nil, err

@@ -138,6 +138,9 @@ func (c Config) named(parsed Method) *method {
 	r.Privacy = recipe.Privacy{
 		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
 	}
+	if c.Task != "" {
+		r.Task = c.Task
+	}
 	r.Selection.Method, r.Selection.K, r.Model.Method = parsed.Selection, parsed.K, parsed.Model
 	return &method{name: parsed.Name, recipe: r}
 }

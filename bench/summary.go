@@ -9,7 +9,7 @@ import (
 func (x *experiment) summarise(rows []Row) []Summary {
 	var out []Summary
 	for _, m := range x.methods {
-		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: MetricR2, N: x.rows, D: m.features}
+		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metric(), N: x.rows, D: m.features}
 		if m.private {
 			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
 		}

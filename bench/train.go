@@ -17,6 +17,9 @@ import (
 // and whose model gives no privacy.
 var errPrivateSelection = errors.New("a private selection cannot be followed by a model without privacy")
 
+// errPublishedTask is the answer to a published variant in a classification.
+var errPublishedTask = errors.New("this published variant is for regression only")
+
 // predictor predicts the rows of a table in order.
 type predictor func(t *dataset.Table) ([]float64, error)
 
@@ -25,7 +28,7 @@ type predictor func(t *dataset.Table) ([]float64, error)
 type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
 
 // newContender plans a method for a table. What is in the way is kept in err.
-func newContender(m *method, header []string, target string, seed uint64) *contender {
+func newContender(m *method, header []string, target string, facts tableFacts, seed uint64) *contender {
 	k := &contender{method: m, features: len(header) - 1}
 	r := m.recipe
 	k.private = givesPrivacy(r.Model.Method)
@@ -33,25 +36,34 @@ func newContender(m *method, header []string, target string, seed uint64) *conte
 	if r.Data.Target == "" {
 		r.Data.Target = target
 	}
+	if !m.file {
+		r.Data.Classes, r.Data.Columns = facts.classes, facts.columns
+	}
 	p, err := r.Pipeline(header)
 	if err != nil {
 		k.err = err
 		return k
 	}
 	k.schema, k.features, k.target = p.Schema, len(p.Schema.Columns)-1, p.Schema.Index(p.Target)
+	if r.Task == regression.TaskClassification && k.target >= 0 {
+		k.classes = p.Schema.Columns[k.target].Categories
+	}
 	if k.private {
 		if _, k.err = p.Plan(); k.err == nil {
 			k.trainer = privately(p)
 		}
 		return k
 	}
-	if k.target < 0 || p.Schema.Columns[k.target].Kind != dataset.Numeric {
+	if classes := k.classes != nil; k.target < 0 || classes && len(k.classes) < 2 || !classes && p.Schema.Columns[k.target].Kind != dataset.Numeric {
 		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
 		return k
 	}
-	if strings.HasPrefix(r.Model.Method, asPublished) {
+	switch published := strings.HasPrefix(r.Model.Method, asPublished); {
+	case published && k.classes != nil:
+		k.err = errPublishedTask
+	case published:
 		k.trainer, k.err = publishedTrainer(r.Model.Method, p, seed)
-	} else {
+	default:
 		k.trainer, k.err = openly(r.Model.Method, p)
 	}
 	return k
@@ -96,6 +108,9 @@ func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 	features, err := publicChoice(p, target)
 	if err != nil {
 		return nil, err
+	}
+	if p.Task == regression.TaskClassification {
+		return openClassifier(baseline, p, features), nil
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		d := regression.Design{Target: p.Target, Y: t.Float(target)}

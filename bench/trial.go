@@ -90,7 +90,7 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 		if x.skips(m, t) {
 			continue
 		}
-		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: MetricR2, Err: m.err}
+		r := Row{Data: x.name, Method: m.name, Trial: t + 1, Metric: m.metric(), Err: m.err}
 		if r.Private = m.private; r.Private {
 			r.Epsilon, r.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
 		}
@@ -110,7 +110,7 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 	return rows
 }
 
-// measure trains on one part and returns R² on the other, with the time that
+// measure trains on one part and returns R² or the accuracy on the other, with the time that
 // training took.
 func (k *contender) measure(ctx context.Context, p parts) (value, seconds float64, err error) {
 	start := time.Now()
@@ -122,6 +122,10 @@ func (k *contender) measure(ctx context.Context, p parts) (value, seconds float6
 	prediction, err := predict(p.test)
 	if err != nil {
 		return 0, seconds, err
+	}
+	if k.classes != nil {
+		value, err = scoreClasses(k.classes, prediction, p.test.Codes(k.target))
+		return value, seconds, err
 	}
 	value, err = score(prediction, p.test.Float(k.target))
 	return value, seconds, err

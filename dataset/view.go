@@ -127,6 +127,30 @@ func (v View) Compact() *Table {
 	return t
 }
 
+// Recode returns v with its category column j read as the numeric column c: a
+// record with code k has the value values[k]. values has one entry a declared
+// category and, last, one for every other cell, else Recode panics, as it does
+// for a column of numbers. No other cell is copied, and a record's value
+// depends on its own code alone, so neighbouring views stay neighbouring.
+func (v View) Recode(j int, c Column, values []float64) View {
+	at := v.column(j)
+	from := &v.table.schema.Columns[at]
+	if from.Kind != Category || c.Kind != Numeric || len(values) != len(from.Categories)+1 {
+		panic("dataset: Recode: not a category column, or not one value a category and one for the others")
+	}
+	t := *v.table
+	t.schema.Columns = slices.Clone(t.schema.Columns)
+	t.schema.Columns[at] = c
+	t.floats, t.codes = slices.Clone(t.floats), slices.Clone(t.codes)
+	column := make([]float64, t.rows)
+	for i, code := range t.codes[at] {
+		column[i] = values[code]
+	}
+	t.floats[at], t.codes[at] = totalFloats(&c, column), nil
+	v.table = &t
+	return v
+}
+
 // row returns the table position of the view's k-th row.
 func (v View) row(k int) int32 {
 	if v.all {

@@ -38,6 +38,29 @@ func mustPanic(t *testing.T, what string, f func()) {
 	f()
 }
 
+// TestRecode: a category column is read as numbers, record by record, whatever
+// rows and columns the view has; the table itself does not change.
+func TestRecode(t *testing.T) {
+	table := countingTable(t, 10)
+	v := table.Select([]int32{1, 3, 4, 9}).Columns([]int{2, 0})
+	w := v.Recode(0, Column{Name: "mod", Ranged: true, Lower: -1, Upper: 1}, []float64{-1, 1, 0, .5})
+	equalFloats(t, "recoded", w.Block(0, 4).Float(0, nil), []float64{1, -1, 1, -1})
+	equalFloats(t, "beside it", w.Block(0, 4).Float(1, nil), []float64{1, 3, 4, 9})
+	if c := w.Schema().Columns[0]; c.Kind != Numeric || !c.Ranged || w.Block(0, 4).Codes(0, nil) != nil || w.ID(2) != 104 {
+		t.Errorf("the recoded column is %+v", c)
+	}
+	if c := v.Schema().Columns[0]; c.Kind != Category || v.Block(0, 1).Codes(0, nil) == nil || table.Codes(2) == nil {
+		t.Error("the table behind the view changed")
+	}
+	other, err := NewTable(Schema{Columns: []Column{{Name: "c", Kind: Category, Categories: []string{"a"}}}}, []ColumnData{{Codes: []int32{0, 1, 99, -5}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalFloats(t, "outside the list", other.All().Recode(0, Column{Name: "c"}, []float64{2, math.Inf(1)}).Block(0, 4).Float(0, nil), []float64{2, math.NaN(), math.NaN(), math.NaN()})
+	mustPanic(t, "a number", func() { table.All().Recode(0, Column{Name: "i"}, []float64{1}) })
+	mustPanic(t, "too few values", func() { table.All().Recode(2, Column{Name: "mod"}, []float64{1, 2, 3}) })
+}
+
 func TestSelect(t *testing.T) {
 	table := countingTable(t, 10)
 	v := table.Select([]int32{1, 4, 5, 6, 9})

@@ -27,9 +27,10 @@ const (
 )
 
 // automatic reports whether the run chooses its stages by itself. With no more
-// candidates than would be chosen there is nothing to choose.
+// candidates than would be chosen there is nothing to choose, and more than two
+// classes have no rank correlation.
 func (p *Pipeline) automatic(f selection.Facts) bool {
-	return p.Selector == nil && (p.Model == "" || p.Model == Auto) && len(f.Columns) > selection.DefaultK
+	return len(f.Target.Categories) <= 2 && p.Selector == nil && (p.Model == "" || p.Model == Auto) && len(f.Columns) > selection.DefaultK
 }
 
 // branches returns the ways in which the training part may run: one, or two

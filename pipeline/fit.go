@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -38,9 +37,10 @@ type Result struct {
 	Model       regression.Model // nil if it abstained and there was no fallback
 	Guarantee   budget.Guarantee
 	Events      []mechanism.Event
-	Considered  []string // candidate features
-	Selected    []string // chosen features
-	R2          *evaluate.R2
+	Considered  []string            // candidate features
+	Selected    []string            // chosen features
+	R2          *evaluate.R2        // regression
+	Confusion   *evaluate.Confusion // classification
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -90,18 +90,18 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: regression.TaskRegression, Target: p.Target, Method: out.method, Abstained: out.abstained,
+		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained,
 		Guarantee: guarantee, Considered: plan.Columns(),
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
 	if fit := out.fit; fit != nil {
-		fit.Linear.Guarantee = modelGuarantee(guarantee)
-		res.Model = fit.Model
+		fit.promise(modelGuarantee(guarantee))
+		res.Model = fit.model()
 		if p.Holdout > 0 {
-			if res.R2, err = r.evaluate(ctx, s.Sub(holdoutNode), held, fit); err != nil {
-				return nil, err
+			if err := r.evaluate(ctx, s.Sub(holdoutNode), held, fit, res); err != nil {
+				return nil, fmt.Errorf("held-out metric: %w", err)
 			}
 		}
 	}
@@ -156,20 +156,25 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 	return parts[0], parts[1]
 }
 
-// evaluate predicts the held-out part and releases its R².
-func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, fit *adassp.Fit) (*evaluate.R2, error) {
+// evaluate predicts the held-out part and releases how good that is.
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted, res *Result) error {
 	defer r.stage("held-out metric")()
-	prediction, err := fit.Model.Predict(nil, rowsOf(v, r.plan.facts))
+	target := len(r.plan.facts.Columns)
+	prediction, err := f.model().Predict(nil, rowsOf(v, r.plan.facts))
 	if err != nil {
-		return nil, fmt.Errorf("held-out metric: %w", err)
+		return err
+	}
+	if c := f.classifier; c != nil {
+		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{View: v, Target: target, Prediction: prediction})
+		return err
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		View: v, Target: len(r.plan.facts.Columns), Prediction: prediction, Lower: fit.Linear.Lower, Upper: fit.Linear.Upper, Center: fit.TargetMean,
+		View: v, Target: target, Prediction: prediction, Lower: f.fit.Linear.Lower, Upper: f.fit.Linear.Upper, Center: f.fit.TargetMean,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("held-out metric: %w", err)
+	if err == nil {
+		res.R2 = &r2
 	}
-	return &r2, nil
+	return err
 }
 
 // rowsOf gathers the candidate features of a view for a prediction.

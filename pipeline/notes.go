@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
 )
 
 // Severity grades a warning.
@@ -24,7 +25,7 @@ type Warning struct {
 	Text     string   `json:"text"`
 }
 
-// WideInterval is the width of the R² interval above which a run warns.
+// WideInterval is the width of the interval of R² or of the accuracy above which a run warns.
 const WideInterval = .25
 
 func (p *Pipeline) warnings(r *Result) []Warning {
@@ -40,8 +41,10 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	}
 	switch {
 	case r.Model == nil:
-	case r.R2 == nil:
+	case r.R2 == nil && r.Confusion == nil:
 		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
+	case r.Confusion != nil:
+		out = append(out, classWarnings(r.Confusion)...)
 	case r.R2.Upper <= 0:
 		out = append(out, Warning{"no-signal", Critical,
 			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
@@ -54,6 +57,19 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
 	}
 	return out
+}
+
+// classWarnings are those of a classifier's held-out metric.
+func classWarnings(c *evaluate.Confusion) []Warning {
+	switch a := c.Accuracy; {
+	case c.Balanced.Upper <= 1/float64(len(c.Classes)):
+		return []Warning{{"no-signal", Critical,
+			"The held-out balanced accuracy is not above that of guessing: at this budget the model tells no classes apart. Use more records, a larger epsilon or fewer columns."}}
+	case a.Upper-a.Lower > WideInterval:
+		return []Warning{{"wide-interval", Critical,
+			"The interval of the held-out accuracy is wide: its noise is large for the number of records held out."}}
+	}
+	return nil
 }
 
 // unprotected lists what the recipe states about the data. It is public by
@@ -71,7 +87,9 @@ func (p *Pipeline) unprotected() []Fact {
 		if c.HasMissing {
 			out = append(out, Fact{"missing value of " + c.Name, c.Missing})
 		}
-		if c.Kind == dataset.Category {
+		if c.Kind == dataset.Category && c.Name == p.Target {
+			out = append(out, Fact{"classes of " + c.Name, c.Categories})
+		} else if c.Kind == dataset.Category {
 			out = append(out, Fact{"categories of " + c.Name, c.Categories})
 		}
 	}

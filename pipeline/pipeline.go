@@ -57,7 +57,11 @@ type Pipeline struct {
 	// Schema declares the columns that the run reads: candidate features and
 	// the target.
 	Schema dataset.Schema
-	// Target names the column to predict, which must be numeric.
+	// Task is regression.TaskRegression, also when it is empty, or
+	// regression.TaskClassification.
+	Task string
+	// Target names the column to predict: a number, or for classification a
+	// category column whose categories are the classes, without other.
 	Target string
 	// Budget is the (epsilon, delta), relation and composition of the run.
 	Budget budget.Target
@@ -125,7 +129,11 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
 	parts := []budget.Node{oneOf(trees)}
 	if p.Holdout > 0 {
-		parts = append(parts, budget.Seq(holdoutNode, evaluate.Regression{}.Plan()))
+		metric, err := p.metricNode(plan.facts.Target)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, budget.Seq(holdoutNode, metric))
 	}
 	var err error
 	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
@@ -137,6 +145,14 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
+}
+
+// metricNode prices the held-out metric.
+func (p *Pipeline) metricNode(target dataset.Column) (budget.Node, error) {
+	if p.classification() {
+		return evaluate.Classification{Classes: target.Categories}.Plan()
+	}
+	return evaluate.Regression{}.Plan(), nil
 }
 
 // approximate reports whether a step of the plan is known by an epsilon and a
@@ -154,9 +170,10 @@ func (p *Pipeline) check(plan *Plan) error {
 		return err
 	}
 	target := p.Schema.Index(p.Target)
+	if err := p.checkTarget(target); err != nil {
+		return err
+	}
 	switch {
-	case target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric:
-		return fmt.Errorf("%w: %q", ErrTarget, p.Target)
 	case !(p.Holdout >= 0 && p.Holdout <= .5):
 		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
 	case p.Schema.Unit != "":

@@ -42,13 +42,20 @@ func (b branch) counts() bool {
 // scalesFirst reports whether ranges are found before features are chosen.
 func (b branch) scalesFirst(f selection.Facts) bool {
 	s, ok := b.selector.(selection.Scaler)
+	if told, err := factsFor(b.selector, f); err == nil {
+		f = told
+	}
 	return ok && s.NeedsRanges(f)
 }
 
 // trainTree plans the stages of a branch of the training part. What a private
 // choice decides is planned for the widest choice.
 func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) {
-	choice, private, err := b.selector.Plan(f)
+	told, err := factsFor(b.selector, f)
+	if err != nil {
+		return budget.Node{}, err
+	}
+	choice, private, err := b.selector.Plan(told)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -56,9 +63,9 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	columns := append(slices.Clone(b.selector.Most(f)), f.Target)
+	columns := append(slices.Clone(b.selector.Most(told)), f.Target)
 	toScale := columns
-	if b.scalesFirst(f) {
+	if private || b.scalesFirst(f) { // the choice may need ranges where the widest one does not
 		toScale = append(slices.Clone(f.Columns), f.Target)
 	}
 	ranges, scaled := rangesOf(toScale).Plan()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
@@ -16,8 +15,8 @@ import (
 
 // trained is what the training part came to.
 type trained struct {
-	fit       *adassp.Fit // nil if the method abstained and there is no fallback
-	chosen    []int       // candidates
+	fit       *fitted // nil if the method abstained and there is no fallback
+	chosen    []int   // candidates
 	method    string
 	abstained bool
 }
@@ -34,7 +33,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 		}
 	}
 	done := r.stage("selection")
-	chosen, err := b.selector.Select(ctx, s.Sub(selectionNode), facts, v)
+	chosen, err := choose(ctx, s.Sub(selectionNode), b.selector, facts, v)
 	if err != nil {
 		return nil, fmt.Errorf("selection: %w", err)
 	}
@@ -59,6 +58,15 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	return out, nil
 }
 
+// choose runs a selector on the records as it reads them.
+func choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v dataset.View) ([]int, error) {
+	told, err := factsFor(x, f)
+	if err != nil {
+		return nil, err
+	}
+	return x.Select(ctx, s, told, viewFor(x, f, v))
+}
+
 // branch takes the branch that the released number of records points to, and
 // returns what its stages are told.
 func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, selection.Facts, error) {
@@ -80,6 +88,9 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View
 	ranges, err := rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
 	if err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	if r.pipeline.classification() {
+		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}
 	}
 	return ranges, nil
 }
@@ -111,13 +122,13 @@ func abstained(err error) bool {
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a
 // large dense system does not look at it.
-func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
+func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
 	method, err := trainerOf(x)
 	if err != nil {
 		return nil, err
 	}
 	type outcome struct {
-		fit *adassp.Fit
+		fit *fitted
 		err error
 	}
 	done := make(chan outcome, 1)
@@ -129,9 +140,6 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case o := <-done:
-		if o.err == nil {
-			saturate(o.fit.Linear)
-		}
 		return o.fit, o.err
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -72,12 +73,64 @@ func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
 type trainer interface {
 	// Plan prices the releases from the columns alone.
 	Plan() (budget.Node, error)
-	// Run trains; s is the session of the parent of the planned node.
-	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error)
+	// Run trains; s is the session of the parent of the planned node. The last
+	// column of v is the target, of classes where it has classes.
+	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error)
+}
+
+// fitted is what a trainer learned: one of the two.
+type fitted struct {
+	fit        *adassp.Fit            // regression
+	classifier *regression.Classifier // classification
+}
+
+// model returns the model.
+func (f *fitted) model() regression.Model {
+	if f.classifier != nil {
+		return f.classifier
+	}
+	return f.fit.Model
+}
+
+// promise writes what the run guarantees into the model.
+func (f *fitted) promise(g *regression.Guarantee) {
+	if f.classifier != nil {
+		f.classifier.Guarantee = g
+		return
+	}
+	f.fit.Linear.Guarantee = g
 }
 
 // trainerOf returns the trainer of a setting.
 func trainerOf(x setting) (trainer, error) {
+	if x.columns[len(x.columns)-1].Kind == dataset.Category {
+		return classifierOf(x)
+	}
+	r, err := regressorOf(x)
+	return ofNumbers{r}, err
+}
+
+// regressor is a trainer of a numeric target.
+type regressor interface {
+	Plan() (budget.Node, error)
+	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error)
+}
+
+// ofNumbers makes a regressor a trainer.
+type ofNumbers struct{ regressor }
+
+// Run trains; see [trainer].
+func (t ofNumbers) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+	fit, err := t.regressor.Run(ctx, s, v, ranges)
+	if err != nil {
+		return nil, err
+	}
+	saturate(fit.Linear)
+	return &fitted{fit: fit}, nil
+}
+
+// regressorOf returns the regressor of a setting.
+func regressorOf(x setting) (regressor, error) {
 	switch x.method {
 	case JointGram:
 		return adassp.JointGram{Columns: x.columns}, nil

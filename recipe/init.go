@@ -3,6 +3,7 @@ package recipe
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,9 +18,10 @@ var ErrHeader = errors.New("the header of the table cannot be used")
 
 // Init writes a commented starter recipe for the table at path (as the recipe
 // should name it), whose columns are header. An empty target means the last
-// column. The result parses as it stands and names every column, in comments
-// where nothing is declared yet. Errors never repeat a name from header.
-func Init(header []string, path, target string) ([]byte, error) {
+// column. With classes the recipe is for classification. The result parses as it
+// stands and names every column, in comments where nothing is declared yet.
+// Errors never repeat a name from header.
+func Init(header []string, path, target string, classes ...string) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err
 	}
@@ -31,13 +33,19 @@ func Init(header []string, path, target string) ([]byte, error) {
 	}
 	var b strings.Builder
 	d := Default()
-	fmt.Fprintf(&b, initHead, yamlWord(path), yamlWord(target))
+	task, list := d.Task, ""
+	if len(classes) > 0 {
+		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(classes))
+	}
+	fmt.Fprintf(&b, initHead, task, yamlWord(path), yamlWord(target), list)
 	for _, name := range header {
 		if name != target {
 			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
 		}
 	}
-	fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
+	if len(classes) == 0 {
+		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
+	}
 	fmt.Fprintf(&b, initTail, show(d.Privacy.Delta), show(d.Holdout), d.Output.Dir)
 	return []byte(b.String()), nil
 }
@@ -68,10 +76,10 @@ const initHead = `# yaml-language-server: $schema=recipe.schema.json
 # A dptrain recipe. What is not written here has a default; docs/recipe.md
 # explains every key. Then: dptrain check, dptrain plan, dptrain fit.
 version: 1
-task: regression
+task: %s
 data:
   path: %s
-  target: %s
+  target: %s%s
   # Columns that must not become features, such as identifiers:
   # exclude: []
   #

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,6 +154,23 @@ func TestInit(t *testing.T) {
 		}
 		everyLineIsUsable(t, src, header)
 	}
+}
+
+// TestInitClasses: a starter for classification parses with its classes.
+func TestInitClasses(t *testing.T) {
+	classes := []string{"<=50K", "over: 50 K", `"#1"`, "null"}
+	src, err := Init([]string{"age", "income"}, "adult.csv", "income", classes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, problems := Parse("recipe.yaml", src)
+	if problems != nil {
+		t.Fatalf("%v\n%s", problems, src)
+	}
+	if r.Task != "classification" || !slices.Equal(r.Data.Classes, classes) || strings.Contains(string(src), "# the target") {
+		t.Errorf("%s %q\n%s", r.Task, r.Data.Classes, src)
+	}
+	everyLineIsUsable(t, src, []string{"age"})
 }
 
 // everyLineIsUsable takes the comment signs off the columns and fills in the

@@ -42,7 +42,7 @@ type availability struct {
 // name here when, and only when, the pipeline runs it.
 func thisBuild() availability {
 	return availability{
-		tasks:        []string{"regression"},
+		tasks:        tasks,
 		relations:    []string{"add-remove", "substitute"},
 		compositions: compositions,
 		scalings:     scalings,
@@ -55,6 +55,12 @@ func thisBuild() availability {
 		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive"},
 		ledger:    false,
 	}
+}
+
+// readsClasses reports whether a selection or model method is for classification
+// only.
+func readsClasses(method string) bool {
+	return slices.Contains([]string{"dpfsdr", "dpfs", "crfs", "brc", "svm", "logistic", "nonprivate-logistic", "nonprivate-svm"}, method)
 }
 
 // Available returns the names that this build accepts for selection.method and

@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -24,7 +25,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	p := &pipeline.Pipeline{
-		Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
 		DeclaredScaling: r.Scaling.Method == "declared", Model: r.Model.Method,
 	}
 	if r.Model.Fallback != "none" {
@@ -106,6 +107,9 @@ func (r *Recipe) budget() (budget.Target, error) {
 
 // column translates what is declared about a column.
 func (r *Recipe) column(name string) dataset.Column {
+	if name == r.Data.Target && r.Task == regression.TaskClassification {
+		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes}
+	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
 	if d.Categories != nil {

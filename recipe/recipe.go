@@ -47,8 +47,9 @@ type Data struct {
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
-	// Classes lists the classes of the target, for classification only.
-	Classes []string `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,uniqueItems=true" jsonschema_description:"The classes of the target (classification only)."`
+	// Classes lists the classes of the target, for classification only. A cell
+	// that is none of them is in no class.
+	Classes []string `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class."`
 }
 
 // Column declares public knowledge about one column: a range, or the list of

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -105,6 +106,8 @@ func (c *checker) classes() {
 		return
 	case c.r.Task == "classification" && len(classes) == 1:
 		c.add("data.classes", "data.classes needs at least two classes", "")
+	case c.r.Task == "classification" && len(classes) > evaluate.MaxClasses:
+		c.add("data.classes", fmt.Sprintf("data.classes has %d classes, more than %d", len(classes), evaluate.MaxClasses), "")
 	}
 	c.nameList("data.classes", classes, "class")
 }
@@ -182,6 +185,15 @@ func (c *checker) targetColumn(path string, col Column) {
 		c.add(child(path, "private"), "the target cannot be a private column", "under "+privateColumns+" the target is public")
 	}
 	switch {
+	case col.Categories == nil && c.r.Task == "classification":
+		for _, bound := range []struct {
+			key   string
+			value *float64
+		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+			if bound.value != nil {
+				c.add(child(path, bound.key), "the target has classes, and "+bound.key+" is for a number", "remove it")
+			}
+		}
 	case col.Categories == nil:
 	case c.r.Task == "classification":
 		c.add(child(path, "categories"), "the target has classes, not categories", "list them in data.classes")
@@ -283,6 +295,10 @@ func (c *checker) selection() {
 		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
 	}
 	c.own()
+	c.forTask("selection.method", s.Method, c.can.selections)
+	if s.Method == "auto" && s.K > 0 && len(c.r.Data.Classes) > 2 {
+		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes)), "remove it, or list the columns with method fixed")
+	}
 	if !c.can.choosesColumns(s.Method) {
 		hint := "remove it, or choose another method"
 		if s.Method == "auto" {
@@ -294,6 +310,19 @@ func (c *checker) selection() {
 		if hasShare {
 			c.add("selection.share", "selection.share has no effect with method "+s.Method, hint)
 		}
+	}
+}
+
+// forTask checks a method that is available against the task and the number of
+// classes.
+func (c *checker) forTask(path, method string, available []string) {
+	classes := len(c.r.Data.Classes)
+	switch {
+	case !slices.Contains(available, method):
+	case c.r.Task == "regression" && readsClasses(method):
+		c.add(path, path+": "+method+" needs classes", "set task: classification with data.classes, or use another method")
+	case c.r.Task == "classification" && classes > 2 && pipeline.TwoClasses(method):
+		c.add(path, fmt.Sprintf("%s: %s takes two classes only, and data.classes lists %d", path, method, classes), "use another method")
 	}
 }
 
@@ -346,6 +375,8 @@ func (c *checker) model() {
 	default:
 		c.name("model.method", m.Method, models, c.can.models)
 	}
+	c.forTask("model.method", m.Method, append(slices.Clone(c.can.models), c.can.benchModels...))
+	c.forTask("model.fallback", m.Fallback, c.can.fallbacks)
 	switch {
 	case !c.name("model.fallback", m.Fallback, fallbacks(), c.can.fallbacks):
 	case m.Fallback == m.Method:

@@ -31,7 +31,6 @@ func TestSchemaAcceptsTheGood(t *testing.T) {
 // by the part before the dot. All others must fail the schema alone, as an
 // editor would see it.
 var beyondSchema = strings.Fields(`
-	task-unavailable
 	epsilon-ln-one epsilon-ln-negative epsilon-ln-word
 	delta-zero delta-tiny
 	relation-unavailable relation-without-private
@@ -41,7 +40,7 @@ var beyondSchema = strings.Fields(`
 	fallback-unavailable fallback-itself fallback-no-effect buckets-no-effect
 	ledger-unavailable
 	target-excluded target-private target-categories
-	classes-regression
+	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation`)

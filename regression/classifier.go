@@ -1,8 +1,10 @@
 package regression
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // KindClassifier is the kind of a [Classifier].
@@ -41,10 +43,12 @@ func (m *Classifier) Inputs() []Column {
 		return m.Scores[0].Inputs()
 	}
 	var all []Column
+	seen := make(map[string]bool)
 	for _, score := range m.Scores {
 		for _, c := range score.Inputs() {
-			if !slices.ContainsFunc(all, func(o Column) bool { return o.Name == c.Name }) {
+			if !seen[c.Name] {
 				all = append(all, c)
+				seen[c.Name] = true
 			}
 		}
 	}
@@ -53,8 +57,8 @@ func (m *Classifier) Inputs() []Column {
 
 // Predict returns for each row the index of the predicted class.
 func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
-	if want := scoresOf(len(m.Classes)); want != len(m.Scores) {
-		return nil, &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
+	if err := m.Validate(); err != nil {
+		return nil, err
 	}
 	dst, err := m.Scores[0].Predict(dst, rows)
 	if err != nil {
@@ -83,6 +87,66 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 		}
 	}
 	return dst, nil
+}
+
+// Validate reports the first contradiction in the model as a [*ModelError]:
+// fewer than two classes, a class listed twice or not UTF-8, another number of
+// scores, a score that contradicts itself or is about another target, scores
+// that read a column in different ways, a guarantee out of range.
+func (m *Classifier) Validate() error {
+	if !utf8.ValidString(m.Target) {
+		return &ModelError{"target", "is not valid UTF-8"}
+	}
+	seen := make(map[string]bool, len(m.Classes))
+	for i, name := range m.Classes {
+		path := fmt.Sprintf("classes[%d]", i)
+		switch {
+		case !utf8.ValidString(name):
+			return &ModelError{path, "is not valid UTF-8"}
+		case seen[name]:
+			return &ModelError{path, "the class is listed twice"}
+		}
+		seen[name] = true
+	}
+	if len(m.Classes) < 2 {
+		return &ModelError{"classes", "are fewer than two"}
+	}
+	if want := scoresOf(len(m.Classes)); want != len(m.Scores) {
+		return &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
+	}
+	inputs := make(map[string]Column)
+	for i, score := range m.Scores {
+		if err := m.validateScore(fmt.Sprintf("scores[%d]", i), score, inputs); err != nil {
+			return err
+		}
+	}
+	if m.Guarantee != nil {
+		return m.Guarantee.validate()
+	}
+	return nil
+}
+
+// validateScore checks a score by itself and against the inputs of those before
+// it, to which it adds its own.
+func (m *Classifier) validateScore(path string, score Model, inputs map[string]Column) error {
+	if v, ok := score.(interface{ Validate() error }); ok {
+		var problem *ModelError
+		if err := v.Validate(); errors.As(err, &problem) {
+			return &ModelError{path + "." + problem.Path, problem.Problem}
+		} else if err != nil {
+			return err
+		}
+	}
+	if o := score.Output(); o.Task != TaskRegression || o.Target != m.Target {
+		return &ModelError{path, "is not a number for the target"}
+	}
+	for j, c := range score.Inputs() {
+		if o, ok := inputs[c.Name]; ok && (o.Type != c.Type || !slices.Equal(o.Categories, c.Categories)) {
+			return &ModelError{fmt.Sprintf("%s.columns[%d]", path, j), "another score has this column with another type or other categories"}
+		}
+		inputs[c.Name] = c
+	}
+	return nil
 }
 
 // scoresOf returns how many scores a number of classes takes.

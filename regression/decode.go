@@ -31,13 +31,103 @@ func DecodeModel(r io.Reader) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	d := newJSONReader(data)
+	if kind == KindClassifier {
+		return d.classifier()
+	}
+	var task string
+	var common head
+	m, err := d.body(kind, &common,
+		field{name: "format", read: d.ignoreText},
+		field{name: "kind", read: d.ignoreText},
+		field{name: "task", read: func() error { return d.oneOf(&task, TaskRegression) }},
+		field{name: "target", read: d.textInto(&common.target)},
+		field{name: "guarantee", read: func() error { return d.guarantee(&common.guarantee) }})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.(interface{ Validate() error }).Validate(); err != nil {
+		return nil, d.locate(err)
+	}
+	return m, nil
+}
+
+// head is what models of all kinds have, and the scores of a classifier have
+// from it.
+type head struct {
+	target    string
+	guarantee *Guarantee
+}
+
+// body reads an object with the members that a kind of model has and the given
+// ones, which fill common. The model is not validated yet. A new kind has a case
+// here and in [document.body].
+func (d *jsonReader) body(kind string, common *head, fields ...field) (Model, error) {
 	switch kind {
 	case KindClippedLinear:
-		return decodeClipped(data)
+		return d.clipped(common, fields)
 	case KindAdditive:
-		return decodeAdditive(data)
+		return d.additive(common, fields)
 	}
-	return decodeLinear(data)
+	m := &Linear{}
+	if err := d.members(m, common, fields); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// scoreKinds lists the kinds that a score of a classifier may have: all but
+// classifier.
+func scoreKinds() []string { return []string{KindLinear, KindClippedLinear, KindAdditive} }
+
+// classifier reads a document of kind classifier. The scores are read last:
+// they are about the classifier's target.
+func (d *jsonReader) classifier() (Model, error) {
+	var task string
+	var parts []*jsonReader
+	m := &Classifier{}
+	err := d.object([]field{
+		{name: "format", read: d.ignoreText},
+		{name: "kind", read: d.ignoreText},
+		{name: "task", read: func() error { return d.oneOf(&task, TaskClassification) }},
+		{name: "target", read: d.textInto(&m.Target)},
+		{name: "classes", read: func() error { return d.categories(&m.Classes) }},
+		{name: "scores", read: func() error {
+			return d.array(func() error {
+				from := d.position()
+				err := d.skip()
+				if err == nil {
+					parts = append(parts, d.part(from, d.position()))
+				}
+				return err
+			})
+		}},
+		{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
+	}, refuseUnknown)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		score, err := part.scoreOf(m.Target)
+		if err != nil {
+			return nil, err
+		}
+		m.Scores = append(m.Scores, score)
+	}
+	if err := m.Validate(); err != nil {
+		return nil, d.locate(err)
+	}
+	return m, nil
+}
+
+// scoreOf reads one score, all that d is a reader of.
+func (d *jsonReader) scoreOf(target string) (Model, error) {
+	var kind string
+	first := d.part(d.base, d.base+d.size)
+	if err := first.object([]field{{name: "kind", read: first.known(&kind, scoreKinds()...)}}, skipUnknown); err != nil {
+		return nil, err
+	}
+	return d.body(kind, &head{target: target}, field{name: "kind", read: d.ignoreText})
 }
 
 // readHeader reads format and kind, wherever they stand among the keys, so
@@ -46,39 +136,33 @@ func DecodeModel(r io.Reader) (Model, error) {
 func readHeader(data []byte) (string, error) {
 	d := newJSONReader(data)
 	var format, kind string
-	known := func(s *string, want ...string) func() error {
-		return func() (err error) {
-			at := d.position()
-			*s, err = d.text()
-			if err == nil && !slices.Contains(want, *s) {
-				reads := quote(want[0])
-				for _, w := range want[1:] {
-					reads += " or " + quote(w)
-				}
-				problem := newDecodeError(d.data, at, strings.Join(d.path, ""), fmt.Sprintf("is %s, this version reads %s", quote(*s), reads))
-				problem.err = ErrModelFormat
-				return problem
-			}
-			return err
-		}
-	}
 	err := d.object([]field{
-		{name: "format", read: known(&format, ModelFormat)},
-		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear, KindAdditive)},
+		{name: "format", read: d.known(&format, ModelFormat)},
+		{name: "kind", read: d.known(&kind, append(scoreKinds(), KindClassifier)...)},
 	}, skipUnknown)
 	return kind, err
 }
 
-func decodeLinear(data []byte) (Model, error) {
-	m := &Linear{}
-	if err := decodeMembers(newJSONReader(data), m, m, nil); err != nil {
-		return nil, err
+// known reads one of the names that this version knows into s; another one is
+// [ErrModelFormat].
+func (d *jsonReader) known(s *string, want ...string) func() error {
+	return func() (err error) {
+		at := d.position()
+		*s, err = d.text()
+		if err == nil && !slices.Contains(want, *s) {
+			reads := quote(want[0])
+			for _, w := range want[1:] {
+				reads += " or " + quote(w)
+			}
+			problem := newDecodeError(d.data, at, strings.Join(d.path, ""), fmt.Sprintf("is %s, this version reads %s", quote(*s), reads))
+			problem.err = ErrModelFormat
+			return problem
+		}
+		return err
 	}
-	return m, nil
 }
 
-func decodeClipped(data []byte) (Model, error) {
-	d := newJSONReader(data)
+func (d *jsonReader) clipped(common *head, fields []field) (Model, error) {
 	m := &ClippedLinear{}
 	clip := field{name: "clip", read: func() error {
 		return d.object([]field{
@@ -86,26 +170,23 @@ func decodeClipped(data []byte) (Model, error) {
 			{name: "norm", read: d.numberInto(&m.Norm)},
 		}, refuseUnknown)
 	}}
-	if err := decodeMembers(d, &m.Linear, m, nil, clip); err != nil {
+	if err := d.members(&m.Linear, common, append(fields, clip)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func decodeAdditive(data []byte) (Model, error) {
-	d := newJSONReader(data)
+func (d *jsonReader) additive(common *head, fields []field) (Model, error) {
 	m := &Additive{}
 	var columns []string
 	shapes := field{name: "shapes", read: func() error { return d.shapes(&m.Shapes, &columns) }}
 	score := field{name: "score", read: func() error { return d.score(&m.Score) }}
-	resolve := func() {
-		index := m.columnIndex()
-		for i, name := range columns {
-			m.Shapes[i].Column = index(name)
-		}
-	}
-	if err := decodeMembers(d, &m.Linear, m, resolve, shapes, score); err != nil {
+	if err := d.members(&m.Linear, common, append(fields, shapes, score)); err != nil {
 		return nil, err
+	}
+	index := m.columnIndex()
+	for i, name := range columns {
+		m.Shapes[i].Column = index(name)
 	}
 	return m, nil
 }
@@ -153,17 +234,12 @@ func (d *jsonReader) numbersInto(list *[]float64) func() error {
 	}
 }
 
-// decodeMembers reads a document with the members of a linear model, into m,
-// and further ones, turns names into indices (those of terms, and by resolve
-// unless it is nil), and validates the whole model.
-func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }, resolve func(), further ...field) error {
-	var task string
+// members reads an object with the members of a linear model, into m, and
+// further ones, which fill common, and turns the names of columns in terms into
+// indices.
+func (d *jsonReader) members(m *Linear, common *head, further []field) error {
 	var termColumns []string
 	err := d.object(append([]field{
-		{name: "format", read: d.ignoreText},
-		{name: "kind", read: d.ignoreText},
-		{name: "task", read: func() error { return d.oneOf(&task, TaskRegression) }},
-		{name: "target", read: d.textInto(&m.Target)},
 		{name: "columns", read: func() error { return d.columns(&m.Columns) }},
 		{name: "terms", read: func() error { return d.terms(&m.Terms, &termColumns) }},
 		{name: "intercept", read: func() error {
@@ -178,20 +254,14 @@ func decodeMembers(d *jsonReader, m *Linear, whole interface{ Validate() error }
 				{name: "upper", read: d.numberInto(&m.Upper)},
 			}, refuseUnknown)
 		}},
-		{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
 	}, further...), refuseUnknown)
 	if err != nil {
 		return err
 	}
+	m.Target, m.Guarantee = common.target, common.guarantee
 	index := m.columnIndex()
 	for i, name := range termColumns {
 		m.Terms[i].Column = index(name)
-	}
-	if resolve != nil {
-		resolve()
-	}
-	if err := whole.Validate(); err != nil {
-		return d.locate(err)
 	}
 	return nil
 }

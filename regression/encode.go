@@ -26,24 +26,7 @@ var ErrModelSize = fmt.Errorf("a model file has at most %d bytes", MaxModelBytes
 // [ErrModelSize]; nothing is written then. Other errors are those of w.
 func EncodeModel(w io.Writer, m Model) error {
 	var doc document
-	var err error
-	switch m := m.(type) {
-	case *Linear:
-		if err = m.Validate(); err == nil {
-			m.write(&doc, m.Kind())
-		}
-	case *ClippedLinear:
-		if err = m.Validate(); err == nil {
-			m.write(&doc, m.Kind(), member{"clip", clipLayout{m.Constant, m.Norm}})
-		}
-	case *Additive:
-		if err = m.Validate(); err == nil {
-			m.write(&doc, m.Kind(), m.curves()...)
-		}
-	default:
-		err = ErrModelKind
-	}
-	if err != nil {
+	if err := doc.model(m); err != nil {
 		return err
 	}
 	if doc.err != nil {
@@ -52,7 +35,7 @@ func EncodeModel(w io.Writer, m Model) error {
 	if doc.buf.Len() > MaxModelBytes {
 		return ErrModelSize
 	}
-	_, err = w.Write(doc.buf.Bytes())
+	_, err := w.Write(doc.buf.Bytes())
 	return err
 }
 
@@ -139,9 +122,97 @@ func filled(list []float64) []float64 {
 	return list
 }
 
-// write writes the document of a model of the given kind that m is a part of;
-// further are the members that only that kind has.
-func (m *Linear) write(doc *document, kind string, further ...member) {
+// model writes the document of a model.
+func (d *document) model(m Model) error {
+	v, ok := m.(interface{ Validate() error })
+	if !ok {
+		return ErrModelKind
+	}
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	d.begin()
+	d.member("format", ModelFormat)
+	d.member("kind", m.Kind())
+	d.member("task", m.Output().Task)
+	d.member("target", m.Output().Target)
+	if c, ok := m.(*Classifier); ok {
+		d.member("classes", c.Classes)
+		if err := d.scores(c.Scores); err != nil {
+			return err
+		}
+	} else if err := d.body(m); err != nil {
+		return err
+	}
+	if g := guaranteeOf(m); g != nil {
+		d.member("guarantee", guaranteeLayout(*g))
+	} else {
+		d.member("guarantee", nil)
+	}
+	d.end()
+	return nil
+}
+
+// scores writes the scores of a classifier: of each the kind and what only its
+// kind has. What they have in common is the classifier's.
+func (d *document) scores(scores []Model) error {
+	d.key("scores")
+	d.buf.WriteByte('[')
+	for i, m := range scores {
+		if i > 0 {
+			d.buf.WriteByte(',')
+		}
+		inner := document{indent: d.indent + "    "}
+		inner.begin()
+		inner.member("kind", m.Kind())
+		if err := inner.body(m); err != nil {
+			return err
+		}
+		inner.end()
+		d.buf.WriteString("\n" + inner.indent)
+		d.buf.Write(bytes.TrimSuffix(inner.buf.Bytes(), []byte{'\n'}))
+		if d.err == nil {
+			d.err = inner.err
+		}
+	}
+	d.buf.WriteString("\n" + d.indent + "  ]")
+	return nil
+}
+
+// body writes the members that a kind of model has beside those that all have.
+// A new kind has a case here and in [jsonReader.body].
+func (d *document) body(m Model) error {
+	switch m := m.(type) {
+	case *Linear:
+		m.write(d)
+	case *ClippedLinear:
+		m.write(d, member{"clip", clipLayout{m.Constant, m.Norm}})
+	case *Additive:
+		m.write(d, m.curves()...)
+	default:
+		return ErrModelKind
+	}
+	return nil
+}
+
+// guaranteeOf returns the guarantee of a model of a kind that is written.
+func guaranteeOf(m Model) *Guarantee {
+	switch m := m.(type) {
+	case *Linear:
+		return m.Guarantee
+	case *ClippedLinear:
+		return m.Guarantee
+	case *Additive:
+		return m.Guarantee
+	case *Classifier:
+		return m.Guarantee
+	}
+	return nil
+}
+
+// write writes what a linear model has, of which m may be a part; further are
+// the members that only the kind of the whole has.
+func (m *Linear) write(doc *document, further ...member) {
 	columns := make([]any, len(m.Columns))
 	for i := range m.Columns {
 		columns[i] = m.Columns[i].layout()
@@ -155,11 +226,6 @@ func (m *Linear) write(doc *document, kind string, further ...member) {
 		}
 		terms[i] = layout
 	}
-	doc.begin()
-	doc.member("format", ModelFormat)
-	doc.member("kind", kind)
-	doc.member("task", m.Output().Task)
-	doc.member("target", m.Target)
 	doc.list("columns", columns)
 	doc.list("terms", terms)
 	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
@@ -171,12 +237,6 @@ func (m *Linear) write(doc *document, kind string, further ...member) {
 		}
 	}
 	doc.member("prediction", rangeLayout{m.Lower, m.Upper})
-	if g := m.Guarantee; g != nil {
-		doc.member("guarantee", guaranteeLayout(*g))
-	} else {
-		doc.member("guarantee", nil)
-	}
-	doc.end()
 }
 
 func (c *Column) layout() columnLayout {
@@ -197,20 +257,21 @@ func (c *Column) layout() columnLayout {
 // each line. The first error sticks.
 type document struct {
 	buf     bytes.Buffer
+	indent  string // of the object itself
 	members int
 	err     error
 }
 
 func (d *document) begin() { d.buf.WriteString("{") }
 
-func (d *document) end() { d.buf.WriteString("\n}\n") }
+func (d *document) end() { d.buf.WriteString("\n" + d.indent + "}\n") }
 
 func (d *document) key(name string) {
 	if d.members > 0 {
 		d.buf.WriteByte(',')
 	}
 	d.members++
-	d.buf.WriteString("\n  \"" + name + "\": ")
+	d.buf.WriteString("\n" + d.indent + "  \"" + name + "\": ")
 }
 
 func (d *document) member(name string, value any) {
@@ -225,11 +286,11 @@ func (d *document) list(name string, values []any) {
 		if i > 0 {
 			d.buf.WriteByte(',')
 		}
-		d.buf.WriteString("\n    ")
+		d.buf.WriteString("\n" + d.indent + "    ")
 		d.value(v)
 	}
 	if len(values) > 0 {
-		d.buf.WriteString("\n  ")
+		d.buf.WriteString("\n" + d.indent + "  ")
 	}
 	d.buf.WriteByte(']')
 }

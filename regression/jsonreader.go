@@ -76,23 +76,34 @@ func checkSyntax(data []byte) error {
 
 // jsonReader reads a checked JSON document as a stream of tokens, knows the
 // path and position of each value, and keeps the positions of the first two
-// levels for problems found later.
+// levels (within a score: of the first two there) for problems found later.
 type jsonReader struct {
 	data   []byte
 	dec    *json.Decoder
+	base   int // where in data dec began
+	size   int // how much of data dec reads
 	path   []string
+	depth  int // levels whose positions are kept
 	placed map[string]int
 }
 
 func newJSONReader(data []byte) *jsonReader {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	return &jsonReader{data: data, dec: dec, placed: make(map[string]int)}
+	return &jsonReader{data: data, dec: dec, size: len(data), depth: 2, placed: make(map[string]int)}
+}
+
+// part returns a reader of the value between two positions, which d has passed
+// over: it is where d was, and keeps the positions of two levels more.
+func (d *jsonReader) part(from, to int) *jsonReader {
+	dec := json.NewDecoder(bytes.NewReader(d.data[from:to]))
+	dec.UseNumber()
+	return &jsonReader{data: d.data, dec: dec, base: from, size: to - from, path: append([]string(nil), d.path...), depth: len(d.path) + 2, placed: d.placed}
 }
 
 // position returns the offset of the next key or value.
 func (d *jsonReader) position() int {
-	at := int(d.dec.InputOffset())
+	at := d.base + int(d.dec.InputOffset())
 	for at < len(d.data) && strings.IndexByte(" \t\r\n:,", d.data[at]) >= 0 {
 		at++
 	}
@@ -125,7 +136,7 @@ func (d *jsonReader) locate(err error) error {
 // enter and leave keep the path; enter is called just before the value.
 func (d *jsonReader) enter(step string) {
 	d.path = append(d.path, step)
-	if len(d.path) <= 2 {
+	if len(d.path) <= d.depth {
 		d.placed[strings.Join(d.path, "")] = d.position()
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"github.com/dptrain/dptrain/regression"
 )
 
 // MaxBytes is the largest report that is read.
@@ -38,8 +40,8 @@ func Decode(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(data, &head); err != nil || head.Format == nil {
 		return nil, fmt.Errorf("%w: it is not a JSON object with the key format", ErrFormat)
 	}
-	if *head.Format != Format {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q", ErrFormat, *head.Format, Format)
+	if *head.Format != Format && *head.Format != FormatClasses {
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, *head.Format, Format, FormatClasses)
 	}
 	if err := repeatedKey(json.NewDecoder(bytes.NewReader(data)), ""); err != nil {
 		return nil, err
@@ -48,19 +50,22 @@ func Decode(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrContent, err)
 	}
-	if err := shape(tree, reflect.TypeFor[Report](), ""); err != nil {
+	if err := shape(tree, reflect.TypeFor[Report](), "", *head.Format); err != nil {
 		return nil, err
 	}
 	out := new(Report)
 	if err := json.Unmarshal(data, out); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrContent, err)
 	}
+	if classes := out.Task == regression.TaskClassification; classes != (out.Format == FormatClasses) {
+		return nil, fmt.Errorf("%w: task and format do not fit", ErrContent)
+	}
 	return out, nil
 }
 
 // shape compares a JSON value with the type it is for: the same keys, no null
 // but for pointers. Types of scalars are left to json.Unmarshal.
-func shape(v any, t reflect.Type, path string) error {
+func shape(v any, t reflect.Type, path, format string) error {
 	damaged := func(what string) error { return fmt.Errorf("%w: %s %s", ErrContent, where(path), what) }
 	if t.Kind() == reflect.Pointer {
 		if v == nil {
@@ -77,13 +82,13 @@ func shape(v any, t reflect.Type, path string) error {
 			return damaged("must be a list")
 		}
 		for i, item := range items {
-			if err := shape(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := shape(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), format); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
-		return shapeObject(v, t, path)
+		return shapeObject(v, t, path, format)
 	}
 	if v == nil {
 		return damaged("must not be null")
@@ -91,13 +96,16 @@ func shape(v any, t reflect.Type, path string) error {
 	return nil
 }
 
-func shapeObject(v any, t reflect.Type, path string) error {
+func shapeObject(v any, t reflect.Type, path, format string) error {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return fmt.Errorf("%w: %s must be an object", ErrContent, where(path))
 	}
 	known := map[string]bool{}
 	for i := range t.NumField() {
+		if foreign(t.Field(i), format) {
+			continue
+		}
 		key, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		known[key] = true
 		member, ok := object[key]
@@ -107,7 +115,7 @@ func shapeObject(v any, t reflect.Type, path string) error {
 		case !ok:
 			return fmt.Errorf("%w: %s has no key %q", ErrContent, where(path), key)
 		}
-		if err := shape(member, t.Field(i).Type, strings.TrimPrefix(path+"."+key, ".")); err != nil {
+		if err := shape(member, t.Field(i).Type, strings.TrimPrefix(path+"."+key, "."), format); err != nil {
 			return err
 		}
 	}

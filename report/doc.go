@@ -17,7 +17,8 @@
 //
 // # The account
 //
-// A [Report] answers, in a format that is frozen as "dptrain.report/1": which
+// A [Report] answers, in a format that is frozen as "dptrain.report/1", for
+// classification "dptrain.report/2": which
 // (epsilon, delta) was promised under which relation, what it amounts to as a
 // Gaussian (mu) and at other epsilons (the profile), every release that was
 // paid for with its law, sensitivity and noise scale, the private metrics, what

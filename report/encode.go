@@ -10,12 +10,13 @@ import (
 
 // Encode writes r as report.json. Equal reports give equal bytes. It fails for a
 // report that holds a number that is not finite, and with the errors of w.
-func Encode(w io.Writer, r *Report) error { return encode(w, r) }
+func Encode(w io.Writer, r *Report) error { return encode(w, r, r.Format) }
 
 // encode writes a struct as JSON for people and for line-wise comparison: one
-// member a line, and lists of objects with one object a line.
-func encode(w io.Writer, v any) error {
-	var e encoder
+// member a line, and lists of objects with one object a line. Members that belong
+// to another format are left out.
+func encode(w io.Writer, v any, format string) error {
+	e := encoder{format: format}
 	e.object(reflect.ValueOf(v).Elem(), "")
 	e.buf.WriteByte('\n')
 	if e.err != nil {
@@ -27,8 +28,15 @@ func encode(w io.Writer, v any) error {
 
 // encoder keeps the first error.
 type encoder struct {
-	buf bytes.Buffer
-	err error
+	format string
+	buf    bytes.Buffer
+	err    error
+}
+
+// foreign reports whether a field belongs to another format than this one.
+func foreign(f reflect.StructField, format string) bool {
+	of := f.Tag.Get("format")
+	return of != "" && of != format
 }
 
 // object writes one member a line.
@@ -37,7 +45,7 @@ func (e *encoder) object(v reflect.Value, indent string) {
 	members := 0
 	for i := range v.NumField() {
 		key, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if option == "omitempty" && v.Field(i).IsZero() {
+		if option == "omitempty" && v.Field(i).IsZero() || foreign(v.Type().Field(i), e.format) {
 			continue
 		}
 		if members > 0 {

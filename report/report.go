@@ -5,12 +5,18 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
 )
 
-// Format is the value of the key "format" in the reports written here.
-const Format = "dptrain.report/1"
+// The values of the key "format" in the reports written here. Version 2 is for
+// classification: it has other metrics and is otherwise version 1.
+const (
+	Format        = "dptrain.report/1"
+	FormatClasses = "dptrain.report/2"
+)
 
 // A Report is the public account of one run. Its fields are the keys of
 // report.json, in the order of the file.
@@ -18,7 +24,7 @@ type Report struct {
 	Format      string             `json:"format"`
 	Guarantee   Guarantee          `json:"guarantee"`
 	Events      []Event            `json:"events"` // in the order of the plan
-	Task        string             `json:"task"`   // "regression"
+	Task        string             `json:"task"`   // "regression" or "classification"
 	Target      string             `json:"target"`
 	Features    Features           `json:"features"`
 	Model       Model              `json:"model"`
@@ -83,8 +89,34 @@ type Model struct {
 }
 
 // Metrics are the private measures of quality; nil (null) where none was taken.
+// Each belongs to the format of its tag.
 type Metrics struct {
-	R2 *R2 `json:"r2"`
+	R2               *R2        `json:"r2" format:"dptrain.report/1"`
+	Accuracy         *Share     `json:"accuracy" format:"dptrain.report/2"`
+	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"dptrain.report/2"`
+	Confusion        *Confusion `json:"confusion" format:"dptrain.report/2"`
+}
+
+// A Share is a number from 0 to 1 about the records of Part. The interval
+// [Lower, Upper] has confidence Level and covers the privacy noise only.
+type Share struct {
+	Value   float64 `json:"value"`
+	Lower   float64 `json:"lower"`
+	Upper   float64 `json:"upper"`
+	Level   float64 `json:"level"`
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
+}
+
+// Confusion holds noisy, rounded numbers of the records of Part.
+type Confusion struct {
+	Classes []string `json:"classes"`
+	// Counts has a row for every true class and, last, one for the records in no
+	// declared class; a column for every predicted class.
+	Counts  [][]int `json:"counts"`
+	Scale   float64 `json:"scale"`   // standard deviation of the noise in each
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
 }
 
 // R2 is the coefficient of determination on the records of Part. The interval
@@ -121,6 +153,13 @@ func New(res *pipeline.Result) *Report {
 	for _, e := range res.Events {
 		r.Events = append(r.Events, event(e))
 	}
+	if res.Task == regression.TaskClassification {
+		r.Format = FormatClasses
+	}
+	if c := res.Confusion; c != nil {
+		r.Metrics.Accuracy, r.Metrics.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)
+		r.Metrics.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, Private: true, Part: "holdout"}
+	}
 	if m := res.R2; m != nil {
 		r.Metrics.R2 = &R2{
 			Value: m.Value, Lower: m.Lower, Upper: m.Upper, Level: m.Level, Private: true, Part: "holdout",
@@ -128,6 +167,10 @@ func New(res *pipeline.Result) *Report {
 		}
 	}
 	return r
+}
+
+func share(s evaluate.Share) *Share {
+	return &Share{Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level, Private: true, Part: "holdout"}
 }
 
 // GuaranteeOf returns a guarantee in the form of the report.

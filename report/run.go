@@ -53,4 +53,4 @@ func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
 }
 
 // encode writes run.json.
-func (r *Run) encode(w io.Writer) error { return encode(w, r) }
+func (r *Run) encode(w io.Writer) error { return encode(w, r, r.Format) }

@@ -29,7 +29,11 @@ func Text(w io.Writer, r *Report) error {
 	}
 	row("Model", what)
 	row("Features", names(r.Features.Selected))
-	if trained {
+	switch {
+	case !trained:
+	case r.Format == FormatClasses:
+		row("Accuracy", accuracy(r.Metrics))
+	default:
 		row("R²", metric(r.Metrics.R2))
 	}
 	for _, warning := range r.Warnings {
@@ -61,6 +65,16 @@ func metric(m *R2) string {
 		return "not measured: no records were held out"
 	}
 	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
+}
+
+// accuracy prints the metrics of a classifier.
+func accuracy(m Metrics) string {
+	if m.Accuracy == nil || m.BalancedAccuracy == nil {
+		return metric(nil)
+	}
+	a, b := m.Accuracy, m.BalancedAccuracy
+	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
+		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
 }
 
 func names(list []string) string {

@@ -50,6 +50,15 @@ type Scaler interface {
 	NeedsRanges(Facts) bool
 }
 
+// A Classed selector reads the classes of a classification. Its facts and its
+// view have the target as a category column, whose categories are the classes;
+// a code outside them is in no class. Other selectors are told two classes as a
+// number, -1 and +1.
+type Classed interface {
+	Selector
+	NeedsClasses() bool
+}
+
 // A Selector chooses features.
 type Selector interface {
 	// Name is the method's name in a recipe.

@@ -15,7 +15,8 @@ import (
 	"github.com/dptrain/dptrain/recipe"
 )
 
-const benchLong = `Bench compares methods on public tables by their exact R² on held-out rows.
+const benchLong = `Bench compares methods on public tables by their exact R², or accuracy with
+--task classification, on held-out rows.
 
 A trial trains on nine tenths of the rows with the whole budget and tests on the
 rest; ten trials test every row once, and all methods see the same splits. The
@@ -32,6 +33,7 @@ The numbers are exact, so nothing is private here: bench runs only with --public
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
+  dptrain bench --public --data adult.csv --task classification --categories --method joint-gram,nonprivate-ols
   dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv
   dptrain bench --public --suite seed-001 --data tables/ --out results/`
 
@@ -68,6 +70,9 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&c.Methods, "method", nil, "methods, MODEL or SELECTION+MODEL (default: "+bench.DefaultMethod+
 		", or only the recipes)\nmodels: "+strings.Join(bench.Models(), ", ")+"\nselections: "+strings.Join(bench.Selections(), ", "))
 	flags.StringVar(&c.Target, "target", "", "column to predict (default: the last)")
+	flags.StringVar(&c.Task, "task", "", "regression (default) or classification; the metric is R² or accuracy")
+	flags.StringSliceVar(&c.Classes, "classes", nil, "classes of the target (default: its values in the table, in order)")
+	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
 	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table (default of a suite: that of its paper)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods")
@@ -159,6 +164,10 @@ func benchError(err error) error {
 		return usagef("bench prints exact held-out metrics, which are not private: add --public if the data are public, and train on private data with `dptrain fit`")
 	case errors.Is(err, bench.ErrNoData):
 		return usagef("%v; give --data FILE_OR_DIR", err)
+	case errors.Is(err, bench.ErrTask):
+		return usagef("--task must be regression or classification, and --classes needs --task classification")
+	case errors.Is(err, bench.ErrNoClasses):
+		return usagef("%v; name the target with --target, or its classes with --classes", err)
 	case errors.As(err, &method):
 		return usagef("%v", err)
 	}

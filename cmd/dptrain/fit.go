@@ -30,6 +30,7 @@ func fitCommand(a *app) *cobra.Command {
 		Short: "Train a private model and measure it",
 		Long:  fitLong,
 		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
+  dptrain fit --data adult.csv --target income --task classification --classes '<=50K,>50K' --epsilon 1
   dptrain fit recipe.yaml --force`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {

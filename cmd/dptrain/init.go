@@ -12,27 +12,42 @@ const initLong = `Print a commented recipe for a table. Only the header line is 
 declared about the columns, because that must come from public knowledge.`
 
 func initCommand(a *app) *cobra.Command {
-	var target string
+	var target, task string
+	var classes []string
 	cmd := &cobra.Command{
-		Use:     "init TABLE",
-		Short:   "Write a starter recipe from the header of a table",
-		Long:    initLong,
-		Example: "  dptrain init houses.csv --target price > recipe.yaml",
-		Args:    exactly(1, "one table"),
+		Use:   "init TABLE",
+		Short: "Write a starter recipe from the header of a table",
+		Long:  initLong,
+		Example: `  dptrain init houses.csv --target price > recipe.yaml
+  dptrain init adult.csv --target income --task classification --classes '<=50K,>50K'`,
+		Args: exactly(1, "one table"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			header, err := dataset.Header(args[0], dataset.ReadOptions{})
 			if err != nil {
 				return err
 			}
-			text, err := recipe.Init(header, args[0], target)
+			switch {
+			case task == "classification" && len(classes) < 2:
+				return usagef("--task classification needs --classes: every value the target can take, such as --classes no,yes")
+			case task == "regression" && len(classes) > 0:
+				return usagef("--classes has no meaning for regression; add --task classification")
+			case task != "regression" && task != "classification":
+				return usagef("--task must be regression or classification")
+			}
+			text, err := recipe.Init(header, args[0], target, classes...)
 			if err != nil {
 				return err
+			}
+			if _, problems := recipe.Parse("", text); len(problems) > 0 {
+				return usagef("%s", problems[0].Msg)
 			}
 			_, err = a.stdout.Write(text)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
+	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
+	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes")
 	return cmd
 }
 

@@ -134,7 +134,7 @@ func blankTrim(s string) string { return strings.Trim(s, " \t") }
 
 // writeAppended copies the table and adds the predictions as its last column.
 // Rows get as many fields as the header has.
-func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []float64) error {
+func (in *input) writeAppended(ctx context.Context, w io.Writer, added column) error {
 	recs, err := in.records()
 	if err != nil {
 		return err
@@ -143,17 +143,17 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []f
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(header, func(s string) bool { return blankTrim(s) == predictionColumn }) {
-		return usagef("%s has a column named %s already; rename it, or predict without --append", in.path, predictionColumn)
+	if slices.ContainsFunc(header, func(s string) bool { return blankTrim(s) == added.name }) {
+		return usagef("%s has a column named %s already; rename it, or predict without --append", in.path, added.name)
 	}
 	width := len(header)
 	out := csv.NewWriter(w)
 	out.Comma = in.comma()
-	if err := out.Write(append(slices.Clone(header), predictionColumn)); err != nil {
+	if err := out.Write(append(slices.Clone(header), added.name)); err != nil {
 		return err
 	}
 	row := make([]string, width+1)
-	for i, p := range predictions {
+	for i := range added.values {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -163,7 +163,7 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, predictions []f
 		}
 		clear(row)
 		copy(row[:width], fields)
-		row[width] = strconv.FormatFloat(p, 'g', -1, 64)
+		row[width] = added.cell(i)
 		if err := out.Write(row); err != nil {
 			return err
 		}

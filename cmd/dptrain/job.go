@@ -15,10 +15,10 @@ import (
 
 // recipeFlags are the flags that stand for keys of a recipe.
 type recipeFlags struct {
-	data, target, epsilon, delta, out, relation string
-	exclude                                     []string
-	holdout                                     float64
-	set                                         *pflag.FlagSet
+	data, target, epsilon, delta, out, relation, task string
+	exclude, classes                                  []string
+	holdout                                           float64
+	set                                               *pflag.FlagSet
 }
 
 // add declares the flags on a verb.
@@ -27,11 +27,13 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.SortFlags = false
 	set.StringVar(&f.data, "data", "", "the table: a `FILE` .csv, .tsv (also .gz) or .parquet")
 	set.StringVar(&f.target, "target", "", "the `COLUMN` to predict")
+	set.StringVar(&f.task, "task", "", "what the target is, by `NAME`: regression (default) or classification")
+	set.StringSliceVar(&f.classes, "classes", nil, "the `CLASSES` of the target, for classification: no,yes")
 	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
 	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
 	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
 	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
-	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out R² (default 0.1)")
+	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out metric (default 0.1)")
 }
 
 // addOut declares --out, for the verb that writes.
@@ -44,6 +46,7 @@ func flagKeys() map[string]string {
 	return map[string]string{
 		"data": "data.path", "target": "data.target", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
 		"out": "output.dir", "relation": "privacy.relation", "exclude": "data.exclude", "holdout": "holdout",
+		"task": "task", "classes": "data.classes",
 	}
 }
 
@@ -117,6 +120,10 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
 			r.Privacy.Relation = f.relation
 		case "data.exclude":
 			r.Data.Exclude = f.exclude
+		case "task":
+			r.Task = f.task
+		case "data.classes":
+			r.Data.Classes = f.classes
 		case "holdout":
 			r.Holdout = f.holdout
 		}

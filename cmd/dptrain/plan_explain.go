@@ -110,6 +110,8 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 	case errors.Is(err, bench.ErrExplainRows):
 		return usagef("--rows takes 1 to %d different numbers from %d to %d",
 			bench.MaxExplainSizes, bench.MinExplainRows, bench.MaxExplainRows)
+	case errors.Is(err, bench.ErrExplainTask):
+		return usagef("--explain is for regression: its synthetic tables have a number as their target; `dptrain plan` without it prints the price")
 	case errors.Is(err, bench.ErrTooWide):
 		return usagef("tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude")
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 )
 
 const predictLong = `Print one prediction a record, in the order of the table, under the header line
-"prediction". Inputs are treated as in training: a number that is missing or
+"prediction", or for a classifier one class a record, under the name of the
+target. Inputs are treated as in training: a number that is missing or
 unreadable takes the model's missing value, every number is clamped to its
 range, and an unknown category counts as other. DATA is a .csv or .tsv (also
 .gz) or .parquet file, or - for CSV on standard input.`
@@ -84,11 +86,12 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err != nil {
 		return err
 	}
+	column := newColumn(model.Output(), predictions)
 	write := func(w io.Writer) error {
 		if flags.append {
-			return in.writeAppended(ctx, w, predictions)
+			return in.writeAppended(ctx, w, column)
 		}
-		return writePredictions(ctx, w, predictions)
+		return column.write(ctx, w)
 	}
 	if flags.out == "" {
 		return write(a.stdout)
@@ -149,27 +152,69 @@ func rowsOf(t *dataset.Table) regression.Rows {
 	return rows
 }
 
-// predictionColumn is the header of the predictions.
-const predictionColumn = "prediction"
+// column is what predict adds to a table.
+type column struct {
+	name    string
+	classes []string // nil: numbers
+	values  []float64
+}
+
+// newColumn names predictions: numbers are headed "prediction", classes with the
+// name of the target.
+func newColumn(o regression.Output, predictions []float64) column {
+	if len(o.Classes) > 0 {
+		return column{o.Target, o.Classes, predictions}
+	}
+	return column{name: "prediction", values: predictions}
+}
+
+// cell returns a prediction as text.
+func (c column) cell(i int) string {
+	if c.classes == nil {
+		return strconv.FormatFloat(c.values[i], 'g', -1, 64)
+	}
+	return c.classes[int(c.values[i])]
+}
 
 // checkEvery is how many rows are written between two looks at the context.
 const checkEvery = 1 << 14
 
-// writePredictions writes a CSV of one column.
-func writePredictions(ctx context.Context, w io.Writer, predictions []float64) error {
+// write writes a CSV of one column.
+func (c column) write(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	out.WriteString(predictionColumn + "\n")
+	quoted := make([]string, len(c.classes))
+	for k, name := range c.classes {
+		quoted[k] = csvCell(name)
+	}
+	out.WriteString(csvCell(c.name) + "\n")
 	var buf []byte
-	for i, p := range predictions {
+	for i, p := range c.values {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		buf = append(strconv.AppendFloat(buf[:0], p, 'g', -1, 64), '\n')
-		if _, err := out.Write(buf); err != nil {
+		if c.classes != nil {
+			buf = append(buf[:0], quoted[int(p)]...)
+		} else {
+			buf = strconv.AppendFloat(buf[:0], p, 'g', -1, 64)
+		}
+		if _, err := out.Write(append(buf, '\n')); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
+}
+
+// csvCell returns text as the only cell of a CSV line. An empty one is quoted: an
+// empty line would be no record.
+func csvCell(text string) string {
+	if text == "" {
+		return `""`
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{text}) // a Builder takes everything
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // input is the table of predict.

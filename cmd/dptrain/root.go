@@ -56,10 +56,10 @@ func verbs(a *app) []*cobra.Command {
 	}
 }
 
-const rootLong = `dptrain trains regression models with differential privacy.
+const rootLong = `dptrain trains regression models and classifiers with differential privacy.
 
 From a table, the name of the target and a privacy budget it makes a model, a
-private held-out R² and an account of everything that was spent.`
+private held-out R² or accuracy and an account of everything that was spent.`
 
 const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
 
@@ -85,7 +85,7 @@ func init() {
 // rootCommand builds the command tree.
 func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use: "dptrain", Short: "Train regression models with differential privacy",
+		Use: "dptrain", Short: "Train regression models and classifiers with differential privacy",
 		Long: rootLong, Example: rootExample,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

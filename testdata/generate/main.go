@@ -1,7 +1,8 @@
-// Command generate writes the synthetic table of testdata/houses.csv to its
-// standard output:
+// Command generate writes a synthetic table of testdata/ to its standard
+// output:
 //
 //	go run ./testdata/generate > testdata/houses.csv
+//	go run ./testdata/generate loans > testdata/loans.csv
 package main
 
 import (
@@ -12,7 +13,11 @@ import (
 )
 
 func main() {
-	if err := fixture.WriteHouses(os.Stdout); err != nil {
+	write := fixture.WriteHouses
+	if len(os.Args) > 1 && os.Args[1] == "loans" {
+		write = fixture.WriteLoans
+	}
+	if err := write(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}

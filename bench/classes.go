@@ -1,0 +1,220 @@
+package bench
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/adapter/golearn"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// MetricAccuracy is the name of the metric of a classification: the exact share
+// of the held-out rows in a class that are predicted to be in it.
+const MetricAccuracy = "accuracy"
+
+// maxLevels is the largest number of different values that a text column may
+// have to become a category column; the values of a wider one are missing
+// numbers.
+const maxLevels = 1000
+
+var (
+	// ErrTask is returned for a task that is neither regression nor
+	// classification, and for classes without a classification.
+	ErrTask = errors.New("bench: the task must be regression or classification, and only classification has classes")
+	// ErrNoClasses is returned for a table whose target has fewer than two
+	// different values, or more than a classifier takes.
+	ErrNoClasses = errors.New("bench: the values of the target are no list of classes")
+)
+
+// tableFacts is what an experiment takes from a public table before it plans
+// its methods. On private data it would have to be declared.
+type tableFacts struct {
+	classes []string                 // of the target, for classification
+	columns map[string]recipe.Column // declarations of text columns
+}
+
+// facts reads what an experiment needs of a table: the classes of the target
+// unless they are given, and the values of text columns if they are to be
+// categories.
+func (c Config) facts(s source, header []string, target string) (tableFacts, error) {
+	f := tableFacts{classes: c.Classes}
+	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
+		return f, nil
+	}
+	levels, err := readLevels(s.path, header)
+	if err != nil {
+		return f, err
+	}
+	f.columns = map[string]recipe.Column{}
+	for j, name := range header {
+		switch {
+		case name != target && c.Categories && levels[j].text && len(levels[j].names) <= maxLevels:
+			f.columns[name] = recipe.Column{Categories: levels[j].sorted()}
+		case name == target && c.Task == regression.TaskClassification && len(f.classes) == 0:
+			if n := len(levels[j].names); n < 2 || n > evaluate.MaxClasses {
+				return f, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)
+			}
+			f.classes = levels[j].sorted()
+		}
+	}
+	return f, nil
+}
+
+// spellings collects the different values of a column.
+type spellings struct {
+	names map[string]bool
+	text  bool // one is not a number
+}
+
+// sorted returns the values, numbers by size and text by its letters.
+func (l spellings) sorted() []string {
+	names := make([]string, 0, len(l.names))
+	for name := range l.names {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, errX := strconv.ParseFloat(a, 64)
+		y, errY := strconv.ParseFloat(b, 64)
+		if errX == nil && errY == nil && x != y {
+			if x < y {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// add takes in a cell; one that is missing by the rules of package dataset is no
+// value.
+func (l *spellings) add(cell string) {
+	cell = strings.Trim(cell, " \t")
+	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
+		return
+	}
+	if len(l.names) <= maxLevels {
+		l.names[cell] = true
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err != nil {
+		l.text = true
+	}
+}
+
+// readLevels reads the values of every column of a public CSV or TSV table.
+func readLevels(path string, header []string) ([]spellings, error) {
+	fail := func(msg string) error {
+		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
+	}
+	suffix, _ := suffixOf(path)
+	if suffix == ".parquet" {
+		return nil, fail("classes and categories are read from .csv and .tsv tables only")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fail("the table cannot be opened")
+	}
+	defer file.Close()
+	var src io.Reader = file
+	if strings.HasSuffix(suffix, ".gz") {
+		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
+			return nil, fail("the table is no gzip file")
+		}
+	}
+	rows := csv.NewReader(src)
+	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
+	if strings.HasPrefix(suffix, ".tsv") {
+		rows.Comma = '\t'
+	}
+	out := make([]spellings, len(header))
+	for j := range out {
+		out[j].names = map[string]bool{}
+	}
+	for first := true; ; first = false {
+		cells, err := rows.Read()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fail("the table is damaged")
+		}
+		if first {
+			continue
+		}
+		for j, cell := range cells[:min(len(cells), len(header))] {
+			out[j].add(cell)
+		}
+	}
+}
+
+// openClassifier is openly for a target of classes: one baseline of -1 and +1 for two
+// classes, else one for each class against the others.
+func openClassifier(b regression.Trainer, p *pipeline.Pipeline, features []int) trainer {
+	target := p.Schema.Index(p.Target)
+	classes := p.Schema.Columns[target].Categories
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		c := &regression.Classifier{Target: p.Target, Classes: classes}
+		d := regression.Design{Target: p.Target, Y: make([]float64, t.Len())}
+		d.Names, d.X = expand(t, features)
+		for k := range classes {
+			if len(classes) == 2 && k == 0 {
+				continue
+			}
+			for i, code := range t.Codes(target) {
+				switch {
+				case int(code) == k:
+					d.Y[i] = 1
+				case int(code) < len(classes):
+					d.Y[i] = -1
+				default:
+					d.Y[i] = 0
+				}
+			}
+			model, err := b.Fit(ctx, d)
+			if err != nil {
+				return nil, err
+			}
+			c.Scores = append(c.Scores, model)
+		}
+		return func(t *dataset.Table) ([]float64, error) {
+			rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
+			names, columns := expand(t, features)
+			for j, name := range names {
+				rows.Numeric[name] = columns[j]
+			}
+			return c.Predict(nil, rows)
+		}, nil
+	}
+}
+
+// scoreClasses is the exact accuracy over the rows in a class, counted by
+// golearn.
+func scoreClasses(classes []string, prediction []float64, truth []int32) (float64, error) {
+	var known, guess []int32
+	for i, k := range truth {
+		if int(k) < len(classes) {
+			known, guess = append(known, k), append(guess, int32(prediction[i]))
+		}
+	}
+	if len(known) == 0 {
+		return 0, ErrNoTestRow
+	}
+	matrix, err := golearn.ConfusionOfCodes(classes, known, guess)
+	if err != nil {
+		return 0, err
+	}
+	return golearn.Accuracy(matrix), nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+// classCSV is a table whose target is "over 50 K" where a is large, "under 50 K"
+// where it is small, and nothing that is declared in every fiftieth row.
+func classCSV(rows int) string {
+	var s strings.Builder
+	s.WriteString("a,b,income\n")
+	for i := range rows {
+		a, b := i%101, i%5
+		class := "under 50 K"
+		switch {
+		case i%50 == 0:
+			class = "crimson"
+		case a > 50:
+			class = "over 50 K"
+		}
+		fmt.Fprintf(&s, "%d,%d,%s\n", a, b, class)
+	}
+	return s.String()
+}
+
+// TestFitClasses: from flags to published classes.
+func TestFitClasses(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", classCSV(8000))
+	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "2")
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "Accuracy") || !strings.Contains(got.stdout, "balanced over the classes") {
+		t.Fatalf("%+v", got)
+	}
+	r, err := report.Decode(strings.NewReader(read(t, filepath.Join("out", "release", "report.json"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.FormatClasses || a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
+		t.Errorf("%+v, accuracy %+v", r, a)
+	}
+	if recipe := read(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe, "classes: [under 50 K, over 50 K]") {
+		t.Error(recipe)
+	}
+	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
+		if strings.Contains(read(t, filepath.Join("out", "release", file)), "crimson") {
+			t.Errorf("%s repeats a cell", file)
+		}
+	}
+	write(t, "new.csv", "b,a\n1,3\n2,97\n,99\n")
+	model := filepath.Join("out", "release", "model.json")
+	if got, want := dptrain(t, "predict", model, "new.csv"), (result{0, "income\nunder 50 K\nover 50 K\nover 50 K\n", ""}); got != want {
+		t.Errorf("%+v", got)
+	}
+	if got, want := dptrain(t, "predict", model, "new.csv", "--append"), (result{0, "b,a,income\n1,3,under 50 K\n2,97,over 50 K\n,99,over 50 K\n", ""}); got != want {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage || !strings.Contains(got.stderr, "has a column named income already") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPredictQuotesClasses: class names are cells of a CSV.
+func TestPredictQuotesClasses(t *testing.T) {
+	chdir(t)
+	score := func(b int) string {
+		return fmt.Sprintf(`{"kind": "linear", "columns": [{"name":"a","type":"numeric","lower":-9,"upper":9,"missing":0}],
+			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`, b)
+	}
+	write(t, "model.json", `{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
+		"classes": ["a, b", "", "say \"no\""], "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
+	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"), (result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestClassesOfAnyTable: whatever classes the rows hold, a run ends in the same
+// way and says the same: one class only, none, more than are declared, numbers
+// as classes.
+func TestClassesOfAnyTable(t *testing.T) {
+	rows := func(class func(i int) string) string {
+		s := "a,y\n"
+		for i := range 200 {
+			s += fmt.Sprintf("%d,%s\n", i%7, class(i))
+		}
+		return s
+	}
+	for name, table := range map[string]string{
+		"both":      rows(func(i int) string { return fmt.Sprint(i % 2) }),
+		"one class": rows(func(int) string { return "1" }),
+		"no class":  rows(func(int) string { return "" }),
+		"unseen":    rows(func(i int) string { return fmt.Sprint(i % 9) }),
+		"floats":    rows(func(i int) string { return fmt.Sprintf("%d.0", i%2) }),
+		"empty":     "a,y\n",
+	} {
+		for _, classes := range []string{"0,1", "0,1,2"} {
+			chdir(t)
+			write(t, "t.csv", table)
+			got := dptrain(t, "fit", "--data", "t.csv", "--target", "y", "--task", "classification", "--classes", classes, "--epsilon", "1", "-q")
+			if got != (result{}) {
+				t.Errorf("%s, classes %s: %+v", name, classes, got)
+			}
+			var confusion struct {
+				Metrics struct {
+					Confusion struct {
+						Classes []string
+						Counts  [][]int
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(read(t, filepath.Join("out", "release", "report.json"))), &confusion); err != nil {
+				t.Error(err)
+			}
+			if c := confusion.Metrics.Confusion; strings.Join(c.Classes, ",") != classes || len(c.Counts) != len(c.Classes)+1 {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}
+
+func TestClassMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", classCSV(20))
+	base := "--data t.csv --target income --epsilon 1 "
+	for args, want := range map[string]result{
+		"fit " + base + "--task classification":                          {exitRecipe, "", "data.classes is required for classification"},
+		"fit " + base + "--classes a,b":                                  {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
+		"fit " + base + "--task classification --classes a,b,a":          {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
+		"fit " + base + "--task ranking":                                 {exitRecipe, "", "--task: task: unknown name \"ranking\""},
+		"plan " + base + "--task classification --classes a,b --explain": {exitUsage, "", "--explain is for regression"},
+		"init t.csv --task classification":                               {exitUsage, "", "--task classification needs --classes"},
+		"init t.csv --classes a,b":                                       {exitUsage, "", "--classes has no meaning for regression"},
+		"init t.csv --task classification --classes a,a":                 {exitUsage, "", "class \"a\" is listed twice"},
+		"init t.csv --task guess":                                        {exitUsage, "", "--task must be regression or classification"},
+	} {
+		got := dptrain(t, strings.Fields(args)...)
+		if got.code != want.code || got.stdout != "" || !strings.Contains(got.stderr, want.stderr) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	write(t, "r.yaml", dptrain(t, "init", "t.csv", "--task", "classification", "--classes", "under 50 K,over 50 K").stdout)
+	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy/confusion") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,166 @@
+package regression
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const classifierGoldenFile = "testdata/model-1-classifier.json"
+
+// score returns the linear score a + b x, or x where the row is in category c.
+func score(a, b float64) *Linear {
+	return &Linear{
+		Target:  "income",
+		Columns: []Column{{Name: "x", Lower: -10, Upper: 10}, {Name: "kind", Type: Category, Categories: []string{"c", "d"}}},
+		Terms:   []Term{{Column: 0, Coefficient: b, StdError: .5}, {Column: 1, Category: "c", Coefficient: 4}},
+		Lower:   -16, Upper: 16, Intercept: a,
+	}
+}
+
+func classifierSample() *Classifier {
+	additive := &Additive{Linear: *score(.25, 0), Shapes: []Shape{{Column: 0, Step: Step{Edges: []float64{0}, Values: []float64{-1, 1}}}}}
+	return &Classifier{
+		Target: "income", Classes: []string{"under 50 K", `50 "K", or <so>`, ""},
+		Scores:    []Model{score(1, -1), &ClippedLinear{Linear: *score(1.5, 0), Constant: .5, Norm: 2}, additive},
+		Guarantee: &Guarantee{Epsilon: 1, Delta: 1e-5, Mu: .25, Relation: "substitute"},
+	}
+}
+
+// TestClassifierGolden: the file must be read for ever, and be written byte for
+// byte until there is a later version.
+func TestClassifierGolden(t *testing.T) {
+	if *writeGolden {
+		if err := os.WriteFile(classifierGoldenFile, encode(t, classifierSample()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(classifierGoldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeModel(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(encodeTwice(t, m), string(golden)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(golden), string(encode(t, classifierSample()))); diff != "" {
+		t.Error(diff)
+	}
+	rows := classifierRows()
+	want, err1 := classifierSample().Predict(nil, rows)
+	got, err2 := m.Predict(nil, rows)
+	if err1 != nil || err2 != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v; %v, %v", got, want, err1, err2)
+	}
+}
+
+func encodeTwice(t *testing.T, m Model) string { return string(encode(t, m)) }
+
+func classifierRows() Rows {
+	return Rows{
+		N: 5, Numeric: map[string][]float64{"x": {-5, 5, .9, 0, 1e9}},
+		Labels: map[string][]string{"kind": {"d", "d", "c", "z", "d"}},
+	}
+}
+
+// TestClassifierPredicts: the largest score wins, the first of equal ones; with
+// two classes the sign decides.
+func TestClassifierPredicts(t *testing.T) {
+	m := &Classifier{Target: "income", Classes: []string{"a", "b", "c"}, Scores: []Model{score(1, -1), score(1, 0), score(1, 1)}}
+	got, err := m.Predict(make([]float64, 0, 9), classifierRows())
+	if want := []float64{0, 2, 2, 0, 2}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
+	}
+	m = &Classifier{Target: "income", Classes: []string{"a", "b"}, Scores: []Model{score(0, 1)}}
+	got, err = m.Predict(got, classifierRows())
+	if want := []float64{0, 1, 1, 0, 1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
+	}
+	other := score(0, 0)
+	other.Columns = append([]Column{{Name: "y"}}, other.Columns[:1]...)
+	other.Terms = nil
+	m = &Classifier{Target: "income", Classes: []string{"a", "b", "c"}, Scores: []Model{score(0, 0), other, score(0, 0)}}
+	var names []string
+	for _, c := range m.Inputs() {
+		names = append(names, c.Name)
+	}
+	if !slices.Equal(names, []string{"x", "kind", "y"}) {
+		t.Errorf("inputs %v", names)
+	}
+}
+
+// Each case replaces a part of the file; the message must be exactly this.
+func TestDecodeClassifierRefuses(t *testing.T) {
+	golden := string(encode(t, classifierSample()))
+	for _, c := range []struct{ old, new, want string }{
+		{`"classes": [`, `"classes": 3, "x": [`, `model file 6:14: classes: must be a list`},
+		{`"under 50 K",`, `"",`, `model file 6:38: classes[2]: the class is listed twice`},
+		{`,""]`, `]`, `model file 7:13: scores: 2 classes take 1 scores, not 3`},
+		{`"under 50 K","50 \"K\", or <so>",""`, `"a"`, `model file 6:14: classes: are fewer than two`},
+		{`  "target": "income",` + "\n", "", `model file 1:1: key "target" is absent`},
+		{`"kind": "additive"`, `"kind": "votes-9"`, `model file 36:15: scores[2].kind: is "votes-9", this version reads "linear" or "clipped-linear" or "additive"`},
+		{`"kind": "additive"`, `"kind": "classifier"`, `model file 36:15: scores[2].kind: is "classifier", this version reads "linear" or "clipped-linear" or "additive"`},
+		{`"kind": "additive",`, ``, `model file 35:5: scores[2]: key "kind" is absent`},
+		{`"kind": "additive"`, `"kind": "linear"`, `model file 46:7: scores[2]: unknown key "shapes"`},
+		{`"edges":[0]`, `"edges":[0,"a"]`, `model file 47:34: scores[2].shapes[0].edges[1]: must be a number`},
+		{`"edges":[0],"values":[-1,1]`, `"edges":[0,0],"values":[-1,1,2]`, `model file 47:9: scores[2].shapes[0].edges: do not increase`},
+		{`"column":"x","coefficient":-1`, `"column":"w","coefficient":-1`, `model file 15:9: scores[0].terms[0].column: no column has this name`},
+		{`"lower":-10,"upper":10`, `"lower":10,"upper":-10`, `model file 11:9: scores[0].columns[0].lower: is above upper`},
+		{`"categories":["c","d"]`, `"categories":["c","e"]`, `model file 25:9: scores[1].columns[1]: another score has this column with another type or other categories`},
+		{`"delta":0.00001`, `"delta":7`, `model file 53:37: guarantee.delta: must be in [0, 1)`},
+		{`"kind": "linear",`, `"kind": "linear", "guarantee": null,`, `model file 9:25: scores[0]: unknown key "guarantee"`},
+		{`"task": "classification"`, `"task": "regression"`, `model file 4:11: task: is "regression", must be classification`},
+	} {
+		file := strings.Replace(golden, c.old, c.new, 1)
+		if file == golden {
+			t.Errorf("%q does not occur", c.old)
+			continue
+		}
+		_, err := DecodeModel(strings.NewReader(file))
+		var problem *DecodeError
+		if !errors.As(err, &problem) || err.Error() != c.want {
+			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
+		}
+		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err, ErrModelFormat) != isFormat {
+			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
+		}
+	}
+}
+
+func TestClassifierValidate(t *testing.T) {
+	for want, change := range map[string]func(*Classifier){
+		"model: target: is not valid UTF-8":                                   func(m *Classifier) { m.Target = "\xff" },
+		"model: classes[0]: is not valid UTF-8":                               func(m *Classifier) { m.Classes[0] = "\xff" },
+		"model: scores[0]: is not a number for the target":                    func(m *Classifier) { m.Scores[0] = &Linear{Target: "x"} },
+		"model: scores[1]: is not a number for the target":                    func(m *Classifier) { m.Scores[1] = classifierSample() },
+		"model: scores[0].prediction.lower: is above upper":                   func(m *Classifier) { m.Scores[0].(*Linear).Lower = 99 },
+		"model: guarantee.relation: must name the neighbouring relation":      func(m *Classifier) { m.Guarantee.Relation = "" },
+		"model: scores: 4 classes take 4 scores, not 3":                       func(m *Classifier) { m.Classes = append(m.Classes, "fourth") },
+		"model: scores[2].shapes[0].values: is not one value more than edges": func(m *Classifier) { m.Scores[2].(*Additive).Shapes[0].Values = nil },
+	} {
+		m := classifierSample()
+		change(m)
+		if err := m.Validate(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := m.Predict(nil, classifierRows()); err == nil {
+			t.Errorf("%s: it predicts", want)
+		}
+		if err := EncodeModel(&bytes.Buffer{}, m); err == nil {
+			t.Errorf("%s: it is written", want)
+		}
+	}
+	m := classifierSample()
+	m.Scores[0] = otherModel{score(0, 0)}
+	if err := EncodeModel(&bytes.Buffer{}, m); !errors.Is(err, ErrModelKind) {
+		t.Errorf("a score of another kind: %v", err)
+	}
+}
