@@ -34,10 +34,10 @@ func minimized(t *testing.T, s *Session, rows [][]int16, lambda float64, classes
 // TestMinimizerSensitivity searches all neighbouring tables of up to two records
 // of every direction, label and length: the change is never above the declared
 // sensitivity and reaches it, 1 R/Lambda under add-remove and 2 under
-// substitution, from Lambda = 2 R^2 on; with less, margins pass 1/2.
+// substitution, where Lambda is at least 2 R^2; with less, margins pass 1/2.
 func TestMinimizerSensitivity(t *testing.T) {
-	rows := [][]int16{{FixedOne, 0}, {0, -FixedOne}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
-	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {.4, 0}, {1.25, .7}, {4, .9999}, {20, .9999}, {1e4, .9999}} {
+	rows := [][]int16{{FixedOne, 0}, {FixedOne, FixedOne}, {-FixedOne, 300}, {0, 0}, {4000, 8000}}
+	for _, c := range []struct{ lambda, reached float64 }{{.0125, 0}, {1.25, .7}, {20, .9999}} {
 		search(t, 2, len(rows)*3, c.reached, func(s *Session, pick []int) Bounded[Vector] {
 			return minimized(t, s, rows, c.lambda, 2, pick)
 		})

@@ -117,7 +117,7 @@ func (p *Problem) dots(out []float64, lo int, a Point) {
 	var rest [chunk]float64
 	k := float64(p.Constant)
 	last := len(p.Columns)
-	first := a.High[last] * k
+	first := float64(a.High[last] * k) // here and below a conversion forbids fusing
 	second := math.FMA(a.High[last], k, -first) + a.Low[last]*k
 	for i := range out {
 		out[i], rest[i] = first, second
@@ -132,7 +132,7 @@ func (p *Problem) dots(out []float64, lo int, a Point) {
 				continue
 			}
 			x := float64(v)
-			product := h * x
+			product := float64(h * x)
 			e := math.FMA(h, x, -product) + l*x
 			sum, r := twoSum(out[i], product)
 			out[i], rest[i] = sum, rest[i]+(r+e)

@@ -31,13 +31,14 @@ func (p Point) clone() Point {
 func (p Point) plus(t float64, step []float64) Point {
 	q := p.clone()
 	for j, s := range step {
-		sum, e := twoSum(q.High[j], t*s)
+		sum, e := twoSum(q.High[j], float64(t*s))
 		q.High[j], q.Low[j] = twoSum(sum, q.Low[j]+e)
 	}
 	return q
 }
 
-// twoSum returns a + b and its rounding error, exactly (Knuth).
+// twoSum returns a + b and its rounding error, exactly (Knuth). Arguments that are
+// products need a conversion to float64, or a fused operation could round once.
 func twoSum(a, b float64) (sum, rest float64) {
 	sum = a + b
 	z := sum - a
