@@ -14,8 +14,9 @@
 // A [Bounded] value is a private statistic together with an upper bound on how
 // far it can lie from the same statistic on a neighbouring table. Only the
 // bounding accumulators of this package make one ([Histogram], [Gram],
-// [Cross], [BinSums], [ClassStats], [Ranks], [Sums], [Kendall]; [Session.Count]
-// for a number of records): they clamp, count and add in integers, so the
+// [Cross], [BinSums], [ClassStats], [Ranks], [Sums], [Kendall], [Votes], the
+// products; [Session.Count] for a number of records; [Minimizer], which proves
+// its bound instead): they clamp, count and add in integers, so the
 // bound holds by construction and does not depend on the order of the rows or
 // the number of threads. A [Public] value is what a release returns, or a
 // declared fact ([Const]).

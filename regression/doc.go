@@ -36,5 +36,6 @@
 // scikit-learn's LinearRegression, Ridge and Lasso. [LassoSolver] is the same
 // lasso for repeated use on one table: it computes no product of two columns
 // twice, and starts each solution from the last. Tall and wide tables take
-// different ways to the same solution.
+// different ways to the same solution. [Logistic] and [LinearSVM] do the same for
+// classification; [ClassBaseline] names them.
 package regression

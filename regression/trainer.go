@@ -12,6 +12,12 @@ const (
 	NonprivateLasso = "nonprivate-lasso"
 )
 
+// Names of the baselines of classification.
+const (
+	NonprivateLogistic = "nonprivate-logistic"
+	NonprivateSVM      = "nonprivate-svm"
+)
+
 // Trainer fits a model to a numeric table without privacy: what an experiment
 // on public data runs under a method's name.
 type Trainer interface {

@@ -1,0 +1,110 @@
+package hinge
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// A Problem is one minimisation. Rows have one entry a column and then Constant.
+type Problem struct {
+	Columns  [][]int16 // one slice an entry, all of the length of Labels
+	Labels   []int8    // +1, -1, or 0 for a row that is left out
+	Constant int64     // the last entry of every row, at most 2^40
+	Norm     float64   // the norm of no row exceeds it
+	Lambda   float64   // > 0
+}
+
+// A Point is a vector whose coordinates are High + Low, |Low| at most half a unit
+// in the last place of High; the last one belongs to the constant.
+type Point struct{ High, Low []float64 }
+
+func newPoint(d int) Point { return Point{make([]float64, d), make([]float64, d)} }
+
+func (p Point) clone() Point {
+	return Point{append([]float64(nil), p.High...), append([]float64(nil), p.Low...)}
+}
+
+// plus returns p + t step.
+func (p Point) plus(t float64, step []float64) Point {
+	q := p.clone()
+	for j, s := range step {
+		sum, e := twoSum(q.High[j], float64(t*s))
+		q.High[j], q.Low[j] = twoSum(sum, q.Low[j]+e)
+	}
+	return q
+}
+
+// twoSum returns a + b and its rounding error, exactly (Knuth). Arguments that are
+// products need a conversion to float64, or a fused operation could round once.
+func twoSum(a, b float64) (sum, rest float64) {
+	sum = a + b
+	z := sum - a
+	return sum, (a - (sum - z)) + (b - z)
+}
+
+// chunk is the number of rows that are summed before sums are added up: 2^12
+// products of slopes, at most 2^26 of their units, and entries, at most 2^14,
+// stay below 2^53.
+const chunk = 1 << 12
+
+// slopeUnits is the inverse of the grid on which slopes are summed exactly.
+const slopeUnits = 1 << 26
+
+func (p *Problem) chunks() int { return (len(p.Labels) + chunk - 1) / chunk }
+
+func (p *Problem) rows(c int) (lo, hi int) { return c * chunk, min((c+1)*chunk, len(p.Labels)) }
+
+// slope returns the derivative of the loss at margin m.
+func slope(m float64) float64 { return min(max(m-1.5, -1), 0) }
+
+// active reports whether the loss is curved at margin m.
+func active(m float64) bool { return m > .5 && m < 1.5 }
+
+// forEach calls work(worker, i) for i in [0, count) on several goroutines; work
+// must write to places of i or of the worker only.
+func forEach(ctx context.Context, count int, work func(worker, i int)) error {
+	workers := min(runtime.GOMAXPROCS(0), count)
+	if workers <= 1 {
+		for i := range count {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			work(0, i)
+		}
+		return ctx.Err()
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= count {
+					return
+				}
+				work(w, i)
+			}
+		})
+	}
+	group.Wait()
+	return ctx.Err()
+}
+
+func norm(v []float64) float64 {
+	sum := 0.
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}

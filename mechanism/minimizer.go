@@ -1,0 +1,192 @@
+package mechanism
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/hinge"
+)
+
+// MinimizerTolerance is how far from 0, in the longest row R, the gradient at a
+// released minimiser may be. It widens the sensitivity by 2e-5 of itself, and is
+// reached for every table of up to 2^31 records (see package internal/hinge).
+const MinimizerTolerance = 1e-5
+
+// LeastPenalty is the smallest ridge penalty of a [Minimizer] for rows of norm 1.
+const LeastPenalty = .01
+
+// A Minimizer holds labelled rows and minimises over them
+//
+//	J(w) = sum_i l(y_i w.z_i) + Lambda/2 |w|^2,
+//
+// l the huberised hinge loss (0 from margin 3/2 on, a parabola between 1/2 and
+// 3/2, of slope -1 below), z = (x, constant), x a fixed-point row whose Euclidean
+// norm it limits to a public bound B first, exactly as [Gram] does. The linear
+// classifier of algorithms.md 7, step 5, is such a minimiser. With two classes
+// there is one, y = +1 for class 1 and -1 for class 0; with more there is one a
+// class, y = +1 for that class and -1 for the others. A record in no class is
+// left out of all of them.
+//
+// The rows stay in memory, two bytes an entry.
+type Minimizer struct {
+	clipper  *Gram // limits rows; its own sums stay empty
+	constant int64 // in 1/FixedOne
+	lambda   float64
+	classes  int
+	columns  [][]int16
+	codes    []int32
+}
+
+// NewMinimizer returns a minimizer without rows, for rows x of p >= 1 entries of
+// norm at most sqrt(limit2), 2^-20 <= limit2 <= 2^20, as in [Session.NewGram], a
+// constant entry in [0, 2^10], rounded toward zero to the grid 2^-14, a penalty
+// lambda of at least [LeastPenalty] times limit2 + constant^2, and two classes or
+// more. It panics outside: all of these are public.
+func (s *Session) NewMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+	switch {
+	case p < 1 || classes < 2:
+		panic("mechanism: a Minimizer needs an entry and two classes")
+	case !(limit2 >= 0x1p-20 && limit2 <= 0x1p20 && constant >= 0 && constant <= 0x1p10):
+		panic("mechanism: the norms of a Minimizer's rows are out of range")
+	case !(lambda >= .999*LeastPenalty*(limit2+constant*constant) && lambda < 0x1p60):
+		panic("mechanism: the penalty of a Minimizer is out of range")
+	}
+	return &Minimizer{
+		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation()},
+		constant: int64(constant * FixedOne), lambda: lambda, classes: classes, columns: make([][]int16, p),
+	}
+}
+
+// Add clips a block of records in place and keeps a copy: one slice an entry of
+// x, one fixed-point number in [-FixedOne, FixedOne] a record, and the code of
+// its class, which counts as none outside [0, classes). It panics when the slices
+// are not one an entry and of equal length.
+func (m *Minimizer) Add(columns [][]int16, codes []int32) {
+	if len(columns) != len(m.columns) || len(columns[0]) != len(codes) {
+		panic("mechanism: a Minimizer block has one slice an entry and one code a record")
+	}
+	m.clipper.clip(columns)
+	for j, column := range columns {
+		m.columns[j] = append(m.columns[j], column...)
+	}
+	m.codes = append(m.codes, codes...)
+}
+
+// Merge adds the rows of another minimizer of the same shape after its own.
+func (m *Minimizer) Merge(o *Minimizer) {
+	for j, column := range o.columns {
+		m.columns[j] = append(m.columns[j], column...)
+	}
+	m.codes = append(m.codes, o.codes...)
+}
+
+// scores returns the number of minimisers.
+func (m *Minimizer) scores() int {
+	if m.classes == 2 {
+		return 1
+	}
+	return m.classes
+}
+
+// norm returns R, the norm that no row z exceeds, in 1/FixedOne.
+func (m *Minimizer) norm() float64 {
+	k := float64(m.constant)
+	return up(math.Sqrt(float64(m.clipper.limit) + k*k))
+}
+
+// Bound returns the minimisers, one after another, each with p+1 coordinates of
+// which that of the constant is the last, and their L2 sensitivity. Its only error
+// is that of ctx.
+//
+// # One minimiser
+//
+// Let J and J' be the objectives of neighbouring tables, w and w' the points
+// found, g a bound on |grad J(w)| and |grad J'(w')|. J is Lambda-strongly convex,
+// so |grad J(w) - grad J(w')| >= Lambda |w - w'|.
+//
+// Add or remove one record z: grad J'(w') = grad J(w') + r, r = l' y z, and |r| <=
+// R because |l'| <= 1. So
+//
+//	Lambda |w - w'| <= |grad J(w) - grad J'(w') + r| <= R + 2g.
+//
+// It is attained in the limit, by records with margins below 1/2: with J the
+// penalty alone, w = 0, and J' that of one record with R^2/Lambda <= 1/2, w' = y z/Lambda.
+// Substitution: r is the difference of two such vectors, at most 2R, so 2R + 2g;
+// attained by the record z with either label. The bias has its part of the
+// penalty: without one J is not strongly convex and no bound exists. (Chaudhuri,
+// Monteleoni and Sarwate, "Differentially private empirical risk minimization",
+// 2011, corollary 8, in sum form: the mean form divides by the number of records,
+// which add-remove neighbours do not share.)
+//
+// # Several
+//
+// A record touches each of L minimisers, and each moves by at most the above: the
+// whole vector by sqrt(L) times that.
+//
+// # The grid
+//
+// Coordinates are rounded to a power of two at most 2^-30 of the sensitivity and
+// then clamped to +-2^61 units. Rounding moves each of P coordinates by at most one
+// unit, so two rounded points are at most 2 sqrt(P) units further apart; clamping
+// brings none further apart.
+func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
+	r, g := m.norm(), m.norm()*MinimizerTolerance
+	change := r
+	if m.clipper.relation != budget.AddRemove {
+		change *= 2
+	}
+	// In units of rows 1/FixedOne the penalty is lambda FixedOne^2, and a
+	// coordinate is worth FixedOne.
+	lambda := m.lambda * FixedOne * FixedOne
+	distance := up(math.Sqrt(float64(m.scores())) * (change + 2*g) / lambda)
+	unit := math.Exp2(math.Floor(math.Log2(distance)) - 30)
+	p := len(m.columns) + 1
+	out := make(Vector, 0, p*m.scores())
+	for c := range m.scores() {
+		problem := &hinge.Problem{Columns: m.columns, Labels: m.labels(c), Constant: m.constant, Norm: r, Lambda: lambda}
+		w, err := problem.Minimize(ctx, g)
+		if err != nil {
+			return Bounded[Vector]{}, err
+		}
+		for j := range w.High {
+			out = append(out, onGrid(w.High[j], w.Low[j], unit))
+		}
+	}
+	sens := up(distance/unit + 2*math.Sqrt(float64(len(out))))
+	return Bounded[Vector]{out, L2, sens, unit * FixedOne}, nil
+}
+
+// labels returns the labels of minimiser number c.
+func (m *Minimizer) labels(c int) []int8 {
+	positive := int32(c)
+	if m.classes == 2 {
+		positive = 1
+	}
+	out := make([]int8, len(m.codes))
+	for i, k := range m.codes {
+		switch {
+		case uint32(k) >= uint32(m.classes):
+		case k == positive:
+			out[i] = 1
+		default:
+			out[i] = -1
+		}
+	}
+	return out
+}
+
+// onGrid returns high + low in units, within one unit, |low| at most half a unit
+// in the last place of high; clamped to +-2^61.
+func onGrid(high, low, unit float64) int64 {
+	const most = 1 << 61
+	h := math.Round(high / unit) // the quotient is exact
+	switch {
+	case h >= most:
+		return most
+	case h <= -most:
+		return -most
+	}
+	rest := math.Round((high/unit - h) + low/unit) // the difference is exact
+	return min(max(int64(h)+int64(rest), -most), most)
+}

@@ -1,0 +1,47 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+)
+
+// ClassTrainer is [Trainer] for classification.
+type ClassTrainer interface {
+	Name() string
+	// Fit trains on all rows of the design. It changes neither the trainer nor
+	// the design, and may be called from several goroutines at once.
+	Fit(ctx context.Context, d ClassDesign) (*Classifier, error)
+}
+
+// UnknownClassBaselineError reports a name that is not a classifier baseline's.
+type UnknownClassBaselineError struct{ Name string }
+
+func (e *UnknownClassBaselineError) Error() string {
+	return fmt.Sprintf("no non-private baseline for classification is called %q; there are %s and %s",
+		e.Name, NonprivateLogistic, NonprivateSVM)
+}
+
+// ClassBaseline returns the classifier baseline of that name with the settings it
+// is reported with: columns as they stand in units of their standard deviations,
+// Lambda = 1 (scikit-learn's default). An unknown name gives an
+// [*UnknownClassBaselineError].
+func ClassBaseline(name string) (ClassTrainer, error) {
+	switch name {
+	case NonprivateLogistic:
+		return classBaseline{name, Logistic}, nil
+	case NonprivateSVM:
+		return classBaseline{name, LinearSVM}, nil
+	}
+	return nil, &UnknownClassBaselineError{name}
+}
+
+type classBaseline struct {
+	name string
+	fit  func(context.Context, ClassDesign, MarginOptions) (*Classifier, error)
+}
+
+func (b classBaseline) Name() string { return b.name }
+
+func (b classBaseline) Fit(ctx context.Context, d ClassDesign) (*Classifier, error) {
+	return b.fit(ctx, d, MarginOptions{Lambda: 1, Standardize: true})
+}

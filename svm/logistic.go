@@ -1,0 +1,274 @@
+package svm
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+const (
+	// Steps is the number of gradients that [Logistic] releases.
+	Steps = 16
+	// MatrixShare is the share of its mu^2 that goes to the matrix of second
+	// moments; the gradients have the rest.
+	MatrixShare = .15
+	// SlopeClip bounds the slope of the loss. A slope is 1/2 at margin 0, so this
+	// makes the loss linear for records on the wrong side.
+	SlopeClip = .5
+)
+
+// The names of the nodes of the plan.
+const (
+	logisticNode  = "logistic"
+	matrixLeaf    = "gram"
+	gradientsLeaf = "gradients"
+)
+
+// Logistic is logistic regression by private second-order gradient steps. With
+// rows z = (x, kappa), kappa = [adassp.Kappa], limited to norm B as a whole, and
+// labels y of -1 and +1, it minimises
+//
+//	F(theta) = sum_i l(y_i theta.z_i), l'(m) = -min(1/2, 1/(1 + e^m)),
+//
+// which is the logistic loss for records on the right side of the boundary and
+// its tangent at 0 for those on the wrong one. It is convex, and where a single
+// record is uncertain it has its least at the same class (l'(0) < 0: Bartlett,
+// Jordan and McAuliffe, "Convexity, classification, and risk bounds", 2006).
+//
+// # The steps
+//
+// The second derivative of l is at most 1/4, so A/4 with A = sum z z^T bounds the Hessian of F everywhere, and
+//
+//	theta <- theta - (A/4)^-1 grad F(theta)
+//
+// never raises F (Böhning and Lindsay, "Monotonicity of quadratic-approximation
+// algorithms", 1988). A is released once, its negative eigenvalues become 0 and
+// the size of its noise is added as in [adassp.JointGram]; a gradient is released
+// in each of [Steps] rounds. Stopping after so few is the regularisation: there
+// is no penalty, and no direction that the noise of A hides is followed far.
+//
+// # Privacy
+//
+// Add or remove one record: A moves by z z^T, at most B^2 in the Frobenius norm,
+// and a gradient by l' y z, at most B/2. Substitution: sqrt2 B^2 and B. Both are
+// exact integers under bounds of package mechanism ([mechanism.Gram],
+// [mechanism.Cross]), theta in between is made of released values, and the number
+// of steps is fixed, so the whole is an adaptive composition of Gaussian steps.
+// With more than two classes a round has one gradient a class; each part of its
+// draw costs a fair part of it ([mechanism.GaussianPart]).
+type Logistic struct {
+	// Columns are the features in order and then the target, a category column of
+	// at least two classes.
+	Columns []dataset.Column
+}
+
+// Plan returns the leaf of the matrix and that of the gradients. Its errors are
+// [ErrTarget], [ErrFeatures] and [adassp.ErrTooWide].
+func (t Logistic) Plan() (budget.Node, error) {
+	if _, err := newFrame(t.Columns, nil); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.Seq(logisticNode,
+		budget.GaussianLeaf(matrixLeaf, adassp.GramShare*MatrixShare, 1),
+		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare*(1-MatrixShare), Steps)), nil
+}
+
+// Run trains on the records of v. ranges has one entry a column. s is the
+// session of the parent of the node that Plan returned.
+func (t Logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	f, err := newFrame(t.Columns, ranges)
+	if err != nil {
+		return nil, err
+	}
+	s = s.Sub(logisticNode)
+	matrix, err := f.releaseMatrix(ctx, s, v)
+	if err != nil {
+		return nil, err
+	}
+	theta := make([][]float64, f.scores())
+	for c := range theta {
+		theta[c] = make([]float64, f.slots()+1)
+	}
+	inverse := stepMatrix(matrix, s.Scale(matrixLeaf))
+	for round := range Steps {
+		if theta, err = f.step(ctx, s, v, theta, inverse, round); err != nil {
+			return nil, err
+		}
+	}
+	return f.fit(f.plain(theta, inverse, s.Scale(gradientsLeaf))), nil
+}
+
+// stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma,
+// A+ with 0 for negative eigenvalues and r = RidgeFactor sigma sqrt(2 d).
+func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
+	ridge := max(adassp.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
+	return adassp.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
+}
+
+// whole encodes rows with the constant entry.
+type whole struct{ rows }
+
+func newWhole(f *frame) whole { return whole{rows{frame: f, x: make([][]int16, f.slots()+1)}} }
+
+func (r *whole) encode(b dataset.Block) []int32 {
+	codes := r.rows.encode(b)
+	constant := r.x[len(r.x)-1]
+	for i := range constant {
+		constant[i] = scaling.FixedPoint(adassp.Kappa)
+	}
+	return codes
+}
+
+type matrixPass struct {
+	rows whole
+	gram *mechanism.Gram
+}
+
+// Add leaves records in no class out of the matrix, as they are out of the sum
+// of losses: their rows become 0.
+func (p *matrixPass) Add(b dataset.Block) {
+	codes, classes := p.rows.encode(b), uint32(p.rows.frame.classes())
+	for i, k := range codes {
+		if uint32(k) >= classes {
+			for _, column := range p.rows.x {
+				column[i] = 0
+			}
+		}
+	}
+	p.gram.Add(p.rows.x)
+}
+
+func (p *matrixPass) Merge(o *matrixPass) { p.gram.Merge(o.gram) }
+
+func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, v dataset.View) (*mat.SymDense, error) {
+	acc, err := dataset.Reduce(ctx, v, 0, func() *matrixPass {
+		return &matrixPass{newWhole(f), s.NewGram(f.slots()+1, f.enc.NormLimit(adassp.Kappa))}
+	})
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, matrixLeaf, acc.gram.Bound())
+	if err != nil {
+		return nil, err
+	}
+	return adassp.Symmetric(f.slots()+1, noisy.Value()), nil
+}
+
+// gradientPass sums -l' y z over the rows of blocks, for each score.
+type gradientPass struct {
+	rows   whole
+	cross  []*mechanism.Cross
+	theta  [][]float64
+	slopes []float64
+}
+
+func (p *gradientPass) Add(b dataset.Block) {
+	codes := p.rows.encode(b)
+	p.cross[0].Clip(p.rows.x)
+	p.slopes = grow(p.slopes, len(codes))
+	for c, cross := range p.cross {
+		margins(p.slopes, p.rows.x, p.theta[c])
+		for i, k := range codes {
+			p.slopes[i] = pull(p.slopes[i], p.rows.frame.label(k, c))
+		}
+		cross.Add(p.rows.x, p.slopes)
+	}
+}
+
+func (p *gradientPass) Merge(o *gradientPass) {
+	for c := range p.cross {
+		p.cross[c].Merge(o.cross[c])
+	}
+}
+
+// label returns the label of class code k for score c: 0 for no class.
+func (f *frame) label(k int32, c int) float64 {
+	positive := int32(c)
+	if f.classes() == 2 {
+		positive = 1
+	}
+	switch {
+	case uint32(k) >= uint32(f.classes()):
+		return 0
+	case k == positive:
+		return 1
+	}
+	return -1
+}
+
+// margins writes theta.z for fixed-point rows.
+func margins(out []float64, x [][]int16, theta []float64) {
+	clear(out)
+	for k, column := range x {
+		w := theta[k] / mechanism.FixedOne
+		for i, v := range column {
+			if v != 0 {
+				out[i] += float64(w * float64(v)) // the conversion forbids fusing
+			}
+		}
+	}
+}
+
+// pull returns -l'(y m) y, m the score: how strongly a record with label y pulls
+// at the score.
+func pull(m, y float64) float64 { return y * min(SlopeClip, 1/(1+math.Exp(y*m))) }
+
+// step releases a gradient for each score and returns the next theta.
+func (f *frame) step(ctx context.Context, s *mechanism.Session, v dataset.View, theta [][]float64, inverse *mat.SymDense, round int) ([][]float64, error) {
+	acc, err := dataset.Reduce(ctx, v, 0, func() *gradientPass {
+		p := &gradientPass{rows: newWhole(f), cross: make([]*mechanism.Cross, f.scores()), theta: theta}
+		for c := range p.cross {
+			p.cross[c] = s.NewCross(f.slots()+1, f.enc.NormLimit(adassp.Kappa), SlopeClip)
+		}
+		return p
+	})
+	if err != nil {
+		return nil, err
+	}
+	next := make([][]float64, len(theta)) // passes may still hold the old one
+	for c, cross := range acc.cross {
+		noisy, err := mechanism.GaussianPart(s, gradientsLeaf, round, c, len(theta), cross.Bound())
+		if err != nil {
+			return nil, err
+		}
+		var move mat.VecDense
+		move.MulVec(inverse, mat.NewVecDense(len(theta[c]), noisy.Value()))
+		next[c] = make([]float64, len(theta[c]))
+		for j, w := range theta[c] {
+			next[c][j] = w + move.AtVec(j)
+		}
+	}
+	return next, nil
+}
+
+// plain returns the scores. Rows were shortened as a whole, the constant too, so
+// shortening changes no sign and no order of scores, and the models do without.
+//
+// The covariance is that of the noise in all steps added up, Steps sigma^2 S S
+// with S the matrix of the steps. It is an upper bound in practice: where the
+// loss is curved a later step undoes part of the noise of earlier ones.
+func (f *frame) plain(theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
+	var square mat.Dense
+	square.Mul(inverse, inverse)
+	d := inverse.SymmetricDim()
+	cov := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			cov.SetSym(i, j, Steps*sigma*sigma*square.At(i, j))
+		}
+	}
+	out := make([]regression.Model, len(theta))
+	for c := range out {
+		m := f.linear(theta[c], cov, adassp.Kappa)
+		out[c] = &m
+	}
+	return out
+}

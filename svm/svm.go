@@ -1,0 +1,171 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+const (
+	// Bias is kb, the constant entry of every row, where the features have norm
+	// at most 1. It is as much part of the penalty as the others.
+	Bias = .5
+	// LeastLambda and MostLambda bound the penalty. Below it the noise is larger
+	// than any useful weight.
+	LeastLambda = .1
+	MostLambda  = 1e12
+	// defaultFactor is the factor of the default penalty; see DefaultLambda.
+	defaultFactor = .5
+)
+
+const svmLeaf = "svm"
+
+// SVM is the output-perturbed support vector machine; see the package comment.
+// Its rows are z = (x/B, Bias), x the features scaled and limited to norm B,
+// the public bound of [scaling.Encoder.NormLimit] without a constant; so |z| <=
+// R = sqrt(1 + Bias^2).
+type SVM struct {
+	// Columns are the features in order and then the target, a category column of
+	// at least two classes.
+	Columns []dataset.Column
+	// Lambda is the penalty of J(w) = sum of losses + Lambda/2 |w|^2, within
+	// [LeastLambda, MostLambda] and chosen from public facts; 0 stands for
+	// [DefaultLambda].
+	Lambda float64
+}
+
+// DefaultLambda returns the default penalty for at least so many records and
+// noise of noise/Lambda in each direction of a score, R = 1:
+//
+//	max(1, .5 (atLeast noise^2)^(1/3)).
+//
+// The loss that a penalty Lambda costs grows like Lambda, and that which the noise
+// costs like n times its variance, n noise^2/Lambda^2; the sum is least for
+// Lambda of the order of (n noise^2)^(1/3). The factor is measured
+// (docs/svm.md); a fixed share of n fits one table and one epsilon only.
+func DefaultLambda(atLeast int, noise float64) float64 {
+	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)
+	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
+}
+
+// Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget],
+// [ErrFeatures], [ErrLambda] and [adassp.ErrTooWide].
+func (t SVM) Plan() (budget.Node, error) {
+	if t.Lambda != 0 && !(t.Lambda >= LeastLambda && t.Lambda <= MostLambda) {
+		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.Lambda, LeastLambda, float64(MostLambda))
+	}
+	if _, err := newFrame(t.Columns, nil); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.GaussianLeaf(svmLeaf, adassp.GramShare, 1), nil
+}
+
+// Run trains on the records of v. atLeast is a released lower bound of their
+// number, or the number itself where it is public, and decides nothing but the
+// default penalty; 0 where there is none. One that is far off costs accuracy
+// only. ranges has one entry a column. s is the session of the parent of the
+// leaf that Plan returned.
+func (t SVM) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
+	f, err := newFrame(t.Columns, ranges)
+	if err != nil {
+		return nil, err
+	}
+	lambda := t.Lambda
+	if lambda == 0 {
+		lambda = DefaultLambda(atLeast, f.noise(s))
+	}
+	limit := f.enc.NormLimit(0) // B^2
+	acc, err := dataset.Reduce(ctx, v, 0, func() *minimizerPass {
+		// With x in place of x/B a weight is a B-th of what it was, so the
+		// constant and the penalty are B and B^2 times as large.
+		m := s.NewMinimizer(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
+		return &minimizerPass{rows{frame: f, x: make([][]int16, f.slots())}, m}
+	})
+	if err != nil {
+		return nil, err
+	}
+	bounded, err := acc.minimizer.Bound(ctx)
+	if err != nil {
+		return nil, err
+	}
+	released, err := mechanism.Gaussian(s, svmLeaf, bounded)
+	if err != nil {
+		return nil, err
+	}
+	fit := f.fit(f.clipped(released.Value(), s.Scale(svmLeaf), limit))
+	fit.Lambda = lambda
+	return fit, nil
+}
+
+// noise returns the standard deviation of the noise times Lambda/R.
+func (f *frame) noise(s *mechanism.Session) float64 {
+	change := math.Sqrt(float64(f.scores()))
+	if s.Relation() != budget.AddRemove {
+		change *= 2
+	}
+	return change / s.Mu(svmLeaf)
+}
+
+// minimizerPass hands encoded blocks to a Minimizer.
+type minimizerPass struct {
+	rows      rows
+	minimizer *mechanism.Minimizer
+}
+
+func (p *minimizerPass) Add(b dataset.Block) {
+	codes := p.rows.encode(b)
+	p.minimizer.Add(p.rows.x, codes)
+}
+
+func (p *minimizerPass) Merge(o *minimizerPass) { p.minimizer.Merge(o.minimizer) }
+
+// clipped returns the scores for weights of x and the constant with noise sigma
+// in each. Training limited x alone to norm B and left the constant as it is. A
+// [regression.ClippedLinear] shortens what is not the middle of the prediction's
+// range, so that middle is the bias.
+func (f *frame) clipped(weights []float64, sigma, limit float64) []regression.Model {
+	size := f.slots() + 1
+	constant := Bias * math.Sqrt(limit)
+	variance := make([]float64, size)
+	for j := range variance {
+		variance[j] = sigma * sigma
+	}
+	cov := diagonal(variance)
+	out := make([]regression.Model, f.scores())
+	for c := range out {
+		theta := weights[c*size : (c+1)*size]
+		m := &regression.ClippedLinear{Linear: f.linear(theta, cov, constant), Norm: math.Sqrt(limit)}
+		// No score is further from the bias than |theta| B.
+		reach := 1.0
+		for _, w := range theta {
+			reach += math.Abs(w) * m.Norm
+		}
+		bias := constant * theta[size-1]
+		m.Lower, m.Upper = bias-reach, bias+reach
+		out[c] = m
+	}
+	return out
+}
+
+// diagonal is a diagonal matrix, as a covariance.
+type diagonal []float64
+
+func (d diagonal) Dims() (r, c int)  { return len(d), len(d) }
+func (d diagonal) SymmetricDim() int { return len(d) }
+func (d diagonal) T() mat.Matrix     { return d }
+
+func (d diagonal) At(i, j int) float64 {
+	if i != j {
+		return 0
+	}
+	return d[i]
+}
