@@ -36,6 +36,8 @@ func DecodeModel(r io.Reader) (Model, error) {
 		return decodeClipped(data)
 	case KindAdditive:
 		return decodeAdditive(data)
+	case KindVotes:
+		return decodeVotes(data)
 	}
 	return decodeLinear(data)
 }
@@ -64,7 +66,7 @@ func readHeader(data []byte) (string, error) {
 	}
 	err := d.object([]field{
 		{name: "format", read: known(&format, ModelFormat)},
-		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear, KindAdditive)},
+		{name: "kind", read: known(&kind, KindLinear, KindClippedLinear, KindAdditive, KindVotes)},
 	}, skipUnknown)
 	return kind, err
 }
@@ -105,6 +107,39 @@ func decodeAdditive(data []byte) (Model, error) {
 		}
 	}
 	if err := decodeMembers(d, &m.Linear, m, resolve, shapes, score); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func decodeVotes(data []byte) (Model, error) {
+	d := newJSONReader(data)
+	m := &Votes{}
+	var columns [][]string
+	members := field{name: "members", read: func() error {
+		return d.array(func() error {
+			var v Member
+			var names []string
+			err := d.object([]field{
+				{name: "weight", read: d.numberInto(&v.Weight)},
+				{name: "intercept", read: d.numberInto(&v.Intercept)},
+				{name: "terms", read: func() error { return d.terms(&v.Terms, &names) }},
+			}, refuseUnknown)
+			if err == nil {
+				m.Members, columns = append(m.Members, v), append(columns, names)
+			}
+			return err
+		})
+	}}
+	resolve := func() {
+		index := m.columnIndex()
+		for i, names := range columns {
+			for k, name := range names {
+				m.Members[i].Terms[k].Column = index(name)
+			}
+		}
+	}
+	if err := decodeMembers(d, &m.Linear, m, resolve, members); err != nil {
 		return nil, err
 	}
 	return m, nil

@@ -40,6 +40,10 @@ func EncodeModel(w io.Writer, m Model) error {
 		if err = m.Validate(); err == nil {
 			m.write(&doc, m.Kind(), m.curves()...)
 		}
+	case *Votes:
+		if err = m.Validate(); err == nil {
+			m.write(&doc, m.Kind(), m.votes())
+		}
 	default:
 		err = ErrModelKind
 	}
@@ -104,6 +108,12 @@ type shapeLayout struct {
 	Values []float64 `json:"values"`
 }
 
+type memberLayout struct {
+	Weight    float64 `json:"weight"`
+	Intercept float64 `json:"intercept"`
+	Terms     []any   `json:"terms"`
+}
+
 type scoreLayout struct {
 	Intercept    float64   `json:"intercept"`
 	Coefficients []float64 `json:"coefficients"`
@@ -131,6 +141,15 @@ func (m *Additive) curves() []member {
 	return []member{{"shapes", shapes}, {"score", score}}
 }
 
+// votes returns the member of a votes model that a linear one has not.
+func (m *Votes) votes() member {
+	members := make([]any, len(m.Members))
+	for i, v := range m.Members {
+		members[i] = memberLayout{v.Weight, v.Intercept, m.layouts(v.Terms)}
+	}
+	return member{"members", members}
+}
+
 // filled returns list, which JSON writes as [] also when it is nil.
 func filled(list []float64) []float64 {
 	if list == nil {
@@ -146,22 +165,13 @@ func (m *Linear) write(doc *document, kind string, further ...member) {
 	for i := range m.Columns {
 		columns[i] = m.Columns[i].layout()
 	}
-	terms := make([]any, len(m.Terms))
-	for i, t := range m.Terms {
-		c := &m.Columns[t.Column]
-		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
-		if c.Type == Category && !t.Other {
-			layout.Category = &t.Category
-		}
-		terms[i] = layout
-	}
 	doc.begin()
 	doc.member("format", ModelFormat)
 	doc.member("kind", kind)
 	doc.member("task", m.Output().Task)
 	doc.member("target", m.Target)
 	doc.list("columns", columns)
-	doc.list("terms", terms)
+	doc.list("terms", m.layouts(m.Terms))
 	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
 	for _, f := range further {
 		if list, ok := f.value.([]any); ok {
@@ -177,6 +187,20 @@ func (m *Linear) write(doc *document, kind string, further ...member) {
 		doc.member("guarantee", nil)
 	}
 	doc.end()
+}
+
+// layouts returns the layouts of terms on the columns of m.
+func (m *Linear) layouts(terms []Term) []any {
+	out := make([]any, len(terms))
+	for i, t := range terms {
+		c := &m.Columns[t.Column]
+		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
+		if c.Type == Category && !t.Other {
+			layout.Category = &t.Category
+		}
+		out[i] = layout
+	}
+	return out
 }
 
 func (c *Column) layout() columnLayout {
