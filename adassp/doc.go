@@ -10,6 +10,11 @@
 // matrix). Shortened rows weigh less, on both sides of the equation, and its
 // model is an ordinary linear one.
 //
+// Where only declared private columns may change, and the target is public, the
+// moments of public entries are exact and only those of private entries are
+// released; the private part of a row is limited alone (algorithms.md 13,
+// PRIVATE COLUMNS).
+//
 // [AdaSSP] is Wang's algorithm as published, with three releases, for
 // comparison. Its rows hold the features only; the target is not shortened with
 // them. What it fits is therefore the target as a function of the *shortened*

@@ -47,7 +47,13 @@ func (t JointGram) Plan() (budget.Node, error) {
 
 // Run trains on the records of v. ranges has one entry a column. s is the
 // session of the parent of the leaf that Plan returned.
+//
+// Where only private columns may change and the target is not one of them, the
+// moments of public columns are exact and the release holds the others alone.
 func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	if t.partly(s.Relation()) {
+		return t.runPartly(ctx, s, v, ranges)
+	}
 	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
 	if err != nil {
 		return nil, err
@@ -91,6 +97,12 @@ func newGramPass(enc *scaling.Encoder, g *mechanism.Gram) *gramPass {
 }
 
 func (p *gramPass) Add(b dataset.Block) {
+	p.encode(b)
+	p.gram.Add(p.rows)
+}
+
+// encode replaces the rows by those of a block.
+func (p *gramPass) encode(b dataset.Block) {
 	n := b.Len()
 	for k := range p.rows {
 		if cap(p.rows[k]) < n {
@@ -103,7 +115,6 @@ func (p *gramPass) Add(b dataset.Block) {
 	for i := range constant {
 		constant[i] = scaling.FixedPoint(Kappa)
 	}
-	p.gram.Add(p.rows)
 }
 
 func (p *gramPass) Merge(o *gramPass) { p.gram.Merge(o.gram) }

@@ -21,7 +21,7 @@ func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution) *regre
 	last := len(columns) - 1
 	y := enc.Range(last)
 	m := &regression.Linear{
-		Target: columns[last].Name, Columns: inputs(columns[:last], enc),
+		Target: columns[last].Name, Columns: Inputs(columns[:last], enc),
 		Lower: y.Lower, Upper: y.Upper,
 	}
 	// The intercept is g.theta + c_y, so its noise has variance g'Cov g.
@@ -50,9 +50,9 @@ func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution) *regre
 	return m
 }
 
-// inputs returns the model's input columns: the clamps are the ranges of
+// Inputs returns the model's input columns: the clamps are the ranges of
 // training.
-func inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column {
+func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column {
 	out := make([]regression.Column, len(columns))
 	for j, c := range columns {
 		out[j].Name = c.Name

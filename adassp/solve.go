@@ -46,13 +46,8 @@ func solveAll(g packed, first int, sigma float64) []solution {
 	inverse := ridgeInverse(a, RidgeFactor*sigma*math.Sqrt(2*float64(k)))
 	fits := make([]solution, g.p-1-first)
 	for t := range fits {
-		v := mat.NewVecDense(k, nil)
-		for i := range first {
-			v.SetVec(i, g.at(i, first+t))
-		}
-		v.SetVec(first, g.at(g.p-1, first+t))
 		theta := mat.NewVecDense(k, nil)
-		theta.MulVec(inverse, v)
+		theta.MulVec(inverse, against(g, first, first+t))
 		scale := sigma * sigma / 2
 		fits[t] = solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
 	}
@@ -71,6 +66,17 @@ func features(g packed, first int) *mat.SymDense {
 	}
 	a.SetSym(first, first, g.at(g.p-1, g.p-1))
 	return a
+}
+
+// against returns the products of target, an entry of the rows, with what
+// features has.
+func against(g packed, first, target int) *mat.VecDense {
+	v := mat.NewVecDense(first+1, nil)
+	for i := range first {
+		v.SetVec(i, g.at(i, target))
+	}
+	v.SetVec(first, g.at(g.p-1, target))
+	return v
 }
 
 // sandwich returns S M S for M = alike I + along theta theta^T:

@@ -68,6 +68,8 @@ func (d *jsonReader) body(kind string, common *head, fields ...field) (Model, er
 		return d.clipped(common, fields)
 	case KindAdditive:
 		return d.additive(common, fields)
+	case KindVotes:
+		return d.votes(common, fields)
 	}
 	m := &Linear{}
 	if err := d.members(m, common, fields); err != nil {
@@ -78,7 +80,7 @@ func (d *jsonReader) body(kind string, common *head, fields ...field) (Model, er
 
 // scoreKinds lists the kinds that a score of a classifier may have: all but
 // classifier.
-func scoreKinds() []string { return []string{KindLinear, KindClippedLinear, KindAdditive} }
+func scoreKinds() []string { return []string{KindLinear, KindClippedLinear, KindAdditive, KindVotes} }
 
 // classifier reads a document of kind classifier. The scores are read last:
 // they are about the classifier's target.
@@ -187,6 +189,36 @@ func (d *jsonReader) additive(common *head, fields []field) (Model, error) {
 	index := m.columnIndex()
 	for i, name := range columns {
 		m.Shapes[i].Column = index(name)
+	}
+	return m, nil
+}
+
+func (d *jsonReader) votes(common *head, fields []field) (Model, error) {
+	m := &Votes{}
+	var columns [][]string
+	members := field{name: "members", read: func() error {
+		return d.array(func() error {
+			var v Member
+			var names []string
+			err := d.object([]field{
+				{name: "weight", read: d.numberInto(&v.Weight)},
+				{name: "intercept", read: d.numberInto(&v.Intercept)},
+				{name: "terms", read: func() error { return d.terms(&v.Terms, &names) }},
+			}, refuseUnknown)
+			if err == nil {
+				m.Members, columns = append(m.Members, v), append(columns, names)
+			}
+			return err
+		})
+	}}
+	if err := d.members(&m.Linear, common, append(fields, members)); err != nil {
+		return nil, err
+	}
+	index := m.columnIndex()
+	for i, names := range columns {
+		for k, name := range names {
+			m.Members[i].Terms[k].Column = index(name)
+		}
 	}
 	return m, nil
 }

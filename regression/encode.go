@@ -87,6 +87,12 @@ type shapeLayout struct {
 	Values []float64 `json:"values"`
 }
 
+type memberLayout struct {
+	Weight    float64 `json:"weight"`
+	Intercept float64 `json:"intercept"`
+	Terms     []any   `json:"terms"`
+}
+
 type scoreLayout struct {
 	Intercept    float64   `json:"intercept"`
 	Coefficients []float64 `json:"coefficients"`
@@ -112,6 +118,15 @@ func (m *Additive) curves() []member {
 		score = scoreLayout{s.Intercept, filled(s.Coefficients), filled(s.Edges), filled(s.Values)}
 	}
 	return []member{{"shapes", shapes}, {"score", score}}
+}
+
+// votes returns the member of a votes model that a linear one has not.
+func (m *Votes) votes() member {
+	members := make([]any, len(m.Members))
+	for i, v := range m.Members {
+		members[i] = memberLayout{v.Weight, v.Intercept, m.layouts(v.Terms)}
+	}
+	return member{"members", members}
 }
 
 // filled returns list, which JSON writes as [] also when it is nil.
@@ -189,6 +204,8 @@ func (d *document) body(m Model) error {
 		m.write(d, member{"clip", clipLayout{m.Constant, m.Norm}})
 	case *Additive:
 		m.write(d, m.curves()...)
+	case *Votes:
+		m.write(d, m.votes())
 	default:
 		return ErrModelKind
 	}
@@ -204,6 +221,8 @@ func guaranteeOf(m Model) *Guarantee {
 		return m.Guarantee
 	case *Additive:
 		return m.Guarantee
+	case *Votes:
+		return m.Guarantee
 	case *Classifier:
 		return m.Guarantee
 	}
@@ -217,17 +236,8 @@ func (m *Linear) write(doc *document, further ...member) {
 	for i := range m.Columns {
 		columns[i] = m.Columns[i].layout()
 	}
-	terms := make([]any, len(m.Terms))
-	for i, t := range m.Terms {
-		c := &m.Columns[t.Column]
-		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
-		if c.Type == Category && !t.Other {
-			layout.Category = &t.Category
-		}
-		terms[i] = layout
-	}
 	doc.list("columns", columns)
-	doc.list("terms", terms)
+	doc.list("terms", m.layouts(m.Terms))
 	doc.member("intercept", interceptLayout{m.Intercept, m.InterceptStdError})
 	for _, f := range further {
 		if list, ok := f.value.([]any); ok {
@@ -237,6 +247,20 @@ func (m *Linear) write(doc *document, further ...member) {
 		}
 	}
 	doc.member("prediction", rangeLayout{m.Lower, m.Upper})
+}
+
+// layouts returns the layouts of terms on the columns of m.
+func (m *Linear) layouts(terms []Term) []any {
+	out := make([]any, len(terms))
+	for i, t := range terms {
+		c := &m.Columns[t.Column]
+		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
+		if c.Type == Category && !t.Other {
+			layout.Category = &t.Category
+		}
+		out[i] = layout
+	}
+	return out
 }
 
 func (c *Column) layout() columnLayout {

@@ -137,7 +137,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "{}", `model file 1:1: key "format" is absent`},
 		{golden, `{"format": "dptrain.model/1"}`, `model file 1:1: key "kind" is absent`},
 		{`"dptrain.model/1"`, `"dptrain.model/2", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/2", this version reads "dptrain.model/1"`},
-		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "classifier"`},
+		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "votes" or "classifier"`},
 		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
 		{`"task": "regression"`, `"task": "magic"`, `model file 4:11: task: is "magic", must be regression`},
 		{`"target": "price"`, `"Target": "price"`, `model file 5:3: unknown key "Target"`},
@@ -218,6 +218,7 @@ func FuzzDecodeModel(f *testing.F) {
 	f.Add(encode(f, &Linear{Target: "y"}))
 	f.Add(encode(f, clippedSample()))
 	f.Add(encode(f, additiveSample()))
+	f.Add(encode(f, votesSample()))
 	f.Add([]byte(`{"format":"dptrain.model/1","kind":"linear"}`))
 	f.Add([]byte(`{"a":[{}],"format":null}`))
 	f.Fuzz(func(t *testing.T, file []byte) {

@@ -51,13 +51,25 @@ type Private struct {
 	// more weight, and its range is not widened past zero where only values of
 	// one sign were seen, because it also limits predictions.
 	Target int
+	// Relation is that of the run. Where only private columns may change, the
+	// range of every other column is public and is computed exactly, by [Exact]:
+	// no leaf pays for it.
+	Relation budget.Relation
+}
+
+// open reports whether the range of a column must be released.
+func (p Private) open(c dataset.Column) bool { return needsRange(c) && !p.exact(c) }
+
+// exact reports whether the range of a column is computed from it.
+func (p Private) exact(c dataset.Column) bool {
+	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
 // Plan returns the three histogram leaves, or false when every column declares
-// its range and nothing is released. Their noise adapts to the number of
+// its range or has a public one and nothing is released. Their noise adapts to the number of
 // columns; their price does not depend on it.
 func (p Private) Plan() (budget.Node, bool) {
-	if !slices.ContainsFunc(p.Columns, needsRange) {
+	if !slices.ContainsFunc(p.Columns, p.open) {
 		return budget.Node{}, false
 	}
 	return budget.Seq("scaling",
@@ -70,14 +82,19 @@ func (p Private) Plan() (budget.Node, bool) {
 // the session of the node that Plan returned.
 func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) ([]Range, error) {
 	out := make([]Range, len(p.Columns))
-	var open []int
+	var open, public []int
 	for j, c := range p.Columns {
 		switch {
-		case needsRange(c):
+		case p.open(c):
 			open = append(open, j)
+		case p.exact(c):
+			public = append(public, j)
 		case c.Ranged:
-			out[j] = Range{c.Lower, c.Upper, true}
+			out[j] = Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
 		}
+	}
+	if err := exactRanges(ctx, v, public, out); err != nil {
+		return nil, err
 	}
 	if len(open) == 0 {
 		return out, nil

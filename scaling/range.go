@@ -11,6 +11,7 @@ import (
 type Range struct {
 	Lower, Upper float64
 	Declared     bool // stated by the recipe, not released
+	Exact        bool // computed from a column that is public, not released
 }
 
 // Center returns the middle of the range, the value that a missing cell

@@ -32,7 +32,7 @@ func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column
 // ranges runs private scaling at a budget.
 func ranges(t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column) []Range {
 	t.Helper()
-	p := Private{columns, target}
+	p := Private{Columns: columns, Target: target}
 	node, private := p.Plan()
 	if !private {
 		t.Fatal("nothing to release")
@@ -93,12 +93,12 @@ func TestTargetKeepsItsSign(t *testing.T) {
 // TestDeclaredRangesAreKept and cost nothing.
 func TestDeclaredRangesAreKept(t *testing.T) {
 	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5}, {Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
-	p := Private{columns, 0}
+	p := Private{Columns: columns}
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
 	}
 	got, err := p.Run(context.Background(), nil, dataset.View{})
-	if err != nil || got[0] != (Range{-2, 5, true}) || got[1] != (Range{}) {
+	if err != nil || got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) || got[1] != (Range{}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

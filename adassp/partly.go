@@ -1,0 +1,237 @@
+package adassp
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// The settings of the joint Gram where only private columns may change. They
+// are public constants; docs/brc.md says how they were chosen.
+const (
+	// crossShare is k, the square of the length of a weighted public part over
+	// that of the private part: 1 gives the products of public and private
+	// entries 1.06 times the noise that they need by themselves and those of
+	// private entries 1.5 times.
+	crossShare = 1
+	// featureWeight is how much less exactly a public feature is counted against
+	// private entries than the target is.
+	featureWeight = .5
+	// partlyRidge times the size of the noise is the ridge penalty.
+	partlyRidge = .35
+)
+
+// partly reports whether the run protects private columns only and the target
+// is not among them, so that blocks of public columns are exact.
+func (t JointGram) partly(rel budget.Relation) bool {
+	return rel == budget.SubstitutePrivateColumns && !t.Columns[len(t.Columns)-1].Private
+}
+
+// layout splits the entries of an encoded row into public and private ones.
+// Entry len(slots) is the constant.
+type layout struct {
+	enc             *scaling.Encoder
+	public, private []int // entries; the target's and the constant's are the last public ones
+	weights         []int // of the public entries
+	limit           float64
+}
+
+func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
+	l := layout{enc: scaling.NewEncoder(columns, ranges)}
+	var protected []dataset.Column
+	features := 0 // the largest square of the public features' length
+	for _, c := range columns[:len(columns)-1] {
+		if c.Private {
+			protected = append(protected, c)
+		} else {
+			features++
+		}
+	}
+	l.limit = scaling.NewEncoder(protected, nil).NormLimit(0)
+	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+Kappa*Kappa))
+	times := math.Sqrt(crossShare*l.limit) / longest
+	slots := l.enc.Slots()
+	for i, s := range slots {
+		if columns[s.Column].Private {
+			l.private = append(l.private, i)
+			continue
+		}
+		l.public = append(l.public, i)
+		l.weights = append(l.weights, mechanism.CrossWeight(featureWeight*times))
+	}
+	l.weights[len(l.weights)-1] = mechanism.CrossWeight(times)
+	l.public = append(l.public, len(slots))
+	l.weights = append(l.weights, mechanism.CrossWeight(featureWeight*times))
+	return l
+}
+
+// partPass encodes blocks and feeds their public and private parts to an
+// accumulator.
+type partPass struct {
+	*gramPass
+	layout layout
+	sums   *mechanism.PartGram
+	u, z   [][]int16
+}
+
+func (p *partPass) Add(b dataset.Block) {
+	p.encode(b)
+	p.u, p.z = p.u[:0], p.z[:0]
+	for _, i := range p.layout.public {
+		p.u = append(p.u, p.rows[i])
+	}
+	for _, i := range p.layout.private {
+		p.z = append(p.z, p.rows[i])
+	}
+	p.sums.Add(p.u, p.z)
+}
+
+func (p *partPass) Merge(o *partPass) { p.sums.Merge(o.sums) }
+
+// runPartly is Run where only private columns may change: the moments of public
+// entries, the target and the constant among them, are exact, and one release
+// holds those of private entries.
+func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	l := newLayout(t.Columns, ranges)
+	acc, err := dataset.Reduce(ctx, v, 0, func() *partPass {
+		return &partPass{gramPass: newGramPass(l.enc, nil), layout: l, sums: s.NewPartGram(l.weights, len(l.private), l.limit)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
+	exact, err := acc.sums.Exact()
+	if err != nil {
+		return nil, err
+	}
+	m.exact = exact.Value()
+	if len(l.private) > 0 {
+		bound, err := acc.sums.Bound()
+		if err != nil {
+			return nil, err
+		}
+		noisy, err := mechanism.Gaussian(s, "gram", bound)
+		if err != nil {
+			return nil, err
+		}
+		m.products, m.squares, m.cross, m.square = acc.sums.Unpack(noisy.Value(), s.Scale("gram"))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	model := linear(t.Columns, l.enc, m.solve())
+	n := len(l.public)
+	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
+	return &Fit{Model: model, Linear: model, TargetMean: meanOf(l.enc.Range(len(t.Columns)-1), cross, weight)}, nil
+}
+
+// partMoments are second moments of which those of private entries are noisy.
+type partMoments struct {
+	layout
+	exact             []float64 // public by public, packed
+	products, squares []float64 // public by private, by rows, and private by private, packed
+	cross             []float64 // standard deviation of the noise in a row of products
+	square            float64   // and on the diagonal of squares; off it 1/sqrt2 of that
+}
+
+// solve fits the target by the other entries, like the solve of the joint
+// matrix: theta = (A+ + lambda I)^-1 v, lambda = partlyRidge times the size of
+// the noise in A. A private entry of v - A theta has the noise
+// e_i - sum_j E_ji theta_j - sum_l P_il theta_l, j public and l private, and a
+// public one -sum_i E_ji theta_i, from which the covariance M of v - A theta
+// follows; that of theta is S M S to first order, S = (A+ + lambda I)^-1.
+func (m partMoments) solve() solution {
+	entries := len(m.public) + len(m.private)
+	full := mat.NewSymDense(entries, nil)
+	for a, i := range m.public {
+		for b := a; b < len(m.public); b++ {
+			full.SetSym(i, m.public[b], m.exact[gram.Index(len(m.public), a, b)])
+		}
+		for b, j := range m.private {
+			full.SetSym(i, j, m.products[a*len(m.private)+b])
+		}
+	}
+	for a, i := range m.private {
+		for b := a; b < len(m.private); b++ {
+			full.SetSym(i, m.private[b], m.squares[gram.Index(len(m.private), a, b)])
+		}
+	}
+	sums := packed{entries, make([]float64, 0, gram.Len(entries))}
+	trace := 0.0
+	for i := range entries {
+		trace += math.Abs(full.At(i, i))
+		for j := i; j < entries; j++ {
+			sums.values = append(sums.values, full.At(i, j))
+		}
+	}
+	a, v := features(sums, entries-2), against(sums, entries-2, entries-2)
+	k := a.SymmetricDim()
+	// Public blocks without noise may be singular: one-hot blocks are.
+	lambda := max(partlyRidge*m.noise(), 1e-9*max(trace, 1))
+	inverse := ridgeInverse(a, lambda)
+	theta := mat.NewVecDense(k, nil)
+	theta.MulVec(inverse, v)
+	var half, cov mat.Dense
+	half.Mul(inverse, m.residual(theta))
+	cov.Mul(&half, inverse)
+	out := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			out.SetSym(i, j, cov.At(i, j)/2+cov.At(j, i)/2)
+		}
+		out.SetSym(i, i, max(out.At(i, i), 0))
+	}
+	return solution{theta.RawVector().Data, out}
+}
+
+// noise is about the operator norm of the noise in A: sqrt(2p) for the private
+// block, a symmetric matrix of p rows, and sqrt(q) + sqrt(p) for the q x p cross
+// block, in standard deviations.
+func (m partMoments) noise() float64 {
+	p, q := float64(len(m.private)), float64(len(m.public)-1)
+	return max(m.square*math.Sqrt(2*p), m.cross[len(m.cross)-1]*(math.Sqrt(p)+math.Sqrt(q)))
+}
+
+// residual returns the covariance of the noise in v - A theta.
+func (m partMoments) residual(theta *mat.VecDense) *mat.SymDense {
+	k := theta.Len()
+	at := func(entry int) int { // the target's entry is left out
+		if entry == k {
+			return k - 1
+		}
+		return entry
+	}
+	out := mat.NewSymDense(k, nil)
+	target := len(m.public) - 2
+	label, square, half := m.cross[target]*m.cross[target], 0.0, m.square*m.square/2
+	for _, i := range m.private {
+		square += theta.AtVec(i) * theta.AtVec(i)
+	}
+	alike := label + half*square
+	for a, entry := range m.public {
+		if a == target {
+			continue
+		}
+		j := at(entry)
+		variance := m.cross[a] * m.cross[a]
+		alike += variance * theta.AtVec(j) * theta.AtVec(j)
+		out.SetSym(j, j, variance*square)
+		for _, i := range m.private {
+			out.SetSym(i, j, variance*theta.AtVec(i)*theta.AtVec(j))
+		}
+	}
+	for a, i := range m.private {
+		for _, l := range m.private[a:] {
+			out.SetSym(i, l, half*theta.AtVec(i)*theta.AtVec(l))
+		}
+		out.SetSym(i, i, out.At(i, i)+alike)
+	}
+	return out
+}

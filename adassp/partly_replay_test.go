@@ -1,0 +1,68 @@
+//go:build replay
+
+package adassp
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// TestPartlyReplays: with the private columns of one record replaced and the
+// recorded release in place, the model is the same and the inputs differ by no
+// more than declared, and by almost that much for some record.
+func TestPartlyReplays(t *testing.T) {
+	tab, columns, ranges := partlyTable(t, 9, .1, "a", "c")
+	node, err := JointGram{Columns: columns}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(tab *dataset.Table, rec *mechanism.Recorder) *Fit {
+		f, err := JointGram{Columns: columns}.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), tab.All(), ranges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	edit := func(at int, a float64, c int32) *dataset.Table {
+		as, cs := append([]float64(nil), tab.Float(0)...), append([]int32(nil), tab.Codes(2)...)
+		as[at], cs[at] = a, c
+		out, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: as}, {Floats: tab.Float(1)}, {Codes: cs}, {Floats: tab.Float(3)}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	closest := 0.0
+	for _, at := range []int{0, 4, 8} {
+		// From one extreme of the private part to another.
+		first := mechanism.NewRecorder(3)
+		want := run(edit(at, 2, 0), first)
+		for _, a := range []float64{-2, 0, 1e300, math.NaN(), math.Inf(-1)} {
+			for _, c := range []int32{0, 1, 2} {
+				second := first.Replay()
+				got := run(edit(at, a, c), second)
+				faults, ratio := mechanism.Compare(first, second)
+				for _, f := range faults {
+					t.Error(f)
+				}
+				closest = max(closest, ratio)
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("record %d with a = %v, c = %d changes the model", at, a, c)
+				}
+			}
+		}
+	}
+	if closest < .7 {
+		t.Errorf("the declared bound was approached to %v only", closest)
+	}
+}

@@ -1,0 +1,254 @@
+package boosting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// The settings of BRC; docs/brc.md says how they were chosen.
+const (
+	// DefaultBRCRounds is the number of rounds where none is given, and
+	// PublishedBRCRounds that of the paper.
+	DefaultBRCRounds   = 100
+	PublishedBRCRounds = 25
+	// DefaultWeightLower and DefaultWeightUpper are l and u, between which
+	// private weights are clipped. Only u/l matters to accuracy and to the noise
+	// beside it.
+	DefaultWeightLower = .5
+	DefaultWeightUpper = 2
+	// maxWeightRatio bounds u/l.
+	maxWeightRatio = 1 << 10
+	// brcCountShare is the share of the number of records where it is private.
+	brcCountShare = .02
+)
+
+var (
+	// ErrWeights is returned at plan time for weight bounds that are not
+	// 0 < l <= u with u at most 1024 and u/l at most 1024.
+	ErrWeights = errors.New("boosting: the bounds of the weights are out of range")
+	// ErrClasses is returned at plan time for a target that is not a category
+	// column of two or more classes.
+	ErrClasses = errors.New("boosting: BRC needs a category target of two or more classes")
+	// ErrPublished is returned at plan time for the published form under
+	// add-remove, where its ratio has no public bound.
+	ErrPublished = errors.New("boosting: BRC as published needs a public number of records")
+	// ErrNoPrivate is returned at plan time for a run that protects private
+	// columns of which there are none among the features, or whose target is
+	// one: the target is public under that relation.
+	ErrNoPrivate = errors.New("boosting: BRC needs a private feature and a public target")
+)
+
+// BRC is boosting with random classifiers; see the package comment.
+type BRC struct {
+	// Columns are the features in order and then the target, a category column
+	// of two or more classes. Under [budget.SubstitutePrivateColumns] those that
+	// are not Private are public.
+	Columns []dataset.Column
+	// Relation is that of the run.
+	Relation budget.Relation
+	// Rounds is T, at most MaxRounds; 0 stands for DefaultBRCRounds.
+	Rounds int
+	// Lower and Upper are l and u; both 0 stands for the defaults.
+	Lower, Upper float64
+	// Laplace adds Laplace noise in place of Gaussian, which a run with delta 0
+	// needs.
+	Laplace bool
+	// AsPublished runs the algorithm of the paper: 25 rounds unless Rounds is
+	// given, Laplace noise on the accuracy as a ratio, random classifiers of all
+	// columns at once, and no start from the public features. It is private, but
+	// less accurate, and not defined under add-remove.
+	AsPublished bool
+}
+
+// The names of the nodes of the plan.
+const (
+	brcNode       = "brc"
+	agreementLeaf = "agreement"
+	recordsLeaf   = "records"
+)
+
+func classNode(c int) string { return fmt.Sprintf("class-%d", c) }
+
+// settings are the public facts of a run with defaults filled in.
+type settings struct {
+	rounds       int
+	lower, upper float64
+	laplace      bool
+	published    bool
+}
+
+func (t BRC) settings() (settings, error) {
+	out := settings{t.Rounds, t.Lower, t.Upper, t.Laplace || t.AsPublished, t.AsPublished}
+	if t.Rounds < 0 || t.Rounds > MaxRounds {
+		return out, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultBRCRounds)
+	}
+	if out.rounds == 0 {
+		out.rounds = DefaultBRCRounds
+		if t.AsPublished {
+			out.rounds = PublishedBRCRounds
+		}
+	}
+	if out.lower == 0 && out.upper == 0 {
+		out.lower, out.upper = DefaultWeightLower, DefaultWeightUpper
+	}
+	if !(out.lower >= 1e-3 && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
+		return out, fmt.Errorf("%w: l = %v, u = %v; choose .001 <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, maxWeightRatio, maxWeightRatio)
+	}
+	return out, nil
+}
+
+// classes returns the declared classes.
+func (t BRC) classes() []string { return t.Columns[len(t.Columns)-1].Categories }
+
+// Plan returns the leaf of the agreements, one draw a round, and where the
+// number of records is private a leaf for it. More than two classes take one
+// boosting run each, with an equal part of the budget. Its errors are those of
+// this file and [ErrRounds].
+func (t BRC) Plan() (budget.Node, error) {
+	set, err := t.settings()
+	if err != nil {
+		return budget.Node{}, err
+	}
+	if err := t.check(); err != nil {
+		return budget.Node{}, err
+	}
+	leaf := budget.GaussianLeaf
+	if set.laplace {
+		leaf = budget.LaplaceLeaf
+	}
+	share := adassp.GramShare
+	root := budget.Seq(brcNode)
+	if t.Relation == budget.AddRemove {
+		root.Kids = append(root.Kids, leaf(recordsLeaf, share*brcCountShare, 1))
+		share *= 1 - brcCountShare
+	}
+	scores := scoresOf(len(t.classes()))
+	for c := range scores {
+		root.Kids = append(root.Kids, budget.Seq(classNode(c), leaf(agreementLeaf, share/float64(scores), set.rounds)))
+	}
+	return root, nil
+}
+
+// scoresOf returns how many scores a classifier of a number of classes takes.
+func scoresOf(classes int) int {
+	if classes == 2 {
+		return 1
+	}
+	return classes
+}
+
+func (t BRC) check() error {
+	last := len(t.Columns) - 1
+	if last < 1 || t.Columns[last].Kind != dataset.Category || len(t.classes()) < 2 {
+		return ErrClasses
+	}
+	if t.AsPublished && t.Relation == budget.AddRemove {
+		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published", ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
+	}
+	if t.Relation != budget.SubstitutePrivateColumns {
+		return nil
+	}
+	if private, _ := t.sides(); len(private) == 0 || t.Columns[last].Private {
+		return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation", ErrNoPrivate)
+	}
+	return nil
+}
+
+// sides lists the features that the random classifiers see and those of the
+// public classifier. Without public columns the former see all.
+func (t BRC) sides() (private, public []int) {
+	for j, c := range t.Columns[:len(t.Columns)-1] {
+		if t.Relation == budget.SubstitutePrivateColumns && !c.Private {
+			public = append(public, j)
+		} else {
+			private = append(private, j)
+		}
+	}
+	return private, public
+}
+
+// A BRCFit is what BRC learns. All of it is public.
+type BRCFit struct {
+	Model *regression.Classifier
+	// Scores are the models of Model.Scores.
+	Scores []*regression.Votes
+	// PublicRounds counts, for each score, the rounds that the public classifier
+	// won.
+	PublicRounds []int
+}
+
+// Run trains on the records of v, whose columns are t.Columns. ranges has one
+// entry a column; those of public columns may be exact. s is the session of the
+// parent of the node that Plan returned.
+func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*BRCFit, error) {
+	set, err := t.settings()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	if rel := s.Relation(); rel != t.Relation {
+		return nil, fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation, t.Relation, rel)
+	}
+	s = s.Sub(brcNode)
+	records, err := t.records(s, v.Len(), set)
+	if err != nil {
+		return nil, err
+	}
+	classes := t.classes()
+	fit := &BRCFit{Model: &regression.Classifier{Target: t.Columns[len(t.Columns)-1].Name, Classes: classes}}
+	for c := range scoresOf(len(classes)) {
+		positive := int32(c)
+		if len(classes) == 2 {
+			positive = 1
+		}
+		b, err := t.newRun(ctx, s.Sub(classNode(c)), set, v, ranges, positive)
+		if err != nil {
+			return nil, err
+		}
+		b.records = records
+		if err := b.boost(ctx); err != nil {
+			return nil, err
+		}
+		score := b.model()
+		fit.Scores, fit.Model.Scores = append(fit.Scores, score), append(fit.Model.Scores, score)
+		fit.PublicRounds = append(fit.PublicRounds, b.publicRounds)
+	}
+	return fit, nil
+}
+
+// records returns the number of records: exact where it is public, else
+// released and at least the size of its noise.
+func (t BRC) records(s *mechanism.Session, exact int, set settings) (float64, error) {
+	if t.Relation != budget.AddRemove {
+		return max(float64(exact), 1), nil
+	}
+	noisy, err := set.release(s, recordsLeaf, 0, s.Count(exact))
+	return max(noisy, s.Scale(recordsLeaf), 1), err
+}
+
+// release adds the noise of the run to one number.
+func (set settings) release(s *mechanism.Session, leaf string, draw int, x mechanism.Bounded[int64]) (float64, error) {
+	if set.laplace {
+		out, err := mechanism.Laplace(s, leaf, draw, x)
+		return out.Value(), err
+	}
+	out, err := mechanism.GaussianDraw(s, leaf, draw, mechanism.Alone(x))
+	if err != nil {
+		return 0, err
+	}
+	return out.Value()[0], nil
+}
+
+// reference is the weight that all private weights start from, sqrt(l u).
+func (set settings) reference() float64 { return math.Sqrt(set.lower * set.upper) }

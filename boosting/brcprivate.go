@@ -1,0 +1,98 @@
+package boosting
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// privateSide is what the random classifiers see: the private features, and the
+// private weights. Nothing of it but released agreements reaches anything else.
+type privateSide struct {
+	features []feature
+	names    []int // of the features, as columns of the run
+	labels   []int8
+	weights  []float64
+	stream   *mechanism.PublicStream
+	all      bool // classifiers of all columns, as published; else of one
+}
+
+// draw returns a random classifier, which depends on no record. As published it
+// has every coefficient and the intercept uniform on [-1, 1]. Otherwise it looks
+// at one column, chosen at random: at which side of a uniform threshold a number
+// lies, or to which of two random halves a category belongs. Such classifiers
+// differ more from chance, one way or the other, than those in which many
+// random coefficients cancel.
+func (p *privateSide) draw() weighted {
+	var h weighted
+	chosen := make([]int, len(p.features))
+	for k := range chosen {
+		chosen[k] = k
+	}
+	if !p.all {
+		chosen = []int{p.stream.Below(len(p.features))}
+	}
+	reach := 0.
+	for _, k := range chosen {
+		levels := make([]float64, p.features[k].width())
+		for l := range levels {
+			levels[l] = p.stream.Symmetric()
+		}
+		if p.features[k].codes == nil {
+			reach += math.Abs(levels[0])
+		}
+		h.columns, h.levels = append(h.columns, p.names[k]), append(h.levels, levels)
+	}
+	h.intercept = p.stream.Symmetric()
+	switch {
+	case p.all:
+	case reach > 0: // thresholds uniform on the range
+		h.intercept *= reach
+	default: // halves of about equal size
+		h.intercept /= 2
+	}
+	return h
+}
+
+// votes returns, for every record, label times classifier: +1 where they agree,
+// -1 where not, 0 without a label.
+func (p *privateSide) votes(h weighted) []int8 {
+	scores := make([]float64, len(p.labels))
+	for i := range scores {
+		scores[i] = h.intercept
+	}
+	at := 0
+	for k, name := range h.columns {
+		for p.names[at] != name {
+			at++
+		}
+		p.features[at].addScores(scores, h.levels[k])
+	}
+	return agree(p.labels, scores)
+}
+
+func agree(labels []int8, scores []float64) []int8 {
+	out := make([]int8, len(labels))
+	for i, x := range scores {
+		out[i] = labels[i]
+		if x < 0 {
+			out[i] = -labels[i]
+		}
+	}
+	return out
+}
+
+// reweigh multiplies the weight of every record by exp(-alpha y h) and clips it
+// to [l, u]. The weight of a record depends on that record and on released
+// values alone: it is never normalised.
+func (p *privateSide) reweigh(votes []int8, alpha float64, set settings) {
+	up, down := math.Exp(alpha), math.Exp(-alpha)
+	for i, v := range votes {
+		switch {
+		case v > 0:
+			p.weights[i] = set.clip(p.weights[i] * down)
+		case v < 0:
+			p.weights[i] = set.clip(p.weights[i] * up)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package boosting
+
+import (
+	"context"
+	"math"
+)
+
+// publicRows are the public features of all records. Only columns that are
+// public under the relation of the run are encoded into it, from a view that
+// holds no other.
+type publicRows struct {
+	features []feature
+	names    []int // as columns of the run
+}
+
+// publicSide trains the public classifier. It is made of public features and
+// labels and learns of nothing else: its methods take no other argument but its
+// own classifiers. So its weights are functions of public columns, and a private
+// column cannot reach them.
+type publicSide struct {
+	rows    publicRows
+	labels  []int8
+	weights []float64 // v, not normalised; every use divides by their sum
+	current *publicClassifier
+}
+
+// publicClassifier is a linear classifier of public features.
+type publicClassifier struct {
+	weighted
+	votes []int8  // label times classifier, by record
+	edge  float64 // 2 accuracy - 1 under the public weights, exact
+}
+
+func newPublicSide(rows publicRows, labels []int8) *publicSide {
+	p := &publicSide{rows: rows, labels: labels, weights: make([]float64, len(labels))}
+	for i := range p.weights {
+		p.weights[i] = 1
+	}
+	return p
+}
+
+// best returns the logistic regression of the labels under the present weights,
+// fitted once as long as they stay.
+func (p *publicSide) best(ctx context.Context) (*publicClassifier, error) {
+	if p.current != nil {
+		return p.current, nil
+	}
+	theta, err := fitLogistic(ctx, p.rows.features, p.labels, p.weights)
+	if err != nil {
+		return nil, err
+	}
+	f := &publicClassifier{}
+	for k := range p.rows.features {
+		w := p.rows.features[k].width()
+		f.columns, f.levels = append(f.columns, p.rows.names[k]), append(f.levels, theta[:w])
+		theta = theta[w:]
+	}
+	f.intercept = theta[0]
+	f.votes = agree(p.labels, p.scores(f))
+	sum, total := 0., 0.
+	for i, v := range f.votes {
+		if v != 0 {
+			sum += p.weights[i] * float64(v)
+			total += p.weights[i]
+		}
+	}
+	if total > 0 {
+		f.edge = sum / total
+	}
+	p.current = f
+	return f, nil
+}
+
+func (p *publicSide) scores(f *publicClassifier) []float64 {
+	scores := make([]float64, len(p.labels))
+	for i := range scores {
+		scores[i] = f.intercept
+	}
+	for k := range p.rows.features {
+		p.rows.features[k].addScores(scores, f.levels[k])
+	}
+	return scores
+}
+
+// start reweighs the records as after a first model whose margin is half the
+// log odds of f, and returns that margin, within [-8, 8].
+func (p *publicSide) start(f *publicClassifier) []float64 {
+	margin := p.scores(f)
+	for i, m := range margin {
+		margin[i] = min(max(m/2, -8), 8)
+		p.weights[i] *= math.Exp(-margin[i] * float64(p.labels[i]))
+	}
+	p.current = nil
+	return margin
+}
+
+// reweigh multiplies every weight by exp(-edge y f).
+func (p *publicSide) reweigh(f *publicClassifier) {
+	largest := 0.
+	for i, v := range f.votes {
+		p.weights[i] *= math.Exp(-f.edge * float64(v))
+		largest = max(largest, p.weights[i])
+	}
+	for i := range p.weights { // far from overflow, over any number of rounds
+		p.weights[i] /= largest
+	}
+	p.current = nil
+}

@@ -1,0 +1,204 @@
+package boosting
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// brcRun is one boosting run: a class against the others.
+type brcRun struct {
+	set     settings
+	session *mechanism.Session
+	columns []dataset.Column
+	enc     *scaling.Encoder
+	records float64
+
+	public  *publicSide // nil: no public columns
+	private *privateSide
+
+	start        *publicClassifier // nil: none
+	members      []regression.Member
+	publicRounds int
+}
+
+// newRun prepares the run of a class: labels +1 for it, -1 for another declared
+// class and 0 for none.
+func (t BRC) newRun(ctx context.Context, s *mechanism.Session, set settings, v dataset.View, ranges []scaling.Range, positive int32) (*brcRun, error) {
+	private, public := t.sides()
+	labels := labelsOf(v, len(t.Columns)-1, positive, int32(len(t.classes())))
+	// Classes are no numbers: the target has no range.
+	b := &brcRun{set: set, session: s, columns: t.Columns, enc: scaling.NewEncoder(t.Columns[:len(t.Columns)-1], ranges)}
+	var err error
+	if len(public) > 0 {
+		rows, err := encodeFeatures(ctx, v.Columns(public), pick(t.Columns, public), pick(ranges, public))
+		if err != nil {
+			return nil, err
+		}
+		b.public = newPublicSide(publicRows{rows, public}, labels)
+	}
+	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published}
+	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(t.Columns, private), pick(ranges, private))
+	if err != nil {
+		return nil, err
+	}
+	b.private.weights = make([]float64, v.Len())
+	for i := range b.private.weights {
+		b.private.weights[i] = set.reference()
+	}
+	return b, nil
+}
+
+func labelsOf(v dataset.View, target int, positive, classes int32) []int8 {
+	out := make([]int8, v.Len())
+	for i, c := range v.Block(0, v.Len()).Codes(target, nil) {
+		switch {
+		case c == positive:
+			out[i] = 1
+		case c < classes:
+			out[i] = -1
+		}
+	}
+	return out
+}
+
+func pick[T any](list []T, indices []int) []T {
+	out := make([]T, len(indices))
+	for k, j := range indices {
+		out[k] = list[j]
+	}
+	return out
+}
+
+// boost runs the rounds. In each a random classifier is drawn without the data
+// and its agreement with the labels under the private weights is released; of it
+// and the public classifier the one further from chance joins the model, and its
+// own side alone reweighs the records.
+func (b *brcRun) boost(ctx context.Context) error {
+	if b.public != nil && !b.set.published {
+		if err := b.startFromPublic(ctx); err != nil {
+			return err
+		}
+	}
+	for round := range b.set.rounds {
+		h := b.private.draw()
+		votes := b.private.votes(h)
+		alpha, err := b.agreement(ctx, round, votes)
+		if err != nil {
+			return err
+		}
+		if b.public != nil {
+			f, err := b.public.best(ctx)
+			if err != nil {
+				return err
+			}
+			if math.Abs(f.edge) >= math.Abs(alpha) {
+				b.members = append(b.members, f.member(b, f.edge))
+				b.public.reweigh(f)
+				b.publicRounds++
+				continue
+			}
+		}
+		b.members = append(b.members, h.member(b, alpha))
+		b.private.reweigh(votes, alpha, b.set)
+	}
+	return ctx.Err()
+}
+
+// startFromPublic begins with the public classifier's own score, half its log
+// odds: the private weights are those of a booster whose first model it was.
+func (b *brcRun) startFromPublic(ctx context.Context) error {
+	f, err := b.public.best(ctx)
+	if err != nil {
+		return err
+	}
+	b.start = f
+	margin := b.public.start(f)
+	for i, m := range margin {
+		y := float64(b.private.labels[i])
+		b.private.weights[i] = b.set.clip(b.set.reference() * math.Exp(-y*m))
+	}
+	return nil
+}
+
+// clip limits a weight to [l, u].
+func (set settings) clip(w float64) float64 { return min(max(w, set.lower), set.upper) }
+
+// agreement releases how well the votes agree with the labels and returns
+// alpha, in [-1, 1]: the noisy sum of w y h over sqrt(l u) times the number of
+// records, or as published twice the noisy accuracy less 1.
+func (b *brcRun) agreement(ctx context.Context, round int, votes []int8) (float64, error) {
+	acc, err := reduce(ctx, len(votes), func() *mechanism.Agreement {
+		return b.session.NewAgreement(b.set.lower, b.set.upper)
+	}, func(a *mechanism.Agreement, lo, hi int) { a.Add(b.private.weights[lo:hi], votes[lo:hi]) })
+	if err != nil {
+		return 0, err
+	}
+	if b.set.published {
+		ratio, err := acc.Ratio()
+		if err != nil {
+			return 0, err
+		}
+		rate, err := b.set.release(b.session, agreementLeaf, round, ratio)
+		return 2*min(max(rate, 0), 1) - 1, err
+	}
+	sum, err := b.set.release(b.session, agreementLeaf, round, acc.Sum())
+	return min(max(sum/(b.set.reference()*b.records), -1), 1), err
+}
+
+// model states the members in original units.
+func (b *brcRun) model() *regression.Votes {
+	target := b.columns[len(b.columns)-1].Name
+	m := &regression.Votes{
+		Linear: regression.Linear{
+			Target: target, Columns: adassp.Inputs(b.columns[:len(b.columns)-1], b.enc),
+			Lower: -regression.Unbounded, Upper: regression.Unbounded,
+		},
+		Members: b.members,
+	}
+	if b.start != nil {
+		// Half the log odds is the margin of a booster.
+		half := b.start.member(b, 1)
+		m.Intercept = saturated(half.Intercept / 2)
+		for _, t := range half.Terms {
+			t.Coefficient /= 2
+			m.Terms = append(m.Terms, t)
+		}
+	}
+	return m
+}
+
+// weighted is a linear classifier of some columns of a run in scaled units.
+type weighted struct {
+	intercept float64
+	columns   []int       // as columns of the run
+	levels    [][]float64 // one coefficient for a number, one a level for a category
+}
+
+// member states a linear classifier in original units.
+func (h weighted) member(b *brcRun, weight float64) regression.Member {
+	m := regression.Member{Weight: weight, Intercept: h.intercept}
+	for k, j := range h.columns {
+		c := b.columns[j]
+		if c.Kind == dataset.Numeric {
+			r := b.enc.Range(j)
+			slope := saturated(h.levels[k][0] / r.Half())
+			m.Terms = append(m.Terms, regression.Term{Column: j, Coefficient: slope})
+			m.Intercept = saturated(m.Intercept - slope*r.Center())
+			continue
+		}
+		for level, v := range h.levels[k] {
+			t := regression.Term{Column: j, Coefficient: v, Other: level == len(c.Categories)}
+			if !t.Other {
+				t.Category = c.Categories[level]
+			}
+			m.Terms = append(m.Terms, t)
+		}
+	}
+	return m
+}

@@ -1,0 +1,25 @@
+package mechanism
+
+// A PublicStream draws numbers that may be published: the random classifiers
+// of a boosting run, a random projection. It depends on the run key and on its
+// name only, never on a record, and its key never touches noise or the coins
+// of records; so what is drawn is independent of the data and of every release,
+// and publishing it costs nothing. Two streams of one session and one name are
+// equal. A PublicStream must not be used by several goroutines at once.
+type PublicStream struct{ s *stream }
+
+// PublicStream returns the public stream of this session's path and the given
+// name, from its beginning.
+func (s *Session) PublicStream(name string) *PublicStream {
+	return &PublicStream{newStream(derive(s.core.key, "public", s.join(name), 0))}
+}
+
+// Symmetric returns a number uniform among the 2^53 midpoints of equal cells of
+// [-1, 1]: never 0, -1 or 1.
+func (p *PublicStream) Symmetric() float64 {
+	k := int64(p.s.uint64() >> 11) // [0, 2^53)
+	return float64(2*k-(1<<53-1)) * 0x1p-53
+}
+
+// Below returns a uniform integer in [0, n), n >= 1.
+func (p *PublicStream) Below(n int) int { return int(p.s.below(uint64(n))) }

@@ -1,0 +1,121 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+)
+
+// KindVotes is the kind of a [Votes] model.
+const KindVotes = "votes"
+
+// Votes is a linear model with the votes of some linear classifiers on top:
+//
+//	clamp(Intercept + sum of Coefficient x
+//	      + sum over Members of Weight sign(score), Lower, Upper),
+//
+// sign(score) +1 where the member's score is at least 0 and -1 elsewhere. It is
+// what boosting makes of classifiers: the sign of the prediction is the weighted
+// majority. The embedded Linear holds columns, clamps and the part of the
+// prediction that is linear, often nothing; it predicts, used alone, without the
+// votes. Terms of members treat cells as those of the linear part do.
+//
+// A Votes must not be changed while it is in use.
+type Votes struct {
+	Linear
+
+	Members []Member
+}
+
+// A Member is one linear classifier of a [Votes] model.
+type Member struct {
+	Weight    float64
+	Intercept float64
+	Terms     []Term // their StdError is 0: the member was not estimated with noise
+}
+
+var _ Model = (*Votes)(nil)
+
+// Kind returns [KindVotes].
+func (m *Votes) Kind() string { return KindVotes }
+
+// Validate reports the first contradiction in the model as a [*ModelError]:
+// those of [Linear.Validate], for the linear part and for every member, and a
+// weight that is not finite.
+func (m *Votes) Validate() error {
+	if err := m.Linear.Validate(); err != nil {
+		return err
+	}
+	for i := range m.Members {
+		path := fmt.Sprintf("members[%d].", i)
+		if !finite(m.Members[i].Weight) {
+			return &ModelError{path + "weight", "is not finite"}
+		}
+		if !finite(m.Members[i].Intercept) {
+			return &ModelError{path + "intercept", "is not finite"}
+		}
+		scored := m.scored(i)
+		if err := scored.validateTerms(); err != nil {
+			problem := err.(*ModelError) // validateTerms returns no other
+			return &ModelError{path + problem.Path, problem.Problem}
+		}
+		for k, t := range scored.Terms {
+			if t.StdError != 0 {
+				return &ModelError{fmt.Sprintf("%sterms[%d].std_error", path, k), "must be 0"}
+			}
+		}
+	}
+	return nil
+}
+
+// scored is the linear model whose prediction is the score of member i.
+func (m *Votes) scored(i int) *Linear {
+	return &Linear{Columns: m.Columns, Terms: m.Members[i].Terms}
+}
+
+// Predict implements [Model]; see [Linear.Predict].
+func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
+	work := len(m.Terms) + 1
+	for i := range m.Members {
+		work += len(m.Members[i].Terms) + 2
+	}
+	return m.predict(dst, rows, workersFor(rows.N*work))
+}
+
+func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if rows.N < 0 {
+		return nil, &ModelError{"rows", "N is negative"}
+	}
+	if err := rows.check(m.Columns); err != nil {
+		return nil, err
+	}
+	adders, members := m.adders(rows), make([][]adder, len(m.Members))
+	for i := range members {
+		members[i] = m.scored(i).adders(rows)
+	}
+	if cap(dst) < rows.N {
+		dst = make([]float64, rows.N)
+	}
+	dst = dst[:rows.N]
+	blocks := (rows.N + predictBlock - 1) / predictBlock
+	err := forEach(context.Background(), blocks, workers, func(b int) {
+		first := b * predictBlock
+		sums := dst[first:min(first+predictBlock, rows.N)]
+		addAll(sums, m.Intercept, adders, first)
+		scores := make([]float64, len(sums))
+		for i, member := range m.Members {
+			addAll(scores, member.Intercept, members[i], first)
+			for k, x := range scores {
+				if x >= 0 {
+					sums[k] += member.Weight
+				} else {
+					sums[k] -= member.Weight
+				}
+			}
+		}
+		m.clamp(sums)
+	})
+	return dst, err
+}

@@ -1,0 +1,238 @@
+package regression
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const votesGoldenFile = "testdata/model-1-votes.json"
+
+// votesSample is sample with three members: one of every kind of column, one of
+// a category, one without terms.
+func votesSample() *Votes {
+	return &Votes{Linear: *sample(), Members: []Member{
+		{Weight: .25, Intercept: -40, Terms: []Term{{Column: 0, Coefficient: 1}, {Column: 1, Category: "inland", Coefficient: -7}, {Column: 1, Other: true, Coefficient: 7}}},
+		{Weight: -1.5, Intercept: .5, Terms: []Term{{Column: 3, Category: "a", Coefficient: -1}}},
+		{Weight: 1e-3, Intercept: -1},
+	}}
+}
+
+func TestVotesPredictByDefinition(t *testing.T) {
+	m := votesSample()
+	rows := strangeRows(rand.New(rand.NewPCG(5, 5)), 3000)
+	got, err := m.predict(nil, rows, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := sample()
+	free.Lower, free.Upper = -Unbounded, Unbounded
+	want, err := free.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range m.Members {
+		score, err := (&Linear{Columns: m.Columns, Terms: v.Terms, Intercept: v.Intercept, Lower: -Unbounded, Upper: Unbounded}).Predict(nil, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above := 0
+		for k, x := range score {
+			vote := -1.
+			if x >= 0 {
+				vote = 1
+				above++
+			}
+			want[k] += v.Weight * vote
+		}
+		if i < 2 && (above == 0 || above == len(score)) {
+			t.Errorf("member %d says the same of every row: the test would not see it", i)
+		}
+	}
+	for i := range got {
+		if w := min(max(want[i], m.Lower), m.Upper); math.Abs(got[i]-w) > 1e-9*(1+math.Abs(w)) {
+			t.Fatalf("row %d: %v, want %v", i, got[i], w)
+		}
+	}
+}
+
+// A score of exactly 0 votes +1.
+func TestVotesTie(t *testing.T) {
+	m := &Votes{Linear: Linear{Columns: []Column{{Name: "x", Upper: 9}}, Lower: -9, Upper: 9}, Members: []Member{{Weight: 2, Intercept: -3, Terms: []Term{{Coefficient: 1}}}}}
+	got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"x": {2.9, 3, 3.1}}})
+	if err != nil || !slices.Equal(got, []float64{-2, 2, 2}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestVotesPredictIsTotal: whatever the cells and however large the weights,
+// predictions are finite and within the clamps.
+func TestVotesPredictIsTotal(t *testing.T) {
+	m := votesSample()
+	m.Members[0].Weight, m.Members[1].Weight = math.MaxFloat64, math.MaxFloat64
+	m.Members[0].Terms[0].Coefficient = math.MaxFloat64
+	for _, n := range []int{0, 1, 1000} {
+		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
+		if err != nil || len(got) != n {
+			t.Fatal(len(got), err)
+		}
+		for i, v := range got {
+			if !(v >= m.Lower && v <= m.Upper) {
+				t.Fatalf("row %d: %v", i, v)
+			}
+		}
+	}
+}
+
+func TestVotesContradictions(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		spoil func(*Votes)
+	}{
+		{"members[1].weight", func(m *Votes) { m.Members[1].Weight = math.NaN() }},
+		{"members[2].intercept", func(m *Votes) { m.Members[2].Intercept = math.Inf(1) }},
+		{"members[0].terms[1].category", func(m *Votes) { m.Members[0].Terms[1].Category = "sea" }},
+		{"members[0].terms[0].column", func(m *Votes) { m.Members[0].Terms[0].Column = 8 }},
+		{"members[0].terms[2]", func(m *Votes) { m.Members[0].Terms[2] = m.Members[0].Terms[1] }},
+		{"members[1].terms[0].std_error", func(m *Votes) { m.Members[1].Terms[0].StdError = 1 }},
+		{"members[1].terms[0].coefficient", func(m *Votes) { m.Members[1].Terms[0].Coefficient = math.Inf(-1) }},
+	} {
+		m := votesSample()
+		c.spoil(m)
+		var written strings.Builder
+		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
+		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
+			var problem *ModelError
+			if !errors.As(err, &problem) || problem.Path != c.path {
+				t.Errorf("%s: %s gives %v", c.path, what, err)
+			}
+		}
+		if written.Len() > 0 {
+			t.Errorf("%s: something was written", c.path)
+		}
+	}
+	for _, c := range contradictions { // those of the embedded model
+		m := votesSample()
+		c.spoil(&m.Linear)
+		var problem *ModelError
+		if err := m.Validate(); !errors.As(err, &problem) {
+			t.Errorf("%s: %v", c.path, err)
+		}
+	}
+	var problem *ModelError
+	if _, err := votesSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
+		t.Errorf("N = -1: %v", err)
+	}
+	if _, err := votesSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
+		t.Errorf("no columns: %v", err)
+	}
+}
+
+// The layout is frozen with the rest of version 1.
+func TestVotesGoldenVersion1(t *testing.T) {
+	if *writeGolden {
+		if err := os.WriteFile(votesGoldenFile, encode(t, votesSample()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(votesGoldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeModel(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(votesSample(), m); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(golden), string(encode(t, votesSample()))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestVotesDecodeRefuses(t *testing.T) {
+	golden := string(encode(t, votesSample()))
+	for _, c := range []struct{ old, new, want string }{
+		{`"weight":0.25,`, ``, `members[0]: key "weight" is absent`},
+		{`"weight":0.25`, `"weight":"big"`, `members[0].weight: must be a number`},
+		{`"weight":0.25`, `"weight":0.25,"x":1`, `members[0]: unknown key "x"`},
+		{`"intercept":-1,"terms":[]`, `"intercept":-1,"terms":{}`, `members[2].terms: must be a list`},
+		{`[{"column":"kind"`, `[{"column":"kinds"`, `members[1].terms[0].column: no column has this name`},
+		{`"category":"a","coefficient":-1,"std_error":0`, `"category":"a","coefficient":-1,"std_error":2`, `members[1].terms[0].std_error: must be 0`},
+		{`"members": [`, `"members": 3, "y": [`, `members: must be a list`},
+	} {
+		before, after, found := strings.Cut(golden, c.old)
+		if !found {
+			t.Errorf("%q does not occur", c.old)
+			continue
+		}
+		_, err := DecodeModel(strings.NewReader(before + c.new + after))
+		var problem *DecodeError
+		number := 1 + strings.Count(before, "\n")
+		if !errors.As(err, &problem) || !strings.HasSuffix(err.Error(), ": "+c.want) || problem.Line != number {
+			t.Errorf("%q gives\n%v, want %s on line %d", c.new, err, c.want, number)
+		}
+	}
+	if _, err := DecodeModel(strings.NewReader(strings.Replace(golden, `"kind": "votes"`, `"kind": "linear"`, 1))); err == nil {
+		t.Error("a linear model with members was read")
+	}
+}
+
+func TestVotesFileRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &Votes{Linear: *drawLinear(t)}
+		number := rapid.Float64Range(-1e9, 1e9)
+		for range rapid.IntRange(0, 4).Draw(t, "members") {
+			v := Member{Weight: number.Draw(t, "weight"), Intercept: number.Draw(t, "intercept")}
+			for _, term := range m.Terms {
+				if rapid.Bool().Draw(t, "in") {
+					term.StdError, term.Coefficient = 0, number.Draw(t, "coefficient")
+					v.Terms = append(v.Terms, term)
+				}
+			}
+			m.Members = append(m.Members, v)
+		}
+		written := encode(t, m)
+		got, err := DecodeModel(bytes.NewReader(written))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if !bytes.Equal(written, encode(t, got)) {
+			t.Fatalf("another file after a round trip:\n%s", written)
+		}
+	})
+}
+
+func BenchmarkVotesPredict(b *testing.B) {
+	m := &Votes{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}}
+	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for j := range 20 {
+		name := string(rune('a' + j))
+		column := make([]float64, rows.N)
+		for i := range column {
+			column[i] = rng.NormFloat64()
+		}
+		rows.Numeric[name] = column
+		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
+	}
+	for i := range 100 {
+		m.Members = append(m.Members, Member{Weight: rng.NormFloat64(), Intercept: rng.NormFloat64(), Terms: []Term{{Column: i % 20, Coefficient: rng.NormFloat64()}}})
+	}
+	dst := make([]float64, rows.N)
+	b.SetBytes(int64(8 * rows.N * 20))
+	for b.Loop() {
+		if _, err := m.Predict(dst, rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
