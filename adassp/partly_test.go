@@ -2,19 +2,27 @@ package adassp
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// partlyTable is linearTable with the named columns private.
+// partlyTable is linearTable with the named columns private, on ranges so wide
+// that no private part of a row is shortened.
 func partlyTable(t testing.TB, n int, noise float64, private ...string) (*dataset.Table, []dataset.Column, []scaling.Range) {
 	t.Helper()
 	tab, columns, ranges := linearTable(t, n, noise)
-	columns = append([]dataset.Column(nil), columns...)
+	columns, ranges = append([]dataset.Column(nil), columns...), append([]scaling.Range(nil), ranges...)
+	columns[0].Lower, columns[0].Upper = -4, 4
+	columns[1].Lower, columns[1].Upper = -3, 5
+	for j := range 2 {
+		ranges[j].Lower, ranges[j].Upper = columns[j].Lower, columns[j].Upper
+	}
 	for j := range columns {
 		for _, name := range private {
 			columns[j].Private = columns[j].Private || columns[j].Name == name
@@ -74,16 +82,26 @@ func TestPartlyStdErrors(t *testing.T) {
 	}
 }
 
-// TestPartlyIsMoreExact: what is public makes the rest more exact than under
-// plain substitution, for every coefficient.
+// TestPartlyIsMoreExact: what is public makes the coefficient of a public column
+// more exact than under plain substitution.
 func TestPartlyIsMoreExact(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b")
 	part := fit(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear
 	all := fit(t, 1, budget.Substitute, tab, columns, ranges).Linear
-	for i := range part.Terms {
-		if part.Terms[i].StdError >= all.Terms[i].StdError {
-			t.Errorf("term %d: %v, under substitution %v", i, part.Terms[i].StdError, all.Terms[i].StdError)
-		}
+	if part.Terms[0].StdError >= all.Terms[0].StdError/2 {
+		t.Errorf("%v, under substitution %v", part.Terms[0].StdError, all.Terms[0].StdError)
+	}
+}
+
+// TestPartlyLayout: the private entries have a limit of their own, the target and
+// the constant are public and last, and the target weighs most.
+func TestPartlyLayout(t *testing.T) {
+	l := newLayout([]dataset.Column{{Name: "u"}, {Name: "z", Private: true}, {Name: "y"}}, nil)
+	if len(l.public) != 3 || len(l.private) != 1 || l.private[0] != 1 || l.limit != scaling.NumericNorm {
+		t.Errorf("%+v", l)
+	}
+	if l.weights[1] <= l.weights[0] || l.weights[2] != l.weights[0] {
+		t.Errorf("weights %v: the target's is the largest", l.weights)
 	}
 }
 
@@ -117,12 +135,25 @@ func TestPartlyIsTotal(t *testing.T) {
 	}
 }
 
-// TestPartlyCancels.
+func partlySession(t *testing.T) *mechanism.Session {
+	t.Helper()
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestPartlyCancels: a cancelled run releases nothing and says so.
 func TestPartlyCancels(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 100, 0, "b")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (JointGram{Columns: columns}).runPartly(ctx, nil, tab.All(), ranges); err == nil {
-		t.Error("a cancelled run returned a model")
+	if _, err := (JointGram{Columns: columns}).Run(ctx, partlySession(t), tab.All(), ranges); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,0 +1,160 @@
+//go:build replay
+
+package boosting
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/audit"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// recorded runs a trainer under a recorder.
+func (x sample) recorded(t *testing.T, trainer BRC, tab *dataset.Table, rec *mechanism.Recorder) *BRCFit {
+	t.Helper()
+	trainer.Columns = x.columns
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), tab.All(), x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit
+}
+
+// privateNeighbours returns tables with the private columns of one record
+// replaced, at the first, middle and last position.
+func (x sample) privateNeighbours(t *testing.T) []audit.Neighbour {
+	t.Helper()
+	var out []audit.Neighbour
+	for _, at := range []int{0, x.tab.Len() / 2, x.tab.Len() - 1} {
+		for _, b := range []float64{-1, 1, 0, 1e300, math.NaN(), math.Inf(-1)} {
+			for _, s := range []int32{0, 1, 2, 3} {
+				bs, ss := slices.Clone(x.tab.Float(1)), slices.Clone(x.tab.Codes(3))
+				bs[at], ss[at] = b, s
+				tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, []dataset.ColumnData{
+					{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss}, {Codes: x.tab.Codes(4)},
+				}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, audit.Neighbour{Name: fmt.Sprintf("record %d with b = %v, s = %d", at, b, s), Table: tab})
+			}
+		}
+	}
+	return out
+}
+
+// TestBRCReplays: on every neighbour, with the recorded agreements in place, the
+// model is the same and no input moved further than declared; over 100 rounds
+// the bound is attained.
+func TestBRCReplays(t *testing.T) {
+	for name, trainer := range map[string]BRC{
+		"add-remove": {}, "substitute": {Relation: budget.Substitute}, "Laplace": {Laplace: true},
+		"published":                  {Relation: budget.Substitute, AsPublished: true, Rounds: 100},
+		"private columns":            {Relation: budget.SubstitutePrivateColumns},
+		"published, private columns": {Relation: budget.SubstitutePrivateColumns, AsPublished: true, Rounds: 100},
+	} {
+		n := 6
+		if trainer.Relation == budget.SubstitutePrivateColumns {
+			n = 40 // so many that public features alone are not enough
+		}
+		x := classSample(t, n)
+		neighbours, err := audit.Neighbours(x.tab, trainer.Relation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trainer.Relation == budget.SubstitutePrivateColumns {
+			neighbours = x.privateNeighbours(t)
+		}
+		first := mechanism.NewRecorder(9)
+		want := x.recorded(t, trainer, x.tab, first)
+		closest := 0.
+		for _, n := range neighbours {
+			second := first.Replay()
+			got := x.recorded(t, trainer, n.Table, second)
+			faults, ratio := mechanism.Compare(first, second)
+			closest = max(closest, ratio)
+			for _, f := range faults {
+				t.Errorf("%s, %s: %s", name, n.Name, f)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: the model depends on the record", name, n.Name)
+			}
+		}
+		t.Logf("%s: %.3f of the bound", name, closest)
+		if least := .999; closest < least && !trainer.AsPublished || closest < .5 {
+			t.Errorf("%s: the bound was approached to %.3f only", name, closest)
+		}
+	}
+}
+
+// TestPublicSideIsPublic: given the released agreements, the public classifiers
+// and the weights they are fitted under are the same bit for bit whatever the
+// private columns of all records hold; and the private weights are not, so the
+// test would see it.
+func TestPublicSideIsPublic(t *testing.T) {
+	x := classSample(t, 400)
+	for _, trainer := range []BRC{{}, {AsPublished: true}} {
+		trainer.Columns, trainer.Relation = x.columns, budget.SubstitutePrivateColumns
+		set, err := trainer.settings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		node, err := trainer.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(tab *dataset.Table, rec *mechanism.Recorder) *brcRun {
+			s := mechanism.NewRecordedSession(priced, rec).Sub(brcNode).Sub(classNode(0))
+			b, err := trainer.newRun(context.Background(), s, set, tab.All(), x.ranges, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.records = float64(tab.Len())
+			if err := b.boost(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		bs, ss := make([]float64, 400), make([]int32, 400)
+		p := points(99)
+		for i := range bs {
+			bs[i], ss[i] = 3*p.next(), int32(i/3%4)
+		}
+		other, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, []dataset.ColumnData{
+			{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss}, {Codes: x.tab.Codes(4)},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := mechanism.NewRecorder(4)
+		a, b := run(x.tab, first), run(other, first.Replay())
+		if a.publicRounds == 0 {
+			t.Fatal("no public round: the test would see nothing")
+		}
+		if !reflect.DeepEqual(a.public, b.public) || !reflect.DeepEqual(a.members, b.members) || !reflect.DeepEqual(a.start, b.start) {
+			t.Error("a private column reaches the public classifier")
+		}
+		if reflect.DeepEqual(a.private.weights, b.private.weights) {
+			t.Error("the private weights do not depend on private columns: the test would see nothing")
+		}
+	}
+}

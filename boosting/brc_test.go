@@ -1,0 +1,394 @@
+package boosting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// classSample holds a class that follows the public number a and category k and
+// the private number b and category s: yes where a + b + [k is x] - [s is t] is
+// positive.
+func classSample(t testing.TB, n int, classes ...string) sample {
+	t.Helper()
+	if classes == nil {
+		classes = []string{"no", "yes"}
+	}
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1}, {Name: "b", Ranged: true, Lower: -1, Upper: 1, Private: true},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}},
+		{Name: "s", Kind: dataset.Category, Categories: []string{"t", "u", "v"}, Other: true, Private: true},
+		{Name: "class", Kind: dataset.Category, Categories: classes},
+	}
+	data := make([]dataset.ColumnData, 5)
+	p := points(5)
+	for i := range n {
+		a, b, k, s := p.next(), p.next(), int32(i%2), int32(i/2%5)
+		score := a + b + .5 - float64(k)
+		if s == 0 {
+			score--
+		}
+		c := int32(0)
+		for range len(classes) - 1 {
+			if score > 0 {
+				c++
+				score -= .7
+			}
+		}
+		data[0].Floats, data[1].Floats = append(data[0].Floats, a), append(data[1].Floats, b)
+		data[2].Codes, data[3].Codes = append(data[2].Codes, k), append(data[3].Codes, s)
+		data[4].Codes = append(data[4].Codes, c)
+	}
+	return table(t, columns, data)
+}
+
+// boosted plans and runs a trainer, and returns its session as well.
+func (x sample) boosted(t testing.TB, trainer BRC, epsilon float64) (*BRCFit, *mechanism.Session) {
+	t.Helper()
+	trainer.Columns = x.columns
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, trainer.Relation)
+	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, s.Sub(brcNode)
+}
+
+// accuracy on the sample itself.
+func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
+	t.Helper()
+	got, err := m.Predict(nil, x.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, c := range x.tab.Codes(len(x.columns) - 1) {
+		if got[i] == float64(c) {
+			right++
+		}
+	}
+	return float64(right) / float64(x.tab.Len())
+}
+
+// TestBRCLearns: under every relation, in either form, with two classes and with
+// three, the model beats the largest class by far. The thresholds are below the
+// worst of 25 runs by .05 and more.
+func TestBRCLearns(t *testing.T) {
+	x := classSample(t, 20000)
+	for name, c := range map[string]struct {
+		trainer BRC
+		least   float64
+	}{
+		"partly private":  {BRC{Relation: budget.SubstitutePrivateColumns}, .75},
+		"substitute":      {BRC{Relation: budget.Substitute}, .75},
+		"add-remove":      {BRC{}, .75},
+		"Laplace":         {BRC{Laplace: true}, .75},
+		"as published":    {BRC{Relation: budget.SubstitutePrivateColumns, AsPublished: true}, .62},
+		"published, all":  {BRC{Relation: budget.Substitute, AsPublished: true}, .62},
+		"wide weights":    {BRC{Lower: .1, Upper: 3}, .75},
+		"constant weight": {BRC{Lower: 1, Upper: 1}, .65},
+	} {
+		fit, _ := x.boosted(t, c.trainer, 3)
+		if err := fit.Scores[0].Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.accuracy(t, fit.Model); got < c.least {
+			t.Errorf("%s: accuracy %.3f", name, got)
+		}
+	}
+	three := classSample(t, 20000, "none", "some", "much")
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.SubstitutePrivateColumns} {
+		fit, _ := three.boosted(t, BRC{Relation: rel}, 5)
+		if got := three.accuracy(t, fit.Model); len(fit.Scores) != 3 || got < .62 {
+			t.Errorf("three classes, %v: accuracy %.3f", rel, got)
+		}
+	}
+}
+
+// TestBRCNoise reproduces the values of algorithms.md 8: for 25 rounds at
+// (1, 1e-6) the standard deviation of the noise, in units of the sensitivity, is
+// 35.4 with basic and 27.9 with tight composition of Laplace noise, and 21.1 of
+// Gaussian noise.
+func TestBRCNoise(t *testing.T) {
+	x := classSample(t, 0)
+	for _, c := range []struct {
+		laplace     bool
+		composition budget.Composition
+		want        float64
+	}{{true, budget.Basic, 35.4}, {true, budget.Tight, 27.9}, {false, budget.Tight, 21.1}} {
+		node, err := BRC{Columns: x.columns, Relation: budget.Substitute, Rounds: 25, Laplace: c.laplace}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		priced, err := budget.Calibrate(node, budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.Substitute, Composition: c.composition})
+		if err != nil {
+			t.Fatal(err)
+		}
+		law := priced.Leaves()[0].Law
+		got := 1 / law.Mu
+		if c.laplace {
+			got = math.Sqrt2 / law.Epsilon
+		}
+		if math.Abs(got-c.want) > .05 || law.Draws != 25 {
+			t.Errorf("Laplace %v, %v: standard deviation %.3f, want %.1f", c.laplace, c.composition, got, c.want)
+		}
+	}
+}
+
+// TestBRCSpendsItsPlan: every draw of every leaf is released once, at the
+// sensitivity u under add-remove and 2u elsewhere.
+func TestBRCSpendsItsPlan(t *testing.T) {
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2, budget.Substitute: 4, budget.SubstitutePrivateColumns: 4} {
+		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
+			_, s := classSample(t, 300, classes...).boosted(t, BRC{Relation: rel, Rounds: 7}, 1)
+			agreements := 0
+			for _, e := range s.Events() {
+				if e.Released != e.Law.Draws {
+					t.Errorf("%v: %s released %d of %d", rel, e.Path, e.Released, e.Law.Draws)
+				}
+				if e.Law.Draws == 7 {
+					agreements++
+					if math.Abs(e.Sensitivity-want) > 1e-9 {
+						t.Errorf("%v: sensitivity %v, want %v", rel, e.Sensitivity, want)
+					}
+				}
+			}
+			if agreements != scoresOf(len(classes)) {
+				t.Errorf("%v: %d boosting runs for %d classes", rel, agreements, len(classes))
+			}
+		}
+	}
+}
+
+// TestBRCKeepsItsVotes: the model in original units votes as training did, but
+// for records so near a threshold that the grid decides.
+func TestBRCKeepsItsVotes(t *testing.T) {
+	x := classSample(t, 3000)
+	trainer := BRC{Columns: x.columns, Relation: budget.SubstitutePrivateColumns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := trainer.settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, 3, trainer.Relation).Sub(brcNode).Sub(classNode(0))
+	b, err := trainer.newRun(context.Background(), s, set, x.tab.All(), x.ranges, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.records = 3000
+	for range 50 {
+		h := b.private.draw()
+		votes := b.private.votes(h)
+		m := &regression.Votes{Linear: b.model().Linear, Members: []regression.Member{h.member(b, 1)}}
+		got, err := m.Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		far := 0
+		for i, v := range got {
+			if v*float64(b.private.labels[i]) != float64(votes[i]) {
+				far++
+			}
+		}
+		if far > 5 {
+			t.Fatalf("%d of 3000 votes differ: %+v", far, h)
+		}
+	}
+}
+
+// TestBRCRandomClassifiers: they come from the run's public stream alone, the
+// same whatever the records, and both halves occur.
+func TestBRCRandomClassifiers(t *testing.T) {
+	s := session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
+	for _, all := range []bool{false, true} {
+		p := &privateSide{stream: s.PublicStream("c"), all: all, names: []int{4, 7, 9}, features: []feature{{numbers: []int16{1}}, {codes: []int32{0}, levels: 3}, {numbers: []int16{2}}}}
+		q := &privateSide{stream: s.PublicStream("c"), all: all, names: p.names, features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3}, {numbers: []int16{0, 0}}}}
+		seen := map[int]int{}
+		for range 300 {
+			h := p.draw()
+			if !reflect.DeepEqual(h, q.draw()) {
+				t.Fatal("the classifiers depend on the records")
+			}
+			for _, j := range h.columns {
+				seen[j]++
+			}
+			if all != (len(h.columns) == 3) {
+				t.Fatalf("%d columns", len(h.columns))
+			}
+		}
+		// A column that is chosen with probability 1/3 comes up less than 50 times
+		// of 300 with probability below 1e-10.
+		if len(seen) != 3 || slices.Min([]int{seen[4], seen[7], seen[9]}) < 50 {
+			t.Errorf("columns %v", seen)
+		}
+	}
+}
+
+// TestBRCReweighs: a weight is multiplied by exp(-alpha y h), clipped, and
+// depends on its own record alone.
+func TestBRCReweighs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.SliceOfN(rapid.Float64Range(.5, 2), 1, 60).Draw(t, "w")
+		set := settings{lower: .5, upper: 2}
+		labels := make([]int8, len(w))
+		for i := range labels {
+			labels[i] = int8(i%3 - 1)
+		}
+		p := &privateSide{labels: labels, weights: slices.Clone(w)}
+		alpha := rapid.Float64Range(-1, 1).Draw(t, "alpha")
+		votes := make([]int8, len(w))
+		for i, y := range labels {
+			votes[i] = y * int8(1-2*(i%2))
+		}
+		p.reweigh(votes, alpha, set)
+		for i, v := range votes {
+			want := min(max(w[i]*math.Exp(-alpha*float64(v)), .5), 2)
+			if math.Abs(p.weights[i]-want) > 1e-12 {
+				t.Fatalf("weight %v, want %v", p.weights[i], want)
+			}
+		}
+	})
+}
+
+// TestBRCRefusals at plan time.
+func TestBRCRefusals(t *testing.T) {
+	x := classSample(t, 10)
+	private := budget.SubstitutePrivateColumns
+	open, target := slices.Clone(x.columns), slices.Clone(x.columns)
+	for j := range open {
+		open[j].Private = false
+	}
+	target[4].Private = true
+	one := slices.Clone(x.columns)
+	one[4].Categories = []string{"yes"}
+	for name, c := range map[string]struct {
+		trainer BRC
+		want    error
+	}{
+		"negative rounds":    {BRC{Columns: x.columns, Rounds: -1}, ErrRounds},
+		"too many rounds":    {BRC{Columns: x.columns, Rounds: MaxRounds + 1}, ErrRounds},
+		"weights":            {BRC{Columns: x.columns, Lower: 2, Upper: 1}, ErrWeights},
+		"one weight":         {BRC{Columns: x.columns, Upper: 2}, ErrWeights},
+		"NaN":                {BRC{Columns: x.columns, Lower: math.NaN(), Upper: 2}, ErrWeights},
+		"ratio of weights":   {BRC{Columns: x.columns, Lower: .001, Upper: 1000}, ErrWeights},
+		"published":          {BRC{Columns: x.columns, AsPublished: true}, ErrPublished},
+		"numeric target":     {BRC{Columns: x.columns[:2]}, ErrClasses},
+		"one class":          {BRC{Columns: one}, ErrClasses},
+		"no feature":         {BRC{Columns: x.columns[4:]}, ErrClasses},
+		"nothing private":    {BRC{Columns: open, Relation: private}, ErrNoPrivate},
+		"the target private": {BRC{Columns: target, Relation: private}, ErrNoPrivate},
+	} {
+		if _, err := c.trainer.Plan(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		if _, err := c.trainer.Run(context.Background(), nil, x.tab.All(), x.ranges); !errors.Is(err, c.want) {
+			t.Errorf("%s, run: %v, want %v", name, err, c.want)
+		}
+	}
+	s := session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
+	if _, err := (BRC{Columns: x.columns, Relation: private}).Run(context.Background(), s, x.tab.All(), x.ranges); !errors.Is(err, mechanism.ErrRelation) {
+		t.Errorf("another relation: %v", err)
+	}
+}
+
+// TestBRCIsTotal: odd tables give a valid model, also where no record is in a
+// class.
+func TestBRCIsTotal(t *testing.T) {
+	columns := classSample(t, 0).columns
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, x := range map[string][]float64{"none": {}, "one": {3}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, 0}} {
+		for _, code := range []int32{0, 1, 2} {
+			codes := slices.Repeat([]int32{code}, len(x))
+			y := table(t, columns, []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes}, {Codes: codes}})
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+				fit, _ := y.boosted(t, BRC{Relation: rel}, .1)
+				if err := fit.Scores[0].Validate(); err != nil {
+					t.Errorf("%s, %v: %v", name, rel, err)
+				}
+			}
+		}
+	}
+}
+
+// TestBRCAbsurdRanges: a range whose quotient leaves float64 still gives a valid
+// model.
+func TestBRCAbsurdRanges(t *testing.T) {
+	x := classSample(t, 50)
+	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300}, scaling.Range{Lower: -1e300, Upper: 1e300}
+	fit, _ := x.boosted(t, BRC{Relation: budget.SubstitutePrivateColumns}, 1)
+	if err := fit.Scores[0].Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBRCCancels: a cancelled context ends the run.
+func TestBRCCancels(t *testing.T) {
+	x := classSample(t, 100)
+	trainer := BRC{Columns: x.columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := trainer.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLogistic: at the returned coefficients the gradient vanishes, whatever the
+// weights, also where a plane separates the labels.
+func TestLogistic(t *testing.T) {
+	for _, separable := range []bool{false, true} {
+		f := []feature{{numbers: make([]int16, 200)}, {codes: make([]int32, 200), levels: 3}}
+		labels, weights := make([]int8, 200), make([]float64, 200)
+		p := points(3)
+		for i := range labels {
+			x := p.next()
+			f[0].numbers[i], f[1].codes[i] = int16(x*mechanism.FixedOne), int32(i%4)
+			labels[i], weights[i] = 1, 1+p.next()
+			if separable && x < 0 || !separable && x+p.next() < 0 {
+				labels[i] = -1
+			}
+			if i%10 == 9 {
+				labels[i] = 0
+			}
+		}
+		theta, err := fitLogistic(context.Background(), f, labels, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := newLogistic(f, labels, weights)
+		best := problem.value(theta)
+		for k := range theta {
+			for _, h := range []float64{-1e-3, 1e-3} {
+				moved := slices.Clone(theta)
+				moved[k] += h
+				if v := problem.value(moved); v < best {
+					t.Errorf("separable %v: coefficient %d moved by %v is better by %v", separable, k, h, best-v)
+				}
+			}
+		}
+		if theta[0] < 1 {
+			t.Errorf("separable %v: slope %v", separable, theta[0])
+		}
+	}
+}
