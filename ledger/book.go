@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,33 +103,44 @@ func damaged(sequence int, format string, args ...any) error {
 
 // readBook checks the chain of entries against its head and adds them up.
 func readBook(raw [][]byte, head string) (*Book, error) {
-	b := &Book{runs: map[int64]place{}}
-	previous := ""
 	if len(raw) > 0 {
 		if err := checkVersion(raw[0]); err != nil {
 			return nil, err
 		}
 	}
+	hashes, err := checkChain(raw, head)
+	if err != nil {
+		return nil, err
+	}
+	b := &Book{hashes: hashes, runs: map[int64]place{}}
 	for i, data := range raw {
 		e, err := decodeEntry(data)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, damaged(i+1, "it is not one that this program writes")
-		case e.Sequence != int64(i+1):
-			return nil, damaged(i+1, "it says that it is number %d", e.Sequence)
-		case e.Previous != previous:
-			return nil, damaged(i+1, "it does not follow from the one before: entry %d was edited, or entries were removed", i)
 		}
 		if err := b.add(e); err != nil {
 			return nil, err
 		}
+	}
+	return b, nil
+}
+
+// checkChain checks numbers and hashes alone, and returns the hashes. The
+// canonical form of an entry begins with both.
+func checkChain(raw [][]byte, head string) ([]string, error) {
+	hashes := make([]string, len(raw))
+	previous := ""
+	for i, data := range raw {
+		if !bytes.HasPrefix(data, fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
+			return nil, damaged(i+1, "it does not follow from the one before: one of the two was edited, or entries between them were removed")
+		}
 		previous = hashOf(data)
-		b.hashes = append(b.hashes, previous)
+		hashes[i] = previous
 	}
 	if len(raw) == 0 || previous != head {
 		return nil, fmt.Errorf("%w: the last entry, number %d, is not the head of the chain: it was edited, or entries after it were removed", ErrDamaged, len(raw))
 	}
-	return b, nil
+	return hashes, nil
 }
 
 // checkVersion looks at the first entry, of which a later version may have other
