@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -52,6 +54,21 @@ func (e *FileError) Error() string { return e.Path + ": " + e.Msg }
 
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error { return e.Err }
+
+// InFile says of an error that wraps one of the sentinels which file it is about,
+// as a [*FileError]. nil and errors of a context stay as they are.
+func InFile(path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	msg := err.Error()
+	for _, sentinel := range []error{
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrInvalid, ErrCommitted,
+	} {
+		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
+	}
+	return &FileError{Path: path, Msg: msg, Err: err}
+}
 
 // SpentError refuses a run that would cross the total.
 type SpentError struct {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,11 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// FuzzFile gives the ledger any file. It reads it or refuses it with one of its
-// own errors, never ends the process, and what it reads it can append to.
+// FuzzFile edits the file of a ledger at will: each four bytes of edits are a
+// place and a value, cut is a size, and seal makes the checksums of the store's
+// first pages anew, so that what they point at is followed. The ledger is read, or
+// refused with one of its own errors; the process never ends, and what can be
+// read can be appended to.
 func FuzzFile(f *testing.F) {
 	list, _, _ := chainOf(f, 6)
 	l := fileOf(f, list)
@@ -20,12 +24,21 @@ func FuzzFile(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(image)
-	f.Add(image[:8192])
-	f.Add([]byte{})
+	f.Add([]byte{}, uint32(len(image)), false)
+	f.Add([]byte{0, 0, 16, 9}, uint32(8192), false)
+	f.Add([]byte{16, 48, 0, 3, 0, 48, 0, 3}, uint32(len(image)), true)
 	path := filepath.Join(f.TempDir(), "fuzz.ledger")
 	request := request(f, .01)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, edits []byte, cut uint32, seal bool) {
+		data := bytes.Clone(image)
+		for ; len(edits) >= 4; edits = edits[4:] {
+			at := int(edits[0])<<8 | int(edits[1])
+			data[at%len(data)] = edits[3]
+		}
+		if seal {
+			sealPages(data)
+		}
+		data = data[:min(uint32(len(data)), cut)]
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -52,6 +65,16 @@ func FuzzFile(f *testing.F) {
 			t.Fatalf("appending lost something: %v", err)
 		}
 	})
+}
+
+// sealPages makes the checksums of both first pages fit.
+func sealPages(data []byte) {
+	for i := range 2 {
+		b := data[i*pageSize+pageHead:]
+		h := fnv.New64a()
+		h.Write(b[:56])
+		order().PutUint64(b[56:], h.Sum64())
+	}
 }
 
 func knownError(err error) bool {

@@ -55,16 +55,7 @@ func (l *Ledger) at(step string) error {
 }
 
 // named says which file an error is about.
-func (l *Ledger) named(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	msg := err.Error()
-	for _, sentinel := range []error{ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrBusy, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrInvalid, ErrCommitted} {
-		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
-	}
-	return &FileError{Path: l.path, Msg: msg, Err: err}
-}
+func (l *Ledger) named(err error) error { return InFile(l.path, err) }
 
 // Register enters a data set and its total, once: both stay as they are. The file
 // is made if it does not exist. The error wraps ErrExists if the name is taken,

@@ -76,7 +76,11 @@ func checkImage(data []byte) error {
 	}
 	var best *meta
 	for i := range 2 {
-		if m := im.meta(i); m != nil && (best == nil || m.txid > best.txid) {
+		m, err := im.meta(i)
+		if err != nil {
+			return err
+		}
+		if m != nil && (best == nil || m.txid > best.txid) {
 			best = m
 		}
 	}
@@ -105,21 +109,24 @@ func (im *image) marked() bool {
 	return false
 }
 
-// meta reads meta page i, nil if it is not valid.
-func (im *image) meta(i int) *meta {
+// meta reads meta page i, nil if it is not valid, which a power failure may leave.
+// A page that the store would take for valid must be one that this package makes.
+func (im *image) meta(i int) (*meta, error) {
 	if len(im.data) < (i+1)*pageSize {
-		return nil
+		return nil, nil
 	}
 	b := im.data[i*pageSize+pageHead:]
 	u := func(at int) uint64 { return im.order.Uint64(b[at:]) }
 	h := fnv.New64a()
 	h.Write(b[:56])
 	m := &meta{root: u(16), freelist: u(32), pages: u(40), txid: u(48)}
-	if im.order.Uint32(b) != boltMagic || im.order.Uint32(b[4:]) != 2 || im.order.Uint32(b[8:]) != pageSize ||
-		h.Sum64() != u(56) || m.txid%2 != uint64(i) {
-		return nil
+	switch {
+	case im.order.Uint32(b) != boltMagic || im.order.Uint32(b[4:]) != 2 || h.Sum64() != u(56):
+		return nil, nil
+	case im.order.Uint32(b[8:]) != pageSize || m.txid%2 != uint64(i):
+		return nil, broken("one of its first pages is of another kind of store")
 	}
-	return m
+	return m, nil
 }
 
 // page marks page id with what overflows from it as in use and returns its bytes.

@@ -174,8 +174,8 @@ func TestTwoProcessesKilled(t *testing.T) {
 		_, n := released(t, log)
 		runs += n
 	}
-	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 || kills[0]+kills[1] == 0 {
-		t.Errorf("%d runs, %d left of %d, %v kills", runs, a.Left().Cost, a.Limit.Cost, kills)
+	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
+		t.Errorf("%d runs, %d left of %d", runs, a.Left().Cost, a.Limit.Cost)
 	}
 	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills, len(mustRead(t, l).Entries), a.Reserved.Cost)
 }
@@ -192,7 +192,7 @@ func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) err
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		timer := time.AfterFunc(time.Duration(20+random.IntN(patience))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(5+random.IntN(patience))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		err := cmd.Wait()
 		timer.Stop()
 		switch {

@@ -64,7 +64,7 @@ func (l *Ledger) open(ctx context.Context, write bool) (*store, error) {
 			return s, err
 		}
 		if !time.Now().Before(deadline) {
-			return nil, fmt.Errorf("%w: another process has held it for %v; try again when it has ended", ErrBusy, l.options.Wait)
+			return nil, fmt.Errorf("%w: it was not free for %v; try again later", ErrBusy, l.options.Wait)
 		}
 		if !waited && l.options.Waiting != nil {
 			l.options.Waiting()
