@@ -35,7 +35,6 @@ type availability struct {
 	tasks, relations, compositions, scalings []string
 	selections, models, benchModels          []string
 	fallbacks                                []string
-	ledger                                   bool
 }
 
 // thisBuild is the one place that says what this build can carry out. Add a
@@ -53,7 +52,6 @@ func thisBuild() availability {
 			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
 		},
 		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive"},
-		ledger:    false,
 	}
 }
 

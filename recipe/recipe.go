@@ -145,11 +145,11 @@ type Output struct {
 	Dir string `yaml:"dir,omitempty" json:"dir,omitempty" jsonschema:"minLength=1,default=out" jsonschema_description:"Folder for release/ and curator/, relative to the working directory. Never overwritten without --force."`
 }
 
-// The defaults that several files need.
-const (
-	defaultShare  = 0.1
-	defaultLedger = "dptrain.ledger"
-)
+// defaultShare is a default that several files need.
+const defaultShare = 0.1
+
+// DefaultLedger is the value of ledger.path.
+const DefaultLedger = "dptrain.ledger"
 
 // MinDelta is the smallest delta above 0 that is accepted. The accountant's
 // arithmetic is trusted to about 1e-12 in delta, so smaller targets could not
@@ -184,7 +184,7 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 		}
 	}
 	if r.Ledger != nil && !given["ledger.path"] {
-		r.Ledger.Path = defaultLedger
+		r.Ledger.Path = DefaultLedger
 	}
 }
 

@@ -21,7 +21,7 @@ var sameRecipe = cmp.Options{cmpopts.IgnoreUnexported(Recipe{}), cmpopts.EquateE
 func everything() availability {
 	return availability{
 		tasks: tasks, relations: relations, compositions: compositions, scalings: scalings,
-		selections: selections, models: models, benchModels: nonprivate, fallbacks: fallbacks(), ledger: true,
+		selections: selections, models: models, benchModels: nonprivate, fallbacks: fallbacks(),
 	}
 }
 
@@ -187,7 +187,7 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	want := *r
 	want.Output = Default().Output
 	if r.Ledger != nil {
-		want.Ledger = &Ledger{Path: defaultLedger, Dataset: r.Ledger.Dataset}
+		want.Ledger = &Ledger{Path: DefaultLedger, Dataset: r.Ledger.Dataset}
 	}
 	if diff := cmp.Diff(want, *back, sameRecipe); diff != "" {
 		t.Errorf("round trip (-want +got):\n%s\n%s", diff, pub)

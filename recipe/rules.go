@@ -394,14 +394,11 @@ func (c *checker) model() {
 
 func (c *checker) ledgerAndOutput() {
 	if l := c.r.Ledger; l != nil {
-		if !c.can.ledger {
-			c.add("ledger", "ledger is not available in this version: nothing would be recorded", "remove it, and keep account of repeated runs by hand")
-		}
 		if l.Dataset == "" {
 			c.add("ledger.dataset", "ledger.dataset is required: the name under which runs on this data set are added up", "")
 		}
 		if l.Path == "" {
-			c.add("ledger.path", "ledger.path is empty", "remove it to use "+defaultLedger)
+			c.add("ledger.path", "ledger.path is empty", "remove it to use "+DefaultLedger)
 		}
 	}
 	if c.r.Output.Dir == "" {

@@ -38,7 +38,6 @@ var beyondSchema = strings.Fields(`
 	selection-unavailable selection-no-effect selection-features-without-fixed selection-own-keys
 	model-unavailable model-nonprivate model-as-published
 	fallback-unavailable fallback-itself fallback-no-effect buckets-no-effect
-	ledger-unavailable
 	target-excluded target-private target-categories
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
@@ -104,7 +103,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": defaultShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
-		"ledger.path": defaultLedger, "output.dir": d.Output.Dir,
+		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("defaults (-in force +in the schema):\n%s", diff)

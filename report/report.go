@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -31,6 +32,24 @@ type Report struct {
 	Metrics     Metrics            `json:"metrics"`
 	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
 	Warnings    []pipeline.Warning `json:"warnings"`
+	// Ledger is where the run was entered; nil, and absent from the file, for a
+	// run that kept no ledger.
+	Ledger *Ledger `json:"ledger,omitempty"`
+}
+
+// Ledger is the reservation of a run. Head is that of the chain right after the
+// run was entered, before its first row was read, so it depends on no record.
+type Ledger struct {
+	Dataset string `json:"dataset"`
+	Entry   int64  `json:"entry"`
+	Head    string `json:"head"` // SHA-256, in hex
+}
+
+// Enter notes that the run is in a ledger and takes back the warning that it is
+// not.
+func (r *Report) Enter(l Ledger) {
+	r.Ledger = &l
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
 }
 
 // Guarantee is the promise of a run. The unit of protection is one record.

@@ -36,6 +36,9 @@ func Text(w io.Writer, r *Report) error {
 	default:
 		row("R²", metric(r.Metrics.R2))
 	}
+	if l := r.Ledger; l != nil {
+		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
+	}
 	for _, warning := range r.Warnings {
 		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
 	}

@@ -29,7 +29,8 @@ a folder and writes its results, as JSON lines and CSV, and a page with plots to
 --out. A suite has its own methods and budgets. One that was interrupted goes on
 where it ended when the same command is given again.
 
-The numbers are exact, so nothing is private here: bench runs only with --public.`
+The numbers are exact, so nothing is private here: bench runs only with --public,
+and on no table that a ledger knows.`
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
@@ -44,6 +45,7 @@ type benchFlags struct {
 	delta             float64
 	json              bool
 	suite, out        string
+	ledger            string
 }
 
 // benchCommand is `dptrain bench`.
@@ -54,6 +56,10 @@ func benchCommand(a *app) *cobra.Command {
 		Long: benchLong, Example: benchExample,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.config.Recipes = args
+			if err := a.refuseKnown(cmd.Context(), f.config, f.ledger); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("suite") || cmd.Flags().Changed("out") {
 				return a.runSuite(cmd.Context(), f, cmd.Flags().Changed, args)
 			}
@@ -79,6 +85,7 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods")
 	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits; it has no part in the noise")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
+	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger\nthat is beside them or here")
 	flags.StringVar(&f.suite, "suite", "", "run an experiment of the papers: "+strings.Join(suite.Names(), ", "))
 	flags.StringVar(&f.out, "out", "", "folder of a suite's results; an unfinished one is continued")
 	return cmd

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
@@ -40,8 +41,8 @@ var exitTable = [...]struct {
 	{exitUsage, "usage: a wrong flag or argument, or an output that exists or cannot be written"},
 	{exitRecipe, "the recipe is invalid"},
 	{exitData, "a table or a model cannot be read, or a declared column is absent"},
-	{exitBudget, "the budget is refused: the plan cannot be priced within it"},
-	{exitLedger, "the ledger refuses the run (kept for a later version)"},
+	{exitBudget, "the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
+	{exitLedger, "the ledger is in use, damaged or not there, or does not know the data set"},
 	{exitAbstained, "the mechanism abstained, within its guarantee: there is a report and no model"},
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
@@ -59,6 +60,10 @@ func exitCode(err error) int {
 		return exitUsage
 	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):
 		return exitData
+	case errors.Is(err, ledger.ErrSpent):
+		return exitBudget
+	case is[*ledger.FileError](err), errors.Is(err, errKnown):
+		return exitLedger
 	case is[recipe.Problems](err), errors.Is(err, errRecipe):
 		return exitRecipe
 	case isAny(err, pipeline.ErrUnbounded, tukey.ErrInfeasible, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
@@ -118,7 +123,7 @@ func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
 		return "dptrain: interrupted"
-	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err):
+	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
 		return err.Error()
 	}
 	return "dptrain: " + err.Error()

@@ -20,7 +20,9 @@ const fitLong = `Train a private model, measure it on held-out records, and writ
 
 A recipe is not needed: --data, --target and --epsilon are enough. Given with a
 recipe, a flag replaces the recipe's value. The price of the run is fixed before
-the first row is read.`
+the first row is read. With a ledger (a key of the recipe, or --dataset) the
+price is entered there before that, and a run that would cross the total of the
+data set is refused with exit code 5.`
 
 func fitCommand(a *app) *cobra.Command {
 	var flags recipeFlags
@@ -51,7 +53,8 @@ func fitCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// fit carries out a job: the output folder first, then the price, then the rows.
+// fit carries out a job: the output folder first, then the price, then the
+// ledger, then the rows.
 func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	out := j.recipe.Output.Dir
 	folder, err := report.Prepare(out, force)
@@ -60,6 +63,10 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	}
 	defer folder.Close()
 	p, plan, err := j.prepare()
+	if err != nil {
+		return err
+	}
+	entry, err := a.reserve(ctx, j, p, plan)
 	if err != nil {
 		return err
 	}
@@ -78,6 +85,9 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	res.Curator.Seconds["read"] = seconds
 	files, err := j.files(res, stats)
 	if err != nil {
+		return err
+	}
+	if err := entry.commit(ctx, files.Report); err != nil {
 		return err
 	}
 	progress("write")

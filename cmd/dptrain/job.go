@@ -16,6 +16,7 @@ import (
 // recipeFlags are the flags that stand for keys of a recipe.
 type recipeFlags struct {
 	data, target, epsilon, delta, out, relation, task string
+	ledger, dataset                                   string
 	exclude, classes                                  []string
 	holdout                                           float64
 	set                                               *pflag.FlagSet
@@ -34,6 +35,8 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
 	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
 	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out metric (default 0.1)")
+	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
+	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
 }
 
 // addOut declares --out, for the verb that writes.
@@ -47,6 +50,7 @@ func flagKeys() map[string]string {
 		"data": "data.path", "target": "data.target", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
 		"out": "output.dir", "relation": "privacy.relation", "exclude": "data.exclude", "holdout": "holdout",
 		"task": "task", "classes": "data.classes",
+		"ledger": "ledger.path", "dataset": "ledger.dataset",
 	}
 }
 
@@ -54,6 +58,7 @@ func flagKeys() map[string]string {
 type job struct {
 	recipe *recipe.Recipe
 	table  string            // path of the table
+	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
 }
 
@@ -73,7 +78,7 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.recipe, j.table = base, base.DataFile()
+	j.recipe, j.table, j.ledger = base, base.DataFile(), base.LedgerFile()
 	or := func(value, instead string) string {
 		if value == "" {
 			return instead
@@ -104,6 +109,10 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 // the flags that package recipe reads.
 func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
 	r := j.recipe
+	if (j.blame["ledger.path"] != "" || j.blame["ledger.dataset"] != "") && r.Ledger == nil {
+		j.ledger = recipe.DefaultLedger
+		r.Ledger = &recipe.Ledger{Path: j.ledger}
+	}
 	for key := range j.blame {
 		switch key {
 		case "data.path":
@@ -126,6 +135,10 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
 			r.Data.Classes = f.classes
 		case "holdout":
 			r.Holdout = f.holdout
+		case "ledger.path":
+			r.Ledger.Path, j.ledger = f.ledger, f.ledger
+		case "ledger.dataset":
+			r.Ledger.Dataset = f.dataset
 		}
 	}
 }

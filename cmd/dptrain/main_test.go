@@ -24,10 +24,28 @@ const asProcess = "DPTRAIN_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
+		if stage := os.Getenv(killAt); stage != "" {
+			killedAt(stage)
+		}
 		main()
 		return
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
+}
+
+// killAt names the stage at which a process that behaves as dptrain kills itself.
+const killAt = "DPTRAIN_TEST_KILL"
+
+func killedAt(stage string) {
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a.onStage = func(begun string) {
+		if begun == stage {
+			if p, err := os.FindProcess(os.Getpid()); err == nil && p.Kill() == nil {
+				select {}
+			}
+		}
+	}
+	os.Exit(a.run(context.Background(), os.Args[1:])) //nolint:forbidigo // it is a process of its own
 }
 
 // result is what a command did.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -57,10 +58,16 @@ func planCommand(a *app) *cobra.Command {
 				return a.explain(cmd.Context(), p, plan, &explain, asJSON)
 			}
 			bill := newBill(p, plan)
-			if asJSON {
-				return bill.json(a.stdout)
+			refused, err := a.entryOf(cmd.Context(), j, p, plan, bill)
+			if err != nil {
+				return err
 			}
-			return bill.text(a.stdout)
+			if asJSON {
+				err = bill.json(a.stdout)
+			} else {
+				err = bill.text(a.stdout)
+			}
+			return errors.Join(err, refused)
 		},
 	}
 	flags.add(cmd.Flags())
@@ -84,6 +91,8 @@ type bill struct {
 	// abstain answers 95% of the time; absent for one that always answers.
 	Records int        `json:"records,omitempty"`
 	Steps   []billStep `json:"steps"`
+	// Ledger says what would remain; absent for a run without a ledger.
+	Ledger *billLedger `json:"ledger,omitempty"`
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -216,7 +225,7 @@ func (b *bill) total() string {
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
-		report.Paragraph("Records", records)
+		report.Paragraph("Records", records) + b.Ledger.text()
 }
 
 // digits prints four significant digits.

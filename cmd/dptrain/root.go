@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -19,6 +20,8 @@ type app struct {
 	debug          bool // DPTRAIN_DEBUG is set: say where a panic came from
 
 	onStage func(stage string) // tests: called when a stage of fit begins
+
+	ledgerWait time.Duration // how long a ledger in use is waited for; 0 is the default
 }
 
 // newApp returns the app of a process with these streams.
@@ -49,6 +52,7 @@ func verbs(a *app) []*cobra.Command {
 		checkCommand(a),
 		planCommand(a),
 		predictCommand(a),
+		ledgerCommand(a),
 		benchCommand(a),
 		schemaCommand(a),
 		versionCommand(a),

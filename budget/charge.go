@@ -1,0 +1,129 @@
+package budget
+
+import (
+	"container/heap"
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Charge returns the price of the tree in a currency.
+//
+// Costs add over a Seq and over draws, whatever earlier outputs decided. A Par
+// costs its largest kid: the record that differs is in one kid, and a divergence
+// or trade-off curve of a mixture over the kid's public coin is never worse than
+// the worst kid's. A OneOf costs its informer and its largest branch. Laws cost
+//
+//	currency  gaussian  exponential         laplace     pure, approximate
+//	zcdp      mu²/2     epsilon²/8          epsilon²/2  epsilon²/2 (and delta)
+//	gdp       mu²       GDPMu of the law, squared       (and delta)
+//
+// times the draws. A tree with a Select has no price of that form (its Rényi
+// curve is no line). It is charged as one black box with the guarantee of the
+// whole tree: the target's epsilon and delta.
+func (p *Priced) Charge(c Currency) Charge {
+	if p.tree.has(OpSelect) {
+		return BlackBoxCharge(c, p.target.Epsilon, p.target.Delta)
+	}
+	return p.tree.charge(c)
+}
+
+// BlackBoxCharge is the price of a run of which only (epsilon, delta) is known.
+func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
+	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
+	return chargeUp(law.cost(c), delta)
+}
+
+// ChargeLaws is Charge for a tree whose laws are all fixed, such as one that was
+// read from a file: every leaf is charged by its law. It needs no target and so
+// cannot price a Select. The error wraps ErrTree, ErrLaw or ErrNotPure.
+func ChargeLaws(tree Node, c Currency) (Charge, error) {
+	tree = tree.clone()
+	if err := tree.validate(tree.Name, role{}); err != nil {
+		return Charge{}, err
+	}
+	if tree.has(OpSelect) {
+		return Charge{}, &TreeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
+	}
+	open := ""
+	tree.walk(tree.Name, func(path string, l *Leaf) {
+		if l.Fixed == nil {
+			open = path
+			return
+		}
+		l.Law = *l.Fixed
+	})
+	if open != "" {
+		return Charge{}, &TreeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
+	}
+	return tree.charge(c), nil
+}
+
+// charge folds the laws beneath n, none of which is a Select.
+func (n *Node) charge(c Currency) Charge {
+	known := map[Law]float64{} // GDPMu searches
+	cost := n.fold(func(l *Leaf) float64 {
+		one := l.Law
+		one.Draws = 1
+		each, ok := known[one]
+		if !ok {
+			each = one.cost(c)
+			known[one] = each
+		}
+		return float64(l.Law.Draws) * each
+	}, selectNone)
+	delta := n.fold(func(l *Leaf) float64 { _, d := l.Law.ZCDP(); return d }, selectNone)
+	return chargeUp(cost, delta)
+}
+
+// cost is the price of all draws in a currency, without the delta.
+func (l Law) cost(c Currency) float64 {
+	if c == GDP {
+		mu := l.GDPMu()
+		return float64(l.Draws) * mu * mu
+	}
+	rho, _ := l.ZCDP()
+	return rho
+}
+
+// GDPMu returns a mu for which one draw is mu-Gaussian private, rounded up: the
+// Gaussian curve lies above the curve of the law at every epsilon. An Approximate law is
+// so outside an event of probability Delta.
+//
+// Any epsilon-private step has Phi(mu/2) = e^epsilon/(1+e^epsilon), where the trade-off
+// curves meet on the diagonal (Dong, Roth, Su 2022). Laplace and exponential steps
+// have curves of their own, for which the smallest mu is searched; their curves
+// are convex in e^epsilon and 0 from the law's epsilon on.
+func (l Law) GDPMu() float64 {
+	if l.Kind == Gaussian {
+		return l.Mu
+	}
+	pure := -2 * mathext.NormalQuantile(1/(1+math.Exp(l.Epsilon))) * (1 + 1e-9)
+	if l.Kind != Laplace && l.Kind != Exponential || math.IsNaN(pure) {
+		return pure
+	}
+	return math.Min(pure, l.coveringMu())
+}
+
+// coveringMu searches by branch and bound over [0, l.Epsilon], as muOfProfile does
+// for a whole tree.
+func (l Law) coveringMu() float64 {
+	cover := func(lo, hi float64) span {
+		return span{lo, hi, coverChord(lo, hi, l.DeltaAt(lo), l.DeltaAt(hi))}
+	}
+	need, _ := gaussianMuBracket(0, l.DeltaAt(0), muTolerance)
+	queue := &spans{cover(0, l.Epsilon)}
+	for range 2000 {
+		worst := (*queue)[0]
+		if worst.cover <= need*(1+1e-5) {
+			break
+		}
+		heap.Pop(queue)
+		mid := (worst.lo + worst.hi) / 2
+		m, _ := gaussianMuBracket(mid, l.DeltaAt(mid), muTolerance)
+		need = math.Max(need, m)
+		heap.Push(queue, cover(worst.lo, mid))
+		heap.Push(queue, cover(mid, worst.hi))
+	}
+	return (*queue)[0].cover * (1 + 1e-9)
+}

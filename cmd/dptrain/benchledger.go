@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/recipe"
+)
+
+// errKnown marks a data set that a ledger knows, given to bench.
+var errKnown = errors.New("a ledger knows the data")
+
+// refuseKnown refuses an experiment on a data set that is in a ledger: a recipe
+// that keeps one, or a table that a run in a ledger has read. The ledgers looked
+// at are the one that is named and every dptrain.ledger beside a table, beside a
+// recipe or in the working directory.
+func (a *app) refuseKnown(ctx context.Context, c bench.Config, named string) error {
+	if !c.Public {
+		return nil // refused anyway
+	}
+	data := slices.Clone(c.Data)
+	places := []string{"."}
+	for _, path := range c.Recipes {
+		r, err := recipe.Options{Bench: true}.Load(path)
+		if err != nil {
+			continue // bench says what is wrong with it
+		}
+		if r.Ledger != nil {
+			return &sorted{&placeError{path, fmt.Sprintf("the recipe keeps a ledger for data set %q; bench prints exact metrics, which no guarantee covers", r.Ledger.Dataset)}, errKnown}
+		}
+		places = append(places, filepath.Dir(path))
+		if file := r.DataFile(); file != "" && len(c.Data) == 0 {
+			data = append(data, file)
+		}
+	}
+	for _, path := range data {
+		places = append(places, path, filepath.Dir(path))
+	}
+	var ledgers []string
+	if named != "" {
+		ledgers = append(ledgers, named)
+	}
+	for _, dir := range places {
+		path := filepath.Join(dir, recipe.DefaultLedger)
+		if _, err := os.Lstat(path); err == nil && !slices.Contains(ledgers, path) {
+			ledgers = append(ledgers, path)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFile(dir) {
+			return &ledger.FileError{Path: path, Msg: "cannot be read", Err: ledger.ErrUnreadable}
+		}
+	}
+	for _, path := range ledgers {
+		book, err := a.openLedger(path).Read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := knownTable(path, book, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// knownTable refuses a table, or a folder with one, that a run in the ledger read.
+func knownTable(path string, book *ledger.Book, data []string) error {
+	read := map[string]string{} // data set by table and by its folder
+	for _, acc := range book.Datasets {
+		for _, r := range acc.Runs {
+			if r.Table != "" {
+				read[r.Table] = acc.Name
+				read[filepath.Dir(r.Table)] = acc.Name
+			}
+		}
+	}
+	for _, given := range data {
+		full, err := filepath.Abs(given)
+		if err != nil {
+			full = given
+		}
+		if name, ok := read[realPath(full)]; ok {
+			return &sorted{&placeError{path, fmt.Sprintf("it knows %s as data set %q; bench prints exact metrics, which no guarantee covers", given, name)}, errKnown}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/report"
+)
+
+// ledgerArgs are the flags of a run on line.csv that keeps a ledger.
+func ledgerArgs(verb, epsilon string, more ...string) []string {
+	return append([]string{verb, "--data", "line.csv", "--target", "y", "--epsilon", epsilon, "--dataset", "houses", "--ledger", "my.ledger"}, more...)
+}
+
+// withLedger makes a table and a ledger with the total epsilon 1.5.
+func withLedger(t *testing.T) {
+	t.Helper()
+	chdir(t)
+	write(t, "line.csv", lineCSV(200))
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5"); got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// volatile is what differs from run to run in the output of `ledger`.
+var volatile = regexp.MustCompile(`[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// steady replaces it by as many letters.
+func steady(s string) string {
+	return volatile.ReplaceAllStringFunc(s, func(x string) string { return strings.Repeat("x", len(x)) })
+}
+
+func TestLedgerHelp(t *testing.T) {
+	files := goldenFiles(t)
+	var b strings.Builder
+	for _, verb := range []string{"", "init", "show", "verify", "export"} {
+		got := dptrain(t, strings.Fields("help ledger "+verb)...)
+		if got.code != exitOK || got.stderr != "" {
+			t.Errorf("%+v", got)
+		}
+		b.WriteString(got.stdout + "\n")
+	}
+	files.compare(t, "help-ledger", b.String())
+}
+
+// TestLedgerRuns goes the way of a data set from its registration to the refusal
+// of a run.
+func TestLedgerRuns(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(200))
+	var b strings.Builder
+	step := func(code int, args ...string) result {
+		t.Helper()
+		got := dptrain(t, args...)
+		if got.code != code {
+			t.Fatalf("%v: %+v", args, got)
+		}
+		return got
+	}
+	keep := func(got result) { b.WriteString(steady(got.stdout+got.stderr) + "\n") }
+	keep(step(exitOK, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5"))
+	plan := step(exitOK, ledgerArgs("plan", "1")...)
+	b.WriteString(plan.stdout[strings.Index(plan.stdout, "Ledger "):] + "\n")
+	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
+	write(t, "line.recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
+	step(exitOK, "fit", "line.recipe.yaml")
+	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
+	keep(refused)
+	plan = step(exitBudget, ledgerArgs("plan", "1")...)
+	b.WriteString(plan.stdout[strings.Index(plan.stdout, "Ledger "):] + "\n")
+	if plan.stderr != refused.stderr {
+		t.Errorf("plan and fit differ: %q, %q", plan.stderr, refused.stderr)
+	}
+	onlyFiles(t, "first", "line.csv", "line.recipe.yaml", "my.ledger", "second")
+	keep(step(exitOK, "ledger", "show", "my.ledger"))
+	keep(step(exitOK, "ledger", "verify", "my.ledger", "--report", "first/release/report.json", "--report", "second/release/report.json"))
+	files.compare(t, "ledger", b.String())
+
+	// The largest epsilon that the refusal names is admitted, and a thousandth more is not.
+	_, largest, ok := strings.Cut(strings.TrimSpace(refused.stderr), "the largest epsilon that fits is ")
+	var e float64
+	if _, err := fmt.Sscan(largest, &e); err != nil || !ok {
+		t.Fatalf("%s", refused.stderr)
+	}
+	step(exitBudget, ledgerArgs("plan", fmt.Sprint(e*1.006))...)
+	step(exitOK, ledgerArgs("fit", largest, "--out", "third")...)
+}
+
+// TestLedgerInReport: report.json names the reservation, and no longer warns.
+func TestLedgerInReport(t *testing.T) {
+	withLedger(t)
+	got := dptrain(t, ledgerArgs("fit", "1")...)
+	r, err := report.Decode(strings.NewReader(read(t, "out/release/report.json")))
+	if err != nil || got.code != exitOK {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	if r.Ledger == nil || r.Ledger.Dataset != "houses" || r.Ledger.Entry != 3 || len(r.Ledger.Head) != 64 {
+		t.Errorf("%+v", r.Ledger)
+	}
+	for _, w := range r.Warnings {
+		if w.Code == "no-ledger" {
+			t.Errorf("%+v", w)
+		}
+	}
+	if !strings.Contains(got.stdout, "3:"+r.Ledger.Head) || strings.Contains(got.stdout, "no-ledger") {
+		t.Errorf("%s", got.stdout)
+	}
+	if public := read(t, "out/release/recipe.yaml"); strings.Contains(public, "my.ledger") || !strings.Contains(public, "dataset: houses") {
+		t.Errorf("%s", public)
+	}
+	// Cut the ledger short: verify needs the report to find out.
+	if err := os.Remove("my.ledger"); err != nil {
+		t.Fatal(err)
+	}
+	dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5")
+	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	got = dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json")
+	if got.code != exitLedger || !strings.Contains(got.stderr, "cut short or put back to an earlier state") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestLedgerExportAndJSON(t *testing.T) {
+	withLedger(t)
+	dptrain(t, ledgerArgs("fit", "1", "-q")...)
+	got := dptrain(t, "ledger", "export", "my.ledger")
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	if got.code != exitOK || len(lines) != 4 {
+		t.Fatalf("%+v", got)
+	}
+	var last struct{ Kind string }
+	if err := json.Unmarshal([]byte(lines[3]), &last); err != nil || last.Kind != "commit" {
+		t.Errorf("%v, %s", err, lines[3])
+	}
+	got = dptrain(t, "ledger", "show", "my.ledger", "--json", "--dataset", "houses")
+	var show struct {
+		Format   string
+		Datasets []struct {
+			Committed, Reserved, Limit struct{ Cost float64 }
+			Runs                       []struct{ Committed bool }
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &show); err != nil || show.Format != ledgerFormat || len(show.Datasets) != 1 ||
+		show.Datasets[0].Reserved.Cost != 0 || show.Datasets[0].Committed.Cost <= 0 || !show.Datasets[0].Runs[0].Committed {
+		t.Errorf("%v, %s", err, got.stdout)
+	}
+	got = dptrain(t, ledgerArgs("plan", ".5", "--json")...)
+	var plan struct {
+		Ledger *struct {
+			Fits bool
+			Runs int
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &plan); err != nil || plan.Ledger == nil || !plan.Ledger.Fits || plan.Ledger.Runs < 1 {
+		t.Errorf("%v, %s", err, got.stdout)
+	}
+}
+
+// TestLedgerMistakes holds the code and the words of every refusal. No refusal
+// leaves a trace.
+func TestLedgerMistakes(t *testing.T) {
+	files := goldenFiles(t)
+	withLedger(t)
+	write(t, "text.ledger", strings.Repeat("not a ledger\n", 1000))
+	if err := os.Symlink("my.ledger", "link.ledger"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "recipe.yaml", goodRecipe+"ledger: {dataset: houses}\n")
+	before := read(t, "my.ledger")
+	run := "--data line.csv --target y --epsilon 1 "
+	var b strings.Builder
+	for _, tt := range []struct {
+		args string
+		code int
+	}{
+		{"fit " + run + "--dataset houses --ledger none.ledger", exitLedger},
+		{"fit recipe.yaml", exitLedger},
+		{"fit " + run + "--dataset trees --ledger my.ledger", exitLedger},
+		{"fit " + run + "--dataset houses --ledger text.ledger", exitLedger},
+		{"fit " + run + "--dataset houses --ledger link.ledger", exitLedger},
+		{"fit " + run + "--dataset houses --ledger my.ledger --relation substitute", exitLedger},
+		{"plan " + run + "--dataset houses --ledger my.ledger --relation substitute", exitLedger},
+		{"plan " + run + "--dataset trees --ledger my.ledger", exitLedger},
+		{"fit " + run + "--ledger my.ledger", exitRecipe},
+		{"fit " + run + "--dataset houses --ledger my.ledger --delta 1e-4 --holdout 0 --epsilon 50", exitBudget},
+		{"fit " + run + "--dataset houses --ledger my.ledger --holdout 0 --epsilon 20000", exitBudget},
+		{"ledger", exitUsage},
+		{"ledger frob", exitUsage},
+		{"ledger init", exitUsage},
+		{"ledger init my.ledger", exitUsage},
+		{"ledger init my.ledger --dataset trees", exitUsage},
+		{"ledger init my.ledger --dataset trees --epsilon 0", exitUsage},
+		{"ledger init my.ledger --dataset trees --epsilon 1 --delta 0", exitUsage},
+		{"ledger init my.ledger --dataset trees --epsilon 1 --black-box-delta 1", exitUsage},
+		{"ledger init my.ledger --dataset trees --epsilon 1 --currency euro", exitUsage},
+		{"ledger init my.ledger --dataset trees --epsilon 1 --relation all", exitUsage},
+		{"ledger init my.ledger --dataset houses --epsilon 1", exitLedger},
+		{"ledger init none/my.ledger --dataset houses --epsilon 1", exitLedger},
+		{"ledger show none.ledger", exitLedger},
+		{"ledger show my.ledger --dataset trees", exitLedger},
+		{"ledger verify my.ledger --head 3", exitUsage},
+		{"ledger verify my.ledger --head 2:" + strings.Repeat("0", 64), exitLedger},
+		{"ledger verify my.ledger --head 9:" + strings.Repeat("0", 64), exitLedger},
+		{"ledger verify my.ledger --report none.json", exitUsage},
+		{"ledger export text.ledger", exitLedger},
+	} {
+		got := dptrain(t, strings.Fields(tt.args)...)
+		if got.code != tt.code || got.stdout != "" && !strings.HasPrefix(tt.args, "plan") {
+			t.Errorf("%s: %+v", tt.args, got)
+		}
+		b.WriteString(tt.args + "\n  " + strings.ReplaceAll(strings.TrimSpace(got.stderr), "\n", "\n  ") + "\n")
+	}
+	files.compare(t, "ledger-mistakes", b.String())
+	if read(t, "my.ledger") != before {
+		t.Error("a refusal changed the ledger")
+	}
+	onlyFiles(t, "line.csv", "link.ledger", "my.ledger", "recipe.yaml", "text.ledger")
+}
+
+// TestLedgerInUse: the second process waits with a message, then gives up.
+func TestLedgerInUse(t *testing.T) {
+	withLedger(t)
+	db, err := bolt.Open("my.ledger", 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var stdout, stderr bytes.Buffer
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.ledgerWait = 30 * time.Millisecond
+	code := a.run(t.Context(), ledgerArgs("fit", "1"))
+	want := "dptrain: waiting for my.ledger, which another process is using\nmy.ledger: held by another process: it was not free for 30ms; try again later\n"
+	if code != exitLedger || stderr.String() != want {
+		t.Errorf("code %d: %s", code, stderr.String())
+	}
+	onlyFiles(t, "line.csv", "my.ledger")
+}
+
+// TestLedgerKilled kills fit at every stage. A run that may have read a row is
+// spent, and no release stands without its reservation.
+func TestLedgerKilled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	withLedger(t)
+	stages := []string{"read", "split", "scaling", "model", "held-out metric", "write"}
+	for i, stage := range stages {
+		cmd := exec.CommandContext(t.Context(), self, ledgerArgs("fit", ".1", "--out", fmt.Sprint("out", i))...)
+		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+stage)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+			t.Fatalf("stage %q never came: %v, %s", stage, err, out)
+		}
+		book, err := ledger.At("my.ledger", ledger.Options{}).Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := book.Datasets[0].Runs
+		if len(runs) != i+1 || runs[i].Committed != (stage == "write") {
+			t.Errorf("killed at %q: %d runs, the last committed: %v", stage, len(runs), runs[len(runs)-1].Committed)
+		}
+		if released, _ := filepath.Glob("out*/release"); len(released) > 0 {
+			t.Errorf("killed at %q: %v", stage, released)
+		}
+	}
+}
+
+// TestBenchRefusesKnownData: bench prints exact numbers, so not of a table that a
+// ledger knows.
+func TestBenchRefusesKnownData(t *testing.T) {
+	withLedger(t)
+	dptrain(t, ledgerArgs("fit", "1", "-q")...)
+	write(t, "ledgered.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	write(t, "other.csv", lineCSV(50))
+	args := strings.Fields("bench --public --method nonprivate-ols --trials 1 --data")
+	if err := os.Symlink("line.csv", "alias.csv"); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{
+		{"line.csv", "--ledger", "my.ledger"}, {"alias.csv", "--ledger", "my.ledger"}, {".", "--ledger", "my.ledger"}, {"other.csv", "ledgered.yaml"},
+		{"other.csv", "--ledger", "none"},
+	} {
+		if got := dptrain(t, append(args, more...)...); got.code != exitLedger || got.stdout != "" {
+			t.Errorf("%v: %+v", more, got)
+		}
+	}
+	if got := dptrain(t, append(args, "other.csv", "--ledger", "my.ledger")...); got.code != exitOK {
+		t.Errorf("another table: %+v", got)
+	}
+	if err := os.Rename("my.ledger", "dptrain.ledger"); err != nil {
+		t.Fatal(err)
+	}
+	got := dptrain(t, append(args, "line.csv")...)
+	if want := "dptrain.ledger: it knows line.csv as data set \"houses\"; bench prints exact metrics, which no guarantee covers\n"; got.code != exitLedger || got.stderr != want {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/report"
+)
+
+// openLedger returns the ledger at path; whoever waits for it says so.
+func (a *app) openLedger(path string) *ledger.Ledger {
+	return ledger.At(path, ledger.Options{
+		Wait:    a.ledgerWait,
+		Waiting: func() { fmt.Fprintf(a.stderr, "dptrain: waiting for %s, which another process is using\n", path) },
+	})
+}
+
+// entry is the run's reservation; nil for a run without a ledger.
+type entry struct {
+	*ledger.Reservation
+	dataset string
+}
+
+// reserve enters the price of a run, or refuses it. No row was read so far.
+func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*entry, error) {
+	if j.ledger == "" {
+		return nil, nil
+	}
+	table, err := filepath.Abs(j.table)
+	if err != nil {
+		table = j.table
+	}
+	name := j.recipe.Ledger.Dataset
+	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
+		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
+	})
+	if err != nil {
+		return nil, ledgerHint(ctx, err, j, p)
+	}
+	return &entry{r, name}, nil
+}
+
+// commit enters that the run has ended and writes the reservation into its
+// report. Nothing was released so far.
+func (e *entry) commit(ctx context.Context, r *report.Report) error {
+	if e == nil {
+		return nil
+	}
+	if err := e.Commit(ctx); err != nil {
+		return err
+	}
+	r.Enter(report.Ledger{Dataset: e.dataset, Entry: e.Head.Sequence, Head: e.Head.Hash})
+	return nil
+}
+
+// realPath resolves symbolic links where it can.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// ledgerHint adds to a refusal what to do about it.
+func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) error {
+	var spent *ledger.SpentError
+	switch {
+	case errors.As(err, &spent):
+		a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
+		return fitting(ctx, err, a, p)
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
+		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, j.ledger)
+	case errors.Is(err, ledger.ErrRelation):
+		return fmt.Errorf("%w; change privacy.relation", err)
+	}
+	return err
+}
+
+// fitting adds to the refusal of a run the largest epsilon that would be
+// admitted, with the same delta.
+func fitting(ctx context.Context, refusal error, a *ledger.Account, p *pipeline.Pipeline) error {
+	e, err := largestEpsilon(ctx, a, p)
+	switch {
+	case err != nil:
+		return err
+	case e == 0:
+		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, p.Budget.Delta)
+	}
+	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, p.Budget.Delta, e)
+}
+
+// largestEpsilon returns the largest epsilon at which the run fits, to three digits
+// and rounded down, 0 if there is none down to a thousandth of its own. A smaller
+// epsilon never costs more, but some methods have no plan at a small one.
+func largestEpsilon(ctx context.Context, a *ledger.Account, p *pipeline.Pipeline) (float64, error) {
+	fits := func(epsilon float64) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		q := *p
+		q.Budget.Epsilon = epsilon
+		plan, err := q.Plan()
+		if err != nil {
+			return false, nil // no plan at such a small epsilon
+		}
+		c, err := a.Price(plan.Priced)
+		return err == nil && a.Fits(c), nil
+	}
+	hi := p.Budget.Epsilon
+	lo := 0.
+	for _, part := range []float64{1.5, 2, 3, 5, 10, 30, 100, 300, 1000} {
+		ok, err := fits(p.Budget.Epsilon / part)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			lo = p.Budget.Epsilon / part
+			break
+		}
+		hi = p.Budget.Epsilon / part
+	}
+	if lo == 0 {
+		return 0, nil
+	}
+	for hi > lo*1.0015 {
+		mid := math.Sqrt(lo * hi)
+		ok, err := fits(mid)
+		switch {
+		case err != nil:
+			return 0, err
+		case ok:
+			lo = mid
+		default:
+			hi = mid
+		}
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(lo))-2)
+	return math.Round(math.Floor(lo/digit)*digit*1e9) / 1e9, nil
+}
+
+// billLedger is what a run would do to a ledger.
+type billLedger struct {
+	Dataset  string  `json:"dataset"`
+	Currency string  `json:"currency"`
+	Epsilon  float64 `json:"epsilon"` // total
+	Delta    float64 `json:"delta"`
+	Limit    amount  `json:"limit"`
+	Spent    amount  `json:"spent"`
+	Cost     amount  `json:"cost"` // of this run
+	Fits     bool    `json:"fits"`
+	// Remains is what is left after the run, Runs how many more like it that
+	// admits; what is left now and 0 if it does not fit.
+	Remains amount `json:"remains"`
+	Runs    int64  `json:"runs"`
+	symbol  string
+}
+
+// amount is a charge as real numbers: rho or mu², and the delta of black boxes.
+type amount struct {
+	Cost  float64 `json:"cost"`
+	Delta float64 `json:"delta"`
+}
+
+func amountOf(c budget.Charge) amount {
+	cost, delta := c.Value()
+	return amount{cost, delta}
+}
+
+// entryOf fills in what the run would leave in its ledger, if it has one. It
+// writes nothing. refused is the error of a run that would be refused.
+func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan, b *bill) (refused, err error) {
+	if j.ledger == "" {
+		return nil, nil
+	}
+	book, err := a.openLedger(j.ledger).Read(ctx)
+	if err != nil {
+		return nil, ledgerHint(ctx, err, j, p)
+	}
+	acc, err := book.Account(j.recipe.Ledger.Dataset)
+	if err != nil {
+		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
+	}
+	cost, err := acc.Price(plan.Priced)
+	if err != nil {
+		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
+	}
+	l := &billLedger{
+		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
+		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
+	}
+	b.Ledger = l
+	if err := acc.Refuse(cost); err != nil {
+		return fitting(ctx, err, acc, p), nil
+	}
+	left := acc.Limit.Left(acc.Spent().Plus(cost))
+	l.Remains, l.Runs = amountOf(left), moreRuns(left, cost)
+	return nil, nil
+}
+
+// moreRuns is how many runs of a price fit into what is left.
+func moreRuns(left, cost budget.Charge) int64 {
+	n := int64(math.MaxInt64)
+	if cost.Cost > 0 {
+		n = left.Cost / cost.Cost
+	}
+	if cost.Delta > 0 {
+		n = min(n, left.Delta/cost.Delta)
+	}
+	return n
+}
+
+func (l *billLedger) text() string {
+	if l == nil {
+		return ""
+	}
+	show := func(x amount) string {
+		s := l.symbol + " " + digits(x.Cost)
+		if l.Cost.Delta > 0 {
+			s += " and delta " + digits(x.Delta)
+		}
+		return s
+	}
+	s := fmt.Sprintf("data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
+		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
+	if !l.Fits {
+		return report.Paragraph("Ledger", s+", so it would be refused")
+	}
+	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs))
+}

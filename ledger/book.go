@@ -1,0 +1,273 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A Book is the content of a ledger at one moment, checked: the chain is whole,
+// every charge belongs to a registered data set and no total is crossed. It is a copy and
+// stays as it is.
+type Book struct {
+	Entries  []*Entry
+	Datasets []*Account // in the order of registration
+	hashes   []string   // of Entries
+	runs     map[int64]place
+}
+
+// place finds a run: account and run of it by index.
+type place struct{ account, run int }
+
+// An Account is one data set with what was spent on it.
+type Account struct {
+	Dataset
+	Promise budget.Total
+	// Reserved is the sum over runs that have not committed, Committed over those
+	// that have. Both are spent.
+	Reserved, Committed budget.Charge
+	Runs                []RunState
+}
+
+// RunState is one run of an account.
+type RunState struct {
+	*Run
+	Sequence  int64 // of the reservation
+	Date      string
+	Committed bool
+}
+
+// Spent returns what is spent: reserved and committed.
+func (a *Account) Spent() budget.Charge { return a.Reserved.Plus(a.Committed) }
+
+// Left returns what may still be spent.
+func (a *Account) Left() budget.Charge { return a.Limit.Left(a.Spent()) }
+
+// Fits reports whether a run of this price would stay within the total.
+func (a *Account) Fits(c budget.Charge) bool { return a.Spent().Plus(c).Within(a.Limit) }
+
+// Refuse returns the *SpentError of a run that does not fit, or nil.
+func (a *Account) Refuse(c budget.Charge) error {
+	if a.Fits(c) {
+		return nil
+	}
+	return &SpentError{Dataset: a.Name, Total: a.Promise, Limit: a.Limit, Spent: a.Spent(), Charge: c}
+}
+
+// Price returns what a plan costs in the currency of the account. The error wraps
+// ErrRelation if the plan's relation is not the account's.
+func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
+	if p.Target().Relation != a.Promise.Relation {
+		return budget.Charge{}, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
+			ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
+	}
+	return p.Charge(a.Promise.Currency), nil
+}
+
+// Account returns the data set of that name. The error wraps ErrUnknown.
+func (b *Book) Account(name string) (*Account, error) {
+	for _, a := range b.Datasets {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("%w %.220q", ErrUnknown, name)
+}
+
+// Head returns the head of the chain.
+func (b *Book) Head() Head {
+	n := len(b.Entries)
+	if n == 0 {
+		return Head{}
+	}
+	return Head{int64(n), b.hashes[n-1]}
+}
+
+// Contains reports whether the chain has h: whether everything that the ledger
+// held when h was its head is still there, unchanged.
+func (b *Book) Contains(h Head) bool {
+	return h.Sequence >= 1 && h.Sequence <= int64(len(b.hashes)) && b.hashes[h.Sequence-1] == h.Hash
+}
+
+// damaged names the entry that is wrong.
+func damaged(sequence int, format string, args ...any) error {
+	return fmt.Errorf("%w: entry %d: %s", ErrDamaged, sequence, fmt.Sprintf(format, args...))
+}
+
+// readBook checks the chain of entries against its head and adds them up.
+func readBook(raw [][]byte, head string) (*Book, error) {
+	if len(raw) > 0 {
+		if err := checkVersion(raw[0]); err != nil {
+			return nil, err
+		}
+	}
+	hashes, err := checkChain(raw, head)
+	if err != nil {
+		return nil, err
+	}
+	b := &Book{hashes: hashes, runs: map[int64]place{}}
+	for i, data := range raw {
+		e, err := decodeEntry(data)
+		if err != nil {
+			return nil, damaged(i+1, "it is not one that this program writes")
+		}
+		if err := b.add(e); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// checkChain checks numbers and hashes alone, and returns the hashes. The
+// canonical form of an entry begins with both.
+func checkChain(raw [][]byte, head string) ([]string, error) {
+	hashes := make([]string, len(raw))
+	previous := ""
+	for i, data := range raw {
+		if !bytes.HasPrefix(data, fmt.Appendf(nil, `{"sequence":%d,"previous":"%s",`, i+1, previous)) {
+			return nil, damaged(i+1, "it does not follow from the one before: one of the two was edited, or entries between them were removed")
+		}
+		previous = hashOf(data)
+		hashes[i] = previous
+	}
+	if len(raw) == 0 || previous != head {
+		return nil, fmt.Errorf("%w: the last entry, number %d, is not the head of the chain: it was edited, or entries after it were removed", ErrDamaged, len(raw))
+	}
+	return hashes, nil
+}
+
+// checkVersion looks at the first entry, of which a later version may have other
+// keys.
+func checkVersion(first []byte) error {
+	var e struct {
+		Format string `json:"format"`
+	}
+	if json.Unmarshal(first, &e) == nil && e.Format != Format && strings.HasPrefix(e.Format, "dptrain.ledger/") {
+		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion, e.Format, Format)
+	}
+	return nil
+}
+
+// add applies the rules of one entry's kind.
+func (b *Book) add(e *Entry) error {
+	n := int(e.Sequence)
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != ""}
+	var want [5]bool
+	var err error
+	switch {
+	case (e.Kind == KindOpen) != (n == 1):
+		return damaged(n, "its kind is %.20q", e.Kind)
+	case e.Kind == KindOpen:
+		want = [5]bool{true, false, false, false, true}
+		if e.Format != Format {
+			err = errors.New("its format is none")
+		}
+	case e.Kind == KindRegister && e.Dataset != nil:
+		want = [5]bool{false, true, false, false, true}
+		err = b.register(e.Dataset)
+	case e.Kind == KindReserve && e.Run != nil:
+		want = [5]bool{false, false, true, false, true}
+		err = b.reserve(e)
+	case e.Kind == KindCommit:
+		want = [5]bool{false, false, false, true, false}
+		err = b.commit(e.Of)
+	default:
+		return damaged(n, "its kind is %.20q", e.Kind)
+	}
+	if err != nil {
+		return damaged(n, "%v", err)
+	}
+	if fields != want {
+		return damaged(n, "it has keys of another kind")
+	}
+	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
+		return damaged(n, "its date is none")
+	}
+	b.Entries = append(b.Entries, e)
+	return nil
+}
+
+func (b *Book) register(d *Dataset) error {
+	if err := checkName(d.Name); err != nil {
+		return err
+	}
+	if _, err := b.Account(d.Name); err == nil {
+		return fmt.Errorf("%w: %q", ErrExists, d.Name)
+	}
+	total, err := d.Total()
+	if err != nil {
+		return err
+	}
+	limit, err := total.Limit()
+	if err != nil {
+		return err
+	}
+	if !d.Limit.Valid() || !close(d.Limit.Cost, limit.Cost) || !close(d.Limit.Delta, limit.Delta) {
+		return errors.New("the limit is not that of the total")
+	}
+	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
+	return nil
+}
+
+// close compares amounts that two machines computed from the same numbers; their
+// last bits may differ.
+func close(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
+
+func (b *Book) reserve(e *Entry) error {
+	r := e.Run
+	a, err := b.Account(r.Dataset)
+	switch {
+	case err != nil:
+		return err
+	case r.Relation != a.Relation:
+		return ErrRelation
+	case !r.Charge.Valid() || r.Charge.Cost == 0 && r.Charge.Delta == 0:
+		return errors.New("it costs nothing")
+	}
+	if err := a.Refuse(r.Charge); err != nil {
+		return err
+	}
+	b.runs[e.Sequence] = place{slices.Index(b.Datasets, a), len(a.Runs)}
+	a.Reserved = a.Reserved.Plus(r.Charge)
+	a.Runs = append(a.Runs, RunState{Run: r, Sequence: e.Sequence, Date: e.Date})
+	return nil
+}
+
+func (b *Book) commit(of int64) error {
+	at, ok := b.runs[of]
+	if !ok {
+		return fmt.Errorf("%w: there is no reservation %d", ErrInvalid, of)
+	}
+	a := b.Datasets[at.account]
+	r := &a.Runs[at.run]
+	if r.Committed {
+		return ErrCommitted
+	}
+	r.Committed = true
+	a.Reserved = a.Reserved.Left(r.Charge)
+	a.Committed = a.Committed.Plus(r.Charge)
+	return nil
+}
+
+// audit prices the plan of every run again and compares. It is slower than reading.
+func (b *Book) audit() error {
+	for _, a := range b.Datasets {
+		for _, r := range a.Runs {
+			want, err := r.price(a.Promise.Currency)
+			if err != nil {
+				return damaged(int(r.Sequence), "its plan has no price: %v", err)
+			}
+			if !close(r.Charge.Cost, want.Cost) || !close(r.Charge.Delta, want.Delta) {
+				return damaged(int(r.Sequence), "its charge is not the price of its plan")
+			}
+		}
+	}
+	return nil
+}

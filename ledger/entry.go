@@ -1,0 +1,152 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// Format is the version of the file, written in its first entry.
+const Format = "dptrain.ledger/1"
+
+// Kind says what an entry records.
+type Kind string
+
+// The kinds of entries.
+const (
+	KindOpen     Kind = "open"     // the first entry: the format
+	KindRegister Kind = "register" // a data set and its total
+	KindReserve  Kind = "reserve"  // a run, before it read a row; it is spent from here on
+	KindCommit   Kind = "commit"   // the run ended and may have released its results
+)
+
+// An Entry is one link of the chain. Its canonical form is the JSON that [Encode]
+// writes: the keys in this order, no spaces, numbers in the shortest form.
+type Entry struct {
+	Sequence int64    `json:"sequence"`          // from 1
+	Previous string   `json:"previous"`          // hash of the entry before, in hex; empty for the first
+	Kind     Kind     `json:"kind"`              //
+	Date     string   `json:"date,omitempty"`    // UTC, RFC 3339; absent in a commit, whose time depends on the rows
+	Format   string   `json:"format,omitempty"`  // open
+	Dataset  *Dataset `json:"dataset,omitempty"` // register
+	Run      *Run     `json:"run,omitempty"`     // reserve
+	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
+}
+
+// Dataset is a registered data set. Limit is the total in the currency.
+type Dataset struct {
+	Name     string        `json:"name"`
+	Relation string        `json:"relation"`
+	Epsilon  float64       `json:"epsilon"`
+	Delta    float64       `json:"delta"`
+	BlackBox float64       `json:"black_box_delta"` // the part of Delta that black boxes may spend
+	Currency string        `json:"currency"`        // "zcdp" or "gdp"
+	Limit    budget.Charge `json:"limit"`
+}
+
+// Total returns the promise about the data set.
+func (d *Dataset) Total() (budget.Total, error) {
+	t := budget.Total{Epsilon: d.Epsilon, Delta: d.Delta, BlackBox: d.BlackBox}
+	var err error
+	if t.Relation, err = budget.ParseRelation(d.Relation); err != nil {
+		return t, err
+	}
+	if t.Currency, err = budget.ParseCurrency(d.Currency); err != nil {
+		return t, err
+	}
+	return t, t.Validate()
+}
+
+// Run is what a reservation records: the plan, priced, and public facts about the run.
+type Run struct {
+	Dataset  string  `json:"dataset"`
+	Table    string  `json:"table,omitempty"` // path of the table, for the owner and for bench
+	Method   string  `json:"method"`
+	Target   string  `json:"target"` // the column that is predicted
+	Epsilon  float64 `json:"epsilon"`
+	Delta    float64 `json:"delta"`
+	Relation string  `json:"relation"`
+	// CuratorNotes tells that the run writes exact facts for the data's owner,
+	// which no guarantee covers.
+	CuratorNotes bool          `json:"curator_notes"`
+	Charge       budget.Charge `json:"charge"`
+	Plan         Step          `json:"plan"`
+}
+
+// A Head names an entry by its place and its hash.
+type Head struct {
+	Sequence int64
+	Hash     string // SHA-256 of the entry, 64 hex digits
+}
+
+// String returns "sequence:hash".
+func (h Head) String() string { return strconv.FormatInt(h.Sequence, 10) + ":" + h.Hash }
+
+// ParseHead reads what String writes. The error wraps ErrInvalid.
+func ParseHead(s string) (Head, error) {
+	number, hash, _ := strings.Cut(strings.TrimSpace(s), ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	raw, err2 := hex.DecodeString(hash)
+	if err != nil || err2 != nil || n < 1 || len(raw) != sha256.Size || hex.EncodeToString(raw) != hash {
+		return Head{}, fmt.Errorf("%w: %.80q is no head: want the number of an entry, a colon and 64 hex digits", ErrInvalid, s)
+	}
+	return Head{n, hash}, nil
+}
+
+// Encode returns the canonical form of an entry.
+func (e *Entry) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
+	}
+	if b.Len() > maxEntry {
+		return nil, fmt.Errorf("%w: an entry of %d bytes is too long", ErrInvalid, b.Len())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// maxEntry is the size of the largest entry, in bytes.
+const maxEntry = 1 << 20
+
+// decodeEntry reads an entry in canonical form, and no other.
+func decodeEntry(data []byte) (*Entry, error) {
+	if len(data) > maxEntry {
+		return nil, fmt.Errorf("%w: an entry of %d bytes", ErrDamaged, len(data))
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	e := new(Entry)
+	if err := dec.Decode(e); err != nil {
+		return nil, fmt.Errorf("%w: an entry is not JSON of the known keys", ErrDamaged)
+	}
+	again, err := e.Encode()
+	if err != nil || !bytes.Equal(again, data) {
+		return nil, fmt.Errorf("%w: an entry is not in canonical form", ErrDamaged)
+	}
+	return e, nil
+}
+
+// hashOf returns the hash of an entry's canonical form.
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// checkName refuses names of data sets that cannot be told apart on a terminal.
+func checkName(name string) error {
+	odd := func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it", ErrInvalid, name)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// Sentinels for errors.Is. Every error of this package but those of a context
+// wraps one of them.
+var (
+	// ErrSpent: the run would cross the total of its data set ([*SpentError]).
+	ErrSpent = errors.New("ledger: the total would be crossed")
+	// ErrBusy: another process held the ledger for too long.
+	ErrBusy = errors.New("ledger: held by another process")
+	// ErrUnreadable: the ledger does not exist or cannot be opened.
+	ErrUnreadable = errors.New("ledger: cannot be read")
+	// ErrUnwritable: an entry could not be put on disk. Nothing may be released.
+	ErrUnwritable = errors.New("ledger: cannot be written")
+	// ErrFormat: the file is no ledger, or is not a plain file.
+	ErrFormat = errors.New("ledger: not a ledger")
+	// ErrVersion: the ledger is of a version that this program cannot read.
+	ErrVersion = errors.New("ledger: another version")
+	// ErrDamaged: an entry was edited, removed or made up.
+	ErrDamaged = errors.New("ledger: damaged")
+	// ErrHead: the ledger does not contain a head that a report printed: it was
+	// cut short, rolled back, rewritten, or is another ledger.
+	ErrHead = errors.New("ledger: head not found")
+	// ErrUnknown: the ledger has no data set of this name.
+	ErrUnknown = errors.New("ledger: unknown data set")
+	// ErrExists: the data set is registered already.
+	ErrExists = errors.New("ledger: data set registered already")
+	// ErrRelation: the run's relation is not the data set's.
+	ErrRelation = errors.New("ledger: relations do not mix")
+	// ErrInvalid: a name or a run that no entry can hold.
+	ErrInvalid = errors.New("ledger: invalid entry")
+	// ErrCommitted: the reservation was committed before.
+	ErrCommitted = errors.New("ledger: committed before")
+)
+
+// FileError says what is wrong with a ledger file.
+type FileError struct {
+	Path string
+	Msg  string
+	Err  error // one of the sentinels
+}
+
+// Error returns "path: message".
+func (e *FileError) Error() string { return e.Path + ": " + e.Msg }
+
+// Unwrap returns the sentinel.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// InFile says of an error that wraps one of the sentinels which file it is about,
+// as a [*FileError]. nil and errors of a context stay as they are.
+func InFile(path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	msg := err.Error()
+	for _, sentinel := range []error{
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrInvalid, ErrCommitted,
+	} {
+		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
+	}
+	return &FileError{Path: path, Msg: msg, Err: err}
+}
+
+// SpentError refuses a run that would cross the total.
+type SpentError struct {
+	Dataset      string
+	Total        budget.Total
+	Limit, Spent budget.Charge
+	Charge       budget.Charge // of the refused run
+}
+
+// Error says what the run costs and what is left.
+func (e *SpentError) Error() string {
+	left := e.Limit.Left(e.Spent)
+	symbol := e.Total.Currency.Symbol()
+	cost, delta := e.Charge.Value()
+	leftCost, leftDelta := left.Value()
+	short := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+	if e.Charge.Cost > left.Cost {
+		return fmt.Sprintf("the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left",
+			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost))
+	}
+	return fmt.Sprintf("the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left",
+		short(delta), e.Dataset, e.Total.BlackBox, short(leftDelta))
+}
+
+// Unwrap makes errors.Is(err, ErrSpent) true.
+func (e *SpentError) Unwrap() error { return ErrSpent }

@@ -1,0 +1,286 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+	bolt "go.etcd.io/bbolt"
+)
+
+// DefaultWait is how long a locked ledger is waited for, unless the options say otherwise.
+const DefaultWait = 30 * time.Second
+
+// Options say how a ledger is opened.
+type Options struct {
+	// Wait is how long to wait while another process has the file; 0 means
+	// DefaultWait, and anything below 0 not at all.
+	Wait time.Duration
+	// Waiting, if set, is called once before a wait begins.
+	Waiting func()
+}
+
+// A Ledger is a file by its name. It holds nothing open: every call opens the
+// file, takes its lock, checks everything and closes it again. It may be used
+// concurrently, by goroutines and by processes.
+type Ledger struct {
+	path    string
+	options Options
+
+	step func(name string) error // tests: called between the steps of writing
+}
+
+// At returns the ledger in the file at path, which need not exist yet.
+func At(path string, o Options) *Ledger {
+	switch {
+	case o.Wait == 0:
+		o.Wait = DefaultWait
+	case o.Wait < 0:
+		o.Wait = 0
+	}
+	return &Ledger{path: path, options: o}
+}
+
+// at marks a step for the tests.
+func (l *Ledger) at(step string) error {
+	if l.step == nil {
+		return nil
+	}
+	return l.step(step)
+}
+
+// named says which file an error is about.
+func (l *Ledger) named(err error) error { return InFile(l.path, err) }
+
+// Register enters a data set and its total, once: both stay as they are. The file
+// is made if it does not exist. The error wraps ErrExists if the name is taken,
+// budget.ErrTarget if the total is out of range.
+func (l *Ledger) Register(ctx context.Context, name string, total budget.Total) (Head, error) {
+	if err := checkName(name); err != nil {
+		return Head{}, err
+	}
+	limit, err := total.Limit()
+	if err != nil {
+		return Head{}, err
+	}
+	d := &Dataset{
+		Name: name, Relation: total.Relation.String(), Epsilon: total.Epsilon, Delta: total.Delta,
+		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
+	}
+	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
+		head, err := l.found(d)
+		if !errors.Is(err, fs.ErrExist) {
+			return head, l.named(err)
+		}
+	}
+	return l.append(ctx, func(b *Book) (*Entry, error) {
+		if _, err := b.Account(name); err == nil {
+			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
+		}
+		return &Entry{Kind: KindRegister, Date: now(), Dataset: d}, nil
+	})
+}
+
+// found makes the file with its first data set.
+func (l *Ledger) found(d *Dataset) (Head, error) {
+	first := &Entry{Sequence: 1, Kind: KindOpen, Date: now(), Format: Format}
+	data, err := first.Encode()
+	if err != nil {
+		return Head{}, err
+	}
+	second := &Entry{Sequence: 2, Previous: hashOf(data), Kind: KindRegister, Date: first.Date, Dataset: d}
+	return l.create([]*Entry{first, second})
+}
+
+func now() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// append opens the ledger, asks for the next entry and puts it on disk.
+func (l *Ledger) append(ctx context.Context, next func(*Book) (*Entry, error)) (Head, error) {
+	head, err := l.appendEntry(ctx, next)
+	if is := (*SpentError)(nil); errors.As(err, &is) {
+		return Head{}, err
+	}
+	return head, l.named(err)
+}
+
+func (l *Ledger) appendEntry(ctx context.Context, next func(*Book) (*Entry, error)) (head Head, err error) {
+	s, err := l.open(ctx, true)
+	if err != nil {
+		return Head{}, err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return Head{}, unwritable(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it was committed, or there is an error already
+	raw, top, err := entries(tx)
+	if err != nil {
+		return Head{}, err
+	}
+	book, err := readBook(raw, top)
+	if err != nil {
+		return Head{}, err
+	}
+	e, err := next(book)
+	if err != nil {
+		return Head{}, err
+	}
+	e.Sequence, e.Previous = int64(len(raw)+1), top
+	data, err := e.Encode()
+	if err != nil {
+		return Head{}, err
+	}
+	again, err := decodeEntry(data) // it must be readable tomorrow
+	if err == nil {
+		err = book.add(again)
+	}
+	if err != nil {
+		return Head{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if err := l.commit(s, tx, e.Sequence, data); err != nil {
+		return Head{}, err
+	}
+	return Head{e.Sequence, hashOf(data)}, nil
+}
+
+// commit puts an entry on disk, and makes sure that the file still is the ledger: an entry in
+// a file that was removed or replaced meanwhile would be lost.
+func (l *Ledger) commit(s *store, tx *bolt.Tx, sequence int64, data []byte) error {
+	if err := put(tx, sequence, data); err != nil {
+		return unwritable(err)
+	}
+	if err := l.at("put"); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return unwritable(err)
+	}
+	if err := l.at("synced"); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(l.path); err != nil || !os.SameFile(info, s.info) {
+		return fmt.Errorf("%w: the file was removed or replaced meanwhile", ErrUnwritable)
+	}
+	return nil
+}
+
+// Request is a run that asks to be admitted.
+type Request struct {
+	Dataset      string
+	Plan         *budget.Priced
+	Table        string // path of the table; may be empty
+	Method       string
+	Target       string // the column that is predicted
+	CuratorNotes bool   // the run writes exact facts for the data's owner
+}
+
+// A Reservation is a run that was admitted. It is spent, whether it is committed
+// or not.
+type Reservation struct {
+	Head   Head          // covers this reservation and everything before it; print it in the report
+	Charge budget.Charge // price of the run
+	ledger *Ledger
+}
+
+// Reserve admits a run and enters it, or refuses it with a [*SpentError] when it
+// would cross the total. No row may be read before it returns, and nothing may be
+// released if it returns an error.
+func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
+	out := &Reservation{ledger: l}
+	t := r.Plan.Target()
+	head, err := l.append(ctx, func(b *Book) (*Entry, error) {
+		a, err := b.Account(r.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		if out.Charge, err = a.Price(r.Plan); err != nil {
+			return nil, err
+		}
+		if err := a.Refuse(out.Charge); err != nil {
+			return nil, err
+		}
+		run := &Run{
+			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
+			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(),
+			CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
+		}
+		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Head = head
+	return out, nil
+}
+
+// Commit enters that the run has ended, once: call it before its results are put
+// in place. The error wraps ErrCommitted the second time.
+func (r *Reservation) Commit(ctx context.Context) error {
+	_, err := r.ledger.append(ctx, func(b *Book) (*Entry, error) {
+		if !b.Contains(r.Head) {
+			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone", ErrHead, r.Head.Sequence)
+		}
+		if at, ok := b.runs[r.Head.Sequence]; ok && b.Datasets[at.account].Runs[at.run].Committed {
+			return nil, ErrCommitted
+		}
+		return &Entry{Kind: KindCommit, Of: r.Head.Sequence}, nil
+	})
+	return err
+}
+
+// Read returns what the ledger holds. It needs no permission to write.
+func (l *Ledger) Read(ctx context.Context) (*Book, error) {
+	b, err := l.read(ctx)
+	return b, l.named(err)
+}
+
+func (l *Ledger) read(ctx context.Context) (*Book, error) {
+	s, err := l.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.db.Close()
+	var book *Book
+	err = s.db.View(func(tx *bolt.Tx) error {
+		raw, head, err := entries(tx)
+		if err != nil {
+			return err
+		}
+		book, err = readBook(raw, head)
+		return err
+	})
+	return book, err
+}
+
+// Verify reads the ledger, prices the plan of every run again, and looks for heads
+// that reports printed.
+//
+// It finds every edit of an entry, every removed and every inserted one, unless
+// all hashes after it were made anew; that, and a ledger cut short or put back to
+// an earlier state, it finds by a head from outside: the chain up to a head cannot be
+// changed without changing the head. The error wraps ErrDamaged or ErrHead.
+func (l *Ledger) Verify(ctx context.Context, heads ...Head) (*Book, error) {
+	b, err := l.read(ctx)
+	if err != nil {
+		return nil, l.named(err)
+	}
+	if err := b.audit(); err != nil {
+		return nil, l.named(err)
+	}
+	for _, h := range heads {
+		if b.Contains(h) {
+			continue
+		}
+		if h.Sequence > int64(len(b.Entries)) {
+			return b, l.named(fmt.Errorf("%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state", ErrHead, h.Sequence, len(b.Entries)))
+		}
+		return b, l.named(fmt.Errorf("%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger", ErrHead, h.Sequence))
+	}
+	return b, nil
+}

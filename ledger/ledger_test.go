@@ -1,0 +1,393 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
+)
+
+// total is large enough for a few hundred small runs.
+func total(c budget.Currency) budget.Total {
+	return budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6, Currency: c}
+}
+
+// gauss is a plan of one Gaussian step of that mu.
+func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
+	t.Helper()
+	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}),
+		budget.Target{Epsilon: 20, Delta: 1e-6, Relation: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func request(t testing.TB, mu float64) Request {
+	return Request{Dataset: "houses", Plan: gauss(t, mu, budget.AddRemove), Table: "/data/houses.csv", Method: "joint-gram", Target: "price", CuratorNotes: true}
+}
+
+// newLedger is a ledger with one data set.
+func newLedger(t testing.TB, c budget.Currency) *Ledger {
+	t.Helper()
+	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{Wait: 5 * time.Second})
+	if _, err := l.Register(t.Context(), "houses", total(c)); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustRead(t testing.TB, l *Ledger) *Book {
+	t.Helper()
+	b, err := l.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func account(t testing.TB, l *Ledger, name string) *Account {
+	t.Helper()
+	a, err := mustRead(t, l).Account(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestReserveAndCommit(t *testing.T) {
+	for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
+		l := newLedger(t, c)
+		first, err := l.Reserve(t.Context(), request(t, .2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[budget.Currency]float64{budget.ZCDP: .02, budget.GDP: .04}[c]
+		if cost, delta := first.Charge.Value(); cost < want || cost > want+1e-11 || delta != 0 {
+			t.Errorf("%v: charge %v, %v", c, cost, delta)
+		}
+		a := account(t, l, "houses")
+		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 || a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
+			t.Errorf("after reserving: %+v", a)
+		}
+		if err := first.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Commit(t.Context()); !errors.Is(err, ErrCommitted) {
+			t.Errorf("committed twice: %v", err)
+		}
+		a = account(t, l, "houses")
+		if a.Committed != first.Charge || a.Reserved != (budget.Charge{}) || !a.Runs[0].Committed {
+			t.Errorf("after committing: %+v", a)
+		}
+		book, err := l.Verify(t.Context(), first.Head)
+		if err != nil || book.Head().Sequence != 4 {
+			t.Errorf("%v, %v", book.Head(), err)
+		}
+		if info, err := os.Stat(l.path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {
+			t.Errorf("left in the folder: %v, %v", left, err)
+		}
+	}
+}
+
+// TestNeverAboveTotal reserves until refused: the sum stays within the total, the
+// next run would not have, and smaller ones still fit.
+func TestNeverAboveTotal(t *testing.T) {
+	l := newLedger(t, budget.GDP)
+	r := request(t, .2)
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		_, err = l.Reserve(t.Context(), r)
+	}
+	var spent *SpentError
+	if !errors.As(err, &spent) || !errors.Is(err, ErrSpent) {
+		t.Fatalf("after %d runs: %v", n, err)
+	}
+	a := account(t, l, "houses")
+	if !a.Spent().Within(a.Limit) || a.Fits(spent.Charge) || a.Left() != spent.Limit.Left(spent.Spent) {
+		t.Errorf("%+v, %+v", a, spent)
+	}
+	// The total (3, 5e-6) is mu² = .4835.
+	if n-1 != 12 {
+		t.Errorf("%d runs of mu² .04 within %+v", n-1, a.Limit)
+	}
+	if want := `the run costs mu² 0.04, but of the total of data set "houses" (epsilon 3, delta 1e-05) only 0.003549 is left`; !strings.Contains(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+	if _, err := l.Reserve(t.Context(), request(t, .05)); err != nil {
+		t.Errorf("a smaller run: %v", err)
+	}
+}
+
+func TestBlackBoxDelta(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	box := func(delta float64) Request {
+		p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Approximate, Epsilon: .1, Delta: delta, Draws: 1}),
+			budget.Target{Epsilon: 1, Delta: 1e-5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Request{Dataset: "houses", Plan: p, Method: "tukey"}
+	}
+	if _, err := l.Reserve(t.Context(), box(4e-6)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := l.Reserve(t.Context(), box(2e-6))
+	if !errors.Is(err, ErrSpent) || !strings.Contains(err.Error(), "black boxes cost delta 2e-06") {
+		t.Errorf("%v", err)
+	}
+	if _, err := l.Reserve(t.Context(), box(9e-7)); err != nil {
+		t.Errorf("%v", err)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	before, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := request(t, .1)
+	other.Dataset = "trees"
+	mixed := request(t, .1)
+	mixed.Plan = gauss(t, .1, budget.Substitute)
+	_, errOther := l.Reserve(t.Context(), other)
+	_, errMixed := l.Reserve(t.Context(), mixed)
+	_, errTwice := l.Register(t.Context(), "houses", total(budget.GDP))
+	_, errName := l.Register(t.Context(), " houses\x1b", total(budget.GDP))
+	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
+	for _, v := range []struct{ got, want error }{
+		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errTwice, ErrExists}, {errName, ErrInvalid}, {errTotal, budget.ErrTarget},
+	} {
+		if !errors.Is(v.got, v.want) {
+			t.Errorf("%v, want %v", v.got, v.want)
+		}
+	}
+	if after, err := os.ReadFile(l.path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a refusal changed the file (%v)", err)
+	}
+	if _, err := l.Register(t.Context(), "trees", total(budget.GDP)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoLedger: files that are something else are refused and left alone.
+func TestNoLedger(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	put := func(name string, data []byte) {
+		if err := os.WriteFile(path(name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := newLedger(t, budget.ZCDP)
+	image, err := os.ReadFile(good.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put("empty", nil)
+	put("text", []byte(strings.Repeat("price,rooms\n1,2\n", 1000)))
+	put("cut", image[:len(image)/4])
+	if err := os.Symlink(good.path, path("link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path("folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bolt.Open(path("other-store"), 0o600, &bolt.Options{PageSize: pageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *bolt.Tx) error {
+		b, err := tx.CreateBucket([]byte("things"))
+		if err != nil {
+			return err
+		}
+		return b.Put([]byte("a"), []byte("b"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	newer := At(path("newer"), Options{})
+	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/2", Date: now()}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		"absent": ErrUnreadable, "empty": ErrFormat, "text": ErrFormat, "cut": ErrDamaged, "link": ErrFormat, "folder": ErrFormat,
+		"other-store": ErrFormat, "newer": ErrVersion,
+	} {
+		l := At(path(name), Options{})
+		before, _ := os.ReadFile(path(name))
+		_, errRead := l.Read(t.Context())
+		_, errReserve := l.Reserve(t.Context(), request(t, .1))
+		for _, err := range []error{errRead, errReserve} {
+			if !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path(name)+": ") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if name != "absent" {
+			if _, err := l.Register(t.Context(), "x", total(budget.ZCDP)); !errors.Is(err, want) {
+				t.Errorf("register in %s: %v", name, err)
+			}
+		}
+		if after, _ := os.ReadFile(path(name)); !bytes.Equal(before, after) {
+			t.Errorf("%s was changed", name)
+		}
+	}
+}
+
+// TestBusy: a second process waits with a message and then gives up.
+func TestBusy(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	holder, err := l.open(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := 0
+	second := At(l.path, Options{Wait: 50 * time.Millisecond, Waiting: func() { waits++ }})
+	if _, err := second.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrBusy) || waits != 1 {
+		t.Errorf("%v after %d messages", err, waits)
+	}
+	if _, err := second.Read(t.Context()); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v", err)
+	}
+	if _, err := At(l.path, Options{Wait: -1}).Read(t.Context()); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	third := At(l.path, Options{Waiting: cancel})
+	if _, err := third.Read(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	fourth := At(l.path, Options{Waiting: func() { holder.db.Close() }})
+	if _, err := fourth.Reserve(t.Context(), request(t, .1)); err != nil {
+		t.Errorf("once it is free: %v", err)
+	}
+}
+
+// TestReplacedMeanwhile: a run is refused if the file that has its entry is no
+// longer the ledger.
+func TestReplacedMeanwhile(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	l.step = func(step string) error {
+		if step == "put" {
+			return os.Rename(l.path, l.path+".old")
+		}
+		return nil
+	}
+	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRolledBack: a run whose reservation was taken away may not commit.
+func TestRolledBack(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	old, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Reserve(t.Context(), request(t, .1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context()); !errors.Is(err, ErrHead) {
+		t.Errorf("%v", err)
+	}
+	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) || !strings.Contains(err.Error(), "cut short or put back") {
+		t.Errorf("%v", err)
+	}
+	r.Head.Sequence = 1
+	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) || !strings.Contains(err.Error(), "another one") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	l := newLedger(t, budget.ZCDP)
+	if err := os.Chmod(l.path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(l.path)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700) //nolint:errcheck // the folder is temporary
+	if _, err := l.Read(t.Context()); err != nil {
+		t.Errorf("reading needs no permission to write: %v", err)
+	}
+	if _, err := l.Reserve(t.Context(), request(t, .1)); !errors.Is(err, ErrUnwritable) || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v", err)
+	}
+	if _, err := At(filepath.Join(dir, "new"), Options{}).Register(t.Context(), "x", total(budget.ZCDP)); !errors.Is(err, ErrUnwritable) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestHead(t *testing.T) {
+	h := newLedger(t, budget.ZCDP)
+	head := mustRead(t, h).Head()
+	again, err := ParseHead(head.String())
+	if err != nil || again != head {
+		t.Errorf("%v, %v", again, err)
+	}
+	for _, bad := range []string{"", "1", "1:", "0:" + head.Hash, "x:" + head.Hash, "1:" + head.Hash[1:], "1:" + strings.ToUpper(head.Hash[:60]) + "ABCD"} {
+		if _, err := ParseHead(bad); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestPlanRoundTrip: the plan of an entry has the price of the tree it was made of.
+func TestPlanRoundTrip(t *testing.T) {
+	runs, err := budget.SelectionForMean(1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tree := range []budget.Node{
+		budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("n", .03, 1),
+			budget.Seq("a", budget.ExponentialLeaf("q", .2, 8), budget.GaussianLeaf("g", .8, 1)),
+			budget.PureLeaf("b", 1, 2)), budget.GaussianLeaf("h", 1, 1)),
+		budget.Seq("fit", budget.FixedLeaf("box", budget.Law{Kind: budget.Approximate, Epsilon: .5, Delta: 1e-7, Draws: 2}), budget.Seq("nothing")),
+		budget.Seq("fit", budget.Select("tune", runs, budget.GaussianLeaf("try", 1, 1))),
+	} {
+		p, err := budget.Calibrate(tree, budget.Target{Epsilon: 2, Delta: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
+			r := Run{Plan: stepOf(p.Tree()), Epsilon: 2, Delta: 1e-6}
+			got, err := r.price(c)
+			if diff := cmp.Diff(p.Charge(c), got); diff != "" || err != nil {
+				t.Errorf("%v %v: %s", c, err, diff)
+			}
+		}
+	}
+	for _, bad := range []Step{{}, {Name: "a", Op: "leaf"}, {Name: "a", Op: "gaussian"}, {Name: "a", Op: "par"}, {Name: "a", Op: "gaussian", Draws: 1, Mu: 1, Kids: []Step{{}}}} {
+		if _, err := (&Run{Plan: bad}).price(budget.ZCDP); err == nil {
+			t.Errorf("%+v has a price", bad)
+		}
+	}
+}

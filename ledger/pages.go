@@ -1,0 +1,281 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+)
+
+// checkPages walks every page of a bbolt file that the store could follow and refuses a file in which one
+// points outside the file, at a page that is in use already, or is out of order.
+// The store maps the file into memory and trusts it: on a file that was cut or
+// edited it may fault, loop, or overwrite pages that are in use. A file that passes is a
+// tree of separate pages within the file, whatever its keys and values are.
+//
+// The layout is that of bbolt's format 2, with pages of pageSize bytes, which is the
+// only size this package makes. Numbers are in the machine's byte order.
+func checkPages(f *os.File) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return unreadable(err)
+	}
+	if size > maxFile {
+		return fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, maxFile)
+	}
+	data := make([]byte, size)
+	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
+		return unreadable(err)
+	}
+	return checkImage(data)
+}
+
+const (
+	pageSize  = 4096
+	maxFile   = 1 << 30
+	pageHead  = 16 // id uint64, flags uint16, count uint16, overflow uint32
+	element   = 16 // of a branch: pos, ksize uint32, id uint64; of a leaf: flags, pos, ksize, vsize uint32
+	maxDepth  = 32
+	boltMagic = 0xED0CDAED
+
+	flagBranch   = 1
+	flagLeaf     = 2
+	flagFreelist = 16
+	flagBucket   = 1 // of a leaf element
+)
+
+// order is the byte order of the machine, which is that of its files.
+func order() binary.ByteOrder {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return binary.LittleEndian
+	}
+	return binary.BigEndian
+}
+
+// image is the content of a file.
+type image struct {
+	data  []byte
+	order binary.ByteOrder
+	pages uint64 // in use by the store: the others are not there yet
+	seen  []bool
+}
+
+// meta is what a meta page says.
+type meta struct{ root, freelist, pages, txid uint64 }
+
+func broken(format string, args ...any) error {
+	return fmt.Errorf("%w: the file is cut short or not intact: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+func checkImage(data []byte) error {
+	im := &image{data: data, order: order()}
+	if len(data) < 16 || !im.marked() {
+		return fmt.Errorf("%w: it does not begin as one", ErrFormat)
+	}
+	var best *meta
+	for i := range 2 {
+		m, err := im.meta(i)
+		if err != nil {
+			return err
+		}
+		if m != nil && (best == nil || m.txid > best.txid) {
+			best = m
+		}
+	}
+	if best == nil {
+		return broken("neither of its first pages is valid")
+	}
+	if best.pages < 4 || best.pages > uint64(len(data))/pageSize {
+		return broken("it has fewer pages than it says")
+	}
+	im.pages, im.seen = best.pages, make([]bool, best.pages)
+	im.seen[0], im.seen[1] = true, true
+	if _, err := im.walk(best.root, 0); err != nil {
+		return err
+	}
+	return im.freelist(best.freelist)
+}
+
+// marked tells a bbolt file by the mark in one of its first two pages.
+func (im *image) marked() bool {
+	for i := range 2 {
+		at := i*pageSize + pageHead
+		if len(im.data) >= at+4 && im.order.Uint32(im.data[at:]) == boltMagic {
+			return true
+		}
+	}
+	return false
+}
+
+// meta reads meta page i, nil if it is not valid, which a power failure may leave.
+// A page that the store would take for valid must be one that this package makes.
+func (im *image) meta(i int) (*meta, error) {
+	if len(im.data) < (i+1)*pageSize {
+		return nil, nil
+	}
+	b := im.data[i*pageSize+pageHead:]
+	u := func(at int) uint64 { return im.order.Uint64(b[at:]) }
+	h := fnv.New64a()
+	h.Write(b[:56])
+	m := &meta{root: u(16), freelist: u(32), pages: u(40), txid: u(48)}
+	switch {
+	case im.order.Uint32(b) != boltMagic || im.order.Uint32(b[4:]) != 2 || h.Sum64() != u(56):
+		return nil, nil
+	case im.order.Uint32(b[8:]) != pageSize || m.txid%2 != uint64(i):
+		return nil, broken("one of its first pages is of another kind of store")
+	}
+	return m, nil
+}
+
+// page marks page id with what overflows from it as in use and returns its bytes.
+func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
+	if id < 2 || id >= im.pages {
+		return 0, 0, nil, broken("page %d is outside", id)
+	}
+	b = im.data[id*pageSize:]
+	n := uint64(im.order.Uint32(b[12:])) + 1
+	if im.order.Uint64(b) != id || n > im.pages-id {
+		return 0, 0, nil, broken("page %d is not one", id)
+	}
+	for i := id; i < id+n; i++ {
+		if im.seen[i] {
+			return 0, 0, nil, broken("page %d is used twice", i)
+		}
+		im.seen[i] = true
+	}
+	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b[:n*pageSize], nil
+}
+
+// walk checks the page id with everything beneath it and returns its first key.
+func (im *image) walk(id uint64, depth int) (first []byte, err error) {
+	if depth > maxDepth {
+		return nil, broken("its pages are nested too deeply")
+	}
+	flags, count, b, err := im.page(id)
+	if err != nil {
+		return nil, err
+	}
+	switch flags {
+	case flagBranch:
+		return im.branch(b, count, depth)
+	case flagLeaf:
+		return im.leaf(b, count, depth)
+	}
+	return nil, broken("page %d is of an unknown kind", id)
+}
+
+func (im *image) branch(b []byte, count, depth int) (first []byte, err error) {
+	if count == 0 || pageHead+count*element > len(b) {
+		return nil, broken("a branch page has %d elements", count)
+	}
+	var last []byte
+	for i := range count {
+		at := pageHead + i*element
+		key, _, err := im.pair(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0)
+		if err != nil {
+			return nil, err
+		}
+		below, err := im.walk(im.order.Uint64(b[at+8:]), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(below, key) || i > 0 && bytes.Compare(last, key) >= 0 {
+			return nil, broken("the keys of a branch page are out of order")
+		}
+		if last = key; i == 0 {
+			first = key
+		}
+	}
+	return first, nil
+}
+
+func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
+	if pageHead+count*element > len(b) {
+		return nil, broken("a leaf page has %d elements", count)
+	}
+	var last []byte
+	for i := range count {
+		at := pageHead + i*element
+		u := func(k int) uint32 { return im.order.Uint32(b[at+4*k:]) }
+		key, value, err := im.pair(b, at, u(1), u(2), u(3))
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && bytes.Compare(last, key) >= 0 {
+			return nil, broken("the keys of a leaf page are out of order")
+		}
+		if last = key; i == 0 {
+			first = key
+		}
+		switch u(0) {
+		case 0:
+		case flagBucket:
+			if err := im.bucket(value, depth); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, broken("a leaf element is of an unknown kind")
+		}
+	}
+	return first, nil
+}
+
+// pair returns key and value of the element that begins at byte at of the page.
+func (im *image) pair(b []byte, at int, pos, ksize, vsize uint32) (key, value []byte, err error) {
+	begin := uint64(at) + uint64(pos)
+	end := begin + uint64(ksize) + uint64(vsize)
+	if ksize == 0 || pos < element || end > uint64(len(b)) {
+		return nil, nil, broken("an element is outside its page")
+	}
+	middle := begin + uint64(ksize)
+	return b[begin:middle], b[middle:end], nil
+}
+
+// bucket checks a bucket: its root page, or the small page in its own value.
+func (im *image) bucket(value []byte, depth int) error {
+	if len(value) < 16 {
+		return broken("a bucket has no root")
+	}
+	if root := im.order.Uint64(value); root != 0 {
+		_, err := im.walk(root, depth+1)
+		return err
+	}
+	if len(value) < 16+pageHead || depth > maxDepth {
+		return broken("a bucket has no page")
+	}
+	inline := value[16:]
+	if im.order.Uint16(inline[8:]) != flagLeaf || im.order.Uint64(inline) != 0 || im.order.Uint32(inline[12:]) != 0 {
+		return broken("a small bucket is not one page")
+	}
+	_, err := im.leaf(inline, int(im.order.Uint16(inline[10:])), depth+1)
+	return err
+}
+
+// freelist checks the list of free pages: within the file, and none in use.
+func (im *image) freelist(id uint64) error {
+	flags, n, b, err := im.page(id)
+	if err != nil {
+		return err
+	}
+	if flags != flagFreelist {
+		return broken("it has no list of free pages")
+	}
+	ids := b[pageHead:]
+	count := uint64(n)
+	if n == 0xFFFF {
+		count, ids = im.order.Uint64(ids), ids[8:]
+	}
+	if count > uint64(len(ids))/8 {
+		return broken("its list of free pages is too long")
+	}
+	for i := range count {
+		free := im.order.Uint64(ids[8*i:])
+		if free < 2 || free >= im.pages || im.seen[free] {
+			return broken("page %d is free and in use", free)
+		}
+		im.seen[free] = true
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A Step is a node of a priced plan, as entries hold it. Op is an operation
+// of the plan tree ("seq", "par", "one-of", "select") or the kind of a leaf's
+// law ("gaussian", "laplace", ...), whose parameters are for one draw.
+type Step struct {
+	Name    string  `json:"name"`
+	Op      string  `json:"op"`
+	Draws   int     `json:"draws,omitempty"`
+	Mu      float64 `json:"mu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Eta     float64 `json:"eta,omitempty"` // select
+	Gamma   float64 `json:"gamma,omitempty"`
+	Kids    []Step  `json:"kids,omitempty"`
+}
+
+// stepOf writes a priced tree.
+func stepOf(n budget.Node) Step {
+	if n.Op == budget.OpLeaf {
+		l := n.Leaf.Law
+		return Step{Name: n.Name, Op: l.Kind.String(), Draws: l.Draws, Mu: l.Mu, Epsilon: l.Epsilon, Delta: l.Delta}
+	}
+	s := Step{Name: n.Name, Op: n.Op.String()}
+	if n.Select != nil {
+		s.Eta, s.Gamma = n.Select.Eta, n.Select.Gamma
+	}
+	for _, kid := range n.Kids {
+		s.Kids = append(s.Kids, stepOf(kid))
+	}
+	return s
+}
+
+// node reads a priced tree, every law fixed.
+func (s Step) node() (budget.Node, error) {
+	for _, kind := range []budget.Kind{budget.Gaussian, budget.Laplace, budget.Exponential, budget.Pure, budget.Approximate} {
+		if s.Op == kind.String() && len(s.Kids) == 0 {
+			return budget.FixedLeaf(s.Name, budget.Law{Kind: kind, Draws: s.Draws, Mu: s.Mu, Epsilon: s.Epsilon, Delta: s.Delta}), nil
+		}
+	}
+	n := budget.Node{Name: s.Name}
+	for _, op := range []budget.Op{budget.OpSeq, budget.OpPar, budget.OpOneOf, budget.OpSelect} {
+		if s.Op == op.String() {
+			n.Op = op
+		}
+	}
+	if n.Op == budget.OpLeaf {
+		return n, fmt.Errorf("%w: unknown step %.40q", ErrInvalid, s.Op)
+	}
+	if n.Op == budget.OpSelect {
+		n.Select = &budget.Selection{Eta: s.Eta, Gamma: s.Gamma}
+	}
+	for _, kid := range s.Kids {
+		k, err := kid.node()
+		if err != nil {
+			return n, err
+		}
+		n.Kids = append(n.Kids, k)
+	}
+	return n, nil
+}
+
+// has reports whether a step beneath s is an op.
+func (s Step) has(op string) bool {
+	if s.Op == op {
+		return true
+	}
+	for _, kid := range s.Kids {
+		if kid.has(op) {
+			return true
+		}
+	}
+	return false
+}
+
+// price returns what a run costs, from its plan alone.
+func (r *Run) price(c budget.Currency) (budget.Charge, error) {
+	if r.Plan.has(budget.OpSelect.String()) {
+		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta), nil
+	}
+	tree, err := r.Plan.node()
+	if err != nil {
+		return budget.Charge{}, err
+	}
+	return budget.ChargeLaws(tree, c)
+}

@@ -1,0 +1,297 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// debits is how many runs each of the two processes makes; scripts/ledger-kill.sh asks for 1,000.
+var debits = flag.Int("debits", 60, "runs that each of the two processes makes")
+
+// The environment of a child process: what to do to which ledger.
+const (
+	childJob   = "DPTRAIN_LEDGER_JOB"
+	childFile  = "DPTRAIN_LEDGER_FILE"
+	childExtra = "DPTRAIN_LEDGER_EXTRA"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	switch os.Getenv(childJob) {
+	case "":
+		os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
+	case "debits":
+		childDebits()
+	case "crash":
+		childCrash()
+	case "full":
+		childFull()
+	}
+}
+
+// child starts this program again with a job.
+func child(t *testing.T, job, file, extra string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), childJob+"="+job, childFile+"="+file, childExtra+"="+extra)
+	return cmd
+}
+
+// fail ends a child process.
+func fail(err error) {
+	fmt.Println(err)
+	os.Exit(3)
+}
+
+// childRequest is a run that costs what k says.
+func childRequest(k int) Request {
+	mu := .002 * float64(1+k%7)
+	p, err := budget.Calibrate(budget.FixedLeaf("fit", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}), budget.Target{Epsilon: 20, Delta: 1e-6})
+	if err != nil {
+		fail(err)
+	}
+	return Request{Dataset: "houses", Plan: p, Method: "joint-gram", Target: "price"}
+}
+
+// childDebits reserves, commits and then releases: a line of its log with the
+// run's cost stands for results put in place. It goes on from its log until it
+// made all its runs or the total is spent.
+func childDebits() {
+	log := os.Getenv(childExtra)
+	done, err := os.ReadFile(log)
+	if err != nil {
+		fail(err)
+	}
+	f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		fail(err)
+	}
+	l := At(os.Getenv(childFile), Options{Wait: time.Minute})
+	for k := bytes.Count(done, []byte("\n")); k < *debits; k++ {
+		r, err := l.Reserve(context.Background(), childRequest(k))
+		if errors.Is(err, ErrSpent) {
+			fmt.Fprintln(f, 0)
+			continue
+		}
+		if err == nil {
+			err = r.Commit(context.Background())
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(f, r.Charge.Cost)
+		}
+		if err != nil {
+			fail(err)
+		}
+	}
+}
+
+// released adds up the log of a child.
+func released(t *testing.T, log string) (cost int64, runs int) {
+	t.Helper()
+	data, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Fields(string(data)) {
+		c, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, runs = cost+c, runs+1
+	}
+	return cost, runs
+}
+
+// TestTwoProcessesKilled: two processes debit one ledger and are killed at random,
+// again and again. What the ledger holds is never below what was released and
+// never above the total.
+func TestTwoProcessesKilled(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "my.ledger")
+	l := At(file, Options{Wait: time.Minute})
+	// Runs cost rho 4e-5 on average; the total admits about three quarters of them.
+	rho := 4e-5 * 2 * float64(*debits) * .75
+	promise := budget.Total{Epsilon: budget.ZCDPEpsilon(rho, 1e-5), Delta: 1e-5}
+	if _, err := l.Register(t.Context(), "houses", promise); err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	var logs [2]string
+	kills := [2]int{}
+	results := make(chan error, 2)
+	for i := range logs {
+		logs[i] = filepath.Join(t.TempDir(), "log")
+		if err := os.WriteFile(logs[i], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		seed := random.Uint64()
+		go func() { results <- killRepeatedly(t, file, logs[i], seed, &kills[i]) }()
+	}
+	finished := 0
+	check := func() {
+		var out int64
+		for _, log := range logs {
+			cost, _ := released(t, log)
+			out += cost
+		}
+		a := account(t, l, "houses") // read after the logs: spending only grows
+		if a.Spent().Cost < out || !a.Spent().Within(a.Limit) {
+			t.Errorf("released %d, spent %d, limit %d", out, a.Spent().Cost, a.Limit.Cost)
+		}
+	}
+	for finished < 2 {
+		select {
+		case err := <-results:
+			if finished++; err != nil {
+				t.Error(err)
+			}
+		case <-time.After(100 * time.Millisecond):
+		}
+		check()
+	}
+	a := account(t, l, "houses")
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var runs int
+	for _, log := range logs {
+		_, n := released(t, log)
+		runs += n
+	}
+	if runs != 2**debits || a.Left().Cost > a.Limit.Cost/10 {
+		t.Errorf("%d runs, %d left of %d", runs, a.Left().Cost, a.Limit.Cost)
+	}
+	t.Logf("%d runs, %v kills, %d entries, %d reserved for good", runs, kills, len(mustRead(t, l).Entries), a.Reserved.Cost)
+}
+
+// killRepeatedly runs a child until it ends by itself, killing it after random
+// times that grow, so that it ends.
+func killRepeatedly(t *testing.T, file, log string, seed uint64, kills *int) error {
+	random := rand.New(rand.NewPCG(seed, 1))
+	for patience := 60; ; patience += 10 {
+		cmd := child(t, "debits", file, log)
+		cmd.Args = append(cmd.Args, "-debits", strconv.Itoa(*debits))
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		timer := time.AfterFunc(time.Duration(5+random.IntN(patience))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		timer.Stop()
+		switch {
+		case err == nil:
+			return nil
+		case cmd.ProcessState.ExitCode() >= 0:
+			return fmt.Errorf("%w: %s", err, out.String())
+		}
+		*kills++
+	}
+}
+
+// crashed runs a child that kills itself at a step of a job.
+func crashed(t *testing.T, file, job, step string) {
+	t.Helper()
+	out, err := child(t, "crash", file, job+" "+step).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
+		t.Fatalf("%s, %s: %v, %s", job, step, err, out)
+	}
+}
+
+// childCrash carries out one job and kills itself at the step that it is told.
+func childCrash() {
+	job, step, _ := strings.Cut(os.Getenv(childExtra), " ")
+	l := At(os.Getenv(childFile), Options{})
+	armed := false
+	l.step = func(name string) error {
+		if armed && name == step {
+			p, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = p.Kill()
+			}
+			if err != nil {
+				fail(err)
+			}
+			select {}
+		}
+		return nil
+	}
+	ctx := context.Background()
+	switch job {
+	case "register":
+		armed = true
+		if _, err := l.Register(ctx, "houses", total(budget.ZCDP)); err != nil {
+			fail(err)
+		}
+	case "reserve", "commit":
+		armed = job == "reserve"
+		r, err := l.Reserve(ctx, childRequest(3))
+		if err != nil {
+			fail(err)
+		}
+		armed = true
+		if err := r.Commit(ctx); err != nil {
+			fail(err)
+		}
+	}
+	fail(errors.New("the step never came"))
+}
+
+// TestKilledAtEveryStep kills a process at every step of writing. What it had been
+// told is spent is spent, what it had not been told may be, and nothing else is.
+func TestKilledAtEveryStep(t *testing.T) {
+	one := childRequest(3).Plan.Charge(budget.ZCDP)
+	tests := []struct {
+		job, step           string
+		reserved, committed bool
+	}{
+		{"reserve", "opened", false, false},
+		{"reserve", "put", false, false},
+		{"reserve", "synced", true, false},
+		{"commit", "opened", true, false},
+		{"commit", "put", true, false},
+		{"commit", "synced", false, true},
+	}
+	for _, tt := range tests {
+		l := newLedger(t, budget.ZCDP)
+		crashed(t, l.path, tt.job, tt.step)
+		a := account(t, l, "houses")
+		if (a.Reserved == one) != tt.reserved || (a.Committed == one) != tt.committed {
+			t.Errorf("%s, killed at %s: reserved %v, committed %v", tt.job, tt.step, a.Reserved, a.Committed)
+		}
+		if _, err := l.Reserve(t.Context(), childRequest(1)); err != nil {
+			t.Errorf("%s, killed at %s: the next run: %v", tt.job, tt.step, err)
+		}
+		if _, err := l.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for step, exists := range map[string]bool{"written": false, "linked": true} {
+		l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+		crashed(t, l.path, "register", step)
+		_, err := l.Read(t.Context())
+		if (err == nil) != exists || err != nil && !errors.Is(err, ErrUnreadable) {
+			t.Errorf("register, killed at %s: %v", step, err)
+		}
+		if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil && !exists || exists && !errors.Is(err, ErrExists) {
+			t.Errorf("again after %s: %v", step, err)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// errLocked: another process has the file.
+var errLocked = errors.New("locked")
+
+// retry is how often a locked file is tried again.
+const retry = 10 * time.Millisecond
+
+// The names in the store: a bucket of entries by sequence, and one of a single
+// key, the hash of the last entry.
+func entriesBucket() []byte { return []byte("entries") }
+func headBucket() []byte    { return []byte("head") }
+func headKey() []byte       { return []byte("head") }
+
+func entryKey(sequence int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(sequence)) }
+
+// unreadable keeps the cause of an error of the operating system and drops the path, which FileError names.
+func unreadable(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, cause(err)) }
+func unwritable(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, cause(err)) }
+
+func cause(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
+	}
+	return err
+}
+
+// store is the open file with its lock.
+type store struct {
+	db   *bolt.DB
+	info fs.FileInfo
+}
+
+// open opens the file and takes its lock, waiting for it as long as the options
+// say. The file was checked page by page under the lock.
+func (l *Ledger) open(ctx context.Context, write bool) (*store, error) {
+	deadline := time.Now().Add(l.options.Wait)
+	for waited := false; ; waited = true {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s, err := l.try(write)
+		if err == nil || !errors.Is(err, errLocked) {
+			return s, err
+		}
+		if !time.Now().Before(deadline) {
+			return nil, fmt.Errorf("%w: it was not free for %v; try again later", ErrBusy, l.options.Wait)
+		}
+		if !waited && l.options.Waiting != nil {
+			l.options.Waiting()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+		}
+	}
+}
+
+// try opens the file if its lock is free. It follows no symbolic link at the end
+// of the path, makes no file, and touches no file that is not intact.
+func (l *Ledger) try(write bool) (*store, error) {
+	info, err := os.Lstat(l.path)
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, fmt.Errorf("%w: it is a symbolic link; name the file itself", ErrFormat)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: it is no plain file", ErrFormat)
+	}
+	var refused error
+	openFile := func(path string, flag int, _ os.FileMode) (*os.File, error) {
+		var f *os.File
+		if f, refused = openLocked(path, flag, info, write); refused != nil {
+			return nil, refused
+		}
+		return f, nil
+	}
+	db, err := bolt.Open(l.path, 0o600, &bolt.Options{ReadOnly: !write, Timeout: 1, PageSize: pageSize, OpenFile: openFile})
+	switch {
+	case refused != nil:
+		return nil, refused
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, errLocked
+	case err != nil:
+		return nil, unreadable(err)
+	}
+	return &store{db, info}, l.at("opened")
+}
+
+func openLocked(path string, flag int, info fs.FileInfo, write bool) (*os.File, error) {
+	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
+	if err != nil && write {
+		return nil, unwritable(err)
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	refuse := func(err error) (*os.File, error) {
+		f.Close()
+		return nil, err
+	}
+	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
+		return refuse(fmt.Errorf("%w: it was replaced while it was opened", ErrFormat))
+	}
+	if err := lock(f, write); err != nil {
+		return refuse(err)
+	}
+	if err := checkPages(f); err != nil {
+		return refuse(err)
+	}
+	return f, nil
+}
+
+// entries returns copies of the entries and the head.
+func entries(tx *bolt.Tx) (raw [][]byte, head string, err error) {
+	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
+	if list == nil || top == nil {
+		return nil, "", fmt.Errorf("%w: it is a store of something else", ErrFormat)
+	}
+	err = list.ForEach(func(key, value []byte) error {
+		if value == nil || !bytes.Equal(key, entryKey(int64(len(raw)+1))) {
+			return damaged(len(raw)+1, "it is not there, or under another number")
+		}
+		raw = append(raw, bytes.Clone(value))
+		return nil
+	})
+	return raw, string(top.Get(headKey())), err
+}
+
+// put appends an entry to the store.
+func put(tx *bolt.Tx, sequence int64, data []byte) error {
+	list, err := tx.CreateBucketIfNotExists(entriesBucket())
+	if err != nil {
+		return err
+	}
+	top, err := tx.CreateBucketIfNotExists(headBucket())
+	if err != nil {
+		return err
+	}
+	list.FillPercent = 1 // keys only grow
+	if err := list.Put(entryKey(sequence), data); err != nil {
+		return err
+	}
+	return top.Put(headKey(), []byte(hashOf(data)))
+}
+
+// create makes a new ledger that holds the given entries. It appears under its
+// name complete, or not at all, and replaces nothing: fs.ErrExist.
+func (l *Ledger) create(list []*Entry) (head Head, err error) {
+	dir := filepath.Dir(l.path)
+	f, err := os.CreateTemp(dir, ".dptrain-ledger-") // mode 0600
+	if err != nil {
+		return Head{}, unwritable(err)
+	}
+	temporary := f.Name()
+	defer os.Remove(temporary)
+	f.Close()
+	db, err := bolt.Open(temporary, 0o600, &bolt.Options{PageSize: pageSize})
+	if err != nil {
+		return Head{}, unwritable(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, e := range list {
+			data, err := e.Encode()
+			if err != nil {
+				return err
+			}
+			if err := put(tx, e.Sequence, data); err != nil {
+				return err
+			}
+			head = Head{e.Sequence, hashOf(data)}
+		}
+		return nil
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return Head{}, unwritable(err)
+	}
+	if err := l.at("written"); err != nil {
+		return Head{}, err
+	}
+	if err := os.Link(temporary, l.path); err != nil {
+		return Head{}, unwritable(err)
+	}
+	syncDir(dir)
+	return head, l.at("linked")
+}
+
+// syncDir puts the entries of a folder on disk, where the system can.
+func syncDir(path string) {
+	if d, err := os.Open(path); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
