@@ -107,3 +107,27 @@ func ExampleGaussianMu() {
 	// Output:
 	// mu 0.236704, noise 4.2247 per unit of sensitivity
 }
+
+// A total for all runs on a data set, in the currency of a filter, and what one
+// run of (1, 1e-6) takes of it.
+func ExampleTotal() {
+	total := budget.Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6}
+	limit, err := total.Limit()
+	if err != nil {
+		log.Fatal(err)
+	}
+	run, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		log.Fatal(err)
+	}
+	charge := run.Charge(total.Currency)
+	spent, runs := budget.Charge{}, 0
+	for ; spent.Plus(charge).Within(limit); runs++ {
+		spent = spent.Plus(charge)
+	}
+	rho, _ := charge.Value()
+	most, _ := limit.Value()
+	fmt.Printf("rho %.4f of %.4f: %d runs, epsilon %.3f\n", rho, most, runs, total.EpsilonOf(spent))
+	// Output:
+	// rho 0.0280 of 0.2109: 7 runs, epsilon 2.881
+}

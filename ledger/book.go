@@ -209,16 +209,16 @@ func (b *Book) register(d *Dataset) error {
 	if err != nil {
 		return err
 	}
-	if !d.Limit.Valid() || !close(d.Limit.Cost, limit.Cost) || !close(d.Limit.Delta, limit.Delta) {
+	if !d.Limit.Valid() || !near(d.Limit.Cost, limit.Cost) || !near(d.Limit.Delta, limit.Delta) {
 		return errors.New("the limit is not that of the total")
 	}
 	b.Datasets = append(b.Datasets, &Account{Dataset: *d, Promise: total})
 	return nil
 }
 
-// close compares amounts that two machines computed from the same numbers; their
+// near compares amounts that two machines computed from the same numbers; their
 // last bits may differ.
-func close(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
+func near(a, b int64) bool { return math.Abs(float64(a)-float64(b)) <= 1+1e-9*float64(b) }
 
 func (b *Book) reserve(e *Entry) error {
 	r := e.Run
@@ -264,7 +264,7 @@ func (b *Book) audit() error {
 			if err != nil {
 				return damaged(int(r.Sequence), "its plan has no price: %v", err)
 			}
-			if !close(r.Charge.Cost, want.Cost) || !close(r.Charge.Delta, want.Delta) {
+			if !near(r.Charge.Cost, want.Cost) || !near(r.Charge.Delta, want.Delta) {
 				return damaged(int(r.Sequence), "its charge is not the price of its plan")
 			}
 		}

@@ -71,16 +71,20 @@ func TestLedgerRuns(t *testing.T) {
 		return got
 	}
 	keep := func(got result) { b.WriteString(steady(got.stdout+got.stderr) + "\n") }
+	keepLedger := func(got result) {
+		_, tail, _ := strings.Cut(got.stdout, "\nLedger ")
+		b.WriteString("Ledger " + tail + "\n")
+	}
 	keep(step(exitOK, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1.5", "--delta", "1e-5"))
 	plan := step(exitOK, ledgerArgs("plan", "1")...)
-	b.WriteString(plan.stdout[strings.Index(plan.stdout, "Ledger "):] + "\n")
+	keepLedger(plan)
 	step(exitOK, ledgerArgs("fit", "1", "--out", "first")...)
 	write(t, "line.recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\noutput: {dir: second}\n")
 	step(exitOK, "fit", "line.recipe.yaml")
 	refused := step(exitBudget, ledgerArgs("fit", "1", "--out", "third")...)
 	keep(refused)
 	plan = step(exitBudget, ledgerArgs("plan", "1")...)
-	b.WriteString(plan.stdout[strings.Index(plan.stdout, "Ledger "):] + "\n")
+	keepLedger(plan)
 	if plan.stderr != refused.stderr {
 		t.Errorf("plan and fit differ: %q, %q", plan.stderr, refused.stderr)
 	}

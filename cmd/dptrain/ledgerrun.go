@@ -61,8 +61,8 @@ func (e *entry) commit(ctx context.Context, r *report.Report) error {
 
 // realPath resolves symbolic links where it can.
 func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
 	}
 	return path
 }
