@@ -49,6 +49,7 @@ func verbs(a *app) []*cobra.Command {
 		checkCommand(a),
 		planCommand(a),
 		predictCommand(a),
+		reportCommand(a),
 		benchCommand(a),
 		schemaCommand(a),
 		versionCommand(a),
