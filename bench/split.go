@@ -62,7 +62,7 @@ func split(seed uint64, t, n, limit int) (train, test []int32) {
 	fold := t % folds
 	lo, hi := fold*n/folds, (fold+1)*n/folds
 	test = slices.Clone(order[lo:hi])
-	train = append(order[:lo], order[hi:]...)
+	train = slices.Delete(order, lo, hi)
 	if limit > 0 {
 		train = train[:min(len(train), limit-limit/folds)]
 	}

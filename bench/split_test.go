@@ -58,6 +58,25 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 	})
 }
 
+// TestSplitOfFewerRows: the test rows stay, and nine tenths of the limit are
+// trained on; a limit above the table changes nothing.
+func TestSplitOfFewerRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, limit := rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(1, 400).Draw(t, "limit")
+		trial := rapid.IntRange(0, 19).Draw(t, "trial")
+		all, test := split(5, trial, n, 0)
+		train, same := split(5, trial, n, limit)
+		if want := min(len(all), limit-limit/folds); len(train) != want || !slices.Equal(test, same) || !slices.IsSorted(train) {
+			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
+		}
+		for _, row := range train {
+			if _, ok := slices.BinarySearch(all, row); !ok {
+				t.Fatalf("row %d is not a training row", row)
+			}
+		}
+	})
+}
+
 func TestRoundsDiffer(t *testing.T) {
 	_, a := split(0, 0, 200, 0)
 	_, b := split(0, folds, 200, 0)
