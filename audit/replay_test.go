@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,25 @@ func TestRecordAndReplay(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReplayTakesEveryBranch: among the recipes that TestRecordAndReplay goes
+// through, both branches of the automatic choice are taken, and each of its two
+// models is trained.
+func TestReplayTakesEveryBranch(t *testing.T) {
+	for file, want := range map[string]string{
+		"houses": "fit/train/all/model/boosted-additive/shapes", "auto-few-records": "fit/train/kendall/model/boosted-additive/shapes",
+		"basic": "fit/train/all/model/gram",
+	} {
+		_, p, tab := example(t, "../examples/"+file+".yaml")
+		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Path == want && e.Released == e.Law.Draws }) {
+			t.Errorf("%s: %s was not released", file, want)
+		}
 	}
 }
 

@@ -194,6 +194,7 @@ func TestMistakesAreFoundBeforeRows(t *testing.T) {
 		"method twice":     {bench.Config{Data: ok, Methods: []string{"auto", "auto"}}, isMethod},
 		"recipe":           {bench.Config{Data: ok, Recipes: []string{broken}}, func(err error) bool { return errors.As(err, &problems) }},
 		"no data":          {bench.Config{}, is(bench.ErrNoData)},
+		"rows":             {bench.Config{Data: ok, Rows: -1}, is(bench.ErrRows)},
 		"recipe, no data":  {bench.Config{Recipes: []string{plain}}, is(bench.ErrNoData)},
 		"empty folder":     {bench.Config{Data: []string{empty}}, is(bench.ErrNoData)},
 		"absent file":      {bench.Config{Data: []string{path + "x"}}, is(dataset.ErrFormat)},

@@ -20,6 +20,7 @@ type experiment struct {
 	read    dataset.ReadOptions
 	skip    func(data, method string, trial int) bool // nil: nothing is left out
 	rows    int                                       // known once the table is read
+	limit   int                                       // Config.Rows
 }
 
 // contender is a method made ready for a table.

@@ -167,7 +167,8 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	if p.Task == regression.TaskClassification {
 		return nil, ErrExplainTask
 	}
-	if _, err := p.Plan(); err != nil {
+	plan, err := p.Plan()
+	if err != nil {
 		return nil, err
 	}
 	x := &explainer{target: p.Schema.Index(p.Target), progress: c.Progress, out: &Explanation{Tables: c.Tables, Seed: c.Seed}}
@@ -196,7 +197,7 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 		return nil, err
 	}
 	x.price(p)
-	x.shape = shapeOf(p, x.features, private)
+	x.shape = shapeOf(p, plan.Method(), x.features, private)
 	return x, x.bound(sizes, c.Rows != nil)
 }
 

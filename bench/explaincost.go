@@ -50,7 +50,8 @@ func (x *explainer) bound(sizes []int, asked bool) error {
 
 // seconds estimates the work on one table, as measured on one core of a small
 // machine: drawing rows, reading them (private selection sorts them), a matrix
-// of second moments with its noise and its decomposition, the least squares.
+// of second moments with its noise and its decomposition, a pass for each curve
+// of each epoch, the least squares.
 func (s shape) seconds(sizes []int, epsilons int) float64 {
 	w, m := float64(s.width), float64(s.model)
 	perCell, cubic := 1e-7, 7e-10
@@ -63,7 +64,7 @@ func (s shape) seconds(sizes []int, epsilons int) float64 {
 	total := 6e-8 * w * float64(sizes[len(sizes)-1]+ExplainTestRows)
 	for _, size := range sizes {
 		n := float64(size)
-		fit := .07 + perCell*n*w + 1e-10*n*m*m + 5e-7*m*m + cubic*m*m*m
+		fit := .07 + perCell*n*w + 1e-10*n*m*m + 5e-7*m*m + cubic*m*m*m + (6e-4+4e-7*n)*float64(s.curves)
 		total += float64(epsilons)*fit + 1.5e-9*n*w*w + 2e-9*w*w*w
 	}
 	return total
@@ -71,16 +72,17 @@ func (s shape) seconds(sizes []int, epsilons int) float64 {
 
 // shape is what the time of an explanation depends on.
 type shape struct {
-	width int  // numbers in a row: a category has one for each level
-	model int  // of these, the most that a model uses
-	sorts bool // a private selection may look at every column
-	slow  bool // measured: the matrix work of the AdaSSP methods takes longer
+	width  int  // numbers in a row: a category has one for each level
+	model  int  // of these, the most that a model uses
+	curves int  // of an additive model
+	sorts  bool // a private selection may look at every column
+	slow   bool // measured: the matrix work of the AdaSSP methods takes longer
 }
 
 // shapeOf measures the rows of a pipeline.
-func shapeOf(p *pipeline.Pipeline, features []int, private bool) shape {
+func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) shape {
 	s := shape{width: 2, model: 2} // the constant and the target
-	s.slow = p.Model == pipeline.AdaSSP || p.Model == pipeline.BoostedAdaSSP
+	s.slow = method == pipeline.AdaSSP || method == pipeline.BoostedAdaSSP
 	facts := selection.Facts{Target: p.Schema.Columns[p.Schema.Index(p.Target)], Relation: p.Budget.Relation}
 	for _, j := range features {
 		facts.Columns = append(facts.Columns, p.Schema.Columns[j])
@@ -93,6 +95,9 @@ func shapeOf(p *pipeline.Pipeline, features []int, private bool) shape {
 	}
 	for _, c := range most {
 		s.model += numbers(c)
+		if method == pipeline.BoostedAdditive && c.Kind == dataset.Numeric {
+			s.curves++
+		}
 	}
 	return s
 }

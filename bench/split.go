@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // folds is the number of parts of one permutation: a trial tests on one of them.
@@ -45,8 +46,10 @@ func newGenerator(seed, round uint64) *generator {
 
 // split returns the rows that trial t (from 0) of a table of n rows trains and
 // tests on, each increasing. Trials 10r to 10r+9 are the ten folds of the r-th
-// permutation: fold f tests on its positions from f n/10 up to (f+1) n/10.
-func split(seed uint64, t, n int) (train, test []int32) {
+// permutation: fold f tests on its positions from f n/10 up to (f+1) n/10. With
+// a limit above 0, training rows are only the first of the other positions, as
+// many as a table of limit rows leaves to train on.
+func split(seed uint64, t, n, limit int) (train, test []int32) {
 	order := make([]int32, n)
 	for i := range order {
 		order[i] = int32(i)
@@ -58,17 +61,12 @@ func split(seed uint64, t, n int) (train, test []int32) {
 	}
 	fold := t % folds
 	lo, hi := fold*n/folds, (fold+1)*n/folds
-	tested := make([]bool, n)
-	for _, row := range order[lo:hi] {
-		tested[row] = true
+	test = slices.Clone(order[lo:hi])
+	train = slices.Delete(order, lo, hi)
+	if limit > 0 {
+		train = train[:min(len(train), limit-limit/folds)]
 	}
-	train, test = make([]int32, 0, n-(hi-lo)), make([]int32, 0, hi-lo)
-	for row, held := range tested {
-		if held {
-			test = append(test, int32(row))
-		} else {
-			train = append(train, int32(row))
-		}
-	}
+	slices.Sort(train)
+	slices.Sort(test)
 	return train, test
 }

@@ -21,8 +21,8 @@ func TestSplitmix64(t *testing.T) {
 
 // Splits are part of what published experiments mean: they must not change.
 func TestSplitIsFrozen(t *testing.T) {
-	_, first := split(0, 0, 30)
-	_, last := split(7, 19, 30)
+	_, first := split(0, 0, 30, 0)
+	_, last := split(7, 19, 30, 0)
 	if !slices.Equal(first, []int32{19, 25, 27}) || !slices.Equal(last, []int32{4, 23, 27}) {
 		t.Errorf("splits changed: %v, %v", first, last)
 	}
@@ -35,7 +35,7 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 		round := rapid.IntRange(0, 3).Draw(t, "round")
 		count := make([]int, n)
 		for trial := round * folds; trial < (round+1)*folds; trial++ {
-			train, test := split(seed, trial, n)
+			train, test := split(seed, trial, n, 0)
 			if len(train)+len(test) != n || len(test) < n/folds || len(test) > (n+folds-1)/folds {
 				t.Fatalf("%d training and %d test rows of %d", len(train), len(test), n)
 			}
@@ -58,9 +58,28 @@ func TestTenTrialsTestEveryRowOnce(t *testing.T) {
 	})
 }
 
+// TestSplitOfFewerRows: the test rows stay, and nine tenths of the limit are
+// trained on; a limit above the table changes nothing.
+func TestSplitOfFewerRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, limit := rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(1, 400).Draw(t, "limit")
+		trial := rapid.IntRange(0, 19).Draw(t, "trial")
+		all, test := split(5, trial, n, 0)
+		train, same := split(5, trial, n, limit)
+		if want := min(len(all), limit-limit/folds); len(train) != want || !slices.Equal(test, same) || !slices.IsSorted(train) {
+			t.Fatalf("%d training rows of %d, want %d", len(train), n, want)
+		}
+		for _, row := range train {
+			if _, ok := slices.BinarySearch(all, row); !ok {
+				t.Fatalf("row %d is not a training row", row)
+			}
+		}
+	})
+}
+
 func TestRoundsDiffer(t *testing.T) {
-	_, a := split(0, 0, 200)
-	_, b := split(0, folds, 200)
+	_, a := split(0, 0, 200, 0)
+	_, b := split(0, folds, 200, 0)
 	if slices.Equal(a, b) {
 		t.Error("two permutations have the same first fold")
 	}

@@ -8,8 +8,12 @@ import (
 // summarise returns one summary for each method.
 func (x *experiment) summarise(rows []Row) []Summary {
 	var out []Summary
+	used := x.rows
+	if x.limit > 0 {
+		used = min(used, x.limit)
+	}
 	for _, m := range x.methods {
-		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metric(), N: x.rows, D: m.features}
+		s := Summary{Data: x.name, Method: m.name, Private: m.private, Metric: m.metric(), N: used, D: m.features}
 		if m.private {
 			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
 		}

@@ -80,7 +80,7 @@ type parts struct{ train, test *dataset.Table }
 // trial runs every method on one split. When ctx ends it returns the rows that
 // are finished.
 func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
-	train, test := split(seed, t, x.rows)
+	train, test := split(seed, t, x.rows, x.limit)
 	cut := map[*dataset.Table]parts{}
 	var rows []Row
 	for _, m := range x.methods {

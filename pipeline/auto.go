@@ -1,14 +1,20 @@
 package pipeline
 
 import (
+	"math"
+	"strings"
+
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
 
-// The automatic choice. A run that names neither a selector nor a model spends
-// countShare of epsilon on a lower bound n_lo of the number of training
-// records, and with it chooses between the two branches of the plan. Each
+// The automatic choice of the model looks at a public fact alone; see
+// autoMethod. A run that names no selector either spends countShare of epsilon
+// on a lower bound n_lo of the number of training records, and with it chooses
+// whether to choose features, between the two branches of the plan. Each
 // branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
 // basic composition covers it (algorithms.md 10, ADAPTIVE BRANCHES).
 const (
@@ -20,11 +26,25 @@ const (
 	// countMiss is the probability with which n_lo exceeds the true number. It
 	// concerns the quality of the choice, not privacy.
 	countMiss = .01
-	// fewRecords is the strength n_lo mu/d below which features are chosen
-	// first: mu is the Gram release's, d the number of candidates.
-	// docs/auto.md has the figures.
-	fewRecords = 18
+	// fewRecords is the strength n_lo mu/w below which features are chosen
+	// first: mu is the model's, so that 1/mu is about the number of records that
+	// its noise hides, and w the weight of the candidates. docs/auto.md has the
+	// figures.
+	fewRecords = 20
+	// categoryWeight is what a category weighs, where a number weighs 1: it has
+	// no curve, and records of one category do not depend on another's.
+	categoryWeight = .3
 )
+
+// autoMethod is the model method of a run that does not name one. Under tight
+// composition curves cost next to nothing: many small releases are worth as much
+// as a large one. Under basic composition they are not.
+func (p *Pipeline) autoMethod() string {
+	if p.Budget.Composition == budget.Basic {
+		return JointGram
+	}
+	return BoostedAdditive
+}
 
 // automatic reports whether the run chooses its stages by itself. With no more
 // candidates than would be chosen there is nothing to choose, and more than two
@@ -36,18 +56,19 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 // branches returns the ways in which the training part may run: one, or two
 // of which n_lo chooses one.
 func (p *Pipeline) branches(f selection.Facts) []branch {
+	method := p.Model
+	if method == "" || method == Auto {
+		method = p.autoMethod()
+	}
 	if p.automatic(f) {
 		return []branch{
-			{name: allBranch, selector: selection.None{}, method: JointGram},
-			{name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: JointGram},
+			{name: allBranch, selector: selection.None{}, method: method},
+			{name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: method},
 		}
 	}
-	b := branch{name: trainNode, selector: p.Selector, method: p.Model, fallback: p.Fallback}
+	b := branch{name: trainNode, selector: p.Selector, method: method, fallback: p.Fallback}
 	if b.selector == nil {
 		b.selector = selection.None{}
-	}
-	if b.method == "" || b.method == Auto {
-		b.method = JointGram
 	}
 	return []branch{b}
 }
@@ -67,12 +88,40 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 	if err != nil {
 		return branch{}, nil, err
 	}
-	gram, _ := p.Law(rootNode + "/" + trainNode + "/" + allBranch + "/" + modelNode + "/gram")
-	b := p.branches[0]
-	if float64(low)*gram.Mu/float64(len(p.facts.Columns)) < fewRecords {
-		b = p.branches[1]
-	}
+	b := p.pick(low)
 	return b, s.Sub(b.name), nil
+}
+
+// pick is the rule of docs/auto.md.
+func (p *Plan) pick(low int) branch {
+	if float64(low)*p.modelMu(allBranch) < fewRecords*weight(p.facts.Columns) {
+		return p.branches[1]
+	}
+	return p.branches[0]
+}
+
+// modelMu is the mu of all that the model of a branch releases.
+func (p *Plan) modelMu(name string) float64 {
+	square := 0.
+	for _, l := range p.Leaves() {
+		if strings.HasPrefix(l.Path, rootNode+"/"+trainNode+"/"+name+"/"+modelNode+"/") {
+			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
+		}
+	}
+	return math.Sqrt(square)
+}
+
+// weight is what columns ask of the records, in numbers.
+func weight(columns []dataset.Column) float64 {
+	sum := 0.
+	for _, s := range scaling.NewEncoder(columns, nil).Slots() {
+		if s.Category < 0 {
+			sum++
+		} else {
+			sum += categoryWeight
+		}
+	}
+	return sum
 }
 
 // oneOf joins the branches' trees.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -68,6 +71,117 @@ func TestAutoChooses(t *testing.T) {
 		if !counted {
 			t.Errorf("%d rows: the count was not released", c.n)
 		}
+	}
+}
+
+// TestAutoMethod: curves where many small releases are as good as one, a single
+// release of second moments where they are not; a named method stays.
+func TestAutoMethod(t *testing.T) {
+	for _, d := range []int{3, 20} {
+		for _, selector := range []selection.Selector{nil, selection.None{}, selection.Kendall{K: 2}, selection.SubLasso{K: 2}} {
+			for _, c := range []struct {
+				composition   budget.Composition
+				named, method string
+			}{{budget.Tight, "", BoostedAdditive}, {budget.Tight, Auto, BoostedAdditive}, {budget.Basic, Auto, JointGram}, {budget.Tight, AdaSSP, AdaSSP}} {
+				p := describe(wide(t, 0, d))
+				p.Selector, p.Model, p.Budget.Composition = selector, c.named, c.composition
+				plan, err := p.Plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if plan.Method() != c.method {
+					t.Errorf("%v composition, model %q: %s", c.composition, c.named, plan.Method())
+				}
+			}
+		}
+	}
+}
+
+// TestAutoRule: the number of records from which all features are kept grows
+// with the columns and falls with the budget; a category weighs less than a
+// number.
+func TestAutoRule(t *testing.T) {
+	turn := func(p *Pipeline) int {
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sort.Search(1<<30, func(low int) bool { return plan.pick(low).name == allBranch })
+	}
+	of := func(d int, epsilon float64) int {
+		p := describe(wide(t, 0, d))
+		p.Budget.Epsilon = epsilon
+		return turn(p)
+	}
+	// mu of the model at epsilon 1, delta 1e-6 is about .21.
+	if n := of(20, 1); n < 1500 || n > 2500 {
+		t.Errorf("20 columns at epsilon 1: all from %d records on", n)
+	}
+	if a, b, c := of(6, 1), of(20, 1), of(20, .1); !(3*a < b && 5*b < c) {
+		t.Errorf("all from %d, %d, %d records on", a, b, c)
+	}
+	categories := describe(oneHot(t, 0))
+	if n := turn(categories); n <= of(20, 1) || n >= of(80, 1) {
+		t.Errorf("20 categories of 4: all from %d records on", n)
+	}
+}
+
+// oneHot is a table of n rows of 20 category columns that add up to the target.
+func oneHot(t testing.TB, n int) *dataset.Table {
+	t.Helper()
+	var schema dataset.Schema
+	data := make([]dataset.ColumnData, 21)
+	p := sequence(5)
+	categories := []string{"a", "b", "c", "d"}
+	var effect [20][4]float64
+	for j := range effect {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: fmt.Sprint("x", j), Kind: dataset.Category, Categories: categories})
+		data[j].Codes = make([]int32, n)
+		for k := range effect[j] {
+			effect[j][k] = p.next()
+		}
+	}
+	schema.Columns = append(schema.Columns, dataset.Column{Name: "price"})
+	data[20].Floats = make([]float64, n)
+	for i := range n {
+		y := p.next()
+		for j := range effect {
+			k := int32(math.Floor(2 + 2*p.next()))
+			data[j].Codes[i] = k
+			y += effect[j][k]
+		}
+		data[20].Floats[i] = 300 + 10*y
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// TestAutoOnCategories: 4000 records of 20 declared categories, of which every
+// one matters, at epsilon ln 3.
+func TestAutoOnCategories(t *testing.T) {
+	tab := oneHot(t, 4000)
+	p := describe(tab)
+	p.Budget, p.Holdout = budget.Target{Epsilon: math.Log(3), Delta: 1e-5}, 0
+	var values []float64
+	for range 5 {
+		res, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prediction, err := res.Model.Predict(nil, rowsOf(tab.All(), selection.Facts{Columns: tab.Schema().Columns[:20]}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, regression.R2(prediction, tab.Float(20)))
+	}
+	slices.Sort(values)
+	t.Logf("R² %.2f", values)
+	// The true function has about .95 (20 effects of variance 1/3 beside noise of 1/3).
+	if values[2] < .6 {
+		t.Errorf("median R² %.3f", values[2])
 	}
 }
 

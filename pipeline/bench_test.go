@@ -18,7 +18,7 @@ func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
 
 func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
-	p.Selector = s
+	p.Selector, p.Model = s, JointGram
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)
@@ -30,6 +30,16 @@ func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 func BenchmarkAdditiveSGEMM(b *testing.B) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
 	p.Selector, p.Model = selection.None{}, BoostedAdditive
+	for b.Loop() {
+		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAutoSGEMM fits the defaults on the same rows.
+func BenchmarkAutoSGEMM(b *testing.B) {
+	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)

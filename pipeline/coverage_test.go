@@ -52,6 +52,7 @@ func TestIntervalOnRealData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, tab := publicTable(t, name)
+			p.Model = JointGram
 			plan, err := p.Plan()
 			if err != nil {
 				t.Fatal(err)

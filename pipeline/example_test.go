@@ -27,17 +27,21 @@ func ExamplePipeline_Plan() {
 		return
 	}
 	for _, leaf := range plan.Leaves() {
-		fmt.Printf("%-30s %v x %d\n", leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
+		fmt.Printf("%-44s %v x %d\n", leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
 	}
 	g := plan.Guarantee()
 	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation, g.Spent <= 1)
 	// Output:
-	// fit/train/scaling/exponents    gaussian x 1
-	// fit/train/scaling/bins         gaussian x 1
-	// fit/train/scaling/fine-bins    gaussian x 1
-	// fit/train/model/gram           gaussian x 1
-	// fit/holdout/r2/residual-scale  exponential x 1
-	// fit/holdout/r2/sums            gaussian x 1
+	// fit/train/scaling/exponents                  gaussian x 1
+	// fit/train/scaling/bins                       gaussian x 1
+	// fit/train/scaling/fine-bins                  gaussian x 1
+	// fit/train/model/boosted-additive/gram        gaussian x 1
+	// fit/train/model/boosted-additive/counts      gaussian x 1
+	// fit/train/model/boosted-additive/residuals   gaussian x 8
+	// fit/train/model/boosted-additive/linear      gaussian x 8
+	// fit/train/model/boosted-additive/shapes      gaussian x 8
+	// fit/holdout/r2/residual-scale                exponential x 1
+	// fit/holdout/r2/sums                          gaussian x 1
 	// (1, 1e-06) under add-remove, within budget: true
 }
 

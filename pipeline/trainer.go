@@ -15,7 +15,8 @@ import (
 
 // The names of the model methods, as recipes use them.
 const (
-	// Auto chooses the method from public facts; it is JointGram.
+	// Auto chooses the method from public facts: BoostedAdditive under tight
+	// composition, JointGram under basic.
 	Auto = "auto"
 	// JointGram is the joint noisy Gram trainer (package adassp).
 	JointGram = "joint-gram"

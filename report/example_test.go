@@ -56,7 +56,7 @@ func Example() {
 		fmt.Println(file.Name())
 	}
 	// Output:
-	// steps: 6
+	// steps: 10
 	// about 5: true
 	// model.json
 	// report.json

@@ -200,7 +200,7 @@ func TestNew(t *testing.T) {
 			if e.ID != l.Path || e.Part != l.Part || e.Draws != l.Law.Draws || e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
 				t.Errorf("event %+v of leaf %+v", e, l)
 			}
-			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != 1 || e.Sensitivity <= 0 {
+			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != e.Draws || e.Sensitivity <= 0 {
 				t.Errorf("event %+v", e)
 			}
 		}

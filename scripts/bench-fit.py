@@ -84,9 +84,12 @@ def main():
     with open(table, "rb") as f:
         while f.read(1 << 24):
             pass
+    recipe = f"{table}.yaml"  # a linear model, as the peer's
+    with open(recipe, "w") as f:
+        f.write(f"data: {{path: {table}, target: y}}\nprivacy: {{epsilon: 1}}\nselection: {{method: none}}\nmodel: {{method: joint-gram}}\n")
     ours, peer, ours_bytes, peer_bytes = [], [], [], []
     for _ in range(args.rounds):
-        _, seconds, peak = run([args.dptrain, "fit", "--data", table, "--target", "y", "--epsilon", "1", "--out", out])
+        _, seconds, peak = run([args.dptrain, "fit", recipe, "--out", out])
         shutil.rmtree(out)
         ours.append(seconds)
         ours_bytes.append(peak)

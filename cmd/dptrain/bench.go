@@ -80,6 +80,7 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&c.Classes, "classes", nil, "classes of the target (default: its values in the table, in order)")
 	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
 	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table (default of a suite: that of its paper)")
+	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this many rows, drawn with the seed (default: all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods")
@@ -97,6 +98,9 @@ func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {
 	c.Recipes = recipes
 	if c.Trials < 1 {
 		return usagef("--trials must be at least 1")
+	}
+	if changed("rows") && c.Rows < 1 {
+		return usagef("--rows must be at least 1")
 	}
 	if changed("method") && len(c.Methods) == 0 {
 		return usagef("--method is empty; there are %s", strings.Join(bench.Models(), ", "))

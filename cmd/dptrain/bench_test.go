@@ -107,6 +107,7 @@ func TestBenchMistakes(t *testing.T) {
 		"selection":    {[]string{"--public", "--data", path, "--method", "magic+auto"}, 2, []string{`"magic"`, "none"}},
 		"empty method": {[]string{"--public", "--data", path, "--method", ""}, 2, []string{"joint-gram"}},
 		"no data":      {[]string{"--public"}, 2, []string{"--data"}},
+		"rows":         {[]string{"--public", "--data", path, "--rows", "0"}, 2, []string{"--rows"}},
 		"trials":       {[]string{"--public", "--data", path, "--trials", "0"}, 2, []string{"--trials"}},
 		"epsilon":      {[]string{"--public", "--data", path, "--epsilon", "0"}, 2, []string{"--epsilon"}},
 		"delta":        {[]string{"--public", "--data", path, "--delta", "1"}, 2, []string{"--delta"}},

@@ -40,7 +40,7 @@ var exitTable = [...]struct {
 	{exitInternal, "internal error: a fault of dptrain"},
 	{exitUsage, "usage: a wrong flag or argument, or an output that exists or cannot be written"},
 	{exitRecipe, "the recipe is invalid"},
-	{exitData, "a table or a model cannot be read, or a declared column is absent"},
+	{exitData, "a table, a model or a report cannot be read, or a declared column is absent"},
 	{exitBudget, "the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
 	{exitLedger, "the ledger is in use, damaged or not there, or does not know the data set"},
 	{exitAbstained, "the mechanism abstained, within its guarantee: there is a report and no model"},

@@ -153,7 +153,7 @@ func onlyFiles(t *testing.T, want ...string) {
 
 func TestHelp(t *testing.T) {
 	files := goldenFiles(t)
-	for _, topic := range []string{"", "fit", "init", "check", "plan", "predict", "schema", "version", "exit-codes"} {
+	for _, topic := range []string{"", "fit", "init", "check", "plan", "predict", "report", "schema", "version", "exit-codes"} {
 		got := dptrain(t, "help", topic)
 		if got.code != 0 || got.stderr != "" {
 			t.Errorf("help %s: code %d, stderr %q", topic, got.code, got.stderr)
@@ -184,6 +184,7 @@ func TestUsageErrors(t *testing.T) {
 		{"check", "dptrain: dptrain check takes one recipe; see `dptrain check --help`"},
 		{"init", "dptrain: dptrain init takes one table; see `dptrain init --help`"},
 		{"predict model.json", "dptrain: dptrain predict takes a model and a table (- for standard input); see `dptrain predict --help`"},
+		{"report", "dptrain: dptrain report takes the output folder of a run, or a file of it; see `dptrain report --help`"},
 		{"schema x", "dptrain: dptrain schema takes no argument; see `dptrain schema --help`"},
 		{"version x", "dptrain: dptrain version takes no argument; see `dptrain version --help`"},
 		{"completion", "dptrain: name a shell: dptrain completion bash, zsh, fish or powershell"},

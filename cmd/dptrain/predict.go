@@ -56,7 +56,7 @@ func predictCommand(a *app) *cobra.Command {
 }
 
 func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags predictFlags) error {
-	model, err := readModel(modelPath)
+	model, err := readModel(modelPath, "; the model comes first: dptrain predict MODEL DATA")
 	if err != nil {
 		return err
 	}
@@ -99,10 +99,10 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	return writeOutput(flags.out, write)
 }
 
-// readModel opens a model file.
-func readModel(path string) (regression.Model, error) {
+// readModel opens a model file. order is what to say to someone who gave a table.
+func readModel(path, order string) (regression.Model, error) {
 	if in := (&input{path: path}); slices.Contains([]string{".csv", ".tsv", ".parquet"}, in.extension()) {
-		return nil, &sorted{&placeError{path, "this is a table, not a model; the model comes first: dptrain predict MODEL DATA"}, errModel}
+		return nil, &sorted{&placeError{path, "this is a table, not a model" + order}, errModel}
 	}
 	f, err := os.Open(path)
 	if err != nil {

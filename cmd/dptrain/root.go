@@ -53,6 +53,7 @@ func verbs(a *app) []*cobra.Command {
 		planCommand(a),
 		predictCommand(a),
 		ledgerCommand(a),
+		reportCommand(a),
 		benchCommand(a),
 		schemaCommand(a),
 		versionCommand(a),

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+const reportLong = `Print the report of a run as fit printed it: what is promised, the model, the
+private metrics and the warnings. OUT is the output folder of fit, its release
+folder, or a report.json or model.json in one.
+
+With --shape, print instead what one column adds to the prediction of the model:
+the values of its curve or of its categories, in units of the target.
+
+Everything printed is in the release folder and may be published.`
+
+func reportCommand(a *app) *cobra.Command {
+	var shape string
+	cmd := &cobra.Command{
+		Use:   "report OUT",
+		Short: "Print the report of a run, or a curve of its model",
+		Long:  reportLong,
+		Example: `  dptrain report out/
+  dptrain report out/release/model.json --shape income`,
+		Args: exactly(1, "the output folder of a run, or a file of it"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := released(args[0])
+			if cmd.Flags().Changed("shape") {
+				return a.printShape(at.model, shape)
+			}
+			r, err := readReport(at.report)
+			if err != nil {
+				return err
+			}
+			return report.Text(a.stdout, r)
+		},
+	}
+	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
+	return cmd
+}
+
+// The files of a release.
+const (
+	reportFile = "report.json"
+	modelFile  = "model.json"
+)
+
+// release is where a report and a model are.
+type release struct{ report, model string }
+
+// released finds the report and the model that a path stands for: a folder, or
+// one of its two files, of which only the one that is asked for need exist.
+func released(path string) release {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		if inner := filepath.Join(path, report.ReleaseDir); isDir(inner) {
+			path = inner
+		}
+		return release{filepath.Join(path, reportFile), filepath.Join(path, modelFile)}
+	}
+	at := release{path, path}
+	switch filepath.Base(path) {
+	case modelFile:
+		at.report = filepath.Join(filepath.Dir(path), reportFile)
+	case reportFile:
+		at.model = filepath.Join(filepath.Dir(path), modelFile)
+	}
+	return at
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readReport opens a report file.
+func readReport(path string) (*report.Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, "report", err)
+	}
+	defer f.Close()
+	r, err := report.Decode(f)
+	if err != nil {
+		return nil, &sorted{fmt.Errorf("%s: %w", path, err), errModel}
+	}
+	return r, nil
+}
+
+// unreadable is the error for a file of a release that cannot be opened.
+func unreadable(path, what string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &sorted{fmt.Errorf("%s: the %s cannot be read: %w", path, what, err), errModel}
+}
