@@ -150,7 +150,7 @@ func TestMinimizerValue(t *testing.T) {
 }
 
 // TestMinimizerMerge: rows that arrive in parts have the same minimiser as those
-// that arrive at once, to the proved distance.
+// that arrive at once.
 func TestMinimizerMerge(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	r := rand.New(rand.NewPCG(11, 12))

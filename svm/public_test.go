@@ -279,12 +279,15 @@ func BenchmarkAccuracy(b *testing.B) {
 			run(baseline, func(train, test dataset.View) float64 { return nonprivate(b, baseline, train, test) })
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
-			for _, method := range []string{"svm", "logistic", "joint-gram"} {
+			for _, method := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {
 				run(fmt.Sprintf("%s/%v", method, epsilon), func(train, test dataset.View) float64 {
 					columns := train.Schema().Columns
 					tr := trainers(columns)[method]
-					if method == "joint-gram" {
+					switch method {
+					case "joint-gram":
 						tr = jointGram{columns}
+					case "svm-.02n":
+						tr = svmTrainer{SVM{Columns: columns, Lambda: .02 * float64(train.Len())}}
 					}
 					return private(b, tr, epsilon, train, test)
 				})

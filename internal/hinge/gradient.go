@@ -84,7 +84,7 @@ func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
 	labels := p.Labels[lo:hi]
 	m := margins[lo:hi]
 	p.dots(m, lo, a)
-	var high, low [chunk]float64
+	high, low := make([]float64, len(m)), make([]float64, len(m))
 	s := chunkSums{make([]float64, len(p.Columns)+1), make([]float64, len(p.Columns)+1), 0}
 	last := len(p.Columns)
 	for i, y := range labels {
@@ -114,7 +114,7 @@ func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
 
 // dots writes a.z for the rows from lo on, by compensated dot products.
 func (p *Problem) dots(out []float64, lo int, a Point) {
-	var rest [chunk]float64
+	rest := make([]float64, len(out))
 	k := float64(p.Constant)
 	last := len(p.Columns)
 	first := float64(a.High[last] * k) // here and below a conversion forbids fusing
