@@ -40,7 +40,7 @@ const (
 // composition curves cost next to nothing: many small releases are worth as much
 // as a large one. Under basic composition they are not.
 func (p *Pipeline) autoMethod() string {
-	if p.Budget.Composition == budget.Basic {
+	if p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns {
 		return JointGram
 	}
 	return BoostedAdditive
@@ -50,7 +50,7 @@ func (p *Pipeline) autoMethod() string {
 // candidates than would be chosen there is nothing to choose, and more than two
 // classes have no rank correlation.
 func (p *Pipeline) automatic(f selection.Facts) bool {
-	return len(f.Target.Categories) <= 2 && p.Selector == nil && (p.Model == "" || p.Model == Auto) && len(f.Columns) > selection.DefaultK
+	return len(f.Target.Categories) <= 2 && p.Budget.Relation != budget.SubstitutePrivateColumns && p.Selector == nil && (p.Model == "" || p.Model == Auto) && len(f.Columns) > selection.DefaultK
 }
 
 // branches returns the ways in which the training part may run: one, or two

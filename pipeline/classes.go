@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -14,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // How a classification runs. The target is a category column whose categories
@@ -154,6 +156,14 @@ func classifierOf(x setting) (trainer, error) {
 			return classGram{adassp.ClassGram{Columns: x.columns}}, nil
 		}
 	}
+	switch x.method {
+	case BRC:
+		return brc{boosting.BRC{Columns: x.columns, Relation: x.relation}}, nil
+	case SVM:
+		return machine{svm.SVM{Columns: x.columns}, x.atLeast}, nil
+	case Logistic:
+		return logistic{svm.Logistic{Columns: x.columns}}, nil
+	}
 	x.columns = append(x.columns[:last:last], numericTarget(target))
 	r, err := regressorOf(x)
 	return oneVsRest{regressor: r, target: target}, err
@@ -230,4 +240,44 @@ func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 		out.Scores = append(out.Scores, scoreOf(fit))
 	}
 	return &fitted{classifier: out}, nil
+}
+
+// brc is boosting with random classifiers.
+type brc struct{ boosting.BRC }
+
+// Run trains; see [trainer].
+func (t brc) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+	fit, err := t.BRC.Run(ctx, s, v, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return &fitted{classifier: fit.Model}, nil
+}
+
+// machine is the support vector machine; atLeast is a lower bound of the number
+// of records.
+type machine struct {
+	svm.SVM
+	atLeast int
+}
+
+// Run trains; see [trainer].
+func (t machine) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+	fit, err := t.SVM.Run(ctx, s, v, t.atLeast, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return &fitted{classifier: fit.Model}, nil
+}
+
+// logistic is logistic regression.
+type logistic struct{ svm.Logistic }
+
+// Run trains; see [trainer].
+func (t logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+	fit, err := t.Logistic.Run(ctx, s, v, ranges)
+	if err != nil {
+		return nil, err
+	}
+	return &fitted{classifier: fit.Model}, nil
 }

@@ -82,8 +82,8 @@ func TestClassifiers(t *testing.T) {
 		least   float64
 		methods []string
 	}{
-		{[]string{"no", "yes, sir"}, .85, Methods()},
-		{[]string{"low", "middle", "high"}, .55, slices.DeleteFunc(Methods(), TwoClasses)},
+		{[]string{"no", "yes, sir"}, .85, Methods(regression.TaskClassification)},
+		{[]string{"low", "middle", "high"}, .55, slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
 	} {
 		tab := loans(t, 30000, c.classes...)
 		for _, method := range c.methods {

@@ -45,6 +45,10 @@ var (
 // under basic.
 const DefaultSelectionShare = .1
 
+// ClassedSelectionShare is that of selectors that release statistics of whole
+// classes, of which they make more than a choice (algorithms.md 7, BUDGET).
+const ClassedSelectionShare = .5
+
 // narrowest is the smallest half width of a declared range.
 const narrowest = 0x1p-1000
 
@@ -178,10 +182,11 @@ func (p *Pipeline) check(plan *Plan) error {
 		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
 	case p.Schema.Unit != "":
 		return ErrUnit
-	case p.Budget.Relation != budget.AddRemove && p.Budget.Relation != budget.Substitute:
-		return fmt.Errorf("%w: %v", ErrRelation, p.Budget.Relation)
 	case p.Fallback != "" && (!MayAbstain(p.Model) || MayAbstain(p.Fallback) || p.Fallback == Auto):
 		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback, p.Model)
+	}
+	if err := p.checkRelation(); err != nil {
+		return err
 	}
 	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {

@@ -253,7 +253,7 @@ func TestAbsurdRanges(t *testing.T) {
 	for name, r := range map[string][4]float64{
 		"quotient": {0, 1e-300, -1e300, 1e300}, "noisy": {0, 1e-290, 0, 1e30},
 	} {
-		for _, method := range Methods() {
+		for _, method := range Methods(regression.TaskRegression) {
 			schema := dataset.Schema{Columns: []dataset.Column{
 				{Name: "a", Ranged: true, Lower: r[0], Upper: r[1]}, {Name: "price", Ranged: true, Lower: r[2], Upper: r[3]},
 			}}

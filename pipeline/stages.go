@@ -36,7 +36,7 @@ type branch struct {
 // counts reports whether a stage asks for the number of records.
 func (b branch) counts() bool {
 	c, ok := b.selector.(selection.Counter)
-	return ok && c.NeedsCount() || b.method == Tukey
+	return ok && c.NeedsCount() || b.method == Tukey || b.method == SVM
 }
 
 // scalesFirst reports whether ranges are found before features are chosen.
@@ -59,7 +59,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	share, err := p.selectionShare(private)
+	share, err := p.selectionShare(*b, private)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -68,7 +68,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if private || b.scalesFirst(f) { // the choice may need ranges where the widest one does not
 		toScale = append(slices.Clone(f.Columns), f.Target)
 	}
-	ranges, scaled := rangesOf(toScale).Plan()
+	ranges, scaled := p.rangesOf(toScale).Plan()
 	rest := 1 - share
 	if scaled {
 		ranges = ranges.Scaled(rest)
@@ -113,7 +113,7 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if b.fallback == "" {
 		return nodes, nil
 	}
-	if method, err = trainerOf(setting{method: b.fallback, columns: columns}); err != nil {
+	if method, err = trainerOf(setting{method: b.fallback, columns: columns, relation: p.Budget.Relation}); err != nil {
 		return nil, err
 	}
 	if model, err = method.Plan(); err != nil {
@@ -123,11 +123,13 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 }
 
 // selectionShare returns the share of a selector that releases something.
-func (p *Pipeline) selectionShare(private bool) (float64, error) {
+func (p *Pipeline) selectionShare(b branch, private bool) (float64, error) {
 	share := p.SelectionShare
 	switch {
 	case !private:
 		return 0, nil
+	case share == 0 && readsClasses(b.selector):
+		return ClassedSelectionShare, nil
 	case share == 0:
 		return DefaultSelectionShare, nil
 	case !(share > 0 && share < 1):
@@ -137,8 +139,8 @@ func (p *Pipeline) selectionShare(private bool) (float64, error) {
 }
 
 // rangesOf is the scaling stage of columns whose last is the target.
-func rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1}
+func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
+	return scaling.Private{Columns: columns, Target: len(columns) - 1, Relation: p.Budget.Relation}
 }
 
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what

@@ -29,11 +29,23 @@ const (
 	// Tukey is the Tukey mechanism of Amin et al. (package tukey). It may
 	// abstain.
 	Tukey = "tukey"
+	// BRC is boosting with random classifiers (package boosting), for classes.
+	BRC = "brc"
+	// SVM is the output-perturbed support vector machine (package svm), for
+	// classes.
+	SVM = "svm"
+	// Logistic is logistic regression by private gradients (package svm), for
+	// classes.
+	Logistic = "logistic"
 )
 
-// Methods lists the model methods, [Auto] excepted.
-func Methods() []string {
-	return []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive, Tukey}
+// Methods lists the model methods of a task, [Auto] excepted.
+func Methods(task string) []string {
+	numbers := []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive, Tukey}
+	if task == regression.TaskClassification {
+		return append(numbers, BRC, SVM, Logistic)
+	}
+	return numbers
 }
 
 // MayAbstain reports whether a run of a method may end without a model.
@@ -55,11 +67,12 @@ type setting struct {
 	epsilon, delta float64          // of a law that does not scale
 	atLeast        int              // released lower bound of the training records
 	buckets        int
+	relation       budget.Relation
 }
 
 // setting returns that of a branch's model for the given columns.
 func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
-	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets}
+	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation}
 	switch {
 	case b.fallback != "":
 		x.epsilon = tukeyBacked

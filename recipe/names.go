@@ -42,16 +42,16 @@ type availability struct {
 func thisBuild() availability {
 	return availability{
 		tasks:        tasks,
-		relations:    []string{"add-remove", "substitute"},
+		relations:    relations,
 		compositions: compositions,
 		scalings:     scalings,
-		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "auto"},
-		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "auto"},
+		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"},
+		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "brc", "svm", "logistic", "auto"},
 		benchModels: []string{
 			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso",
 			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
 		},
-		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive"},
+		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive", "brc", "svm", "logistic"},
 	}
 }
 

@@ -65,6 +65,9 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		}
 		return selection.None{}, nil
 	}
+	if readsClasses(r.Selection.Method) {
+		return r.classed(k)
+	}
 	if k == 0 {
 		k = selection.DefaultK
 	}
@@ -78,6 +81,24 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		return selection.SubLasso{K: k, Lambda: r.Selection.Lambda, Buckets: r.Selection.Buckets}, nil
 	case "sis":
 		return r.sis(k)
+	}
+	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
+}
+
+// classed translates the methods that read classes. Without k they also choose
+// how many features to keep.
+func (r *Recipe) classed(k int) (selection.Selector, error) {
+	share := r.Selection.Share
+	if share == 0 {
+		share = pipeline.ClassedSelectionShare
+	}
+	switch r.Selection.Method {
+	case "dpfsdr":
+		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share}, nil
+	case "dpfs":
+		return selection.DPFS{K: k, Exact: k > 0}, nil
+	case "crfs":
+		return selection.CRFS{K: k, Exact: k > 0}, nil
 	}
 	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
 }

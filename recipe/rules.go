@@ -156,11 +156,25 @@ func (c *checker) columns() {
 			c.add(child(path, "private"), "private columns need the relation "+privateColumns, "under other relations every column is protected; remove private")
 		}
 	}
+	c.partlyPublic()
 	if c.r.Privacy.Relation == privateColumns && !anyPrivate {
 		c.add("privacy.relation", "the relation "+privateColumns+" needs at least one column with private: true", "")
 	}
 	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
 		c.needsBounds(t)
+	}
+}
+
+// partlyPublic refuses methods that make no use of public columns.
+func (c *checker) partlyPublic() {
+	if c.r.Privacy.Relation != privateColumns {
+		return
+	}
+	if s := c.r.Selection; s.Method != "none" && s.Method != "fixed" && (s.Method != "auto" || s.K > 0) && slices.Contains(selections, s.Method) {
+		c.add("selection.method", "selection.method: "+s.Method+" cannot choose columns under "+privateColumns, "use none, or list the columns with method fixed")
+	}
+	if m := c.r.Model.Method; m != "auto" && !slices.Contains(pipeline.PrivateColumnsMethods(), m) && slices.Contains(models, m) {
+		c.add("model.method", "model.method: "+m+" makes no use of public columns", "under "+privateColumns+" use one of "+oneOf(pipeline.PrivateColumnsMethods()))
 	}
 }
 

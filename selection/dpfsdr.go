@@ -91,6 +91,15 @@ func (DPFS) Name() string { return "dpfs" }
 // Name returns "crfs".
 func (CRFS) Name() string { return "crfs" }
 
+// NeedsClasses returns true.
+func (DPFSDR) NeedsClasses() bool { return true }
+
+// NeedsClasses returns true.
+func (DPFS) NeedsClasses() bool { return true }
+
+// NeedsClasses returns true.
+func (CRFS) NeedsClasses() bool { return true }
+
 // NeedsRanges returns true.
 func (DPFSDR) NeedsRanges(Facts) bool { return true }
 
