@@ -42,12 +42,29 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 			if replace && t.Len() == 0 {
 				continue
 			}
+			if rel == budget.SubstitutePrivateColumns {
+				keepPublic(record, t, at)
+			}
 			if err := add(fmt.Sprintf("%s record %s at the %s position", kind, verb, position), at, replace, record); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return out, nil
+}
+
+// keepPublic puts the cells of the record at a position back into the columns
+// that are not private.
+func keepPublic(record []cell, t *dataset.Table, at int) {
+	for j, c := range t.Schema().Columns {
+		switch {
+		case c.Private:
+		case c.Kind == dataset.Category:
+			record[j] = cell{code: t.Codes(j)[at]}
+		default:
+			record[j] = cell{float: t.Float(j)[at]}
+		}
+	}
 }
 
 // positions returns the first, middle and last position of a table.

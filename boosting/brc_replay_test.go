@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
@@ -35,27 +34,78 @@ func (x sample) recorded(t *testing.T, trainer BRC, tab *dataset.Table, rec *mec
 	return fit
 }
 
-// privateNeighbours returns tables with the private columns of one record
-// replaced, at the first, middle and last position.
-func (x sample) privateNeighbours(t *testing.T) []audit.Neighbour {
+// neighbour is a table that differs from another by one record.
+type neighbour struct {
+	name  string
+	table *dataset.Table
+}
+
+// neighbours returns, for the first, middle and last position, tables without
+// the record there or with another beside it, or with another in its place, or
+// with other private columns in its place, as the relation says.
+func (x sample) neighbours(t *testing.T, rel budget.Relation) []neighbour {
 	t.Helper()
-	var out []audit.Neighbour
+	var out []neighbour
+	add := func(at, drop int, row *[5]float64, format string, args ...any) {
+		data := make([]dataset.ColumnData, 5)
+		ids := splice(idsOf(x.tab.Len()), at, drop, row != nil, uint64(at))
+		if drop == 0 {
+			ids[at] = 1 << 40 // its own identity
+		}
+		for j, c := range x.columns {
+			value := 0.
+			if row != nil {
+				value = row[j]
+			}
+			if c.Kind == dataset.Numeric {
+				data[j].Floats = splice(x.tab.Float(j), at, drop, row != nil, value)
+			} else {
+				data[j].Codes = splice(x.tab.Codes(j), at, drop, row != nil, int32(value))
+			}
+		}
+		tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, data, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, neighbour{fmt.Sprintf(format, args...), tab})
+	}
 	for _, at := range []int{0, x.tab.Len() / 2, x.tab.Len() - 1} {
-		for _, b := range []float64{-1, 1, 0, 1e300, math.NaN(), math.Inf(-1)} {
-			for _, s := range []int32{0, 1, 2, 3} {
-				bs, ss := slices.Clone(x.tab.Float(1)), slices.Clone(x.tab.Codes(3))
-				bs[at], ss[at] = b, s
-				tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, []dataset.ColumnData{
-					{Floats: x.tab.Float(0)}, {Floats: bs}, {Codes: x.tab.Codes(2)}, {Codes: ss}, {Codes: x.tab.Codes(4)},
-				}, nil)
-				if err != nil {
-					t.Fatal(err)
+		if rel == budget.AddRemove {
+			add(at, 1, nil, "record %d removed", at)
+		}
+		for _, v := range []float64{-1, 1, 0, 1e300, math.NaN(), math.Inf(-1)} {
+			for code := range 4 {
+				row := [5]float64{v, v, float64(code % 3), float64(code), float64(code % 3)}
+				if rel == budget.SubstitutePrivateColumns { // what is public stays
+					row[0], row[2], row[4] = x.tab.Float(0)[at], float64(x.tab.Codes(2)[at]), float64(x.tab.Codes(4)[at])
 				}
-				out = append(out, audit.Neighbour{Name: fmt.Sprintf("record %d with b = %v, s = %d", at, b, s), Table: tab})
+				drop := 1
+				if rel == budget.AddRemove {
+					drop = 0
+				}
+				add(at, drop, &row, "record %d is %v", at, row)
 			}
 		}
 	}
 	return out
+}
+
+func idsOf(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
+}
+
+// splice returns the list without drop elements at a position, and with a value
+// there if it has one.
+func splice[T any](list []T, at, drop int, insert bool, value T) []T {
+	out := slices.Clone(list[:at])
+	if insert {
+		out = append(out, value)
+	}
+	return append(out, list[at+drop:]...)
 }
 
 // TestBRCReplays: on every neighbour, with the recorded agreements in place, the
@@ -73,26 +123,19 @@ func TestBRCReplays(t *testing.T) {
 			n = 40 // so many that public features alone are not enough
 		}
 		x := classSample(t, n)
-		neighbours, err := audit.Neighbours(x.tab, trainer.Relation)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if trainer.Relation == budget.SubstitutePrivateColumns {
-			neighbours = x.privateNeighbours(t)
-		}
 		first := mechanism.NewRecorder(9)
 		want := x.recorded(t, trainer, x.tab, first)
 		closest := 0.
-		for _, n := range neighbours {
+		for _, n := range x.neighbours(t, trainer.Relation) {
 			second := first.Replay()
-			got := x.recorded(t, trainer, n.Table, second)
+			got := x.recorded(t, trainer, n.table, second)
 			faults, ratio := mechanism.Compare(first, second)
 			closest = max(closest, ratio)
 			for _, f := range faults {
-				t.Errorf("%s, %s: %s", name, n.Name, f)
+				t.Errorf("%s, %s: %s", name, n.name, f)
 			}
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %s: the model depends on the record", name, n.Name)
+				t.Errorf("%s, %s: the model depends on the record", name, n.name)
 			}
 		}
 		t.Logf("%s: %.3f of the bound", name, closest)

@@ -27,6 +27,17 @@
 // so that how much to smooth is not a setting. docs/boosted-additive.md has the
 // method, its sensitivities and how it was arrived at.
 //
+// # Boosting with random classifiers
+//
+// [BRC] is a classifier ("Classification with partially private features", 2023;
+// algorithms.md 8). A random classifier is drawn without the data and what is
+// released of it is one number, how well it agrees with the labels under private
+// weights; where some columns are public, a logistic regression of those, under
+// public weights of its own, stands beside it. Private weights are clipped and
+// never normalised, so that one record moves no other's; public weights belong to
+// an object that holds public columns only. docs/brc.md has the method, what of
+// the paper's claims holds, and when to use it.
+//
 // # Invariants
 //
 //   - Rows are encoded, scaled and limited to norm B in fixed point as those of

@@ -106,3 +106,54 @@ func ExampleAdditive() {
 	// true
 	// true
 }
+
+// Age and the number of rides are public, income is private: the price is one
+// number a round.
+func ExampleBRC() {
+	columns := []dataset.Column{
+		{Name: "age", Ranged: true, Lower: 18, Upper: 98},
+		{Name: "income", Ranged: true, Lower: 0, Upper: 100, Private: true},
+		{Name: "rides", Kind: dataset.Category, Categories: []string{"few", "many"}},
+	}
+	trainer := boosting.BRC{Columns: columns, Relation: budget.SubstitutePrivateColumns}
+	node, err := trainer.Plan()
+	if err != nil {
+		panic(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("model", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+	if err != nil {
+		panic(err)
+	}
+	for _, leaf := range priced.Leaves() {
+		fmt.Println(leaf.Path, leaf.Law.Kind, leaf.Law.Draws)
+	}
+	data := make([]dataset.ColumnData, 3)
+	for i := range 20000 {
+		age, income, many := float64(18+i%80), float64(i/80%100), int32(0)
+		if income-age/4 > 30 {
+			many = 1
+		}
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, age), append(data[1].Floats, income), append(data[2].Codes, many)
+	}
+	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
+	if err != nil {
+		panic(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		panic(err)
+	}
+	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true}, {Lower: 0, Upper: 100, Declared: true}, {}}
+	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	if err != nil {
+		panic(err)
+	}
+	class, err := fit.Model.Predict(nil, regression.Rows{N: 2, Numeric: map[string][]float64{"age": {30, 30}, "income": {5, 95}}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(fit.Model.Classes[int(class[0])], fit.Model.Classes[int(class[1])])
+	// Output:
+	// model/brc/class-0/agreement gaussian 100
+	// few many
+}

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -55,8 +56,11 @@ func (m *Votes) Validate() error {
 		}
 		scored := m.scored(i)
 		if err := scored.validateTerms(); err != nil {
-			problem := err.(*ModelError) // validateTerms returns no other
-			return &ModelError{path + problem.Path, problem.Problem}
+			var problem *ModelError
+			if errors.As(err, &problem) {
+				return &ModelError{path + problem.Path, problem.Problem}
+			}
+			return err
 		}
 		for k, t := range scored.Terms {
 			if t.StdError != 0 {
