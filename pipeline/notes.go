@@ -3,6 +3,7 @@ package pipeline
 import (
 	"slices"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
 )
@@ -79,6 +80,15 @@ func (p *Pipeline) unprotected() []Fact {
 		{"columns", p.Schema.Names()},
 		{"target", p.Target},
 		{"holdout", p.Holdout},
+	}
+	if p.Budget.Relation == budget.SubstitutePrivateColumns {
+		var open []string
+		for _, c := range p.Schema.Columns {
+			if !c.Private {
+				open = append(open, c.Name)
+			}
+		}
+		out = append(out, Fact{"public columns", open})
 	}
 	for _, c := range p.Schema.Columns {
 		if c.Ranged {

@@ -313,17 +313,22 @@ func TestAvailableIsPartOfTheClosedLists(t *testing.T) {
 // it is available.
 func TestEveryNameIsJudged(t *testing.T) {
 	const base = "data: {path: a.csv, target: y}\nprivacy: {epsilon: 1}\n"
-	accepts := func(o Options, line string) bool {
-		r, _ := o.Parse("r.yml", []byte(base+line+"\n"))
+	const classes = "task: classification\ndata: {path: a.csv, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n"
+	accepts := func(o Options, name, line string) bool {
+		text := base
+		if readsClasses(name) {
+			text = classes
+		}
+		r, _ := o.Parse("r.yml", []byte(text+line+"\n"))
 		return r != nil
 	}
 	can := thisBuild()
 	for _, m := range append(slices.Clone(models), nonprivate...) {
 		line := "model: {method: " + m + "}"
-		if got, want := accepts(Options{}, line), slices.Contains(can.models, m); got != want {
+		if got, want := accepts(Options{}, m, line), slices.Contains(can.models, m); got != want {
 			t.Errorf("%s: accepted %v, want %v", m, got, want)
 		}
-		if got, want := accepts(Options{Bench: true}, line), slices.Contains(can.models, m) || slices.Contains(can.benchModels, m); got != want {
+		if got, want := accepts(Options{Bench: true}, m, line), slices.Contains(can.models, m) || slices.Contains(can.benchModels, m); got != want {
 			t.Errorf("bench %s: accepted %v, want %v", m, got, want)
 		}
 	}
@@ -332,16 +337,16 @@ func TestEveryNameIsJudged(t *testing.T) {
 		if s == "fixed" {
 			line = "selection: {method: fixed, features: [a]}"
 		}
-		if got, want := accepts(Options{}, line), slices.Contains(can.selections, s); got != want {
+		if got, want := accepts(Options{}, s, line), slices.Contains(can.selections, s); got != want {
 			t.Errorf("%s: accepted %v, want %v", s, got, want)
 		}
 	}
 	for name, want := range map[string]bool{asPublished + "tukey": true, asPublished + "adassp": false} {
 		line := "model: {method: " + name + "}"
-		if accepts(Options{}, line) {
+		if accepts(Options{}, name, line) {
 			t.Errorf("%s was accepted outside bench", name)
 		}
-		if got := accepts(Options{Bench: true}, line); got != want {
+		if got := accepts(Options{Bench: true}, name, line); got != want {
 			t.Errorf("bench %s: accepted %v, want %v", name, got, want)
 		}
 	}

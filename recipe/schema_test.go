@@ -33,11 +33,11 @@ func TestSchemaAcceptsTheGood(t *testing.T) {
 var beyondSchema = strings.Fields(`
 	epsilon-ln-one epsilon-ln-negative epsilon-ln-word
 	delta-zero delta-tiny
-	relation-unavailable relation-without-private
+	relation-without-private partly-public-methods
 	scaling-declared-target
-	selection-unavailable selection-no-effect selection-features-without-fixed selection-own-keys
-	model-unavailable model-nonprivate model-as-published
-	fallback-unavailable fallback-itself fallback-no-effect buckets-no-effect
+	selection-needs-classes selection-no-effect selection-features-without-fixed selection-own-keys
+	model-needs-classes model-nonprivate model-as-published
+	fallback-needs-classes fallback-itself fallback-no-effect buckets-no-effect
 	target-excluded target-private target-categories
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside

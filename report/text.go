@@ -60,7 +60,11 @@ func statement(g Guarantee) string {
 	if g.Mu != nil {
 		s += ", mu " + strconv.FormatFloat(*g.Mu, 'g', 4, 64)
 	}
-	return s + " (relation " + g.Relation + "). What the recipe states about the data is not protected; report.json lists it."
+	s += " (relation " + g.Relation + "). "
+	if g.Relation == "substitute-private-columns" {
+		s += "All other columns, the target and the number of records count as public. "
+	}
+	return s + "What the recipe states about the data is not protected; report.json lists it."
 }
 
 func metric(m *R2) string {
