@@ -54,6 +54,7 @@ type setting struct {
 	epsilon, delta float64          // of a law that does not scale
 	atLeast        int              // released lower bound of the training records
 	buckets        int
+	derived        bool // the target is -1 and +1, for classes
 }
 
 // setting returns that of a branch's model for the given columns.
@@ -139,7 +140,7 @@ func regressorOf(x setting) (regressor, error) {
 	case BoostedAdaSSP:
 		return boosting.BoostedAdaSSP{Columns: x.columns}, nil
 	case BoostedAdditive:
-		return boosting.Additive{Columns: x.columns}, nil
+		return boosting.Additive{Columns: x.columns, Classes: x.derived}, nil
 	case Tukey:
 		return x.tukey(), nil
 	}
