@@ -34,6 +34,9 @@ type Additive struct {
 	// Columns are the features in order and then the target, which must be
 	// numeric.
 	Columns []dataset.Column
+	// Classes says that the target is -1 and +1, which stand for classes, and so
+	// how large residuals are: their sizes are not released then.
+	Classes bool
 }
 
 // The names of the nodes of the plan.
@@ -47,17 +50,22 @@ const (
 
 // Plan returns the leaves: the matrix of the start and the counts with one draw
 // each; the residual scale, the linear correction and the shapes with one draw
-// an epoch. Its error is [adassp.ErrTooWide].
+// an epoch. For classes there is no residual scale. Its error is [adassp.ErrTooWide].
 func (t Additive) Plan() (budget.Node, error) {
 	if _, err := (adassp.JointGram{Columns: t.Columns}).Plan(); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(additiveNode,
-		budget.GaussianLeaf(gramLeaf, adassp.GramShare*momentsShare, 1),
-		budget.GaussianLeaf(countsLeaf, adassp.GramShare*countsShare, 1),
-		budget.GaussianLeaf(residualsLeaf, adassp.GramShare*residualsShare, AdditiveEpochs),
-		budget.GaussianLeaf(linearLeaf, adassp.GramShare*linearShare, AdditiveEpochs),
-		budget.GaussianLeaf(shapesLeaf, adassp.GramShare*shapesShare, AdditiveEpochs)), nil
+	leaf := func(name string, share float64, draws int) budget.Node {
+		return budget.GaussianLeaf(name, adassp.GramShare*share, draws)
+	}
+	leaves := []budget.Node{leaf(gramLeaf, momentsShare, 1), leaf(countsLeaf, countsShare, 1)}
+	shapes := shapesShare
+	if t.Classes {
+		shapes += residualsShare
+	} else {
+		leaves = append(leaves, leaf(residualsLeaf, residualsShare, AdditiveEpochs))
+	}
+	return budget.Seq(additiveNode, append(leaves, leaf(linearLeaf, linearShare, AdditiveEpochs), leaf(shapesLeaf, shapes, AdditiveEpochs))...), nil
 }
 
 // Run trains on the records of v. ranges has one entry a column. s is the
@@ -72,7 +80,7 @@ func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 	if err != nil {
 		return nil, err
 	}
-	b := &booster{ctx: ctx, session: s, view: v, frame: frame, moments: moments}
+	b := &booster{ctx: ctx, session: s, view: v, frame: frame, moments: moments, classes: t.Classes}
 	b.start, b.startCov = moments.Solve()
 	if err := b.prepare(t.Columns); err != nil {
 		return nil, err
@@ -94,6 +102,7 @@ type booster struct {
 	view    dataset.View
 	frame   *adassp.Frame
 	moments *adassp.Moments
+	classes bool
 
 	start    []float64 // coefficients of the start, by entry of x
 	startCov covariance
@@ -120,7 +129,7 @@ func (b *booster) prepare(columns []dataset.Column) error {
 	sigma := b.session.Scale(countsLeaf)
 	records := max(b.moments.Records(), minRecords)
 	for i, j := range append(numeric, scoreColumn) {
-		if j != scoreColumn && twoValued(counts[i], sigma, records) {
+		if j != scoreColumn && twoValued(counts[i], sigma, max(total(counts), minRecords)) {
 			continue
 		}
 		g := group(counts[i], sigma, records)
@@ -168,9 +177,12 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 // epoch corrects the linear part and then every shape once, forward and
 // backward in turn.
 func (b *booster) epoch(epoch int) error {
-	clip, err := b.residualScale(epoch)
-	if err != nil {
-		return err
+	clip := classClip
+	if !b.classes {
+		var err error
+		if clip, err = b.residualScale(epoch); err != nil {
+			return err
+		}
 	}
 	if err := b.correctLinear(epoch, clip); err != nil {
 		return err

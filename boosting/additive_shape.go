@@ -16,7 +16,10 @@ const (
 	// twoValuedShare is the share of the records in the two fullest fine bins
 	// from which a feature counts as two-valued. Such a feature needs no shape:
 	// the linear part says all about it.
-	twoValuedShare = .9
+	twoValuedShare = .98
+	// twoValuedNoise is how many standard deviations of the noise of a count the
+	// other records of a feature must exceed, so that there is something to learn.
+	twoValuedNoise = 3
 	// minRecords is the smallest number of records that is reckoned with.
 	minRecords = 10
 	// leastShare is the smallest share of the records that a step is taken to
@@ -24,21 +27,25 @@ const (
 	leastShare = .002
 	// A shape has about as many steps as leave each stepNoise times the noise
 	// of one fine bin's count, but no fewer than leastSteps and no more than
-	// mostSteps: the curve is smoothed anyway, but its steps must be weighed.
+	// mostSteps, beside bins that are full enough to be steps by themselves: the
+	// curve is smoothed anyway, but its steps must be weighed.
 	stepNoise, leastSteps, mostSteps = 5, 8, 48
 	// clipQuantile is the quantile of the sizes of the residuals at which they
 	// are clamped.
 	clipQuantile = .9
-	// smoothness is the distance, as a share of the records, over which the
-	// prior correlation of a shape's values falls by a factor e.
+	// smoothness is the distance, as a share of the steps, over which the prior
+	// correlation of a shape's values falls by a factor e.
 	smoothness = .3
+	// classClip is where the residuals of a target of -1 and +1 are clamped. They
+	// lie within [-2, 2], and are beyond 1 where the prediction is wrong.
+	classClip = 1.4
 	// The grid of prior variances of a shape, relative to the smallest one
 	// that could be seen through the noise.
 	shapeSteps, shapeLeast, shapeMost = 18, .3, 3e4
 )
 
-// twoValued reports whether two fine bins hold almost all records, as far as
-// the counts, with noise of standard deviation sigma, can tell.
+// twoValued reports whether two fine bins hold almost all of the records, as far
+// as the counts, with noise of standard deviation sigma, can tell.
 func twoValued(counts []float64, sigma, records float64) bool {
 	first, second := math.Inf(-1), math.Inf(-1)
 	for _, n := range counts {
@@ -48,7 +55,19 @@ func twoValued(counts []float64, sigma, records float64) bool {
 			second = n
 		}
 	}
-	return records > 4*sigma && first+second >= twoValuedShare*records
+	others := records - first - second
+	return records > 4*sigma && others < max((1-twoValuedShare)*records, twoValuedNoise*sigma)
+}
+
+// total returns the noisy number of records: every column counts each once.
+func total(counts [][]float64) float64 {
+	sum := 0.0
+	for _, column := range counts {
+		for _, n := range column {
+			sum += n
+		}
+	}
+	return sum / float64(len(counts))
 }
 
 // groups says how fine bins are joined to the steps of a shape.
@@ -59,8 +78,9 @@ type groups struct {
 }
 
 // group joins fine bins to steps of about equally many records; a fine bin that
-// holds more is a step of its own. sigma is the noise in counts. Bins whose count does not pass the noise count as empty and join the
-// step to their left.
+// holds more is a step of its own, and the others share the records that are
+// left. sigma is the noise in counts. Bins whose count does not pass the noise
+// count as empty and join the step to their left.
 func group(counts []float64, sigma, records float64) groups {
 	kept := make([]float64, len(counts))
 	total := 0.0
@@ -77,10 +97,17 @@ func group(counts []float64, sigma, records float64) groups {
 		total = float64(len(kept))
 	}
 	steps := min(max(records/(stepNoise*sigma), leastSteps), mostSteps)
+	rest := 0.0
+	for _, n := range kept {
+		if n <= total/steps {
+			rest += n
+		}
+	}
+	share := max(rest/steps, min(stepNoise*sigma, total/steps))
 	g := groups{counts: []float64{0}}
 	size, sizes, held := 0, []int{}, 0.0
 	for b, n := range kept {
-		if held > 0 && n > 0 && held+n/2 > total/steps {
+		if held > 0 && n > 0 && held+n/2 > share {
 			g.edges, g.counts, sizes = append(g.edges, b), append(g.counts, 0), append(sizes, size)
 			held, size = 0, 0
 		}
@@ -119,8 +146,7 @@ func clipOf(counts []float64) float64 {
 // n_b (u_b - f_b), u the curve that fits best given the other parts, so f_b plus
 // sum/n_b observes u_b whatever f was. The observations are averaged with
 // weights 1/sigma^2. The curve is the posterior mean under a Gaussian prior with
-// covariance t exp(-|p_b - p_c|/smoothness), p the middle of the bin in shares
-// of the records, and t of highest marginal likelihood among 0 and a grid
+// covariance t exp(-|b - c|/(k smoothness)) for k steps, and t of highest marginal likelihood among 0 and a grid
 // (empirical Bayes). A curve that the noise hides becomes 0.
 type shape struct {
 	column int // index of the column, or scoreColumn
@@ -135,14 +161,9 @@ type shape struct {
 func newShape(column int, bins []uint8, g groups) *shape {
 	k := len(g.counts)
 	s := &shape{column: column, bins: bins, groups: g, kernel: mat.NewSymDense(k, nil), values: make([]float64, k), mean: make([]float64, k)}
-	total, position := 0.0, make([]float64, k)
-	for b, n := range g.counts {
-		position[b] = total + n/2
-		total += n
-	}
 	for b := range k {
 		for c := b; c < k; c++ {
-			s.kernel.SetSym(b, c, math.Exp((position[b]-position[c])/total/smoothness))
+			s.kernel.SetSym(b, c, math.Exp(float64(b-c)/float64(k)/smoothness))
 		}
 	}
 	return s

@@ -280,6 +280,14 @@ func TestGroup(t *testing.T) {
 	if len(g.counts) != 3 || g.edges[0] != 100 || g.edges[1] != 200 || g.counts[0] != 1000 {
 		t.Errorf("three values give the edges %v and counts %v", g.edges, g.counts)
 	}
+	// Nine records in ten have one value; the others still give many steps.
+	for b := range counts {
+		counts[b] = 10
+	}
+	counts[0] = 9 * 2550
+	if g = group(counts, 1, 25500); len(g.counts) < mostSteps/2 || g.edges[0] != 1 {
+		t.Errorf("a column that is mostly one value has %d steps, the first of %d bins", len(g.counts), g.edges[0])
+	}
 }
 
 func TestTwoValued(t *testing.T) {
@@ -288,10 +296,40 @@ func TestTwoValued(t *testing.T) {
 	for _, c := range []struct {
 		sigma, records float64
 		want           bool
-	}{{10, 1000, true}, {10, 1200, false}, {300, 1000, false}} {
+	}{{10, 1000, true}, {10, 1200, false}, {10, 1025, true}, {10, 1035, false}, {300, 1000, false}} {
 		if got := twoValued(counts, c.sigma, c.records); got != c.want {
 			t.Errorf("noise %v, %v records: %v", c.sigma, c.records, got)
 		}
+	}
+}
+
+// TestTotal: the columns' counts are averaged.
+func TestTotal(t *testing.T) {
+	if got := total([][]float64{{10, 20}, {32, 0}}); got != 31 {
+		t.Errorf("%v records", got)
+	}
+}
+
+// TestClassesPlan: for classes the sizes of residuals are not released, and the
+// budget is spent all the same.
+func TestClassesPlan(t *testing.T) {
+	columns := []dataset.Column{{Name: "x"}, {Name: "y"}}
+	spent := func(classes bool) (leaves int) {
+		node, err := Additive{Columns: columns, Classes: classes}.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		priced, err := budget.Calibrate(node, budget.Target{Epsilon: 1, Delta: 1e-5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := priced.Guarantee().Spent; e > 1 || e < .98 {
+			t.Errorf("classes %v: %v is spent", classes, e)
+		}
+		return len(priced.Leaves())
+	}
+	if numbers, classes := spent(false), spent(true); classes != numbers-1 {
+		t.Errorf("%d leaves, %d without classes", classes, numbers)
 	}
 }
 

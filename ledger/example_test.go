@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -17,17 +16,17 @@ import (
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
 	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
 	if _, err := l.Register(ctx, "houses", budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	plan, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	var first ledger.Head
 	for run := 1; ; run++ {
@@ -37,20 +36,20 @@ func Example() {
 			break
 		}
 		if err != nil {
-			log.Fatal(err)
+			panic(err)
 		}
 		if run == 1 {
 			first = r.Head
 		}
 		// Rows are read and the model is trained here, and then:
 		if err := r.Commit(ctx); err != nil {
-			log.Fatal(err)
+			panic(err)
 		}
 		// The results are put in place here.
 	}
 	book, err := l.Verify(ctx, first)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	spent, _ := book.Datasets[0].Spent().Value()
 	limit, _ := book.Datasets[0].Limit.Value()

@@ -164,7 +164,7 @@ func classifierOf(x setting) (trainer, error) {
 	case Logistic:
 		return logistic{svm.Logistic{Columns: x.columns}}, nil
 	}
-	x.columns = append(x.columns[:last:last], numericTarget(target))
+	x.columns, x.derived = append(x.columns[:last:last], numericTarget(target)), true
 	r, err := regressorOf(x)
 	return oneVsRest{regressor: r, target: target}, err
 }

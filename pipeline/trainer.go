@@ -68,6 +68,7 @@ type setting struct {
 	atLeast        int              // released lower bound of the training records
 	buckets        int
 	relation       budget.Relation
+	derived        bool // the target is -1 and +1, for classes
 }
 
 // setting returns that of a branch's model for the given columns.
@@ -153,7 +154,7 @@ func regressorOf(x setting) (regressor, error) {
 	case BoostedAdaSSP:
 		return boosting.BoostedAdaSSP{Columns: x.columns}, nil
 	case BoostedAdditive:
-		return boosting.Additive{Columns: x.columns}, nil
+		return boosting.Additive{Columns: x.columns, Classes: x.derived}, nil
 	case Tukey:
 		return x.tukey(), nil
 	}
