@@ -71,6 +71,46 @@ func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
 	return p.Charge(a.Promise.Currency), nil
 }
 
+// CheckPublic refuses a run that uses as public what the data set protects. The
+// error wraps ErrPublic.
+//
+// The relation substitute-private-columns is one relation for each list of
+// columns. A run protects its own list R, or all but what it reads and does not
+// protect. Tables that differ in the columns P of one record, P within R, are
+// neighbours for the run too; so the sum over runs is a promise about P if, and
+// in general only if, no run uses a column of P as public.
+func (a *Account) CheckPublic(public []string) error {
+	if (a.Promise.Relation == budget.SubstitutePrivateColumns) != (len(public) > 0) {
+		return fmt.Errorf("%w: a run has public columns under %v, the target at least, and under no other relation", ErrInvalid, budget.SubstitutePrivateColumns)
+	}
+	for _, name := range public {
+		if slices.Contains(a.Private, name) {
+			return fmt.Errorf("%w: data set %q protects column %q", ErrPublic, a.Name, name)
+		}
+	}
+	return nil
+}
+
+// checkPrivate refuses a list of protected columns that does not suit a relation.
+func checkPrivate(r budget.Relation, private []string) error {
+	switch {
+	case r != budget.SubstitutePrivateColumns && len(private) > 0:
+		return fmt.Errorf("%w: under %v every column is protected; list none", ErrInvalid, r)
+	case r == budget.SubstitutePrivateColumns && len(private) == 0:
+		return fmt.Errorf("%w: under %v the columns that are protected must be listed", ErrInvalid, r)
+	}
+	return nil
+}
+
+// valid makes names ones that JSON holds.
+func valid(names []string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, strings.ToValidUTF8(name, "\uFFFD"))
+	}
+	return out
+}
+
 // Account returns the data set of that name. The error wraps ErrUnknown.
 func (b *Book) Account(name string) (*Account, error) {
 	for _, a := range b.Datasets {
@@ -205,6 +245,9 @@ func (b *Book) register(d *Dataset) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPrivate(total.Relation, d.Private); err != nil {
+		return err
+	}
 	limit, err := total.Limit()
 	if err != nil {
 		return err
@@ -230,6 +273,9 @@ func (b *Book) reserve(e *Entry) error {
 		return ErrRelation
 	case !r.Charge.Valid() || r.Charge.Cost == 0 && r.Charge.Delta == 0:
 		return errors.New("it costs nothing")
+	}
+	if err := a.CheckPublic(r.Public); err != nil {
+		return err
 	}
 	if err := a.Refuse(r.Charge); err != nil {
 		return err

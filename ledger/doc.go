@@ -14,6 +14,11 @@
 // filter theorem everything released about the data set together has the
 // total's guarantee, although each run was chosen after seeing the ones before.
 //
+// Under the relation substitute-private-columns a data set is registered with the
+// columns that are protected, and a run that uses one of them as public is
+// refused ([Account.CheckPublic]): two runs that each expose what the other hides
+// would keep no promise together, whatever they cost.
+//
 // A run's outputs may be taken as drawn (and sealed) when it reserves: its plan
 // is fixed then. Runs that overlap in time are therefore a sequence too, in the
 // order of their reservations, each chosen after some of the earlier outputs.

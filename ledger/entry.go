@@ -45,6 +45,7 @@ type Entry struct {
 type Dataset struct {
 	Name     string        `json:"name"`
 	Relation string        `json:"relation"`
+	Private  []string      `json:"private,omitempty"` // the columns protected by substitute-private-columns
 	Epsilon  float64       `json:"epsilon"`
 	Delta    float64       `json:"delta"`
 	BlackBox float64       `json:"black_box_delta"` // the part of Delta that black boxes may spend
@@ -74,6 +75,9 @@ type Run struct {
 	Epsilon  float64 `json:"epsilon"`
 	Delta    float64 `json:"delta"`
 	Relation string  `json:"relation"`
+	// Public lists the columns that the run reads and does not protect, under
+	// substitute-private-columns.
+	Public []string `json:"public,omitempty"`
 	// CuratorNotes tells that the run writes exact facts for the data's owner,
 	// which no guarantee covers.
 	CuratorNotes bool          `json:"curator_notes"`

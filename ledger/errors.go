@@ -36,6 +36,8 @@ var (
 	ErrExists = errors.New("ledger: data set registered already")
 	// ErrRelation: the run's relation is not the data set's.
 	ErrRelation = errors.New("ledger: relations do not mix")
+	// ErrPublic: the run uses a column as public that the data set protects.
+	ErrPublic = errors.New("ledger: a protected column is public in the run")
 	// ErrInvalid: a name or a run that no entry can hold.
 	ErrInvalid = errors.New("ledger: invalid entry")
 	// ErrCommitted: the reservation was committed before.
@@ -63,7 +65,7 @@ func InFile(path string, err error) error {
 	}
 	msg := err.Error()
 	for _, sentinel := range []error{
-		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrInvalid, ErrCommitted,
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrInvalid, ErrCommitted,
 	} {
 		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
 	}

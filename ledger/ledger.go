@@ -58,10 +58,17 @@ func (l *Ledger) at(step string) error {
 func (l *Ledger) named(err error) error { return InFile(l.path, err) }
 
 // Register enters a data set and its total, once: both stay as they are. The file
-// is made if it does not exist. The error wraps ErrExists if the name is taken,
-// budget.ErrTarget if the total is out of range.
-func (l *Ledger) Register(ctx context.Context, name string, total budget.Total) (Head, error) {
+// is made if it does not exist. private lists the columns that the total
+// protects: at least one under budget.SubstitutePrivateColumns, none under the
+// other relations, which protect all. The error wraps ErrExists if the name is
+// taken, ErrInvalid for a name or a list that is not allowed, budget.ErrTarget if
+// the total is out of range.
+func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, private ...string) (Head, error) {
 	if err := checkName(name); err != nil {
+		return Head{}, err
+	}
+	private = valid(private)
+	if err := checkPrivate(total.Relation, private); err != nil {
 		return Head{}, err
 	}
 	limit, err := total.Limit()
@@ -69,7 +76,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total) 
 		return Head{}, err
 	}
 	d := &Dataset{
-		Name: name, Relation: total.Relation.String(), Epsilon: total.Epsilon, Delta: total.Delta,
+		Name: name, Relation: total.Relation.String(), Private: private, Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
@@ -178,6 +185,9 @@ type Request struct {
 	Method       string
 	Target       string // the column that is predicted
 	CuratorNotes bool   // the run writes exact facts for the data's owner
+	// Public lists the columns that the run reads and does not protect, the target
+	// among them, under budget.SubstitutePrivateColumns.
+	Public []string
 }
 
 // A Reservation is a run that was admitted. It is spent, whether it is committed
@@ -202,12 +212,16 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if out.Charge, err = a.Price(r.Plan); err != nil {
 			return nil, err
 		}
+		public := valid(r.Public)
+		if err := a.CheckPublic(public); err != nil {
+			return nil, err
+		}
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
 		run := &Run{
 			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
-			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(),
+			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public,
 			CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil

@@ -391,3 +391,53 @@ func TestPlanRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// TestPublicColumns: under substitute-private-columns the total is about the
+// columns that were registered. Two runs of which each exposes what the other
+// hides are not admitted; one that protects more, or does not read a protected
+// column, is.
+func TestPublicColumns(t *testing.T) {
+	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	promise := total(budget.ZCDP)
+	if _, err := l.Register(t.Context(), "houses", promise, "income"); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a list under add-remove: %v", err)
+	}
+	promise.Relation = budget.SubstitutePrivateColumns
+	if _, err := l.Register(t.Context(), "houses", promise); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no list: %v", err)
+	}
+	if _, err := l.Register(t.Context(), "houses", promise, "income", "debt\xff"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		public []string
+		want   error
+	}{
+		{[]string{"home", "target"}, nil},
+		{[]string{"target"}, nil},
+		{[]string{"home", "income", "target"}, ErrPublic},
+		{[]string{"debt\xff", "target"}, ErrPublic},
+		{[]string{"income"}, ErrPublic}, // as the target
+		{nil, ErrInvalid},
+	} {
+		r := request(t, .1)
+		r.Plan, r.Public = gauss(t, .1, budget.SubstitutePrivateColumns), c.public
+		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.public, err, c.want)
+		}
+	}
+	if a := account(t, l, "houses"); len(a.Runs) != 2 || !cmp.Equal(a.Private, []string{"income", "debt\uFFFD"}) || !cmp.Equal(a.Runs[0].Public, []string{"home", "target"}) {
+		t.Errorf("%+v", a)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	r := request(t, .1)
+	r.Dataset, r.Public = "trees", []string{"target"}
+	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reserve(t.Context(), r); !errors.Is(err, ErrInvalid) {
+		t.Errorf("public columns under add-remove: %v", err)
+	}
+}

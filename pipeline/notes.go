@@ -82,13 +82,7 @@ func (p *Pipeline) unprotected() []Fact {
 		{"holdout", p.Holdout},
 	}
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
-		var open []string
-		for _, c := range p.Schema.Columns {
-			if !c.Private {
-				open = append(open, c.Name)
-			}
-		}
-		out = append(out, Fact{"public columns", open})
+		out = append(out, Fact{"public columns", p.PublicColumns()})
 	}
 	for _, c := range p.Schema.Columns {
 		if c.Ranged {
@@ -104,6 +98,22 @@ func (p *Pipeline) unprotected() []Fact {
 		}
 	}
 	return out
+}
+
+// PublicColumns lists the columns that the run reads and does not protect: under
+// [budget.SubstitutePrivateColumns] all that are not private, the target among
+// them, and none under the other relations.
+func (p *Pipeline) PublicColumns() []string {
+	if p.Budget.Relation != budget.SubstitutePrivateColumns {
+		return nil
+	}
+	var open []string
+	for _, c := range p.Schema.Columns {
+		if !c.Private {
+			open = append(open, c.Name)
+		}
+	}
+	return open
 }
 
 // sameSchema reports whether a table was read under the pipeline's schema.

@@ -48,6 +48,7 @@ func ledgerCommand(a *app) *cobra.Command {
 type totalFlags struct {
 	dataset, epsilon, relation, currency string
 	delta, blackBox                      float64
+	private                              []string
 }
 
 const ledgerInitLong = `Register a data set with its total. The total is turned into the currency of a
@@ -69,7 +70,7 @@ func ledgerInit(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.ledgerInit(cmd.Context(), args[0], f.dataset, total)
+			return a.ledgerInit(cmd.Context(), args[0], f.dataset, total, f.private)
 		},
 	}
 	flags := cmd.Flags()
@@ -78,6 +79,7 @@ func ledgerInit(a *app) *cobra.Command {
 	flags.StringVar(&f.epsilon, "epsilon", "", "the total: a `NUMBER` above 0, or 'ln(3)' (required)")
 	flags.Float64Var(&f.delta, "delta", 1e-6, "the total: a public `NUMBER`, at least 1e-10")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "what is hidden, by `NAME`; every run must have the same")
+	flags.StringSliceVar(&f.private, "private", nil, "the `COLUMNS` that are hidden, with relation substitute-private-columns")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(), "what is added up, by `NAME`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0, "the `NUMBER` of delta that is kept for black boxes (default half of delta)")
 	return cmd
@@ -105,6 +107,11 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	if t.Currency, err = budget.ParseCurrency(f.currency); err != nil {
 		return t, usagef("--currency must be zcdp or gdp")
 	}
+	if partly := t.Relation == budget.SubstitutePrivateColumns; partly && len(f.private) == 0 {
+		return t, usagef("--private is required with --relation %s: the columns that are hidden; every run must protect them, or not read them", t.Relation)
+	} else if !partly && len(f.private) > 0 {
+		return t, usagef("--private needs --relation %s; under %s every column is hidden", budget.SubstitutePrivateColumns, t.Relation)
+	}
 	var bad *budget.TargetError
 	if err := t.Validate(); errors.As(err, &bad) {
 		return t, usagef("--%s %v: %s", strings.ReplaceAll(bad.Field, " ", "-"), bad.Value, bad.Problem)
@@ -112,8 +119,8 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	return t, nil
 }
 
-func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget.Total) error {
-	head, err := a.openLedger(path).Register(ctx, dataset, total)
+func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget.Total, private []string) error {
+	head, err := a.openLedger(path).Register(ctx, dataset, total, private...)
 	if errors.Is(err, ledger.ErrInvalid) || errors.Is(err, budget.ErrTarget) {
 		return usagef("%w", err)
 	}
@@ -126,7 +133,7 @@ func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget
 	}
 	cost, delta := limit.Value()
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %v)", dataset, path, total.Epsilon, total.Delta, total.Relation)),
+		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s)", dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private))),
 		report.Paragraph("Total", fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(), digits(cost), digits(delta))),
 		report.Paragraph("Head", head.String()))
 	return err
@@ -173,6 +180,7 @@ const ledgerFormat = "dptrain.ledger-show/1"
 type accountJSON struct {
 	Dataset   string    `json:"dataset"`
 	Relation  string    `json:"relation"`
+	Private   []string  `json:"private,omitempty"`
 	Epsilon   float64   `json:"epsilon"`
 	Delta     float64   `json:"delta"`
 	Currency  string    `json:"currency"`
@@ -203,7 +211,7 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	}{ledgerFormat, book.Head().String(), []accountJSON{}}
 	for _, acc := range accounts {
 		x := accountJSON{
-			acc.Name, acc.Relation, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
+			acc.Name, acc.Relation, acc.Private, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
 			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{},
 		}
 		for _, r := range acc.Runs {
@@ -244,7 +252,7 @@ func accountText(acc *ledger.Account) string {
 		}
 	}
 	s := report.Paragraph("Data set", printable(acc.Name)) +
-		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s), which is %s", acc.Epsilon, acc.Delta, acc.Relation, show(acc.Limit))) +
+		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s), which is %s", acc.Epsilon, acc.Delta, hidden(acc.Relation, acc.Private), show(acc.Limit))) +
 		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
@@ -264,6 +272,18 @@ func accountText(acc *ledger.Account) string {
 		t.AppendRow(table.Row{r.Sequence, r.Date, printable(r.Method), printable(r.Target), digits(r.Epsilon), digits(r.Delta), show(r.Charge), state})
 	}
 	return s + "\n" + t.Render() + "\n"
+}
+
+// hidden names a relation, and the columns that it hides where they are listed.
+func hidden(relation string, private []string) string {
+	if len(private) == 0 {
+		return relation
+	}
+	shown := make([]string, len(private))
+	for i, name := range private {
+		shown[i] = printable(name)
+	}
+	return relation + " of " + strings.Join(shown, ", ")
 }
 
 // printable makes a text from a file safe for a terminal.

@@ -316,3 +316,36 @@ func TestBenchRefusesKnownData(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLedgerOfColumns: a data set of which some columns are protected admits no
+// run that uses one of them as public, in plan and in fit.
+func TestLedgerOfColumns(t *testing.T) {
+	chdir(t)
+	write(t, "two.csv", "a,b,y\n1,2,3\n2,1,4\n3,5,1\n")
+	recipe := func(name, private string) {
+		write(t, name, "data:\n  path: two.csv\n  target: y\n  columns:\n    "+private+": {private: true}\n"+
+			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: two}\noutput: {dir: "+private+"}\n")
+	}
+	recipe("a.yaml", "a")
+	recipe("b.yaml", "b")
+	for _, more := range [][]string{{"--relation", "substitute-private-columns"}, {"--private", "a"}} {
+		if got := dptrain(t, append([]string{"ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3"}, more...)...); got.code != exitUsage || !strings.Contains(got.stderr, "--private") {
+			t.Errorf("%v: %+v", more, got)
+		}
+	}
+	got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "two", "--epsilon", "3", "--relation", "substitute-private-columns", "--private", "a")
+	if got.code != exitOK || !strings.Contains(got.stdout, "substitute-private-columns of a)") {
+		t.Fatalf("%+v", got)
+	}
+	if got := dptrain(t, "fit", "a.yaml"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	for _, verb := range []string{"plan", "fit"} {
+		if got := dptrain(t, verb, "b.yaml"); got.code != exitLedger || !strings.Contains(got.stderr, `protects column "a"`) || !strings.Contains(got.stderr, "private: true") {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK || strings.Count(got.stdout, "committed\n") != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -39,6 +39,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	name := j.recipe.Ledger.Dataset
 	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
 		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
+		Public: p.PublicColumns(),
 	})
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
@@ -78,6 +79,8 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, j.ledger)
 	case errors.Is(err, ledger.ErrRelation):
 		return fmt.Errorf("%w; change privacy.relation", err)
+	case errors.Is(err, ledger.ErrPublic):
+		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
 	}
 	return err
 }
@@ -187,6 +190,9 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
 	}
 	cost, err := acc.Price(plan.Priced)
+	if err == nil {
+		err = acc.CheckPublic(p.PublicColumns())
+	}
 	if err != nil {
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
 	}
