@@ -166,7 +166,11 @@ func classifierOf(x setting) (trainer, error) {
 	}
 	x.columns, x.derived = append(x.columns[:last:last], numericTarget(target)), true
 	r, err := regressorOf(x)
-	return oneVsRest{regressor: r, target: target}, err
+	t := oneVsRest{regressor: r, target: target}
+	if classes == 2 && !MayAbstain(x.method) { // its law leaves no budget for more
+		return withCutoff{t}, err
+	}
+	return t, err
 }
 
 // oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two

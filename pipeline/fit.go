@@ -178,10 +178,13 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.V
 }
 
 // rowsOf gathers the candidate features of a view for a prediction.
-func rowsOf(v dataset.View, f selection.Facts) regression.Rows {
+func rowsOf(v dataset.View, f selection.Facts) regression.Rows { return rowsOfColumns(v, f.Columns) }
+
+// rowsOfColumns gathers the first columns of a view, which are these.
+func rowsOfColumns(v dataset.View, columns []dataset.Column) regression.Rows {
 	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
 	all := v.Block(0, v.Len())
-	for j, c := range f.Columns {
+	for j, c := range columns {
 		if c.Kind == dataset.Numeric {
 			rows.Numeric[c.Name] = all.Float(j, nil)
 		} else {

@@ -12,8 +12,8 @@ const KindClassifier = "classifier"
 
 // A Classifier predicts one of two or more declared classes from scores.
 //
-// Two classes have one score: where it is above 0 the prediction is Classes[1],
-// and Classes[0] elsewhere. More classes have one score each, the largest wins,
+// Two classes have one score: where it is above Cutoff the prediction is
+// Classes[1], and Classes[0] elsewhere. More classes have one score each, the largest wins,
 // and of equal ones the first. Scores are regression models on the same inputs;
 // a model fitted to a target of -1 and +1 is one.
 //
@@ -22,6 +22,7 @@ type Classifier struct {
 	Target  string
 	Classes []string // at least two, different
 	Scores  []Model  // one for two classes, else one a class
+	Cutoff  float64  // two classes only
 
 	Guarantee *Guarantee // nil: trained without privacy
 }
@@ -67,7 +68,7 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 	if len(m.Scores) == 1 {
 		for i, score := range dst {
 			dst[i] = 0
-			if score > 0 {
+			if score > m.Cutoff {
 				dst[i] = 1
 			}
 		}
@@ -91,7 +92,7 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // fewer than two classes, a class listed twice or not UTF-8, another number of
-// scores, a score that contradicts itself or is about another target, scores
+// scores, a cutoff that is not finite or for more than two classes, a score that contradicts itself or is about another target, scores
 // that read a column in different ways, a guarantee out of range.
 func (m *Classifier) Validate() error {
 	if !utf8.ValidString(m.Target) {
@@ -113,6 +114,9 @@ func (m *Classifier) Validate() error {
 	}
 	if want := scoresOf(len(m.Classes)); want != len(m.Scores) {
 		return &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
+	}
+	if !finite(m.Cutoff) || m.Cutoff != 0 && len(m.Classes) > 2 {
+		return &ModelError{"cutoff", "must be finite, and 0 for more than two classes"}
 	}
 	inputs := make(map[string]Column)
 	for i, score := range m.Scores {

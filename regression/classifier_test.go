@@ -84,6 +84,15 @@ func TestClassifierPredicts(t *testing.T) {
 	if want := []float64{0, 1, 1, 0, 1}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, want %v, %v", got, want, err)
 	}
+	m.Cutoff = 5
+	got, err = m.Predict(got, classifierRows())
+	if want := []float64{0, 0, 0, 0, 1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, want %v, %v", got, want, err)
+	}
+	back, err := DecodeModel(bytes.NewReader(encode(t, m)))
+	if err != nil || back.(*Classifier).Cutoff != 5 {
+		t.Errorf("the cutoff is lost: %+v, %v", back, err)
+	}
 	other := score(0, 0)
 	other.Columns = append([]Column{{Name: "y"}}, other.Columns[:1]...)
 	other.Terms = nil
@@ -103,20 +112,20 @@ func TestDecodeClassifierRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"classes": [`, `"classes": 3, "x": [`, `model file 6:14: classes: must be a list`},
 		{`"under 50 K",`, `"",`, `model file 6:38: classes[2]: the class is listed twice`},
-		{`,""]`, `]`, `model file 7:13: scores: 2 classes take 1 scores, not 3`},
+		{`,""]`, `]`, `model file 8:13: scores: 2 classes take 1 scores, not 3`},
 		{`"under 50 K","50 \"K\", or <so>",""`, `"a"`, `model file 6:14: classes: are fewer than two`},
 		{`  "target": "income",` + "\n", "", `model file 1:1: key "target" is absent`},
-		{`"kind": "additive"`, `"kind": "votes-9"`, `model file 36:15: scores[2].kind: is "votes-9", this version reads "linear" or "clipped-linear" or "additive" or "votes"`},
-		{`"kind": "additive"`, `"kind": "classifier"`, `model file 36:15: scores[2].kind: is "classifier", this version reads "linear" or "clipped-linear" or "additive" or "votes"`},
-		{`"kind": "additive",`, ``, `model file 35:5: scores[2]: key "kind" is absent`},
-		{`"kind": "additive"`, `"kind": "linear"`, `model file 46:7: scores[2]: unknown key "shapes"`},
-		{`"edges":[0]`, `"edges":[0,"a"]`, `model file 47:34: scores[2].shapes[0].edges[1]: must be a number`},
-		{`"edges":[0],"values":[-1,1]`, `"edges":[0,0],"values":[-1,1,2]`, `model file 47:9: scores[2].shapes[0].edges: do not increase`},
-		{`"column":"x","coefficient":-1`, `"column":"w","coefficient":-1`, `model file 15:9: scores[0].terms[0].column: no column has this name`},
-		{`"lower":-10,"upper":10`, `"lower":10,"upper":-10`, `model file 11:9: scores[0].columns[0].lower: is above upper`},
-		{`"categories":["c","d"]`, `"categories":["c","e"]`, `model file 25:9: scores[1].columns[1]: another score has this column with another type or other categories`},
-		{`"delta":0.00001`, `"delta":7`, `model file 53:37: guarantee.delta: must be in [0, 1)`},
-		{`"kind": "linear",`, `"kind": "linear", "guarantee": null,`, `model file 9:25: scores[0]: unknown key "guarantee"`},
+		{`"kind": "additive"`, `"kind": "votes-9"`, `model file 37:15: scores[2].kind: is "votes-9", this version reads "linear" or "clipped-linear" or "additive" or "votes"`},
+		{`"kind": "additive"`, `"kind": "classifier"`, `model file 37:15: scores[2].kind: is "classifier", this version reads "linear" or "clipped-linear" or "additive" or "votes"`},
+		{`"kind": "additive",`, ``, `model file 36:5: scores[2]: key "kind" is absent`},
+		{`"kind": "additive"`, `"kind": "linear"`, `model file 47:7: scores[2]: unknown key "shapes"`},
+		{`"edges":[0]`, `"edges":[0,"a"]`, `model file 48:34: scores[2].shapes[0].edges[1]: must be a number`},
+		{`"edges":[0],"values":[-1,1]`, `"edges":[0,0],"values":[-1,1,2]`, `model file 48:9: scores[2].shapes[0].edges: do not increase`},
+		{`"column":"x","coefficient":-1`, `"column":"w","coefficient":-1`, `model file 16:9: scores[0].terms[0].column: no column has this name`},
+		{`"lower":-10,"upper":10`, `"lower":10,"upper":-10`, `model file 12:9: scores[0].columns[0].lower: is above upper`},
+		{`"categories":["c","d"]`, `"categories":["c","e"]`, `model file 26:9: scores[1].columns[1]: another score has this column with another type or other categories`},
+		{`"delta":0.00001`, `"delta":7`, `model file 54:37: guarantee.delta: must be in [0, 1)`},
+		{`"kind": "linear",`, `"kind": "linear", "guarantee": null,`, `model file 10:25: scores[0]: unknown key "guarantee"`},
 		{`"task": "classification"`, `"task": "regression"`, `model file 4:11: task: is "regression", must be classification`},
 	} {
 		file := strings.Replace(golden, c.old, c.new, 1)
@@ -138,6 +147,7 @@ func TestDecodeClassifierRefuses(t *testing.T) {
 func TestClassifierValidate(t *testing.T) {
 	for want, change := range map[string]func(*Classifier){
 		"model: target: is not valid UTF-8":                                   func(m *Classifier) { m.Target = "\xff" },
+		"model: cutoff: must be finite, and 0 for more than two classes":      func(m *Classifier) { m.Cutoff = .5 },
 		"model: classes[0]: is not valid UTF-8":                               func(m *Classifier) { m.Classes[0] = "\xff" },
 		"model: scores[0]: is not a number for the target":                    func(m *Classifier) { m.Scores[0] = &Linear{Target: "x"} },
 		"model: scores[1]: is not a number for the target":                    func(m *Classifier) { m.Scores[1] = classifierSample() },

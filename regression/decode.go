@@ -94,6 +94,7 @@ func (d *jsonReader) classifier() (Model, error) {
 		{name: "task", read: func() error { return d.oneOf(&task, TaskClassification) }},
 		{name: "target", read: d.textInto(&m.Target)},
 		{name: "classes", read: func() error { return d.categories(&m.Classes) }},
+		{name: "cutoff", read: d.numberInto(&m.Cutoff)},
 		{name: "scores", read: func() error {
 			return d.array(func() error {
 				from := d.position()

@@ -153,6 +153,7 @@ func (d *document) model(m Model) error {
 	d.member("target", m.Output().Target)
 	if c, ok := m.(*Classifier); ok {
 		d.member("classes", c.Classes)
+		d.member("cutoff", c.Cutoff)
 		if err := d.scores(c.Scores); err != nil {
 			return err
 		}

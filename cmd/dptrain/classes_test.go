@@ -73,7 +73,7 @@ func TestPredictQuotesClasses(t *testing.T) {
 			"terms": [{"column":"a","coefficient":%d,"std_error":0}], "intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-99,"upper":99}}`, b)
 	}
 	write(t, "model.json", `{"format": "dptrain.model/1", "kind": "classifier", "task": "classification", "target": "who, when",
-		"classes": ["a, b", "", "say \"no\""], "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
+		"classes": ["a, b", "", "say \"no\""], "cutoff": 0, "scores": [`+score(0)+","+score(-1)+","+score(2)+`], "guarantee": null}`)
 	if got, want := dptrainIn(t, "a\n0\n-3\n4\n", "predict", "model.json", "-"), (result{0, "\"who, when\"\n\"a, b\"\n\"\"\n\"say \"\"no\"\"\"\n", ""}); got != want {
 		t.Errorf("%+v", got)
 	}

@@ -1,0 +1,135 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// The cutoff of two classes. A score fitted to -1 and +1 by least squares is
+// above 0 where the second class is the likelier one only if it can follow the
+// share of the classes everywhere; a sum of straight lines cannot, and with
+// classes of unequal size its best cutoff is not 0. It is read from one more
+// release: how many training records of either class have a score in each of
+// cutoffBins equal bins.
+const (
+	cutoffLeaf = "cutoff"
+	// cutoffShare is the part of the model's mu^2 that the release takes.
+	cutoffShare = .05
+	cutoffBins  = 64
+	// cutoffDoubt is how many standard deviations of its noise the gain of a
+	// cutoff must exceed, so that 0 stays where the counts say nothing.
+	cutoffDoubt = 1
+)
+
+// withCutoff is a trainer of two classes that moves the cutoff of its score.
+type withCutoff struct{ oneVsRest }
+
+// Plan prices the fit and the counts.
+func (t withCutoff) Plan() (budget.Node, error) {
+	fit, err := t.oneVsRest.Plan()
+	if err != nil {
+		return fit, err
+	}
+	return budget.Seq("two-classes", budget.Seq("score", fit).Scaled(1-cutoffShare), budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1)), nil
+}
+
+// Run trains; see [trainer].
+func (t withCutoff) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+	s = s.Sub("two-classes")
+	out, err := t.oneVsRest.Run(ctx, s.Sub("score"), v, ranges)
+	if err != nil {
+		return nil, err
+	}
+	out.classifier.Cutoff, err = releaseCutoff(ctx, s, v, out.classifier.Scores[0])
+	return out, err
+}
+
+// releaseCutoff releases the counts and reads the cutoff.
+//
+// A record in a class is in one of 2 cutoffBins cells, which depends on that
+// record and on the released score alone; a record in no class is in none. Add or
+// remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
+func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (float64, error) {
+	columns := v.Schema().Columns
+	last := len(columns) - 1
+	scores, err := score.Predict(nil, rowsOfColumns(v, columns[:last]))
+	if err != nil {
+		return 0, fmt.Errorf("cutoff: %w", err)
+	}
+	pass, err := dataset.Reduce(ctx, v, 0, func() *cutoffPass {
+		return &cutoffPass{target: last, scores: scores, cells: s.NewHistogram([]int{1}, 2*cutoffBins)}
+	})
+	if err != nil {
+		return 0, err
+	}
+	counts, err := mechanism.Gaussian(s, cutoffLeaf, pass.cells.Bound())
+	if err != nil {
+		return 0, err
+	}
+	return bestCutoff(counts.Value(), s.Scale(cutoffLeaf)), nil
+}
+
+// cutoffPass counts records by class and score.
+type cutoffPass struct {
+	target int
+	scores []float64
+	cells  *mechanism.Histogram
+	codes  []int32
+	bins   []uint16
+}
+
+func (p *cutoffPass) Add(b dataset.Block) {
+	n := b.Len()
+	if cap(p.bins) < n {
+		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+	}
+	p.bins = p.bins[:n]
+	scores := p.scores[b.Start():]
+	for i, code := range b.Codes(p.target, p.codes[:n]) {
+		p.bins[i] = math.MaxUint16 // in no class: counted nowhere
+		if code < 2 {
+			p.bins[i] = uint16(int(code)*cutoffBins + cutoffBin(scores[i]))
+		}
+	}
+	p.cells.Add([][]uint16{p.bins})
+}
+
+func (p *cutoffPass) Merge(o *cutoffPass) { p.cells.Merge(o.cells) }
+
+// cutoffBin returns the bin of a score among equal ones of [-1, 1]. Bin b holds
+// the scores above its lower end and up to its upper one, as the cutoff parts
+// them.
+func cutoffBin(score float64) int {
+	b := math.Ceil((score+scoreRange)*(cutoffBins/(2*scoreRange))) - 1
+	return int(min(max(b, 0), cutoffBins-1))
+}
+
+// bestCutoff returns the end of a bin at which the noisy counts gain most right
+// predictions over the cutoff 0, less the doubt that their noise leaves: with m
+// bins between the two it is sigma sqrt(2 m).
+func bestCutoff(counts []float64, sigma float64) float64 {
+	best, cutoff := 0., 0.
+	for _, side := range []int{-1, 1} {
+		gain := 0.
+		for m := 1; m < cutoffBins/2; m++ {
+			// Moving up, records of the next bin above are given to the first class;
+			// moving down, those of the next one below to the second.
+			b := cutoffBins/2 + m - 1
+			if side < 0 {
+				b = cutoffBins/2 - m
+			}
+			gain += float64(side) * (counts[b] - counts[cutoffBins+b])
+			if sure := gain - cutoffDoubt*sigma*math.Sqrt(float64(2*m)); sure > best {
+				best, cutoff = sure, float64(side*m)*(2*scoreRange)/cutoffBins
+			}
+		}
+	}
+	return cutoff
+}
