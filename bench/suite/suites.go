@@ -63,6 +63,7 @@ func suites() []struct {
 		{Seed001, true, regressionPlan},
 		{Seed000, true, screeningPlan},
 		{Copies, false, copiesPlan},
+		{Seed004, true, partlyPlan},
 	}
 }
 
