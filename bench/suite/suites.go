@@ -64,6 +64,7 @@ func suites() []struct {
 		{Seed000, true, screeningPlan},
 		{Copies, false, copiesPlan},
 		{Seed004, true, partlyPlan},
+		{Seed003, true, separationPlan},
 	}
 }
 
