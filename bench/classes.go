@@ -160,6 +160,34 @@ func readLevels(path string, header []string) ([]spellings, error) {
 	}
 }
 
+// PublicColumns declares the columns of a public CSV or TSV table with its different
+// values: text columns become categories, those named in categories too, and the
+// target is the last column, with its values as classes. Everything else is a
+// number. On private data all of this has to be declared. Errors: a
+// [*dataset.FileError], or [ErrNoClasses].
+func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
+	header, err := dataset.Header(path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	levels, err := readLevels(path, header)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]dataset.Column, len(header))
+	last := len(header) - 1
+	for j, name := range header {
+		columns[j] = dataset.Column{Name: name}
+		if j == last || slices.Contains(categories, name) || levels[j].text && len(levels[j].names) <= maxLevels {
+			columns[j].Kind, columns[j].Categories = dataset.Category, levels[j].sorted()
+		}
+	}
+	if n := len(columns[last].Categories); n < 2 || n > evaluate.MaxClasses {
+		return nil, fmt.Errorf("%w: the last column of %s has %d values", ErrNoClasses, path, n)
+	}
+	return columns, nil
+}
+
 // openClassifier is openly for a target of classes: one baseline of -1 and +1 for two
 // classes, else one for each class against the others.
 func openClassifier(b regression.Trainer, p *pipeline.Pipeline, features []int) trainer {

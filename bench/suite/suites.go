@@ -63,6 +63,8 @@ func suites() []struct {
 		{Seed001, true, regressionPlan},
 		{Seed000, true, screeningPlan},
 		{Copies, false, copiesPlan},
+		{Seed004, true, partlyPlan},
+		{Seed003, true, separationPlan},
 	}
 }
 

@@ -1,0 +1,61 @@
+package baseline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+var (
+	// ErrColumns is returned for columns without a private feature, or whose
+	// last one is not a public target of two classes.
+	ErrColumns = errors.New("baseline: there must be a private feature, and then a public target of two classes")
+	// ErrSetting is returned for a number of buckets, queries or rounds out of
+	// range.
+	ErrSetting = errors.New("baseline: a setting is out of range")
+)
+
+// sides lists the private and the public features.
+func sides(columns []dataset.Column) (private, public []int) {
+	for j, c := range columns[:len(columns)-1] {
+		if c.Private {
+			private = append(private, j)
+		} else {
+			public = append(public, j)
+		}
+	}
+	return private, public
+}
+
+// check validates the columns of a partly private classifier.
+func check(columns []dataset.Column) error {
+	last := len(columns) - 1
+	if last < 1 || columns[last].Kind != dataset.Category || len(columns[last].Categories) != 2 || columns[last].Private {
+		return ErrColumns
+	}
+	if private, _ := sides(columns); len(private) == 0 {
+		return ErrColumns
+	}
+	return nil
+}
+
+// checkRelation refuses a session of another relation than the one that the
+// bounds of this package are for.
+func checkRelation(s *mechanism.Session) error {
+	if r := s.Relation(); r != budget.SubstitutePrivateColumns {
+		return fmt.Errorf("%w: baselines protect private columns (%v), the run has %v", mechanism.ErrRelation, budget.SubstitutePrivateColumns, r)
+	}
+	return nil
+}
+
+// pick returns the entries of a list at some places.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for k, j := range at {
+		out[k] = list[j]
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package suite
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// A fitJob trains a private classifier through package pipeline, as a recipe does:
+// ranges that are not declared are released from the same budget.
+type fitJob struct {
+	model    string
+	selector selection.Selector // nil: all columns
+	share    float64            // of mu^2, of a private selection
+	target   budget.Target
+}
+
+// fit trains on all records of a table whose last column is the target.
+func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, error) {
+	columns := t.Schema().Columns
+	p := pipeline.Pipeline{
+		Schema: t.Schema(), Task: regression.TaskClassification, Target: columns[len(columns)-1].Name,
+		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model,
+	}
+	if p.Selector == nil {
+		p.Selector = selection.None{}
+	}
+	return p.Fit(ctx, t, pipeline.Options{})
+}
+
+// predicted returns the classes that a model predicts for a view.
+func predicted(m regression.Model, v dataset.View) ([]int32, error) {
+	all := v.Block(0, v.Len())
+	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	for j, c := range v.Schema().Columns {
+		if c.Kind == dataset.Numeric {
+			rows.Numeric[c.Name] = all.Float(j, make([]float64, v.Len()))
+		} else {
+			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, make([]int32, v.Len())), Categories: c.Categories}
+		}
+	}
+	classes, err := m.Predict(nil, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, len(classes))
+	for i, c := range classes {
+		out[i] = int32(c)
+	}
+	return out, nil
+}
+
+// A planner is a trainer that prices itself.
+type planner interface {
+	Plan() (budget.Node, error)
+}
+
+// priced opens a session for a trainer that no recipe reaches, with the ranges of
+// the columns released from the same budget, and returns it with the ranges; that
+// of the target, the last column, is empty.
+func priced(ctx context.Context, x planner, v dataset.View, target budget.Target, ranges bool) (*mechanism.Session, []scaling.Range, error) {
+	node, err := x.Plan()
+	if err != nil {
+		return nil, nil, err
+	}
+	columns := v.Schema().Columns
+	scale := scaling.Private{Columns: columns[:len(columns)-1], Target: -1, Relation: target.Relation}
+	kids := []budget.Node{node}
+	if s, private := scale.Plan(); ranges && private {
+		kids = []budget.Node{s, node}
+	}
+	p, err := budget.Calibrate(budget.Seq("run", kids...), target)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := mechanism.NewSession(p)
+	if err != nil || !ranges {
+		return s, nil, err
+	}
+	found, err := scale.Run(ctx, s.Sub("scaling"), v)
+	return s, append(found, scaling.Range{}), err
+}

@@ -1,0 +1,260 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/bench/baseline"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The experiment on convergence (figure 4c): accuracy after each of some rounds.
+const (
+	curveSet     = "adult, integer codes, by rounds"
+	curveEpsilon = 1.
+	curveLength  = 100
+)
+
+var curveRounds = [...]int{1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100}
+
+// afterRounds is the metric of accuracy after some rounds.
+func afterRounds(t int) string { return fmt.Sprintf("%s_after_%d", metricAccuracy, t) }
+
+// curveMethods are the boosters whose rounds are compared.
+func curveMethods() []partlyMethod {
+	return []partlyMethod{
+		{"brc, 100 rounds", false, curveRun(boosting.BRC{})},
+		{"brc, as published, 100 rounds", false, curveRun(boosting.BRC{AsPublished: true})},
+		{"adaboost of one-column classifiers, not private", true, adaRun(false)},
+		{"adaboost of random linear classifiers, not private", true, adaRun(true)},
+	}
+}
+
+func curveCells() []Cell {
+	var out []Cell
+	for _, m := range curveMethods() {
+		out = append(out, partlyCell(curveSet, m, curveEpsilon))
+	}
+	return out
+}
+
+func curveRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		b.Relation, b.Rounds = budget.SubstitutePrivateColumns, curveLength
+		fit, err := x.boost(ctx, b)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		values := map[string]float64{}
+		for _, t := range curveRounds {
+			score := *fit.Scores[0]
+			score.Members = score.Members[:t]
+			o := judge(predicted(&regression.Classifier{Target: fit.Model.Target, Classes: fit.Model.Classes, Scores: []regression.Model{&score}}, x.test))(x.test)
+			if o.Status != OK {
+				return o
+			}
+			values[afterRounds(t)] = o.Values[metricAccuracy]
+		}
+		return Outcome{Status: OK, Values: values}
+	}
+}
+
+// adaRun is AdaBoost without privacy whose weak classifiers are drawn without the
+// data: of all columns, as in the paper, or of one.
+func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		train, test, err := scaledColumns(x.train, x.test)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		y := baseline.Labels(x.train)
+		weights, scores := make([]float64, len(y)), make([]float64, x.test.Len())
+		for i := range weights {
+			weights[i] = 1 / float64(len(y))
+		}
+		values, done := map[string]float64{}, 0
+		for _, t := range curveRounds {
+			for ; done < t; done++ {
+				if ctx.Err() != nil {
+					return failure(Failed, ctx.Err())
+				}
+				h := drawWeak(len(train), all, x.generator)
+				alpha := reweigh(weights, h.votes(train, len(y)), y)
+				for i, v := range h.votes(test, len(scores)) {
+					scores[i] += alpha * v
+				}
+			}
+			classes := make([]int32, len(scores))
+			for i, s := range scores {
+				if s > 0 {
+					classes[i] = 1
+				}
+			}
+			values[afterRounds(t)] = accuracy(classes, x.test).Values[metricAccuracy]
+		}
+		return Outcome{Status: OK, Values: values}
+	}
+}
+
+// scaledColumns returns the features of two views, which are numbers, scaled to
+// [-1, 1] by the first one's smallest and largest values.
+func scaledColumns(train, test dataset.View) (a, b [][]float64, err error) {
+	columns := train.Schema().Columns
+	first, second := train.Block(0, train.Len()), test.Block(0, test.Len())
+	for j, c := range columns[:len(columns)-1] {
+		if c.Kind != dataset.Numeric {
+			return nil, nil, fmt.Errorf("suite: column %q is no number", c.Name)
+		}
+		x, z := filled(first.Float(j, make([]float64, train.Len()))), filled(second.Float(j, make([]float64, test.Len())))
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range x {
+			low, high = min(low, v), max(high, v)
+		}
+		scale := func(x []float64) []float64 {
+			out := make([]float64, len(x))
+			for i, v := range x {
+				if high > low {
+					out[i] = min(max(2*(v-low)/(high-low)-1, -1), 1)
+				}
+			}
+			return out
+		}
+		a, b = append(a, scale(x)), append(b, scale(z))
+	}
+	return a, b, nil
+}
+
+// A weak classifier is the sign of a linear function.
+type weak struct {
+	constant float64
+	at       []int
+	slopes   []float64
+}
+
+func drawWeak(d int, all bool, g *generator) weak {
+	symmetric := func() float64 { return 2*g.uniform() - 1 }
+	if !all {
+		return weak{symmetric(), []int{g.below(d)}, []float64{1}}
+	}
+	h := weak{constant: symmetric(), at: count(0, d)}
+	for range d {
+		h.slopes = append(h.slopes, symmetric())
+	}
+	return h
+}
+
+// votes returns -1 or 1 for every record.
+func (h weak) votes(x [][]float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = h.constant
+		for k, j := range h.at {
+			out[i] += h.slopes[k] * x[j][i]
+		}
+		if out[i] < 0 {
+			out[i] = -1
+		} else {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// reweigh is a round of AdaBoost: it returns the weight of the classifier,
+// ln((1-e)/e)/2, and multiplies those of the records, of sum 1.
+func reweigh(weights, votes []float64, y []int32) float64 {
+	wrong := 0.
+	sign := func(i int) float64 { return votes[i] * float64(2*y[i]-1) }
+	for i, w := range weights {
+		if sign(i) < 0 {
+			wrong += w
+		}
+	}
+	wrong = min(max(wrong, 1e-6), 1-1e-6)
+	alpha, total := math.Log((1-wrong)/wrong)/2, 0.
+	for i := range weights {
+		weights[i] *= math.Exp(-alpha * sign(i))
+		total += weights[i]
+	}
+	for i := range weights {
+		weights[i] /= total
+	}
+	return alpha
+}
+
+// The toy example of section 4: points on a line, the left half of one class and
+// the right half of the other, and a public column that says nothing.
+const (
+	toySet    = "toy"
+	toyPoints = 1000
+	toyTrials = 100
+)
+
+var toyEpsilons = [...]float64{.01, .03, .1, .3, 1, 3, 10}
+
+// toyMethods are two forms of BRC.
+func toyMethods() []partlyMethod {
+	return []partlyMethod{
+		{partlyBRC, false, toyRun(boosting.BRC{})},
+		{partlyPublished, false, toyRun(boosting.BRC{AsPublished: true})},
+	}
+}
+
+func toyTask(o Options) Task {
+	t := Task{Name: toySet, Trials: o.trials(toyTrials)}
+	for _, m := range toyMethods() {
+		for _, epsilon := range toyEpsilons {
+			t.Cells = append(t.Cells, partlyCell(toySet, m, epsilon))
+		}
+	}
+	t.Run = func(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+			table, err := toyTable(newGenerator(toySet, o.Seed, uint64(k.Trial)))
+			if err != nil {
+				return failure(Failed, err)
+			}
+			for _, m := range toyMethods() {
+				if m.name == k.Method {
+					return m.run(ctx, partlyTrial{train: table.All(), test: table.All(), target: budget.Target{Epsilon: k.Setting.Epsilon, Delta: k.Setting.Delta}})
+				}
+			}
+			return failure(Unavailable, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
+		}, emit)
+	}
+	return t
+}
+
+func toyTable(g *generator) (*dataset.Table, error) {
+	columns := []dataset.Column{
+		{Name: "noise", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "place", Ranged: true, Lower: -1, Upper: 1, Private: true},
+		{Name: "side", Kind: dataset.Category, Categories: []string{"left", "right"}},
+	}
+	cells := make([]dataset.ColumnData, len(columns))
+	for i := range toyPoints {
+		x := (2*float64(i)+1)/toyPoints - 1
+		cells[0].Floats, cells[1].Floats = append(cells[0].Floats, 2*g.uniform()-1), append(cells[1].Floats, x)
+		side := int32(0)
+		if x > 0 {
+			side = 1
+		}
+		cells[2].Codes = append(cells[2].Codes, side)
+	}
+	return dataset.NewTable(dataset.Schema{Columns: columns}, cells, nil)
+}
+
+// toyRun measures on the points themselves, as the paper does.
+func toyRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		b.Relation = budget.SubstitutePrivateColumns
+		fit, err := x.boost(ctx, b)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		return judge(predicted(fit.Model, x.test))(x.test)
+	}
+}

@@ -1,0 +1,160 @@
+package suite
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/bench/baseline"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The names of the methods of seed-004.
+const (
+	openLogistic    = "nonprivate-logistic"
+	publicLogistic  = "public columns only"
+	partlyBRC       = "brc"
+	partlyPublished = "brc, as published"
+	partlyGram      = "joint-gram"
+	partlyPATE      = "pate"
+	partlyPeople    = "boosting-for-people"
+	wholeLogistic   = "logistic, all private"
+	wholeBRC        = "brc, all private"
+	wholePublished  = "brc, as published, all private"
+	wholeGram       = "joint-gram, all private"
+)
+
+// The public numbers of the PATE extension: records a teacher, teachers and
+// answers.
+const (
+	pateRecords, pateTeachers, pateQueries = 60, 250, 500
+)
+
+// partlyMethods lists the methods of figures 2 and 3, in the order of the page.
+func partlyMethods() []partlyMethod {
+	part, sub, add := budget.SubstitutePrivateColumns, budget.Substitute, budget.AddRemove
+	return []partlyMethod{
+		{openLogistic, true, openRun(true)},
+		{publicLogistic, true, openRun(false)},
+		{partlyBRC, false, fitRun(pipeline.BRC, part)},
+		{partlyPublished, false, publishedRun(part)},
+		{partlyGram, false, fitRun(pipeline.JointGram, part)},
+		{partlyPATE, false, pateRun},
+		{partlyPeople, false, peopleRun},
+		{wholeLogistic, false, fitRun(pipeline.Logistic, add)},
+		{wholeBRC, false, fitRun(pipeline.BRC, add)},
+		{wholePublished, false, publishedRun(sub)},
+		{wholeGram, false, fitRun(pipeline.JointGram, add)},
+	}
+}
+
+// openRun is logistic regression without privacy, on all columns or the public
+// ones.
+func openRun(all bool) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		columns := x.train.Schema().Columns
+		var used []int
+		for j, c := range columns[:len(columns)-1] {
+			if all || !c.Private {
+				used = append(used, j)
+			}
+		}
+		m, err := baseline.FitOpen(ctx, regression.NonprivateLogistic, x.train, used)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		return judge(m.Predict(x.test))(x.test)
+	}
+}
+
+// judge turns a prediction into an outcome.
+func judge(classes []int32, err error) func(dataset.View) Outcome {
+	return func(test dataset.View) Outcome {
+		if err != nil {
+			return failure(Failed, err)
+		}
+		return accuracy(classes, test)
+	}
+}
+
+// records returns the training records under a relation: private columns are a
+// matter of one relation only.
+func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
+	columns := x.train.Schema().Clone().Columns
+	for j := range columns {
+		columns[j].Private = columns[j].Private && r == budget.SubstitutePrivateColumns
+	}
+	return redeclare(x.train, columns)
+}
+
+// fitRun is a method that recipes reach.
+func fitRun(model string, r budget.Relation) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		x.target.Relation = r
+		t, err := x.records(r)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		result, err := fitJob{model: model, target: x.target}.fit(ctx, t)
+		if err != nil {
+			return failure(Failed, err)
+		}
+		return judge(predicted(result.Model, x.test))(x.test)
+	}
+}
+
+// boost runs BRC on its own.
+func (x partlyTrial) boost(ctx context.Context, b boosting.BRC) (*boosting.BRCFit, error) {
+	x.target.Relation = b.Relation
+	t, err := x.records(b.Relation)
+	if err != nil {
+		return nil, err
+	}
+	b.Columns = t.Schema().Columns
+	s, ranges, err := priced(ctx, b, t.All(), x.target, true)
+	if err != nil {
+		return nil, err
+	}
+	return b.Run(ctx, s, t.All(), ranges)
+}
+
+// publishedRun is BRC as the paper has it.
+func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome {
+	return func(ctx context.Context, x partlyTrial) Outcome {
+		fit, err := x.boost(ctx, boosting.BRC{Relation: r, AsPublished: true})
+		if err != nil {
+			return failure(Failed, err)
+		}
+		return judge(predicted(fit.Model, x.test))(x.test)
+	}
+}
+
+// pateRun answers the first pateQueries of the tested records.
+func pateRun(ctx context.Context, x partlyTrial) Outcome {
+	x.target.Relation = budget.SubstitutePrivateColumns
+	p := baseline.PATE{
+		Columns: x.train.Schema().Columns, Queries: min(pateQueries, x.test.Len()),
+		Buckets: min(max(x.train.Len()/pateRecords, 3), pateTeachers),
+	}
+	s, _, err := priced(ctx, p, x.train, x.target, false)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	return judge(p.Run(ctx, s, x.train, x.test))(x.test)
+}
+
+func peopleRun(ctx context.Context, x partlyTrial) Outcome {
+	x.target.Relation = budget.SubstitutePrivateColumns
+	p := baseline.People{Columns: x.train.Schema().Columns}
+	s, ranges, err := priced(ctx, p, x.train, x.target, true)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	m, err := p.Run(ctx, s, x.train, ranges)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	return judge(m.Predict(x.test))(x.test)
+}

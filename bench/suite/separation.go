@@ -1,0 +1,304 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dptrain/dptrain/bench/baseline"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Seed003 is the name of the experiments of "Differentially Private Feature
+// Selection Based on Dynamic Relevance for Correlated Data", section 5.
+const Seed003 = "seed-003"
+
+const (
+	separationTrials = 20 // on a table
+	scoreTrials      = 100
+	generatedTrials  = 10 // on generated tables, and fewer on large ones
+	largeTrials      = 5
+	largeRows        = 20000
+	generatedTest    = 5000
+	separationDelta  = partlyDelta
+	// chooseEpsilon is epsilon_1, the budget of the selection.
+	chooseEpsilon = .1
+	// generatedOf ends the name of the generated tables of a table.
+	generatedOf = ", generated"
+	// rangeDeviations is how far the declared ranges reach around the mean.
+	rangeDeviations = 3
+)
+
+var (
+	// separationEpsilons are epsilon_2, the budgets of the model (figures 4, 5).
+	separationEpsilons = [...]float64{.01, .05, .1, .5, 1}
+	// scoreEpsilons are epsilon_1 (figure 3).
+	scoreEpsilons = [...]float64{.01, .05, .1, .2, .5, 1}
+	// wholeEpsilons are budgets of selection and model together.
+	wholeEpsilons = [...]float64{.1, .2, .5, 1, 2, 5, 10, 20, 50}
+	// generatedSizes are the training rows beside as many as the table has.
+	generatedSizes = [...]int{2000, 10000, 30000, 100000}
+)
+
+// separationSets are the tables of the paper that are public here; their last
+// column is the class.
+func separationSets() []string { return []string{"wdbc", "ionosphere"} }
+
+// The metrics beside the accuracy.
+const (
+	metricFeatures   = "features" // that were selected
+	metricF          = "f_error"  // mean absolute error of the F-scores
+	metricImportance = "importance_error"
+	metricMeanF      = "f_mean"     // of the exact F-scores
+	metricTotal      = "epsilon"    // of selection and model together
+	metricTrainRows  = "train_rows" // of a trial
+)
+
+// separationPlan is the experiment on the tables of a folder and on tables that are
+// drawn from normal laws fitted to them.
+func separationPlan(o Options) (*Plan, error) {
+	tables, err := listTables(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Page: separationPage}
+	for _, name := range separationSets() {
+		file, err := tableNamed(tables, name)
+		if err != nil {
+			return nil, err
+		}
+		x := &separation{name: name, path: file.path, seed: o.Seed}
+		p.Tasks = append(p.Tasks, x.tasks(o)...)
+	}
+	return p, nil
+}
+
+// separation runs the experiment on one table.
+type separation struct {
+	name, path string
+	seed       uint64
+
+	once  sync.Once
+	table *dataset.Table // with declared ranges
+	law   classLaw
+	err   error
+}
+
+// tasks lists the trials: on the table and on generated ones, of which n = 0 has as
+// many rows as a trial on the table trains on.
+func (x *separation) tasks(o Options) []Task {
+	scores := Task{Name: x.name + ", F-scores", Trials: o.trials(scoreTrials), Run: x.run}
+	real := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
+	small := Task{Name: x.name + generatedOf, Trials: o.trials(generatedTrials), Run: x.run}
+	large := Task{Name: x.name + generatedOf + ", many rows", Trials: o.trials(largeTrials), Run: x.run}
+	for _, m := range separationMethods() {
+		switch {
+		case m.scores:
+			scores.Cells = append(scores.Cells, m.cells(x.name, 0)...)
+			small.Cells = append(small.Cells, m.cells(x.name+generatedOf, generatedSizes[1])...)
+			large.Cells = append(large.Cells, m.cells(x.name+generatedOf, slices.Max(generatedSizes[:]))...)
+			continue
+		case m.table:
+			real.Cells = append(real.Cells, m.cells(x.name, 0)...)
+		}
+		for _, n := range append([]int{0}, generatedSizes[:]...) {
+			t := &small
+			switch {
+			case !m.generated || m.small && n > largeRows:
+				continue
+			case n > largeRows:
+				t = &large
+			}
+			t.Cells = append(t.Cells, m.cells(x.name+generatedOf, n)...)
+		}
+	}
+	return []Task{scores, real, small, large}
+}
+
+func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+	x.once.Do(func() { x.err = x.load(ctx) })
+	if x.err != nil {
+		return x.err
+	}
+	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
+		for _, m := range separationMethods() {
+			if m.name != k.Method {
+				continue
+			}
+			trial, err := x.trial(k)
+			if err != nil {
+				return failure(Failed, err)
+			}
+			return m.run(ctx, trial)
+		}
+		return failure(Unavailable, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
+	}, emit)
+}
+
+// load reads the table, declares ranges as if they were known, and fits the law of
+// generated tables.
+func (x *separation) load(ctx context.Context) error {
+	t, err := readClassTable(ctx, x.path, nil, nil, true)
+	if err != nil {
+		return err
+	}
+	columns := t.Schema().Clone().Columns
+	for j := range columns[:len(columns)-1] {
+		cells := filled(t.Float(j))
+		mean, reach := average(cells), rangeDeviations*deviation(cells)
+		if reach == 0 {
+			reach = 1
+		}
+		columns[j].Ranged, columns[j].Lower, columns[j].Upper = true, mean-reach, mean+reach
+	}
+	if x.table, err = redeclare(t.All(), columns); err != nil {
+		return err
+	}
+	x.law = fitClassLaw(x.table)
+	return nil
+}
+
+// A separationTrial is what a method gets.
+type separationTrial struct {
+	train, test dataset.View
+	epsilon     float64
+}
+
+// trial splits the table, a tenth for tests, or draws the tables of a trial: the
+// same for every method.
+func (x *separation) trial(k Key) (separationTrial, error) {
+	if k.Data == x.name {
+		n := x.table.Len()
+		order := newGenerator(Seed003+" "+x.name, x.seed, uint64(k.Trial)).permutation(n)
+		return separationTrial{rowsOf(x.table, order[n/10:]), rowsOf(x.table, order[:n/10]), k.Setting.Epsilon}, nil
+	}
+	n := k.Setting.N
+	if n == 0 {
+		n = x.table.Len() - x.table.Len()/10
+	}
+	g := newGenerator(fmt.Sprint(Seed003, " ", k.Data, " ", n), x.seed, uint64(k.Trial))
+	train, err := x.law.draw(n, g)
+	if err != nil {
+		return separationTrial{}, err
+	}
+	test, err := x.law.draw(generatedTest, g)
+	if err != nil {
+		return separationTrial{}, err
+	}
+	return separationTrial{train.All(), test.All(), k.Setting.Epsilon}, nil
+}
+
+// facts are what selectors are told: the ranges too.
+func (x separationTrial) facts() selection.Facts {
+	columns := x.train.Schema().Columns
+	last := len(columns) - 1
+	f := selection.Facts{Columns: columns[:last], Target: columns[last], Relation: budget.AddRemove}
+	for _, c := range columns {
+		f.Ranges = append(f.Ranges, scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: c.Ranged})
+	}
+	return f
+}
+
+// classLaw is a normal law for each class, with its share.
+type classLaw struct {
+	columns []dataset.Column
+	shares  []float64
+	means   [][]float64
+	roots   [][][]float64 // lower triangular, root times its transpose the covariance
+}
+
+// fitClassLaw takes shares, means and covariances of the classes of a table of
+// numbers.
+func fitClassLaw(t *dataset.Table) classLaw {
+	columns := t.Schema().Columns
+	last := len(columns) - 1
+	law := classLaw{columns: columns}
+	labels := baseline.Labels(t.All())
+	for c := range columns[last].Categories {
+		var x [][]float64
+		for j := range last {
+			var cells []float64
+			for i, v := range filled(t.Float(j)) {
+				if int(labels[i]) == c {
+					cells = append(cells, v)
+				}
+			}
+			x = append(x, cells)
+		}
+		var means []float64
+		for j := range x {
+			means = append(means, average(x[j]))
+		}
+		law.shares = append(law.shares, float64(len(x[0]))/float64(t.Len()))
+		law.means = append(law.means, means)
+		law.roots = append(law.roots, cholesky(covariance(x, means)))
+	}
+	return law
+}
+
+func covariance(x [][]float64, means []float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for j := range x {
+		out[j] = make([]float64, len(x))
+		for k := range x {
+			for i := range x[j] {
+				out[j][k] += (x[j][i] - means[j]) * (x[k][i] - means[k]) / float64(len(x[j]))
+			}
+		}
+	}
+	return out
+}
+
+// cholesky returns the lower root of a positive semidefinite matrix. A pivot that is
+// nothing but rounding, of a column that others determine, becomes 0.
+func cholesky(a [][]float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for j := range a {
+		out[j] = make([]float64, len(a))
+		for k := 0; k <= j; k++ {
+			rest := a[j][k]
+			for l := range k {
+				rest -= out[j][l] * out[k][l]
+			}
+			switch {
+			case k == j && rest > 1e-10*a[j][j]:
+				out[j][j] = math.Sqrt(rest)
+			case k < j && out[k][k] > 0:
+				out[j][k] = rest / out[k][k]
+			}
+		}
+	}
+	return out
+}
+
+// draw returns a table of n records.
+func (law classLaw) draw(n int, g *generator) (*dataset.Table, error) {
+	last := len(law.columns) - 1
+	cells := make([]dataset.ColumnData, last+1)
+	for j := range last {
+		cells[j].Floats = make([]float64, n)
+	}
+	cells[last].Codes = make([]int32, n)
+	for i := range n {
+		c, u := 0, g.uniform()
+		for c+1 < len(law.shares) && u > law.shares[c] {
+			u -= law.shares[c]
+			c++
+		}
+		cells[last].Codes[i] = int32(c)
+		z := g.normals(last)
+		for j := range last {
+			v := law.means[c][j]
+			for k, w := range law.roots[c][j][:j+1] {
+				v += w * z[k]
+			}
+			cells[j].Floats[i] = v
+		}
+	}
+	return dataset.NewTable(dataset.Schema{Columns: law.columns}, cells, nil)
+}
