@@ -21,7 +21,15 @@ type ReadOptions struct {
 	ForceSlow bool
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
+	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
 }
+
+// MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
+// skipped, as if it ended there; a header that long is refused. With
+// MultilineQuotes a record also ends with the line in which it reaches MaxLine.
+// The rule looks at one line alone, so it holds no other record to account, and
+// it bounds the memory that one line can take.
+const MaxLine = 1 << 24
 
 // defaultChunk is the piece of a file one worker takes at a time. It fits a
 // second-level cache, and costs far more to parse than to hand out.
@@ -39,6 +47,13 @@ func (o ReadOptions) chunkBytes() int {
 		return o.chunk
 	}
 	return defaultChunk
+}
+
+func (o ReadOptions) maxLine() int {
+	if o.line > 0 {
+		return o.line
+	}
+	return MaxLine
 }
 
 // fileKind is what the suffix of a file name says.
