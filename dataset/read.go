@@ -22,6 +22,7 @@ type ReadOptions struct {
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
+	page  int // bytes of a Parquet page; zero means maxPage. Tests make it small.
 }
 
 // MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
@@ -54,6 +55,13 @@ func (o ReadOptions) maxLine() int {
 		return o.line
 	}
 	return MaxLine
+}
+
+func (o ReadOptions) pageBytes() int64 {
+	if o.page > 0 {
+		return int64(o.page)
+	}
+	return maxPage
 }
 
 // fileKind is what the suffix of a file name says.
