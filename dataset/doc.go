@@ -35,7 +35,9 @@
 // encoding/csv with LazyQuotes, but a quote left open ends with its line: one
 // stray quote must not swallow the rows of other people. Only
 // [ReadOptions.MultilineQuotes] lets a quoted field hold newlines. A UTF-8 byte
-// order mark is skipped.
+// order mark is skipped. Of a line that is longer than [MaxLine] the beginning is
+// read and the rest skipped: a fixed rule about that line alone, so that a small
+// compressed file cannot fill the memory with one of them.
 //
 // Around a number or a category, spaces and tabs are ignored. A number is what
 // strconv.ParseFloat accepts, without hexadecimal and underscores; the empty

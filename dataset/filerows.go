@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -38,12 +39,15 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		stores[w] = rd.newStore(lay)
 	}
 	err = parallel(ctx, workers, len(runs), func(w, i int) error {
+		stores[w].dst = rows.window(first[i], first[i+1])
+		if runs[i].end-runs[i].start > int64(rd.opts.chunkBytes()+rd.opts.maxLine()) {
+			return rd.longRun(ctx, at, runs[i], stores[w])
+		}
 		data, err := rd.readAt(at, bufs[w], runs[i].start, runs[i].end)
 		if err != nil {
 			return err
 		}
 		bufs[w] = data
-		stores[w].dst = rows.window(first[i], first[i+1])
 		if !stores[w].lines(data) {
 			return changed(rd.path)
 		}
@@ -56,6 +60,27 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 		stores[0].stats.merge(st.stats)
 	}
 	return rows, stores[0].stats, nil
+}
+
+// longRun reads a run line by line, for one that ends with a line that is too long
+// to be held as a whole.
+func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
+	section := io.NewSectionReader(at, r.start, r.end-r.start)
+	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, split: st.split}
+	for row := 0; ; row++ {
+		fields, err := recs.next()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF && row == st.dst.rows:
+			return nil
+		case err == io.EOF, row == st.dst.rows:
+			return changed(rd.path)
+		case err != nil:
+			return unreadable(rd.path, err)
+		}
+		st.record(fields, row)
+	}
 }
 
 // findRuns cuts [start, size) into runs of about a chunk each and counts their

@@ -23,6 +23,10 @@ func (rd *reader) header(recs records) (header, error) {
 	if err != nil {
 		return header{}, err
 	}
+	if recs.tooLong() {
+		return header{}, &FileError{Path: rd.path, Line: recs.line(),
+			Msg: fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()), Hint: "is this a table of text lines?", Err: ErrFormat}
+	}
 	h := header{line: recs.line(), names: make([]string, len(fields))}
 	for f, name := range fields {
 		h.names[f] = trim(name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -19,8 +18,11 @@ import (
 const pieceRows = 1 << 16
 
 // openParquet reads the footer.
-func openParquet(path string, f *os.File, size int64) (pf *parquet.File, err error) {
+func openParquet(path string, f io.ReaderAt, size int64) (pf *parquet.File, err error) {
 	defer guard(path, &err)
+	if !checkFooter(f, size) {
+		return nil, damagedParquet(path)
+	}
 	pf, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
 		parquet.ReadBufferSize(1<<18))
 	if err != nil {
@@ -53,7 +55,7 @@ func parquetNames(path string, pf *parquet.File) (names []string, err error) {
 }
 
 // parquetHeader is Header for Parquet.
-func parquetHeader(path string, f *os.File, size int64) ([]string, error) {
+func parquetHeader(path string, f io.ReaderAt, size int64) ([]string, error) {
 	pf, err := openParquet(path, f, size)
 	if err != nil {
 		return nil, err
@@ -68,10 +70,13 @@ type parquetTable struct {
 	lay  layout
 	rows int
 	out  slab
+
+	bytes io.ReaderAt
+	size  int64
 }
 
 // parquet reads a Parquet file.
-func (rd *reader) parquet(ctx context.Context, f *os.File, size int64) (*Table, *Stats, error) {
+func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Table, *Stats, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +92,7 @@ func (rd *reader) parquet(ctx context.Context, f *os.File, size int64) (*Table, 
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &parquetTable{rd: rd, file: pf, lay: lay}
+	t := &parquetTable{rd: rd, file: pf, lay: lay, bytes: f, size: size}
 	if t.rows, err = t.countRows(); err != nil {
 		return nil, nil, err
 	}
@@ -153,6 +158,9 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	if !ok {
 		return t.unsupported(source, target)
 	}
+	if err := t.checkColumn(source); err != nil {
+		return err
+	}
 	switch {
 	case target == unitField:
 		t.out.ids, err = fillColumn(ctx, t, source, func(v parquet.Value) uint64 {
@@ -175,6 +183,20 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 		})
 	}
 	return err
+}
+
+// checkColumn scans the page headers of a column.
+func (t *parquetTable) checkColumn(source *parquet.Column) error {
+	check := pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: t.rd.opts.pageBytes()}
+	for _, g := range t.file.Metadata().RowGroups {
+		if source.Index() >= len(g.Columns) {
+			return damagedParquet(t.rd.path)
+		}
+		if err := check.chunk(&g.Columns[source.Index()].MetaData, g.NumRows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unsupported names a declared column and the type the file gives it.

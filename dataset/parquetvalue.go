@@ -49,6 +49,9 @@ func converterOf(source *parquet.Column) (c *converter, ok bool) {
 	if logical != nil {
 		switch lt := logical.Value.(type) {
 		case *format.DecimalType:
+			if typ.Kind() == parquet.FixedLenByteArray && (typ.Length() < 1 || typ.Length() > maxDecimal) {
+				return nil, false
+			}
 			return decimalConverter(typ.Kind(), int(lt.Scale))
 		case *format.IntType:
 			unsigned = !lt.IsSigned
@@ -70,6 +73,20 @@ func converterOf(source *parquet.Column) (c *converter, ok bool) {
 		return textConverter(), true
 	}
 	return nil, false
+}
+
+// plainWidth is how many bytes a value of a supported type takes in a dictionary,
+// at least.
+func plainWidth(typ parquet.Type) int64 {
+	switch typ.Kind() {
+	case parquet.Int32, parquet.Float, parquet.ByteArray: // the length of bytes takes four
+		return 4
+	case parquet.Int64, parquet.Double:
+		return 8
+	case parquet.FixedLenByteArray:
+		return int64(typ.Length())
+	}
+	return 1
 }
 
 func booleanConverter() *converter {
@@ -138,7 +155,12 @@ func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
 		get := integer(kind)
 		digits = func(v parquet.Value) string { return strconv.FormatInt(get(v), 10) }
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		digits = func(v parquet.Value) string { return twosComplement(v.ByteArray()).String() }
+		digits = func(v parquet.Value) string {
+			if len(v.ByteArray()) > maxDecimal {
+				return noNumber
+			}
+			return twosComplement(v.ByteArray()).String()
+		}
 	default:
 		return nil, false
 	}
@@ -151,6 +173,9 @@ func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
 	}, true
 }
 
+// noNumber stands for a decimal that is too long to be one.
+const noNumber = "not a number"
+
 // twosComplement reads a big-endian signed integer; empty is zero.
 func twosComplement(b []byte) *big.Int {
 	x := new(big.Int).SetBytes(b)
@@ -162,7 +187,7 @@ func twosComplement(b []byte) *big.Int {
 
 // placePoint divides an integer, given by its digits, by 10^scale.
 func placePoint(digits string, scale int) string {
-	if scale == 0 {
+	if scale == 0 || digits == noNumber {
 		return digits
 	}
 	sign := ""

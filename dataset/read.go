@@ -21,7 +21,16 @@ type ReadOptions struct {
 	ForceSlow bool
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
+	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
+	page  int // bytes of a Parquet page; zero means maxPage. Tests make it small.
 }
+
+// MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
+// skipped, as if it ended there; a header that long is refused. With
+// MultilineQuotes a record also ends with the line in which it reaches MaxLine.
+// The rule looks at one line alone, so it holds no other record to account, and
+// it bounds the memory that one line can take.
+const MaxLine = 1 << 24
 
 // defaultChunk is the piece of a file one worker takes at a time. It fits a
 // second-level cache, and costs far more to parse than to hand out.
@@ -39,6 +48,20 @@ func (o ReadOptions) chunkBytes() int {
 		return o.chunk
 	}
 	return defaultChunk
+}
+
+func (o ReadOptions) maxLine() int {
+	if o.line > 0 {
+		return o.line
+	}
+	return MaxLine
+}
+
+func (o ReadOptions) pageBytes() int64 {
+	if o.page > 0 {
+		return int64(o.page)
+	}
+	return maxPage
 }
 
 // fileKind is what the suffix of a file name says.

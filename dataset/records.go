@@ -12,6 +12,7 @@ import (
 type records interface {
 	next() ([]string, error) // io.EOF after the last record
 	line() int               // where the last record began, counted from 1
+	tooLong() bool           // the last record reached the limit
 }
 
 // records starts at the beginning of a file.
@@ -20,10 +21,12 @@ func (rd *reader) records(src io.Reader) records {
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
+	lines := lineReader{r: br, max: rd.opts.maxLine()}
 	if rd.opts.MultilineQuotes {
-		return &streamRecords{r: newCSV(br, rd.format.comma)}
+		feed := &lineFeed{lines: lines}
+		return &streamRecords{r: newCSV(feed, rd.format.comma), feed: feed}
 	}
-	return &lineRecords{lines: lineReader{path: rd.path, r: br}, split: newSplitter(rd.format.comma)}
+	return &lineRecords{lines: lines, split: newSplitter(rd.format.comma)}
 }
 
 func newCSV(r io.Reader, comma byte) *csv.Reader {
@@ -40,11 +43,18 @@ func newCSV(r io.Reader, comma byte) *csv.Reader {
 // syntax errors; an open quote ends with the file.
 type streamRecords struct {
 	r     *csv.Reader
+	feed  *lineFeed
 	start int
 }
 
 func (s *streamRecords) next() ([]string, error) {
+	s.feed.used = 0
 	fields, err := s.r.Read()
+	for err == io.EOF && s.feed.ended { // only empty lines so far
+		s.feed.used, s.feed.ended = 0, false
+		fields, err = s.r.Read()
+	}
+	s.feed.ended = false
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +62,38 @@ func (s *streamRecords) next() ([]string, error) {
 	return fields, nil
 }
 
+// lineFeed hands a csv.Reader at most one line per call, so that it never holds
+// more than the line it is at, and ends a record that reached the limit by
+// io.EOF, after which the csv.Reader can go on reading.
+type lineFeed struct {
+	lines lineReader
+	todo  []byte
+	used  int  // by the record being read
+	ended bool // the record, not the file
+}
+
+// Read implements io.Reader.
+func (f *lineFeed) Read(p []byte) (int, error) {
+	if len(f.todo) == 0 {
+		if f.used >= f.lines.max {
+			f.ended = true
+			return 0, io.EOF
+		}
+		raw, err := f.lines.raw()
+		if err != nil {
+			return 0, err
+		}
+		f.todo = raw
+	}
+	n := copy(p, f.todo)
+	f.todo = f.todo[n:]
+	f.used += n
+	return n, nil
+}
+
 func (s *streamRecords) line() int { return s.start }
+
+func (s *streamRecords) tooLong() bool { return s.feed.used >= s.feed.lines.max }
 
 // lineRecords takes every line that is not empty as one record.
 type lineRecords struct {
@@ -74,45 +115,72 @@ func (l *lineRecords) next() ([]string, error) {
 
 func (l *lineRecords) line() int { return l.lines.count }
 
+func (l *lineRecords) tooLong() bool { return l.lines.long }
+
 // lineReader cuts a stream into lines.
 type lineReader struct {
-	path  string
 	r     *bufio.Reader
+	max   int // bytes kept of a line, not counting its newline
 	buf   []byte
-	count int // lines so far
+	count int  // lines so far
+	long  bool // the last line has max bytes or more
 }
 
-// next returns the next line without its end, or io.EOF after the last one.
-func (l *lineReader) next() ([]byte, error) {
-	raw, err := l.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
+// raw returns the next line with its newline, or io.EOF after the last one. Of a
+// line that is too long it returns the beginning, and the newline.
+func (l *lineReader) raw() ([]byte, error) {
+	piece, err := l.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull || len(piece) > l.max {
 		l.buf = l.buf[:0]
-		for err == bufio.ErrBufferFull {
-			l.buf = append(l.buf, raw...)
-			raw, err = l.r.ReadSlice('\n')
+		for {
+			l.keep(piece)
+			if err != bufio.ErrBufferFull {
+				break
+			}
+			piece, err = l.r.ReadSlice('\n')
 		}
-		l.buf = append(l.buf, raw...)
-		raw = l.buf
+		if err == nil {
+			l.buf = append(l.buf, '\n')
+		}
+		piece = l.buf
 	}
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if len(raw) == 0 {
+	if len(piece) == 0 {
 		return nil, io.EOF
 	}
 	l.count++
-	line, _ := cutLine(raw)
+	l.long = len(piece) > l.max || len(piece) == l.max && err != nil
+	return piece, nil
+}
+
+// keep appends what fits of a piece of a line, without the newline.
+func (l *lineReader) keep(piece []byte) {
+	piece = bytes.TrimSuffix(piece, []byte{'\n'})
+	l.buf = append(l.buf, piece[:min(len(piece), l.max-len(l.buf))]...)
+}
+
+// next returns the next line without its end, or io.EOF after the last one.
+func (l *lineReader) next() ([]byte, error) {
+	raw, err := l.raw()
+	if err != nil {
+		return nil, err
+	}
+	line, _ := cutLine(raw, l.max)
 	return line, nil
 }
 
-// cutLine returns the first line of data without its newline and the carriage
-// return before it, and what follows. data must not be empty.
-func cutLine(data []byte) (line, rest []byte) {
+// cutLine returns the first most bytes of the first line of data, without its
+// newline and the carriage return before it, and what follows the line. data must
+// not be empty.
+func cutLine(data []byte, most int) (line, rest []byte) {
 	if k := bytes.IndexByte(data, '\n'); k >= 0 {
 		line, rest = data[:k], data[k+1:]
 	} else {
 		line = data
 	}
+	line = line[:min(len(line), most)]
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}

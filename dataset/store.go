@@ -15,11 +15,12 @@ type store struct {
 	dst   slab
 	stats *Stats
 	split *splitter
+	max   int // bytes read of a line
 }
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
-		stats: newStats(rd.schema), split: newSplitter(rd.format.comma)}
+		stats: newStats(rd.schema), split: newSplitter(rd.format.comma), max: rd.opts.maxLine()}
 }
 
 // record stores the fields of one record the slow way.
@@ -87,7 +88,7 @@ func (s *store) lines(data []byte) bool {
 	row := 0
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = cutLine(data, s.max)
 		switch {
 		case len(line) == 0:
 			continue
@@ -149,12 +150,12 @@ func (s *store) bytes(target int, cell []byte, row int) {
 	}
 }
 
-// countRecords counts the lines of data that are not empty.
-func countRecords(data []byte) int {
+// records counts the lines of data that are not empty.
+func (s *store) records(data []byte) int {
 	n := 0
 	for len(data) > 0 {
 		var line []byte
-		line, data = cutLine(data)
+		line, data = cutLine(data, s.max)
 		if len(line) > 0 {
 			n++
 		}

@@ -35,7 +35,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(c.out)
-		if err := c.run(within, src); err != nil {
+		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine()}); err != nil {
 			cancel(err)
 		}
 	})
@@ -44,7 +44,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		stats[w] = st.stats
 		wg.Go(func() {
 			for seg := range c.out {
-				st.dst = newSlab(rd.cols, rd.unit(), countRecords(seg.data))
+				st.dst = newSlab(rd.cols, rd.unit(), st.records(seg.data))
 				st.lines(seg.data)
 				if !sink.put(seg.index, st.dst) {
 					cancel(tooLarge(rd.path))
@@ -88,6 +88,51 @@ func (s *segments) put(index int, part slab) bool {
 	s.parts[index] = part
 	s.rows += int64(part.rows)
 	return s.rows <= s.limit
+}
+
+// lineLimit passes a stream on without what is too long of its lines.
+type lineLimit struct {
+	r    io.Reader
+	max  int // at least 1
+	have int // bytes of the current line so far, at most max
+}
+
+// Read implements io.Reader.
+func (l *lineLimit) Read(p []byte) (int, error) {
+	for {
+		n, err := l.r.Read(p)
+		kept := l.trim(p[:n])
+		if kept > 0 || n == 0 || err != nil {
+			return kept, err
+		}
+	}
+}
+
+// trim moves what is kept of p to its front and returns how much that is.
+func (l *lineLimit) trim(p []byte) int {
+	kept := 0
+	for len(p) > kept {
+		rest := p[kept:]
+		k := bytes.IndexByte(rest, '\n')
+		ended := k >= 0
+		if !ended {
+			k = len(rest)
+		}
+		most := min(k, l.max-l.have)
+		l.have += most
+		kept += most
+		if ended {
+			l.have = 0
+		}
+		if most < k { // drop rest[most:k]
+			n := copy(rest[most:], rest[k:])
+			p = p[:kept+n]
+		}
+		if ended {
+			kept++
+		}
+	}
+	return kept
 }
 
 // cutter cuts a stream at newlines into pieces of about chunk bytes, each longer

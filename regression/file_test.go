@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -219,6 +220,17 @@ func FuzzDecodeModel(f *testing.F) {
 	f.Add(encode(f, clippedSample()))
 	f.Add(encode(f, additiveSample()))
 	f.Add(encode(f, votesSample()))
+	files, err := filepath.Glob("testdata/model-*.json")
+	if err != nil || len(files) < 5 {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Add([]byte(`{"format":"dptrain.model/1","kind":"linear"}`))
 	f.Add([]byte(`{"a":[{}],"format":null}`))
 	f.Fuzz(func(t *testing.T, file []byte) {

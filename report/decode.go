@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/regression"
@@ -43,8 +44,8 @@ func Decode(r io.Reader) (*Report, error) {
 	if *head.Format != Format && *head.Format != FormatClasses {
 		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, *head.Format, Format, FormatClasses)
 	}
-	if err := repeatedKey(json.NewDecoder(bytes.NewReader(data)), ""); err != nil {
-		return nil, err
+	if bad := repeatedKey(json.NewDecoder(bytes.NewReader(data))); bad != nil {
+		return nil, bad
 	}
 	var tree any
 	if err := json.Unmarshal(data, &tree); err != nil {
@@ -127,19 +128,31 @@ func shapeObject(v any, t reflect.Type, path, format string) error {
 	return nil
 }
 
-// where names a place in the file.
-func where(path string) string {
-	if path == "" {
-		return "the report"
-	}
-	return path
+// keyError is what repeatedKey found, with the path to it, innermost step first:
+// a path is put together for an error only, since the file may nest deep.
+type keyError struct {
+	steps []string
+	what  string
 }
 
+func (e *keyError) Error() string {
+	var path strings.Builder
+	for _, step := range slices.Backward(e.steps) {
+		if path.Len() > 0 && step[0] != '[' {
+			path.WriteByte('.')
+		}
+		path.WriteString(step)
+	}
+	return fmt.Sprintf("%v: %s %s", ErrContent, where(path.String()), e.what)
+}
+
+func (e *keyError) Unwrap() error { return ErrContent }
+
 // repeatedKey reads one value and reports an object that has a key twice.
-func repeatedKey(d *json.Decoder, path string) error {
+func repeatedKey(d *json.Decoder) *keyError {
 	t, err := d.Token()
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrContent, err)
+		return &keyError{what: "is not JSON"}
 	}
 	open, ok := t.(json.Delim)
 	if !ok {
@@ -147,25 +160,41 @@ func repeatedKey(d *json.Decoder, path string) error {
 	}
 	seen := map[string]bool{}
 	for i := 0; d.More(); i++ {
-		at := fmt.Sprintf("%s[%d]", path, i)
+		key := ""
 		if open == '{' {
 			t, err := d.Token()
 			if err != nil {
-				return fmt.Errorf("%w: %v", ErrContent, err)
+				return &keyError{what: "is not JSON"}
 			}
-			key := t.(string) // the decoder accepts no other key
-			if seen[key] {
-				return fmt.Errorf("%w: %s has a key twice", ErrContent, where(path))
+			if key = t.(string); seen[key] { // the decoder accepts no other key
+				return &keyError{what: "has a key twice"}
 			}
 			seen[key] = true
-			at = strings.TrimPrefix(path+"."+key, ".")
 		}
-		if err := repeatedKey(d, at); err != nil {
-			return err
+		if bad := repeatedKey(d); bad != nil {
+			step := fmt.Sprintf("[%d]", i)
+			if open == '{' {
+				step = shown(fmt.Sprintf("%.40s", key))
+			}
+			if len(bad.steps) < mostSteps {
+				bad.steps = append(bad.steps, step)
+			}
+			return bad
 		}
 	}
 	if _, err := d.Token(); err != nil { // the closing delimiter
-		return fmt.Errorf("%w: %v", ErrContent, err)
+		return &keyError{what: "is not JSON"}
 	}
 	return nil
+}
+
+// mostSteps is how much of a path a message holds.
+const mostSteps = 20
+
+// where names a place in the file.
+func where(path string) string {
+	if path == "" {
+		return "the report"
+	}
+	return path
 }

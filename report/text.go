@@ -111,6 +111,15 @@ func shown(name string) string {
 	return name
 }
 
+// printable replaces what could move the cursor or the colours of a terminal: a
+// report may come from anybody.
+func printable(c rune) rune {
+	if unicode.IsSpace(c) || unicode.IsPrint(c) {
+		return c
+	}
+	return utf8.RuneError
+}
+
 // Paragraph lays out text in lines of at most 78 characters, with label in the
 // margin of the first, and a newline at the end.
 func Paragraph(label, text string) string {
@@ -118,7 +127,7 @@ func Paragraph(label, text string) string {
 	margin := label + strings.Repeat(" ", max(labelWidth-utf8.RuneCountInString(label), 1))
 	used := 0
 	b.WriteString(margin)
-	for i, word := range strings.Fields(text) {
+	for i, word := range strings.Fields(strings.Map(printable, text)) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:

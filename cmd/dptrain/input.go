@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -63,14 +61,6 @@ func (in *input) extension() string {
 
 func (in *input) isParquet() bool { return in.stdin == nil && in.extension() == ".parquet" }
 
-// comma separates the fields.
-func (in *input) comma() rune {
-	if in.extension() == ".tsv" {
-		return '\t'
-	}
-	return ','
-}
-
 // cellError is the error about a cell that --strict refuses. It does not repeat
 // the cell.
 func cellError(place, column string) error {
@@ -101,15 +91,16 @@ func (in *input) refuse(schema dataset.Schema, stats *dataset.Stats) error {
 	if err != nil {
 		return err
 	}
-	header, err := recs.next()
+	header, err := recs.Next()
+	header = slices.Clone(header)
 	for err == nil {
 		var fields []string
-		if fields, err = recs.next(); err != nil {
+		if fields, err = recs.Next(); err != nil {
 			break
 		}
 		for f, cell := range fields[:min(len(fields), len(header))] {
 			if name := blankTrim(header[f]); bad[name] && !isNumber(cell) {
-				return cellError(fmt.Sprintf("%s:%d:%d", in.path, recs.line(), f+1), name)
+				return cellError(fmt.Sprintf("%s:%d:%d", in.path, recs.Line(), f+1), name)
 			}
 		}
 	}
@@ -139,7 +130,7 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, added column) e
 	if err != nil {
 		return err
 	}
-	header, err := recs.next()
+	header, err := recs.Next()
 	if err != nil {
 		return err
 	}
@@ -148,7 +139,7 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, added column) e
 	}
 	width := len(header)
 	out := csv.NewWriter(w)
-	out.Comma = in.comma()
+	out.Comma = recs.Comma()
 	if err := out.Write(append(slices.Clone(header), added.name)); err != nil {
 		return err
 	}
@@ -157,7 +148,7 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, added column) e
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		fields, err := recs.next()
+		fields, err := recs.Next()
 		if err != nil {
 			return fmt.Errorf("the table and its copy do not agree: %w", err)
 		}
@@ -172,77 +163,9 @@ func (in *input) writeAppended(ctx context.Context, w io.Writer, added column) e
 	return out.Error()
 }
 
-// records reads the kept file again as text, record by record as package
-// dataset does: every line that is not empty is one, and a quote left open ends
-// with its line, unless quoted cells may hold line breaks.
-func (in *input) records() (*textRecords, error) {
-	var src io.Reader = bytes.NewReader(in.kept)
-	if strings.HasSuffix(strings.ToLower(in.path), ".gz") {
-		z, err := gzip.NewReader(src)
-		if err != nil {
-			return nil, err
-		}
-		src = z
-	}
-	r := bufio.NewReaderSize(src, 1<<16)
-	if mark, _ := r.Peek(3); string(mark) == "\uFEFF" {
-		r.Discard(3)
-	}
-	t := &textRecords{lines: r, comma: in.comma()}
-	if in.multiline {
-		t.stream = lazyCSV(r, t.comma)
-	}
-	return t, nil
-}
-
-// textRecords yields records as text.
-type textRecords struct {
-	lines  *bufio.Reader
-	comma  rune
-	stream *csv.Reader // set when a record may go over several lines
-	count  int         // lines so far
-}
-
-func lazyCSV(r io.Reader, comma rune) *csv.Reader {
-	c := csv.NewReader(r)
-	c.Comma, c.FieldsPerRecord, c.LazyQuotes = comma, -1, true
-	return c
-}
-
-// line is where the last record began.
-func (t *textRecords) line() int { return t.count }
-
-// next returns the next record, or io.EOF.
-func (t *textRecords) next() ([]string, error) {
-	if t.stream != nil {
-		fields, err := t.stream.Read()
-		if err == nil {
-			t.count, _ = t.stream.FieldPos(0)
-		}
-		return fields, err
-	}
-	for {
-		line, err := t.lines.ReadString('\n')
-		if line == "" {
-			return nil, err
-		}
-		t.count++
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		if line != "" {
-			return splitLine(line, t.comma)
-		}
-	}
-}
-
-// splitLine splits one line that is not empty.
-func splitLine(line string, comma rune) ([]string, error) {
-	if !strings.Contains(line, `"`) {
-		return strings.Split(line, string(comma)), nil
-	}
-	if strings.HasSuffix(line, "\r") {
-		line += "\r" // encoding/csv drops one at the end of its input
-	}
-	return lazyCSV(strings.NewReader(line), comma).Read()
+// records reads the kept file again as text.
+func (in *input) records() (*dataset.Text, error) {
+	return dataset.NewText(bytes.NewReader(in.kept), in.path, dataset.ReadOptions{MultilineQuotes: in.multiline})
 }
 
 // writeOutput writes a file under a temporary name and renames it.

@@ -161,7 +161,7 @@ func TestTextRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			var records, long, short int
-			for fields, err := recs.next(); err == nil; fields, err = recs.next() {
+			for fields, err := recs.Next(); err == nil; fields, err = recs.Next() {
 				records++
 				if len(fields) > 2 {
 					long++

@@ -1,0 +1,131 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLongLines: of a line that is too long the beginning counts, and no other
+// line is touched.
+func TestLongLines(t *testing.T) {
+	long := "1,2" + strings.Repeat("3", 100)
+	for _, c := range []struct {
+		name, data string
+		multiline  bool
+		a, b       []float64
+	}{
+		{"first", "a,b\n" + long + "\n5,6\n", false, []float64{1, 5}, []float64{23333333, 6}},
+		{"last", "a,b\n5,6\n" + long, false, []float64{5, 1}, []float64{6, 23333333}},
+		{"all", "a,b\n" + strings.Repeat(long+"\n", 3), false, []float64{1, 1, 1}, []float64{23333333, 23333333, 23333333}},
+		{"quoted", "a,b\n\"1\",\"" + long + "\"\n5,6\n", false, []float64{1, 5}, []float64{math.NaN(), 6}},
+		{"exact", "a,b\n1,20000000\n12345,7890\r\n", false, []float64{1, 12345}, []float64{20000000, 7890}},
+		{"an open quote", "a,b\n1,\"2\n3\n4\n5\n6\n7\n8,9\n10,11\n12,13\n", true, []float64{1, 6, 7, 8, 10, 12}, []float64{math.NaN(), math.NaN(), math.NaN(), 9, 11, 13}},
+		{"empty lines", "a,b\n" + strings.Repeat("\n", 50) + "1,2\n", true, []float64{1}, []float64{2}},
+	} {
+		all := waysCut([]byte(c.data), numericSchema("a", "b"), c.multiline, 10)
+		for name, o := range all {
+			want := outcome{floats: [][]uint64{bits(c.a), bits(c.b)}, codes: [][]int32{nil, nil}, stats: o.stats}
+			if o.err != "" || !slices.EqualFunc(o.floats, want.floats, slices.Equal) || o.stats.Rows != len(c.a) {
+				t.Errorf("%s, %s: %+v", c.name, name, o)
+			}
+		}
+	}
+}
+
+func bits(x []float64) []uint64 {
+	out := make([]uint64, len(x))
+	for i, v := range x {
+		out[i] = math.Float64bits(v)
+	}
+	return out
+}
+
+func TestLongHeaderIsRefused(t *testing.T) {
+	for _, data := range []string{"aaaa,bbbbbb\n1,2\n", "aaaa,bbbbb\n1,2\n", "\naaaa,bbbb\r\n1,2\n", "aaaa,bbbbb"} {
+		for _, multiline := range []bool{false, true} {
+			for name, o := range waysCut([]byte(data), numericSchema("aaaa"), multiline, 10) {
+				if !strings.Contains(o.err, "the header is longer") {
+					t.Errorf("%q, %s, %v: %+v", data, name, multiline, o)
+				}
+			}
+		}
+	}
+}
+
+// bomb writes a gzip file that expands to head and then size bytes of fill.
+func bomb(t *testing.T, head, fill string, size int) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := []byte(strings.Repeat(fill, 1<<16))
+	_, err = io.WriteString(z, head)
+	for n := 0; n < size && err == nil; n += len(block) {
+		_, err = z.Write(block)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "bomb.csv.gz")
+	writeFile(t, path, b.Bytes())
+	return path
+}
+
+// TestZipBombs expands a small file to 64 MiB without a newline, or to 16 or 32 MiB of empty
+// lines: what is allocated is what a line of 1 MiB needs.
+func TestZipBombs(t *testing.T) {
+	const line = 1 << 20
+	for _, c := range []struct {
+		name, head, fill string
+		opts             ReadOptions
+		rows, size       int
+	}{
+		{"one line", "a,b\n1,2\n3,", "9", ReadOptions{}, 2, 1 << 26},
+		{"one line, slowly", "a,b\n1,2\n3,", "9", ReadOptions{ForceSlow: true}, 2, 1 << 26},
+		{"one line, multiline", "a,b\n1,2\n3,", "9", ReadOptions{MultilineQuotes: true}, 2, 1 << 26},
+		{"empty lines", "a,b\n1,2\n", "\n", ReadOptions{}, 1, 1 << 25},
+		{"empty lines, multiline", "a,b\n1,2\n", "\r\n", ReadOptions{MultilineQuotes: true}, 1, 1 << 24},
+	} {
+		path := bomb(t, c.head, c.fill, c.size)
+		c.opts.line, c.opts.chunk = line, line/4
+		allocated := heapUse(func() {
+			table, stats, err := Read(context.Background(), path, numericSchema("a", "b"), c.opts)
+			if err != nil || table.Len() != c.rows || stats.Rows != c.rows {
+				t.Errorf("%s: %v, %v", c.name, stats, err)
+			}
+		})
+		if allocated > 20*line {
+			t.Errorf("%s: %d MiB were allocated", c.name, allocated>>20)
+		}
+	}
+	path := bomb(t, "a,", "b", 1<<26)
+	allocated := heapUse(func() {
+		_, err := Header(path, ReadOptions{line: line})
+		checkError(t, "header", err, ErrFormat)
+	})
+	if allocated > 20*line {
+		t.Errorf("header: %d MiB were allocated", allocated>>20)
+	}
+}
+
+// heapUse returns how many bytes f allocates, all together.
+func heapUse(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

@@ -1,0 +1,270 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A Parquet file says in its footer and in the header of every page how long the
+// parts are that follow, and the Parquet library allocates what they say before it
+// looks. A few bytes can so ask for more memory than there is, which ends a Go
+// process without a word. Therefore the footer and the page headers are scanned
+// first: no list is longer than the bytes that are left, no page than its column,
+// and no page expands beyond maxPage by its own account.
+
+// The public limits of a page, as its header states its size before compression,
+// of a footer's groups, which the library visits by recursion, and of a decimal.
+// Writers aim at one page a megabyte.
+const (
+	maxPage       = 1 << 28 // bytes
+	maxPageValues = 1 << 25
+	maxGroups     = 1 << 16
+	maxDecimal    = 32 // bytes
+)
+
+// checkFooter scans the footer of a file of the given size.
+func checkFooter(r io.ReaderAt, size int64) bool {
+	var end [8]byte
+	if size < 12 {
+		return false
+	}
+	if _, err := r.ReadAt(end[:], size-8); err != nil || string(end[4:]) != "PAR1" {
+		return false
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if n > size-12 {
+		return false
+	}
+	footer := make([]byte, n)
+	if _, err := r.ReadAt(footer, size-8-n); err != nil {
+		return false
+	}
+	groups := 0
+	s := thriftScan{data: footer, keep: func(depth int, outer, inner int16, _ int64) {
+		if depth == 2 && outer == footerSchema && inner == schemaChildren {
+			groups++
+		}
+	}}
+	return s.fields(0, 0) && groups <= maxGroups
+}
+
+// pageSizes is what a page header says.
+type pageSizes struct {
+	expanded, compressed int64 // bytes, without the header
+	values               int64
+	kinds                int // of page that it describes: one, or none for an index
+	dictionary           bool
+}
+
+// pageCheck checks the column chunks of one column that holds one value a row.
+type pageCheck struct {
+	path  string
+	file  io.ReaderAt
+	size  int64
+	width int64 // of a value in a dictionary, at least
+	page  int64 // maxPage; tests make it smaller
+}
+
+// chunk scans the page headers of a column chunk.
+func (c pageCheck) chunk(meta *format.ColumnMetaData, rows int64) error {
+	at, size := meta.DataPageOffset, meta.TotalCompressedSize
+	if meta.DictionaryPageOffset != 0 {
+		at = meta.DictionaryPageOffset
+	}
+	if at < 4 || size < 0 || at > c.size || size > c.size-at {
+		return damagedParquet(c.path)
+	}
+	for end := at + size; at < end; {
+		head, n, ok := c.header(at, end)
+		if !ok {
+			return damagedParquet(c.path)
+		}
+		at += n
+		bytes := max(head.expanded, head.compressed)
+		switch {
+		case head.compressed < 0, head.compressed > end-at, head.expanded < 0, head.values < 0,
+			head.dictionary && head.values > bytes/c.width, !head.dictionary && head.values > rows:
+			return damagedParquet(c.path)
+		case head.expanded > c.page, head.values > maxPageValues:
+			return &FileError{Path: c.path, Msg: fmt.Sprintf("holds a page of more than %d bytes or %d values", c.page, maxPageValues),
+				Hint: "write it again with smaller pages", Err: ErrTooLarge}
+		case !head.dictionary:
+			rows -= head.values
+		}
+		at += head.compressed
+	}
+	return nil
+}
+
+// header reads the page header at an offset and returns its length.
+func (c pageCheck) header(at, end int64) (p pageSizes, n int64, ok bool) {
+	for window := int64(1 << 9); ; window <<= 4 {
+		buf := make([]byte, min(window, end-at))
+		if _, err := c.file.ReadAt(buf, at); err != nil {
+			return p, 0, false
+		}
+		p = pageSizes{}
+		s := thriftScan{data: buf, keep: p.field}
+		if s.fields(0, 0) {
+			return p, int64(s.at), p.kinds <= 1
+		}
+		if int64(len(buf)) == end-at || window > c.page {
+			return p, 0, false
+		}
+	}
+}
+
+// The numbers of the fields in format.FileMetaData and format.SchemaElement, then
+// in format.PageHeader and the headers in it.
+const (
+	footerSchema   = 2
+	schemaChildren = 5
+
+	pageExpanded   = 2
+	pageCompressed = 3
+	pageDataV1     = 5
+	pageDictionary = 7
+	pageDataV2     = 8
+	pageValues     = 1
+)
+
+// field takes one number of a page header.
+func (p *pageSizes) field(depth int, outer, inner int16, v int64) {
+	switch {
+	case depth == 0 && inner == pageExpanded:
+		p.expanded = v
+	case depth == 0 && inner == pageCompressed:
+		p.compressed = v
+	case depth == 1 && inner == pageValues && outer == pageDictionary:
+		p.dictionary, p.values, p.kinds = true, v, p.kinds+1
+	case depth == 1 && inner == pageValues && (outer == pageDataV1 || outer == pageDataV2):
+		p.values, p.kinds = v, p.kinds+1
+	}
+}
+
+// thriftScan walks over a struct in Thrift's compact encoding and checks that it
+// is one, without building it.
+type thriftScan struct {
+	data []byte
+	at   int
+	// keep, if set, is called with each integer: how deep it stands, the number of
+	// the field that holds its struct or list, the number of its own field.
+	keep func(depth int, outer, inner int16, v int64)
+}
+
+// thriftDepth is how deep structs and lists may nest; six levels are in use.
+const thriftDepth = 24
+
+// fields scans a struct that stands in field outer, up to its end. The numbers of
+// fields must grow, as writers have them, so that none is given twice.
+func (s *thriftScan) fields(depth int, outer int16) bool {
+	if depth > thriftDepth {
+		return false
+	}
+	var id int16
+	for {
+		b, ok := s.byte()
+		if !ok {
+			return false
+		}
+		if b == 0 {
+			return true
+		}
+		next := int64(id) + int64(b>>4)
+		if b>>4 == 0 {
+			if next, ok = s.varint(); !ok || next <= int64(id) {
+				return false
+			}
+		}
+		if next > math.MaxInt16 {
+			return false
+		}
+		id = int16(next)
+		kind := b & 15
+		if isBool := kind == 1 || kind == 2; isBool { // the value is in the kind
+			continue
+		}
+		if !s.value(kind, depth, outer, id) {
+			return false
+		}
+	}
+}
+
+// value scans one value of a kind.
+func (s *thriftScan) value(kind byte, depth int, outer, id int16) bool {
+	switch kind {
+	case 1, 2, 3: // a truth value of a list, a byte
+		return s.skip(1)
+	case 4, 5, 6: // integers
+		v, ok := s.varint()
+		if ok && s.keep != nil {
+			s.keep(depth, outer, id, v)
+		}
+		return ok
+	case 7: // a float
+		return s.skip(8)
+	case 8: // bytes
+		n, ok := s.uvarint()
+		return ok && n <= uint64(len(s.data)) && s.skip(int(n))
+	case 9, 10: // a list, a set
+		return s.list(depth, id)
+	case 12:
+		return s.fields(depth+1, id)
+	}
+	return false // maps are not in use
+}
+
+// list scans a list, whose items take a byte each at least.
+func (s *thriftScan) list(depth int, id int16) bool {
+	b, ok := s.byte()
+	if !ok {
+		return false
+	}
+	n := uint64(b >> 4)
+	if n == 15 {
+		if n, ok = s.uvarint(); !ok {
+			return false
+		}
+	}
+	if n > uint64(len(s.data)-s.at) {
+		return false
+	}
+	for range n {
+		if depth >= thriftDepth || !s.value(b&15, depth+1, 0, id) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *thriftScan) byte() (byte, bool) {
+	if s.at >= len(s.data) {
+		return 0, false
+	}
+	s.at++
+	return s.data[s.at-1], true
+}
+
+func (s *thriftScan) skip(n int) bool {
+	if n > len(s.data)-s.at {
+		return false
+	}
+	s.at += n
+	return true
+}
+
+func (s *thriftScan) uvarint() (uint64, bool) {
+	v, n := binary.Uvarint(s.data[s.at:])
+	s.at += max(n, 0)
+	return v, n > 0
+}
+
+func (s *thriftScan) varint() (int64, bool) {
+	v, n := binary.Varint(s.data[s.at:])
+	s.at += max(n, 0)
+	return v, n > 0
+}

@@ -1,0 +1,220 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// fuzzRow has a column for each way of storing values.
+type fuzzRow struct {
+	N *float64 `parquet:"n,optional,snappy"`
+	I int64    `parquet:"i,delta"`
+	C string   `parquet:"c,dict,zstd"`
+	D [3]byte  `parquet:"d,decimal(1:6)"`
+	B bool     `parquet:"b"`
+	S string   `parquet:"s,delta,gzip"`
+}
+
+// fuzzSchema reads all columns of a fuzzRow.
+func fuzzSchema() Schema {
+	return Schema{Unit: "s", Columns: []Column{{Name: "n"}, {Name: "i", HasMissing: true, Missing: -1},
+		{Name: "c", Kind: Category, Categories: []string{"x", "NA"}}, {Name: "d"}, {Name: "b"}}}
+}
+
+// fuzzImages are small Parquet files without checksums, so that a page whose bytes
+// change is still looked at.
+func fuzzImages(tb testing.TB) [][]byte {
+	rows := make([]fuzzRow, 9)
+	for i := range rows {
+		rows[i] = fuzzRow{I: int64(i * i), C: "x", D: [3]byte{byte(i)}, B: i%2 == 0, S: "unit"}
+		if i%3 > 0 {
+			rows[i].N = ptr(float64(i) / 4)
+		}
+	}
+	var out [][]byte
+	for _, opts := range [][]parquet.WriterOption{
+		{parquet.DataPageVersion(1)}, {parquet.DataPageVersion(2)}, {parquet.MaxRowsPerRowGroup(4), parquet.PageBufferSize(40)},
+	} {
+		data, err := os.ReadFile(writeParquet(tb, rows, opts...))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		blankChecksums(tb, data)
+		out = append(out, data)
+	}
+	return out
+}
+
+// blankChecksums sets the checksum of every page to zero in as many bytes.
+func blankChecksums(tb testing.TB, data []byte) {
+	tb.Helper()
+	pf, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, g := range pf.Metadata().RowGroups {
+		for _, col := range g.Columns {
+			at := int(col.MetaData.DataPageOffset)
+			if d := int(col.MetaData.DictionaryPageOffset); d != 0 {
+				at = d
+			}
+			for end := at + int(col.MetaData.TotalCompressedSize); at < end; {
+				var size, crc int
+				s := thriftScan{data: data[at:end]}
+				s.keep = func(depth int, _, inner int16, v int64) {
+					switch {
+					case depth == 0 && inner == pageCompressed:
+						size = int(v)
+					case depth == 0 && inner == pageCompressed+1:
+						crc = s.at
+					}
+				}
+				if !s.fields(0, 0) {
+					tb.Fatal("a page header is not understood")
+				}
+				if crc > 0 {
+					last := at + crc - 1
+					data[last] = 0
+					for k := last - 1; data[k]&0x80 != 0; k-- {
+						data[k] = 0x80
+					}
+				}
+				at += s.at + size
+			}
+		}
+	}
+}
+
+// FuzzParquet reads any bytes as a Parquet file: a table, or an error of this
+// package, and never more memory than pages of the allowed size take. Each three
+// bytes of edits are a place and a value in one of three files; if there is no
+// edit, raw is the file.
+func FuzzParquet(f *testing.F) {
+	images := fuzzImages(f)
+	f.Add([]byte{}, images[0])
+	f.Add([]byte{}, []byte("PAR1\x15\x00\x00\x00\x00\x00PAR1"))
+	f.Add([]byte{1, 0, 9, 0}, []byte{})
+	f.Add([]byte{2, 0, 5, 255, 1, 7, 15}, []byte{})
+	f.Fuzz(func(t *testing.T, edits, raw []byte) {
+		data := raw
+		if len(edits) > 0 {
+			data = bytes.Clone(images[int(edits[0])%len(images)])
+			for edits = edits[1:]; len(edits) >= 3; edits = edits[3:] {
+				data[(int(edits[0])<<8|int(edits[1]))%len(data)] = edits[2]
+			}
+		}
+		used := heapUse(func() { readAnyParquet(t, data) })
+		if used > 1<<26 {
+			t.Fatalf("%d MiB for a file of %d bytes", used>>20, len(data))
+		}
+	})
+}
+
+func readAnyParquet(t *testing.T, data []byte) {
+	rd, err := newReader("x.parquet", fileKind{parquet: true}, fuzzSchema(), ReadOptions{Workers: 1, page: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, herr := parquetHeader("x.parquet", bytes.NewReader(data), int64(len(data)))
+	table, stats, err := rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
+	var fe *FileError
+	if herr != nil && !errors.As(herr, &fe) || err != nil && !errors.As(err, &fe) {
+		t.Fatalf("%v, %v", herr, err)
+	}
+	if err == nil && (herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
+		t.Fatalf("a table of %d rows, %d counted, header %q, %v", table.Len(), stats.Rows, names, herr)
+	}
+}
+
+// TestParquetClaims: what a footer or a page header asks for is not allocated
+// before the bytes are there.
+func TestParquetClaims(t *testing.T) {
+	image := fuzzImages(t)[0]
+	used := heapUse(func() { readAnyParquet(t, image) })
+	if _, _, err := readBytes(image); err != nil || used > 1<<22 {
+		t.Fatalf("the file itself: %v, %d bytes", err, used)
+	}
+	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<32-9)}
+	claims["footer of 4 GB"] = append(claims["footer of 4 GB"], "PAR1"...)
+	footer := func(data []byte) []byte {
+		out := append([]byte("PAR1"), data...)
+		return append(binary.LittleEndian.AppendUint32(out, uint32(len(data))), "PAR1"...)
+	}
+	claims["a billion columns"] = footer([]byte{0x15, 2, 0x19, 0xFC, 0x80, 0x94, 0xEB, 0xDC, 3})
+	claims["a name of 2 GB"] = footer([]byte{0x15, 2, 0x19, 0x1C, 0x48, 0xFF, 0xFF, 0xFF, 0xFF, 7})
+	claims["structs in structs"] = footer(bytes.Repeat([]byte{0x1C}, 100_000))
+	claims["groups in groups"] = footer(nestedGroups(t))
+	for _, field := range []int16{pageExpanded, pageCompressed} {
+		claims[fmt.Sprintf("a page that claims 2 GB, field %d", field)] = withPageField(t, image, field)
+	}
+	for name, data := range claims {
+		used := heapUse(func() {
+			if _, _, err := readBytes(data); err == nil {
+				t.Errorf("%s: accepted", name)
+			} else {
+				var fe *FileError
+				if !errors.As(err, &fe) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+		if used > 1<<24 {
+			t.Errorf("%s: %d MiB for a file of %d bytes", name, used>>20, len(data))
+		}
+	}
+}
+
+func readBytes(data []byte) (*Table, *Stats, error) {
+	rd, err := newReader("x.parquet", fileKind{parquet: true}, fuzzSchema(), ReadOptions{Workers: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	return rd.parquet(context.Background(), bytes.NewReader(data), int64(len(data)))
+}
+
+// nestedGroups is a footer whose columns each hold the next one.
+func nestedGroups(t *testing.T) []byte {
+	meta := format.FileMetaData{Version: 1}
+	for range maxGroups + 2 {
+		e := format.SchemaElement{Name: "g"}
+		e.NumChildren.Set(1)
+		meta.Schema = append(meta.Schema, e)
+	}
+	data, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// withPageField is image with another first page header, in which a size is as
+// large as it can be. What follows moves up into the header of the footer's.
+func withPageField(t *testing.T, image []byte, field int16) []byte {
+	t.Helper()
+	at := 4
+	s := thriftScan{data: image[at:]}
+	end := 0
+	s.keep = func(depth int, _, inner int16, _ int64) {
+		if depth == 0 && inner == field {
+			end = at + s.at
+		}
+	}
+	if !s.fields(0, 0) || end == 0 {
+		t.Fatal("a page header is not understood")
+	}
+	start := end - 1
+	for image[start-1]&0x80 != 0 {
+		start--
+	}
+	out := append(bytes.Clone(image[:start]), 0xFE, 0xFF, 0xFF, 0xFF, 0x0F)
+	return append(out, image[end:]...)
+}
