@@ -36,6 +36,8 @@ var (
 	ErrExists = errors.New("ledger: data set registered already")
 	// ErrRelation: the run's relation is not the data set's.
 	ErrRelation = errors.New("ledger: relations do not mix")
+	// ErrUnit: the run does not protect the data set's privacy unit.
+	ErrUnit = errors.New("ledger: privacy units do not mix")
 	// ErrInvalid: a name or a run that no entry can hold.
 	ErrInvalid = errors.New("ledger: invalid entry")
 	// ErrCommitted: the reservation was committed before.
@@ -63,7 +65,7 @@ func InFile(path string, err error) error {
 	}
 	msg := err.Error()
 	for _, sentinel := range []error{
-		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrInvalid, ErrCommitted,
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrUnit, ErrInvalid, ErrCommitted,
 	} {
 		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
 	}

@@ -46,8 +46,8 @@ func ledgerCommand(a *app) *cobra.Command {
 
 // totalFlags are the flags of `ledger init` as they are typed.
 type totalFlags struct {
-	dataset, epsilon, relation, currency string
-	delta, blackBox                      float64
+	dataset, epsilon, relation, unit, currency string
+	delta, blackBox                            float64
 }
 
 const ledgerInitLong = `Register a data set with its total. The total is turned into the currency of a
@@ -78,6 +78,7 @@ func ledgerInit(a *app) *cobra.Command {
 	flags.StringVar(&f.epsilon, "epsilon", "", "the total: a `NUMBER` above 0, or 'ln(3)' (required)")
 	flags.Float64Var(&f.delta, "delta", 1e-6, "the total: a public `NUMBER`, at least 1e-10")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "what is hidden, by `NAME`; every run must have the same")
+	flags.StringVar(&f.unit, "unit", "", "the `COLUMN` that says whose record it is, where every run protects a person's records together")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(), "what is added up, by `NAME`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0, "the `NUMBER` of delta that is kept for black boxes (default half of delta)")
 	return cmd
@@ -85,7 +86,7 @@ func ledgerInit(a *app) *cobra.Command {
 
 // total reads the flags.
 func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
-	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2}
+	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2, Unit: f.unit}
 	if changed("black-box-delta") {
 		t.BlackBox = f.blackBox
 	}
@@ -104,6 +105,9 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	}
 	if t.Currency, err = budget.ParseCurrency(f.currency); err != nil {
 		return t, usagef("--currency must be zcdp or gdp")
+	}
+	if t.Unit != "" && t.Relation != budget.AddRemove {
+		return t, usagef("--unit needs the relation add-remove: under the others the number of records is public")
 	}
 	var bad *budget.TargetError
 	if err := t.Validate(); errors.As(err, &bad) {
@@ -126,10 +130,18 @@ func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget
 	}
 	cost, delta := limit.Value()
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %v)", dataset, path, total.Epsilon, total.Delta, total.Relation)),
+		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %v%s)", dataset, path, total.Epsilon, total.Delta, total.Relation, ofUnit(total.Unit))),
 		report.Paragraph("Total", fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(), digits(cost), digits(delta))),
 		report.Paragraph("Head", head.String()))
 	return err
+}
+
+// ofUnit adds the privacy unit to a relation.
+func ofUnit(column string) string {
+	if column == "" {
+		return ""
+	}
+	return ", unit " + printable(column)
 }
 
 func ledgerShow(a *app) *cobra.Command {
@@ -173,6 +185,7 @@ const ledgerFormat = "dptrain.ledger-show/1"
 type accountJSON struct {
 	Dataset   string    `json:"dataset"`
 	Relation  string    `json:"relation"`
+	Unit      string    `json:"unit,omitempty"`
 	Epsilon   float64   `json:"epsilon"`
 	Delta     float64   `json:"delta"`
 	Currency  string    `json:"currency"`
@@ -203,7 +216,7 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	}{ledgerFormat, book.Head().String(), []accountJSON{}}
 	for _, acc := range accounts {
 		x := accountJSON{
-			acc.Name, acc.Relation, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
+			acc.Name, acc.Relation, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
 			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{},
 		}
 		for _, r := range acc.Runs {
@@ -244,7 +257,7 @@ func accountText(acc *ledger.Account) string {
 		}
 	}
 	s := report.Paragraph("Data set", printable(acc.Name)) +
-		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s), which is %s", acc.Epsilon, acc.Delta, acc.Relation, show(acc.Limit))) +
+		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta, acc.Relation, ofUnit(acc.Unit), show(acc.Limit))) +
 		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +

@@ -78,6 +78,8 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, j.ledger)
 	case errors.Is(err, ledger.ErrRelation):
 		return fmt.Errorf("%w; change privacy.relation", err)
+	case errors.Is(err, ledger.ErrUnit):
+		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
 	}
 	return err
 }
