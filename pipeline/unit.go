@@ -28,7 +28,7 @@ func (p *Pipeline) checkUnit() error {
 // records without a unit none. It comes before the split: everything after it,
 // and every bound for a unit, is about the records that are left.
 func (r *runner) limitUnits(s *mechanism.Session, all dataset.View) dataset.View {
-	unit := r.pipeline.Budget.Unit
+	unit := r.plan.Target().Unit // that of the session, which widens every bound
 	if unit == (budget.Unit{}) {
 		return all
 	}
