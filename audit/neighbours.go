@@ -8,7 +8,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// A Neighbour is a table that differs from another by one record.
+// A Neighbour is a table that differs from another by one record, or by one whole
+// privacy unit.
 type Neighbour struct {
 	Name  string
 	Table *dataset.Table
@@ -19,7 +20,13 @@ type Neighbour struct {
 // at these positions; or with the record at these positions replaced by each
 // kind. Records keep their identity, so that coins drawn for them in another
 // run can be matched. A table without records has neighbours with one.
+//
+// Under add-remove a table with a unit column has neighbours that differ by a whole
+// unit in place of a record.
 func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
+	if t.Schema().Unit != "" && rel == budget.AddRemove {
+		return unitNeighbours(t)
+	}
 	var out []Neighbour
 	add := func(name string, at int, drop bool, record []cell) error {
 		n, err := edit(t, at, drop, record)

@@ -95,7 +95,7 @@ type Explanation struct {
 // normal with correlation [SyntheticCorrelation], in units drawn at random; a
 // declared range is four standard deviations on either side of its middle.
 // Category cells are uniform over the declared list (and "other", where that is
-// kept). No cell is missing. The target is linear in the features, with effects
+// kept). No cell is missing, and where the pipeline protects units every row is one. The target is linear in the features, with effects
 // from the standard normal law, plus normal noise: the true function has the R²
 // [SyntheticR2]. Features that the selection leaves out without looking have no
 // effect.

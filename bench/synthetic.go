@@ -203,5 +203,12 @@ func firstRows(schema dataset.Schema, cols []dataset.ColumnData, n int) (*datase
 			cut[j].Codes = c.Codes[:n:n]
 		}
 	}
-	return dataset.NewTable(schema, cut, nil)
+	var ids []uint64
+	if schema.Unit != "" { // the rows are independent, so each is a unit of its own
+		ids = make([]uint64, n)
+		for i := range ids {
+			ids[i] = uint64(i)
+		}
+	}
+	return dataset.NewTable(schema, cut, ids)
 }

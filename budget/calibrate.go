@@ -50,6 +50,8 @@ type Target struct {
 	Delta       float64
 	Relation    Relation
 	Composition Composition
+	// Unit is who is protected: a record where it is the zero value.
+	Unit Unit
 }
 
 // Validate returns a *TargetError if a field is out of range.
@@ -69,7 +71,7 @@ func (t Target) Validate() error {
 	case t.Composition > Basic:
 		return bad("composition", float64(t.Composition), "unknown composition")
 	}
-	return nil
+	return t.Unit.validate(t.Relation)
 }
 
 // Calibrate prices the tree beneath root: it fills a law into every leaf so that

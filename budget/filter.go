@@ -122,6 +122,10 @@ type Total struct {
 	BlackBox float64
 	Relation Relation
 	Currency Currency
+	// Unit names the column that identifies who is protected, empty where that is one
+	// record. It needs AddRemove. Runs may keep different numbers of a unit's records:
+	// each charges what the whole unit loses.
+	Unit string
 }
 
 // Validate returns a *TargetError if a field is out of range.
@@ -141,6 +145,8 @@ func (t Total) Validate() error {
 		return bad("black-box delta", t.BlackBox, "must leave at least 1e-10 of delta")
 	case t.Currency > GDP:
 		return bad("currency", float64(t.Currency), "unknown currency")
+	case t.Unit != "":
+		return Unit{t.Unit, 1}.validate(t.Relation)
 	}
 	return nil
 }

@@ -107,6 +107,8 @@ type Guarantee struct {
 	Spent       float64
 	Relation    Relation
 	Composition Composition // Basic also when Delta is 0
+	// Unit is that of the target: what Relation adds or removes.
+	Unit Unit
 	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
 	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
 	// rounded up). It is +Inf for a tree with Approximate laws of a positive
@@ -125,7 +127,7 @@ func profileEpsilons() []float64 {
 // Guarantee returns the statement of what the tree costs.
 func (p *Priced) Guarantee() Guarantee {
 	t := p.target
-	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition}
+	g := Guarantee{Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation, Composition: t.Composition, Unit: t.Unit}
 	if t.Delta == 0 {
 		g.Composition = Basic
 	}

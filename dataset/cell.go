@@ -60,16 +60,17 @@ func total(v float64) (float64, class) {
 }
 
 // unitID turns the trimmed text that names a privacy unit into its identity, the
-// first 64 bits of its SHA-256. Two of n units share an identity with odds below
-// n²/2^65, even if somebody picks the names; they would then share their coins.
-// Rows whose unit is missing all belong to one unit.
+// first 64 bits of its SHA-256, and a missing cell into NoUnit. Two of n units share
+// an identity with odds below n²/2^65, or on purpose where somebody picks the names
+// after trying 2^32 of them; they then count as one unit, and each has the
+// protection of a group of two.
 func unitID(text string) uint64 {
 	text = trim(text)
 	if missingWord(text) {
-		text = ""
+		return NoUnit
 	}
 	sum := sha256.Sum256([]byte(text))
-	return binary.LittleEndian.Uint64(sum[:])
+	return min(binary.LittleEndian.Uint64(sum[:]), NoUnit-1)
 }
 
 // column reads the cells of one declared column.

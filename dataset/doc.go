@@ -57,6 +57,17 @@
 // unit column every row is its own unit. The package draws no randomness: callers
 // bring the coins to [View.Split].
 //
+// The cells of a unit column are names, numbers among them: a unit is the trimmed
+// text of its cell, so 7 and 7.0 are two. Of a Parquet column it is the text that a CSV
+// file would hold. Names are hashed as they are read and kept nowhere.
+//
+// A cell that is missing names nobody, and its record is in the table with the
+// identity [NoUnit]. Such records cannot be told apart by person. Each a unit of its
+// own would leave a person with many of them unprotected; all of them one unit would
+// let a person's records decide which of the others' are kept. So [View.Cap], which every
+// run with a unit column begins with, leaves them out: they change nothing, and are only
+// counted ([Stats]).
+//
 // # Passes
 //
 // [Reduce] feeds blocks of rows to mergeable accumulators in parallel and merges

@@ -164,7 +164,7 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	switch {
 	case target == unitField:
 		t.out.ids, err = fillColumn(ctx, t, source, func(v parquet.Value) uint64 {
-			return unitID(string(conv.textOf(v)))
+			return stats.unit(unitID(string(conv.textOf(v))))
 		})
 	case t.rd.cols[target].kind == Numeric:
 		t.out.floats[target], err = fillColumn(ctx, t, source, func(v parquet.Value) float64 {

@@ -9,6 +9,9 @@ type Stats struct {
 	Long    int           `json:"long"`    // lines with more fields than the header
 	Short   int           `json:"short"`   // lines with fewer
 	Columns []ColumnStats `json:"columns"` // in schema order
+	// NoUnit counts the records that name no privacy unit, where the schema has a
+	// unit column. They are left out of the run.
+	NoUnit int `json:"no_unit,omitempty"`
 }
 
 // ColumnStats counts the cells of one column that took the declared missing value
@@ -30,11 +33,20 @@ func newStats(s Schema) *Stats {
 	return st
 }
 
+// unit counts an identity that is none, and returns it.
+func (s *Stats) unit(id uint64) uint64 {
+	if id == NoUnit {
+		s.NoUnit++
+	}
+	return id
+}
+
 // merge adds the counts of o, of the same schema.
 func (s *Stats) merge(o *Stats) {
 	s.Rows += o.Rows
 	s.Long += o.Long
 	s.Short += o.Short
+	s.NoUnit += o.NoUnit
 	for j := range s.Columns {
 		a, b := &s.Columns[j], &o.Columns[j]
 		a.Missing += b.Missing

@@ -39,7 +39,7 @@ func (s *store) record(fields []string, row int) {
 func (s *store) cell(target int, cell string, row int) {
 	if target < 0 {
 		if target == unitField {
-			s.dst.ids[row] = unitID(cell)
+			s.dst.ids[row] = s.stats.unit(unitID(cell))
 		}
 		return
 	}

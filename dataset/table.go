@@ -28,9 +28,9 @@ type ColumnData struct {
 // the slices it is given wherever no cell has to change, and otherwise a copy; do
 // not modify them afterwards.
 //
-// cols follows schema.Columns. ids gives the privacy unit of every record; nil
-// makes the position of a row its identity, and is refused when the schema
-// names a unit column. Without a unit column identities must differ: a record
+// cols follows schema.Columns. ids gives the privacy unit of every record, [NoUnit]
+// for one that has none; nil makes the position of a row its identity, and is
+// refused when the schema names a unit column. Without a unit column identities must differ: a record
 // that shares one has no coin of its own. A table without columns has len(ids) rows.
 //
 // Errors wrap [ErrSchema] and concern shapes only, never the content of a cell.
@@ -71,6 +71,10 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 	}
 	return t, nil
 }
+
+// NoUnit is the identity of a record that names no privacy unit, where the schema
+// has a unit column: [View.Cap] leaves it out.
+const NoUnit uint64 = math.MaxUint64
 
 // maxRows is the largest number of rows a table holds: views index rows by int32.
 const maxRows = math.MaxInt32

@@ -62,11 +62,15 @@ func (a *Account) Refuse(c budget.Charge) error {
 }
 
 // Price returns what a plan costs in the currency of the account. The error wraps
-// ErrRelation if the plan's relation is not the account's.
+// ErrRelation or ErrUnit if the plan's relation or privacy unit is not the account's.
 func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
 	if p.Target().Relation != a.Promise.Relation {
 		return budget.Charge{}, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
 			ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
+	}
+	if unit := p.Target().Unit.Column; unit != a.Promise.Unit {
+		return budget.Charge{}, fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
+			ErrUnit, protects(unit), a.Name, protects(a.Promise.Unit))
 	}
 	return p.Charge(a.Promise.Currency), nil
 }
@@ -109,6 +113,14 @@ func valid(names []string) []string {
 		out = append(out, strings.ToValidUTF8(name, "\uFFFD"))
 	}
 	return out
+}
+
+// protects names a privacy unit.
+func protects(unit string) string {
+	if unit == "" {
+		return "single records"
+	}
+	return fmt.Sprintf("the units of column %.220q", unit)
 }
 
 // Account returns the data set of that name. The error wraps ErrUnknown.
@@ -271,6 +283,8 @@ func (b *Book) reserve(e *Entry) error {
 		return err
 	case r.Relation != a.Relation:
 		return ErrRelation
+	case r.Unit != a.Unit || (r.Unit == "") != (r.MaxRows == 0) || r.MaxRows < 0 || r.MaxRows > budget.MaxUnitRows:
+		return ErrUnit
 	case !r.Charge.Valid() || r.Charge.Cost == 0 && r.Charge.Delta == 0:
 		return errors.New("it costs nothing")
 	}

@@ -46,6 +46,7 @@ type Dataset struct {
 	Name     string        `json:"name"`
 	Relation string        `json:"relation"`
 	Private  []string      `json:"private,omitempty"` // the columns protected by substitute-private-columns
+	Unit     string        `json:"unit,omitempty"`    // column that identifies who is protected; absent: one record
 	Epsilon  float64       `json:"epsilon"`
 	Delta    float64       `json:"delta"`
 	BlackBox float64       `json:"black_box_delta"` // the part of Delta that black boxes may spend
@@ -55,7 +56,7 @@ type Dataset struct {
 
 // Total returns the promise about the data set.
 func (d *Dataset) Total() (budget.Total, error) {
-	t := budget.Total{Epsilon: d.Epsilon, Delta: d.Delta, BlackBox: d.BlackBox}
+	t := budget.Total{Epsilon: d.Epsilon, Delta: d.Delta, BlackBox: d.BlackBox, Unit: d.Unit}
 	var err error
 	if t.Relation, err = budget.ParseRelation(d.Relation); err != nil {
 		return t, err
@@ -78,6 +79,10 @@ type Run struct {
 	// Public lists the columns that the run reads and does not protect, under
 	// substitute-private-columns.
 	Public []string `json:"public,omitempty"`
+	// Unit and MaxRows are the column that identifies who is protected and how many
+	// records of each the run keeps; absent where that is one record.
+	Unit    string `json:"unit,omitempty"`
+	MaxRows int    `json:"max_rows,omitempty"`
 	// CuratorNotes tells that the run writes exact facts for the data's owner,
 	// which no guarantee covers.
 	CuratorNotes bool          `json:"curator_notes"`

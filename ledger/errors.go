@@ -38,6 +38,8 @@ var (
 	ErrRelation = errors.New("ledger: relations do not mix")
 	// ErrPublic: the run uses a column as public that the data set protects.
 	ErrPublic = errors.New("ledger: a protected column is public in the run")
+	// ErrUnit: the run does not protect the data set's privacy unit.
+	ErrUnit = errors.New("ledger: privacy units do not mix")
 	// ErrInvalid: a name or a run that no entry can hold.
 	ErrInvalid = errors.New("ledger: invalid entry")
 	// ErrCommitted: the reservation was committed before.
@@ -65,7 +67,7 @@ func InFile(path string, err error) error {
 	}
 	msg := err.Error()
 	for _, sentinel := range []error{
-		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrInvalid, ErrCommitted,
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrUnit, ErrInvalid, ErrCommitted,
 	} {
 		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
 	}

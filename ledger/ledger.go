@@ -76,7 +76,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 		return Head{}, err
 	}
 	d := &Dataset{
-		Name: name, Relation: total.Relation.String(), Private: private, Epsilon: total.Epsilon, Delta: total.Delta,
+		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit, Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +221,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		}
 		run := &Run{
 			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
-			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public,
+			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
 			CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil

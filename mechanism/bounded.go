@@ -23,10 +23,15 @@ const (
 	// Width bounds b - a where an added record moves every candidate's score
 	// by something in [a, b] (the range lemma, algorithms.md 0.2).
 	Width
+
+	// OfUnit, added to another norm, says that the bound holds between tables that
+	// differ by a whole privacy unit, as it stands (see [perUnit]).
+	OfUnit Norm = 1 << 5
 )
 
 // Bounded is a private value with its sensitivity for the session's relation.
-// Only the accumulators of this package make one.
+// Only the accumulators of this package make one. The sensitivity is that of one
+// record; where the session protects units of several, the release multiplies it.
 type Bounded[T any] struct {
 	value T
 	norm  Norm
@@ -34,8 +39,8 @@ type Bounded[T any] struct {
 	unit  float64 // what one unit is worth, a power of two or a weight
 }
 
-// Sensitivity returns the public bound on the change between neighbouring
-// tables, in the statistic's own measure (not in grid units).
+// Sensitivity returns the public bound on the change between tables that differ
+// by one record, in the statistic's own measure (not in grid units).
 func (b Bounded[T]) Sensitivity() float64 { return b.sens * b.unit }
 
 // Public is a value that may leave: the output of a release, a function of

@@ -45,7 +45,7 @@ func change(a, b Bounded[Vector]) float64 {
 		d := float64(b.value[i] - a.value[i])
 		lo, hi, sum = math.Min(lo, d), math.Max(hi, d), sum+d*d
 	}
-	if a.norm == Width {
+	if a.norm&^OfUnit == Width {
 		return hi - lo
 	}
 	return math.Sqrt(sum)

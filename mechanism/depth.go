@@ -68,11 +68,13 @@ func (p *Points) Set(i int, point []float64) {
 // Add or remove one record: its bucket has one record more or less, and no
 // other bucket changes, because m is fixed and a coin depends on nothing but
 // the record's identity. Substitution: the replaced record keeps its identity
-// (its place), so both versions lie in one bucket.
+// (its place), so both versions lie in one bucket. A whole privacy unit: its records
+// share an identity and so a bucket, which is the only one that changes; the bound
+// stays 1 whatever the unit's size.
 func (p *Points) Bound() Bounded[Cloud] {
 	c := p.cloud
 	c.values = append([]float64(nil), c.values...)
-	return Bounded[Cloud]{c, Replaced, 1, 1}
+	return Bounded[Cloud]{c, Replaced | OfUnit, 1, 1}
 }
 
 // TukeyDepth releases a point of high Tukey depth among m given ones, or
@@ -158,8 +160,8 @@ func (p *Points) Bound() Bounded[Cloud] {
 //
 // Delta is charged once: (e1 + 2e', delta).
 func TukeyDepth(s *Session, name string, x Bounded[Cloud]) (point Public[[]float64], ok bool, err error) {
-	if x.norm != Replaced {
-		return point, false, fmt.Errorf("%w: %q needs a number of points", ErrNorm, s.join(name))
+	if x, err = perUnit(s, name, x, Replaced); err != nil {
+		return point, false, err
 	}
 	c := x.value
 	if c.m < LeastPoints || c.d < 1 {

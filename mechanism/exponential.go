@@ -23,6 +23,10 @@ func (s *stream) choose(scores []int64, scale uint64) int {
 // exponential mechanism is held, so that rounding it up costs nothing visible.
 const scaleBits = 20
 
+// maxChoiceScale is the largest scale of a choice, with scaleBits: its coins are
+// comparisons of 64-bit integers and add nothing up.
+const maxChoiceScale = 1 << 62
+
 // bernoulliExpScaled returns true with probability exp(-gap*2^scaleBits/scale).
 func (s *stream) bernoulliExpScaled(gap, scale uint64) bool {
 	hi, lo := gap>>(64-scaleBits), gap<<scaleBits

@@ -7,15 +7,17 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Mu returns the Gaussian privacy parameter of each draw of a planned Gaussian
-// leaf, a public fact: the draw's noise has the standard deviation
-// sensitivity/Mu, up to rounding. It is 0 for any other name.
+// Mu returns the Gaussian privacy parameter, for one record, of each draw of a
+// planned Gaussian leaf, a public fact: the draw's noise has the standard
+// deviation [Bounded.Sensitivity]/Mu, up to rounding. Where the session protects
+// units of m records that is the m-th part of the law's parameter, which is the
+// unit's. It is 0 for any other name.
 func (s *Session) Mu(name string) float64 {
 	law, ok := s.core.priced.Law(s.join(name))
 	if !ok || law.Kind != budget.Gaussian {
 		return 0
 	}
-	return law.Mu
+	return law.Mu / float64(s.unitRecords())
 }
 
 // GaussianPart is [GaussianDraw] for a draw that is spent in several equal
@@ -30,8 +32,9 @@ func (s *Session) Mu(name string) float64 {
 // leaf was priced as. A draw of which not all parts are released has cost
 // less.
 func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vector]) (Public[[]float64], error) {
-	if x.norm != L2 {
-		return Public[[]float64]{}, fmt.Errorf("%w: %q needs an L2 sensitivity", ErrNorm, s.join(name))
+	x, err := perUnit(s, name, x, L2)
+	if err != nil {
+		return Public[[]float64]{}, err
 	}
 	if len(x.value) == 0 {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))

@@ -19,7 +19,11 @@ func Gaussian(s *Session, name string, x Bounded[Vector]) (Public[[]float64], er
 
 // GaussianDraw is [Gaussian] for draw number draw of a leaf with several.
 func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[[]float64], error) {
-	t, sigma, err := s.takeGaussian(name, draw, x.norm, x.sens, len(x.value))
+	x, err := perUnit(s, name, x, L2)
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	t, sigma, err := s.takeGaussian(name, draw, x.sens, len(x.value))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -38,7 +42,11 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // one, the noise is N(0, sigma^2 I) (algorithms.md 3, ISOMETRIC NOISE). x
 // carries its Frobenius sensitivity. The result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
-	t, sigma, err := s.takeGaussian(name, 0, x.norm, x.sens, len(x.value.Packed))
+	x, err := perUnit(s, name, x, L2)
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	t, sigma, err := s.takeGaussian(name, 0, x.sens, len(x.value.Packed))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -58,10 +66,9 @@ func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]
 	return Public[[]float64]{floats(out, x.unit)}, nil
 }
 
-func (s *Session) takeGaussian(name string, draw int, norm Norm, sens float64, n int) (ticket, uint64, error) {
-	if norm != L2 {
-		return ticket{}, 0, fmt.Errorf("%w: %q needs an L2 sensitivity", ErrNorm, s.join(name))
-	}
+// takeGaussian spends a draw of a Gaussian leaf for n numbers and returns its
+// standard deviation. sens is an L2 sensitivity that perUnit has seen.
+func (s *Session) takeGaussian(name string, draw int, sens float64, n int) (ticket, uint64, error) {
 	if n == 0 {
 		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
 	}
@@ -84,8 +91,9 @@ func (s *Session) takeGaussian(name string, draw int, norm Norm, sens float64, n
 // number draw of a leaf priced as Laplace. (Dwork, McSherry, Nissim and Smith
 // 2006; algorithms.md 0.3)
 func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float64], error) {
-	if x.norm != Absolute {
-		return Public[float64]{}, fmt.Errorf("%w: %q needs an absolute sensitivity", ErrNorm, s.join(name))
+	x, err := perUnit(s, name, x, Absolute)
+	if err != nil {
+		return Public[float64]{}, err
 	}
 	t, err := s.take(name, draw, budget.Laplace)
 	if err != nil {
@@ -108,8 +116,9 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 // algorithms.md 0.2; McSherry and Talwar 2007). It spends draw number draw of
 // a leaf priced as Exponential.
 func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
-	if scores.norm != Width {
-		return Public[int]{}, fmt.Errorf("%w: %q needs the width of the scores' change", ErrNorm, s.join(name))
+	scores, err := perUnit(s, name, scores, Width)
+	if err != nil {
+		return Public[int]{}, err
 	}
 	if len(scores.value) == 0 {
 		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
@@ -120,7 +129,7 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 	}
 	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with scaleBits more
 	// binary digits and rounded up: a larger scale is a smaller epsilon.
-	scale, err := scaleUp(up(scores.sens / t.law.Epsilon * (1 << scaleBits)))
+	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<scaleBits)), maxChoiceScale)
 	if err != nil {
 		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
 	}

@@ -23,7 +23,8 @@ var (
 	// ErrNorm is returned when the sensitivity of the value is not of the kind
 	// that the release needs.
 	ErrNorm = errors.New("mechanism: the sensitivity is of the wrong kind for this release")
-	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units.
+	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units, or that
+	// of a choice 2^62 of its own.
 	ErrScale = errors.New("mechanism: the noise scale leaves the range of the integer grid")
 	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
 	ErrEmpty = errors.New("mechanism: nothing to release")
@@ -145,9 +146,12 @@ func (s *Session) note(t ticket, sensitivity, scale float64) {
 }
 
 // scaleUp returns the smallest integer scale not below x, or ErrScale.
-func scaleUp(x float64) (uint64, error) {
+func scaleUp(x float64) (uint64, error) { return scaleWithin(x, maxScale) }
+
+// scaleWithin is scaleUp with another limit, below 2^63.
+func scaleWithin(x, most float64) (uint64, error) {
 	x = math.Ceil(x)
-	if !(x <= maxScale) {
+	if !(x <= most) {
 		return 0, ErrScale
 	}
 	return uint64(math.Max(x, 1)), nil

@@ -124,15 +124,17 @@ func (t TopK) Validate(d int) error {
 // change of any score when a record is added, which is all that any form needs.
 // It spends every draw of the leaf that Plan returned under this name.
 func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
-	if scores.norm != Width {
-		return Public[[]int]{}, fmt.Errorf("%w: %q needs the width of the scores' change", ErrNorm, s.join(name))
+	wide, err := perUnit(s, name, scores, Width)
+	if err != nil {
+		return Public[[]int]{}, err
 	}
 	if err := t.Validate(len(scores.value)); err != nil {
 		return Public[[]int]{}, fmt.Errorf("%w: %q", err, s.join(name))
 	}
 	if t.Form == Peeling {
-		return t.peel(s, name, scores)
+		return t.peel(s, name, scores) // every round widens by itself
 	}
+	scores = wide
 	kind, draws := budget.Exponential, 1
 	if t.Form == LipschitzExponential {
 		kind = budget.Pure

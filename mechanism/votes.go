@@ -16,6 +16,10 @@ import (
 // bucket votes for is a function of the records in it alone. Buckets must not
 // be balanced, merged or dropped by their size: one record would then move
 // others.
+//
+// They hold for a whole privacy unit as they stand: its records share an identity,
+// hence a coin and a bucket, so a unit added or removed changes the votes of one
+// bucket, as one record does. Releases do not multiply them.
 type Votes struct {
 	d, k   int
 	counts []int64
@@ -72,7 +76,7 @@ func (v *Votes) Scores(candidates []int) Bounded[Vector] {
 	for i, j := range candidates {
 		out[i] = v.counts[j]
 	}
-	return Bounded[Vector]{value: out, norm: Width, sens: 2, unit: 1}
+	return Bounded[Vector]{value: out, norm: Width | OfUnit, sens: 2, unit: 1}
 }
 
 // Counts returns the counts of all candidates, to release with noise.
@@ -87,7 +91,7 @@ func (v *Votes) Counts() Bounded[Vector] {
 		out[j] = c << 20
 	}
 	sens := up(math.Sqrt(float64(min(2*v.k, v.d)))) / countUnit
-	return Bounded[Vector]{value: out, norm: L2, sens: sens, unit: countUnit}
+	return Bounded[Vector]{value: out, norm: L2 | OfUnit, sens: sens, unit: countUnit}
 }
 
 // Law returns the law of a leaf below this session's path, with the number of

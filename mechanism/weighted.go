@@ -21,7 +21,11 @@ type Weighted struct {
 // It spends draw 0 of the leaf name.
 func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, deviations Public[[]float64], err error) {
 	var none Public[[]float64]
-	t, _, err := s.takeGaussian(name, 0, x.norm, x.sens, len(x.value.Values))
+	x, err = perUnit(s, name, x, L2)
+	if err != nil {
+		return none, none, err
+	}
+	t, _, err := s.takeGaussian(name, 0, x.sens, len(x.value.Values))
 	if err != nil {
 		return none, none, err
 	}

@@ -100,7 +100,7 @@ func (p *Plan) pick(low int) branch {
 	return p.branches[0]
 }
 
-// modelMu is the mu of all that the model of a branch releases.
+// modelMu is the mu, for one record, of all that the model of a branch releases.
 func (p *Plan) modelMu(name string) float64 {
 	square := 0.
 	for _, l := range p.Leaves() {
@@ -108,7 +108,7 @@ func (p *Plan) modelMu(name string) float64 {
 			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}
-	return math.Sqrt(square)
+	return math.Sqrt(square) / float64(p.Target().Unit.Records())
 }
 
 // weight is what columns ask of the records, in numbers.

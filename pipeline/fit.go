@@ -83,7 +83,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 		return nil, ErrSchema
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
-	train, held := r.split(s, t.All().Columns(plan.columns))
+	train, held := r.split(s, r.limitUnits(s, t.All().Columns(plan.columns)))
 	out, err := r.train(ctx, s.Sub(trainNode), train)
 	if err != nil {
 		return nil, err
@@ -139,8 +139,8 @@ func (r *runner) stage(name string) func() {
 	return func() { r.seconds[name] += time.Since(start).Seconds() }
 }
 
-// split deals every record, by its own coin, to the training or the held-out
-// part.
+// split deals every record, by the coin of its unit (its own where it is one), to
+// the training or the held-out part.
 func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held dataset.View) {
 	defer r.stage("split")()
 	if r.pipeline.Holdout == 0 {

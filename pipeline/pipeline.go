@@ -25,8 +25,10 @@ var (
 	ErrHoldout = errors.New("pipeline: the held-out share must lie in [0, 0.5]")
 	// ErrShare is returned for a selection share outside (0, 1).
 	ErrShare = errors.New("pipeline: the selection's share must lie in (0, 1)")
-	// ErrUnit is returned for a schema with a privacy-unit column.
-	ErrUnit = errors.New("pipeline: a privacy-unit column is not supported")
+	// ErrUnit is returned where the schema's unit column is not that of the budget,
+	// and for a unit under another relation than add-remove: a unit that is replaced
+	// may bring another number of records, which the other relations make public.
+	ErrUnit = errors.New("pipeline: the privacy unit cannot be protected as asked")
 	// ErrRange is returned when declared scaling meets a column without a
 	// range, and for a declared range that float64 does not resolve.
 	ErrRange = errors.New("pipeline: a usable declared range is needed")
@@ -59,7 +61,7 @@ const DefaultHoldout = .1
 // may be used for any number of runs, also at once.
 type Pipeline struct {
 	// Schema declares the columns that the run reads: candidate features and
-	// the target.
+	// the target, and the unit column where Budget protects units.
 	Schema dataset.Schema
 	// Task is regression.TaskRegression, also when it is empty, or
 	// regression.TaskClassification.
@@ -67,7 +69,8 @@ type Pipeline struct {
 	// Target names the column to predict: a number, or for classification a
 	// category column whose categories are the classes, without other.
 	Target string
-	// Budget is the (epsilon, delta), relation and composition of the run.
+	// Budget is the (epsilon, delta), relation, composition and privacy unit of
+	// the run.
 	Budget budget.Target
 	// Holdout is the share of records, in [0, .5], kept for the private
 	// held-out metric; with 0 there is none.
@@ -180,10 +183,11 @@ func (p *Pipeline) check(plan *Plan) error {
 	switch {
 	case !(p.Holdout >= 0 && p.Holdout <= .5):
 		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
-	case p.Schema.Unit != "":
-		return ErrUnit
 	case p.Fallback != "" && (!MayAbstain(p.Model) || MayAbstain(p.Fallback) || p.Fallback == Auto):
 		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback, p.Model)
+	}
+	if err := p.checkUnit(); err != nil {
+		return err
 	}
 	if err := p.checkRelation(); err != nil {
 		return err

@@ -33,7 +33,7 @@ const answered = .95
 
 // Records returns how many rows a table needs so that a method that may abstain
 // answers about 95% of the time, held-out part included; 0 for a method that
-// always answers.
+// always answers. Rows that a cap on units leaves out do not count.
 func (p *Plan) Records() int { return p.records }
 
 // recordsFor computes Records from the priced plan.
@@ -45,7 +45,7 @@ func (p *Pipeline) recordsFor(b branch, columns []dataset.Column) int {
 	if p.Budget.Relation == budget.AddRemove {
 		// n_lo reaches need with probability answered when the records exceed it
 		// by the margin that n_lo keeps and the lower tail of its noise.
-		scale := 1 / (countShare * p.Budget.Epsilon)
+		scale := float64(p.Budget.Unit.Records()) / (countShare * p.Budget.Epsilon)
 		need += scale * (math.Log(1/(2*countMiss)) + math.Log(1/(2*(1-answered))))
 	}
 	return int(math.Ceil(need / (1 - p.Holdout)))

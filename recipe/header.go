@@ -26,7 +26,7 @@ func (r *Recipe) Validate(header []string) Problems {
 
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
-	names := slices.Concat([]string{r.Data.Target}, r.Data.Exclude, r.Selection.Features)
+	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Selection.Features)
 	for name := range r.Data.Columns {
 		names = append(names, name)
 	}
@@ -44,6 +44,9 @@ type headerCheck struct {
 func (h *headerCheck) present() {
 	if t := h.r.Data.Target; t != "" && !h.names[t] {
 		h.absent(h.r.src.problem, "data.target", "the target", t)
+	}
+	if u := h.r.unitColumn(); u != "" && !h.names[u] {
+		h.absent(h.r.src.problem, "privacy.unit.column", "the unit column", u)
 	}
 	for i, name := range h.r.Data.Exclude {
 		if !h.names[name] {
@@ -80,7 +83,7 @@ func (h *headerCheck) candidates() []string {
 		target = h.header[len(h.header)-1]
 	}
 	var out []string
-	seen := map[string]bool{target: true}
+	seen := map[string]bool{target: true, h.r.unitColumn(): true}
 	for _, name := range h.r.Data.Exclude {
 		seen[name] = true
 	}

@@ -94,6 +94,8 @@ const initTail = `privacy:
   epsilon: 1.0                  # the budget of the whole run; or ln(3)
   delta: %s                  # a public constant, never a function of the number of records
   # relation: add-remove        # or substitute, when the number of records is public
+  # Where one person may have several records, protect the person:
+  # unit: {column: PERSON, max_rows: 4}
 # holdout: %s                  # share of records for the private held-out metric
 # selection: {method: auto}     # or none, or fixed with features: [a, b]
 # model: {method: auto}

@@ -13,7 +13,8 @@ import (
 
 // Pipeline returns the run that the recipe describes for a table with the
 // given header (column names in file order). The candidate features are the
-// columns of the header but the target and the excluded ones, in that order.
+// columns of the header but the target, the excluded ones and the one that
+// identifies the privacy unit, in that order.
 // It is Problems if the recipe and the header do not fit; see
 // [Recipe.Validate].
 func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
@@ -33,6 +34,9 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	}
 	p.Buckets = r.Model.Buckets
 	excluded := map[string]bool{}
+	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
+		excluded[p.Schema.Unit] = true
+	}
 	for _, name := range r.Data.Exclude {
 		excluded[name] = true
 	}
@@ -123,7 +127,11 @@ func (r *Recipe) budget() (budget.Target, error) {
 		return budget.Target{}, err
 	}
 	composition, err := budget.ParseComposition(r.Privacy.Composition)
-	return budget.Target{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Relation: relation, Composition: composition}, err
+	out := budget.Target{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Relation: relation, Composition: composition}
+	if u := r.Privacy.Unit; u != nil {
+		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	return out, err
 }
 
 // column translates what is declared about a column.

@@ -84,6 +84,20 @@ type Privacy struct {
 	// Composition is "tight" (privacy loss distributions) or "basic" (sums of
 	// epsilon, as the papers split it).
 	Composition string `yaml:"composition" json:"composition" jsonschema:"default=tight" jsonschema_description:"How the steps add up: tight (privacy loss distributions) or basic (sums of epsilon)."`
+	// Unit is nil where the record is the unit of protection. It needs the relation
+	// add-remove.
+	Unit *Unit `yaml:"unit,omitempty" json:"unit,omitempty" jsonschema_description:"Who is protected where one person may have several records. Leave out to protect single records."`
+}
+
+// Unit says who is protected where one person may have several records: whoever a
+// value of a column stands for.
+type Unit struct {
+	// Column identifies the unit. It is never a feature. A record whose cell is
+	// missing belongs to nobody and is left out.
+	Column string `yaml:"column" json:"column" jsonschema:"required,minLength=1" jsonschema_description:"The column that says whose record it is, such as patient_id. It is never a feature; a record without a value is left out."`
+	// MaxRows is how many records of a unit the run keeps, 1 to
+	// budget.MaxUnitRows: a public constant. Noise grows in proportion.
+	MaxRows int `yaml:"max_rows" json:"max_rows" jsonschema:"required,minimum=1,maximum=1000" jsonschema_description:"How many records of a unit are kept at most, by lot: a public constant. Noise grows in proportion to it."`
 }
 
 // Scaling says where the ranges of numeric columns come from.
@@ -186,6 +200,15 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 	if r.Ledger != nil && !given["ledger.path"] {
 		r.Ledger.Path = DefaultLedger
 	}
+}
+
+// unitColumn is the column that identifies the privacy unit, "" where there is
+// none.
+func (r *Recipe) unitColumn() string {
+	if r.Privacy.Unit == nil {
+		return ""
+	}
+	return r.Privacy.Unit.Column
 }
 
 // DataFile returns the path of the table: data.path, taken relative to the

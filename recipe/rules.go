@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/tukey"
@@ -285,6 +286,37 @@ func (c *checker) privacy() {
 	case d > 0 && d < MinDelta:
 		c.add("privacy.delta", fmt.Sprintf("privacy.delta must be at least %s, not %s", show(MinDelta), show(d)), "smaller values cannot be told from 0 by the accountant")
 	}
+	if p.Unit != nil {
+		c.unit(*p.Unit)
+	}
+}
+
+// unit checks the privacy unit.
+func (c *checker) unit(u Unit) {
+	switch p := "privacy.unit.column"; {
+	case u.Column == "":
+		c.add(p, p+" is required: the column that says whose record it is", "for example patient_id")
+	case !utf8.ValidString(u.Column):
+		c.add(p, p+" is not UTF-8 text", "")
+	case u.Column == c.r.Data.Target:
+		c.add(p, p+": the target "+quoted(u.Column)+" cannot identify the unit", "name the column that says whose record it is")
+	}
+	if _, declared := c.r.Data.Columns[u.Column]; declared {
+		c.add(child("data.columns", u.Column), "the column "+quoted(u.Column)+" identifies the unit and takes no declaration", "it is never a feature; remove it here")
+	}
+	switch p := "privacy.unit.max_rows"; {
+	case u.MaxRows == 0 && !c.given(p):
+		c.add(p, p+" is required: how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it")
+	case u.MaxRows < 1 || u.MaxRows > budget.MaxUnitRows:
+		c.add(p, fmt.Sprintf("%s must be from 1 to %d, not %d", p, budget.MaxUnitRows, u.MaxRows), "")
+	}
+	switch {
+	case c.bench:
+		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody", "remove it; `dptrain fit` honours it")
+	case c.r.Privacy.Relation != budget.AddRemove.String() && slices.Contains(relations, c.r.Privacy.Relation):
+		c.add("privacy.relation", "privacy.relation must be add-remove with privacy.unit, not "+c.r.Privacy.Relation,
+			"the other relations make the number of records public, and a unit that is replaced may change it")
+	}
 }
 
 func (c *checker) selection() {
@@ -371,6 +403,8 @@ func (c *checker) features() {
 		case f == "":
 		case f == c.r.Data.Target:
 			c.add(item("selection.features", i), "the target "+quoted(f)+" cannot be a feature", "")
+		case f == c.r.unitColumn():
+			c.add(item("selection.features", i), "the column "+quoted(f)+" identifies the privacy unit and cannot be a feature", "")
 		case slices.Contains(c.r.Data.Exclude, f):
 			c.add(item("selection.features", i), "the feature "+quoted(f)+" is excluded in data.exclude", "remove it from one of the two lists")
 		}

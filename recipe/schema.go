@@ -54,7 +54,7 @@ func schema() *generate.Schema {
 		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
 	}
 	// Names are taken as written, so a bare 7 or true is a name too.
-	for _, path := range []string{"data.target", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]"} {
+	for _, path := range []string{"data.target", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]"} {
 		name := at(path)
 		name.Type, name.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
 	}

@@ -52,11 +52,14 @@ func (r *Report) Enter(l Ledger) {
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
 }
 
-// Guarantee is the promise of a run. The unit of protection is one record.
+// Guarantee is the promise of a run.
 type Guarantee struct {
 	Epsilon  float64 `json:"epsilon"` // > 0
 	Delta    float64 `json:"delta"`   // in [0, 1)
 	Relation string  `json:"relation"`
+	// Unit is what the relation adds or removes; nil, and absent from the file,
+	// where that is one record.
+	Unit *Unit `json:"unit,omitempty"`
 	// Mu is the parameter of the smallest Gaussian curve above the profile; nil
 	// (null) when no Gaussian covers it.
 	Mu *float64 `json:"mu"`
@@ -66,6 +69,13 @@ type Guarantee struct {
 	Spent float64 `json:"spent"`
 	// Profile is the delta that holds at other epsilons, in increasing order.
 	Profile []Point `json:"profile"`
+}
+
+// Unit is the unit of protection of a run that keeps at most MaxRows records of
+// everyone whom a value of Column stands for.
+type Unit struct {
+	Column  string `json:"column"`
+	MaxRows int    `json:"max_rows"` // from 1 to 1000
 }
 
 // Point is one point of a privacy profile.
@@ -200,6 +210,9 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 	}
 	if !math.IsInf(g.Mu, 0) {
 		out.Mu = &g.Mu
+	}
+	if u := g.Unit; u != (budget.Unit{}) {
+		out.Unit = &Unit{u.Column, u.MaxRows}
 	}
 	for _, p := range g.Profile {
 		out.Profile = append(out.Profile, Point(p))

@@ -56,7 +56,11 @@ func statement(g Guarantee) string {
 	case "substitute-private-columns":
 		hidden = "What its private columns say"
 	}
-	s := fmt.Sprintf("The unit of protection is one record. %s stays hidden from every reader of the release up to epsilon %s, delta %s", hidden, number(g.Epsilon), number(g.Delta))
+	s := unit(g)
+	if g.Unit != nil {
+		hidden = "Whether it is in the table, with all its records,"
+	}
+	s += fmt.Sprintf(" %s stays hidden from every reader of the release up to epsilon %s, delta %s", hidden, number(g.Epsilon), number(g.Delta))
 	if g.Mu != nil {
 		s += ", mu " + strconv.FormatFloat(*g.Mu, 'g', 4, 64)
 	}
@@ -65,6 +69,18 @@ func statement(g Guarantee) string {
 		s += "All other columns, the target and the number of records count as public. "
 	}
 	return s + "What the recipe states about the data is not protected; report.json lists it."
+}
+
+// unit names the unit of protection.
+func unit(g Guarantee) string {
+	if g.Unit == nil {
+		return "The unit of protection is one record."
+	}
+	records := "records"
+	if g.Unit.MaxRows == 1 {
+		records = "record"
+	}
+	return fmt.Sprintf("The unit of protection is one value of the column %s: at most %d %s of each were used.", shown(g.Unit.Column), g.Unit.MaxRows, records)
 }
 
 func metric(m *R2) string {

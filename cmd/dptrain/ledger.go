@@ -46,9 +46,9 @@ func ledgerCommand(a *app) *cobra.Command {
 
 // totalFlags are the flags of `ledger init` as they are typed.
 type totalFlags struct {
-	dataset, epsilon, relation, currency string
-	delta, blackBox                      float64
-	private                              []string
+	dataset, epsilon, relation, unit, currency string
+	delta, blackBox                            float64
+	private                                    []string
 }
 
 const ledgerInitLong = `Register a data set with its total. The total is turned into the currency of a
@@ -80,6 +80,7 @@ func ledgerInit(a *app) *cobra.Command {
 	flags.Float64Var(&f.delta, "delta", 1e-6, "the total: a public `NUMBER`, at least 1e-10")
 	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "what is hidden, by `NAME`; every run must have the same")
 	flags.StringSliceVar(&f.private, "private", nil, "the `COLUMNS` that are hidden, with relation substitute-private-columns")
+	flags.StringVar(&f.unit, "unit", "", "the `COLUMN` that says whose record it is, where every run protects a person's records together")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(), "what is added up, by `NAME`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0, "the `NUMBER` of delta that is kept for black boxes (default half of delta)")
 	return cmd
@@ -87,7 +88,7 @@ func ledgerInit(a *app) *cobra.Command {
 
 // total reads the flags.
 func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
-	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2}
+	t := budget.Total{Delta: f.delta, BlackBox: f.delta / 2, Unit: f.unit}
 	if changed("black-box-delta") {
 		t.BlackBox = f.blackBox
 	}
@@ -107,10 +108,13 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	if t.Currency, err = budget.ParseCurrency(f.currency); err != nil {
 		return t, usagef("--currency must be zcdp or gdp")
 	}
-	if partly := t.Relation == budget.SubstitutePrivateColumns; partly && len(f.private) == 0 {
+	switch partly := t.Relation == budget.SubstitutePrivateColumns; {
+	case partly && len(f.private) == 0:
 		return t, usagef("--private is required with --relation %s: the columns that are hidden; every run must protect them, or not read them", t.Relation)
-	} else if !partly && len(f.private) > 0 {
+	case !partly && len(f.private) > 0:
 		return t, usagef("--private needs --relation %s; under %s every column is hidden", budget.SubstitutePrivateColumns, t.Relation)
+	case t.Unit != "" && t.Relation != budget.AddRemove:
+		return t, usagef("--unit needs the relation add-remove: under the others the number of records is public")
 	}
 	var bad *budget.TargetError
 	if err := t.Validate(); errors.As(err, &bad) {
@@ -133,10 +137,18 @@ func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget
 	}
 	cost, delta := limit.Value()
 	_, err = fmt.Fprint(a.stdout,
-		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s)", dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private))),
+		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s%s)", dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private), ofUnit(total.Unit))),
 		report.Paragraph("Total", fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(), digits(cost), digits(delta))),
 		report.Paragraph("Head", head.String()))
 	return err
+}
+
+// ofUnit adds the privacy unit to a relation.
+func ofUnit(column string) string {
+	if column == "" {
+		return ""
+	}
+	return ", unit " + printable(column)
 }
 
 func ledgerShow(a *app) *cobra.Command {
@@ -181,6 +193,7 @@ type accountJSON struct {
 	Dataset   string    `json:"dataset"`
 	Relation  string    `json:"relation"`
 	Private   []string  `json:"private,omitempty"`
+	Unit      string    `json:"unit,omitempty"`
 	Epsilon   float64   `json:"epsilon"`
 	Delta     float64   `json:"delta"`
 	Currency  string    `json:"currency"`
@@ -211,7 +224,7 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	}{ledgerFormat, book.Head().String(), []accountJSON{}}
 	for _, acc := range accounts {
 		x := accountJSON{
-			acc.Name, acc.Relation, acc.Private, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
+			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
 			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{},
 		}
 		for _, r := range acc.Runs {
@@ -252,7 +265,7 @@ func accountText(acc *ledger.Account) string {
 		}
 	}
 	s := report.Paragraph("Data set", printable(acc.Name)) +
-		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s), which is %s", acc.Epsilon, acc.Delta, hidden(acc.Relation, acc.Private), show(acc.Limit))) +
+		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta, hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
 		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +

@@ -81,6 +81,8 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 		return fmt.Errorf("%w; change privacy.relation", err)
 	case errors.Is(err, ledger.ErrPublic):
 		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+	case errors.Is(err, ledger.ErrUnit):
+		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
 	}
 	return err
 }

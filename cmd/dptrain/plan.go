@@ -222,7 +222,11 @@ func (b *bill) total() string {
 	if b.Records > 0 {
 		needs = report.Paragraph("Needs", fmt.Sprintf("about %d rows (held-out part included) so that %s answers 95%% of the time; with fewer it abstains more often, and without enough for its buckets always", b.Records, b.Method))
 	}
-	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs +
+	unit := ""
+	if u := g.Unit; u != nil {
+		unit = report.Paragraph("Unit", fmt.Sprintf("the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit", printable(u.Column), u.MaxRows))
+	}
+	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
 		report.Paragraph("Records", records) + b.Ledger.text()

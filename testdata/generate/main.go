@@ -3,6 +3,7 @@
 //
 //	go run ./testdata/generate > testdata/houses.csv
 //	go run ./testdata/generate loans > testdata/loans.csv
+//	go run ./testdata/generate visits > testdata/visits.csv
 package main
 
 import (
@@ -14,8 +15,13 @@ import (
 
 func main() {
 	write := fixture.WriteHouses
-	if len(os.Args) > 1 && os.Args[1] == "loans" {
-		write = fixture.WriteLoans
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "loans":
+			write = fixture.WriteLoans
+		case "visits":
+			write = fixture.WriteVisits
+		}
 	}
 	if err := write(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)

@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Cap returns the view of the records of v that are kept when every unit keeps at most
+// the given number, which is at least 1, and records without a unit ([NoUnit]) none.
+// Of a unit with more, those with the smallest lots are kept, the first of equal ones.
+//
+// lot is called for the records of such units only. It is given the unit's
+// identity, the content of the record (a digest of all its cells in v's columns) and
+// the number of records of this unit with the same content before it. So which records
+// of a unit are kept depends on lot and on the records of that unit, and on nothing else.
+func (v View) Cap(most int, lot func(unit uint64, content [32]byte, copy int) uint64) View {
+	if most < 1 {
+		panic("dataset: Cap: a unit keeps at least one record")
+	}
+	counts := map[uint64]int{}
+	for k := range v.Len() {
+		counts[v.ID(k)]++
+	}
+	large := map[uint64][]int32{} // positions in v
+	kept := make([]bool, v.Len())
+	for k := range v.Len() {
+		switch id := v.ID(k); {
+		case id == NoUnit:
+		case counts[id] > most:
+			large[id] = append(large[id], int32(k))
+		default:
+			kept[k] = true
+		}
+	}
+	draw := newDrawer(v)
+	for id, rows := range large {
+		for _, k := range draw.smallest(id, rows, most, lot) {
+			kept[k] = true
+		}
+	}
+	var rows []int32
+	for k, keep := range kept {
+		if keep {
+			rows = append(rows, int32(k))
+		}
+	}
+	return v.Select(rows)
+}
+
+// drawer draws the lots of the records of one unit after the other.
+type drawer struct {
+	floats [][]float64
+	codes  [][]int32
+	cells  []byte
+}
+
+func newDrawer(v View) *drawer {
+	d := &drawer{}
+	for j := range v.Schema().Columns {
+		all := v.Block(0, v.Len())
+		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Codes(j, nil))
+	}
+	return d
+}
+
+// content returns the SHA-256 of the cells of a record of the view, in an encoding
+// that depends on the schema alone.
+func (d *drawer) content(k int32) [32]byte {
+	b := d.cells[:0]
+	for j, x := range d.floats {
+		if x == nil {
+			b = binary.LittleEndian.AppendUint32(b, uint32(d.codes[j][k]))
+			continue
+		}
+		v := x[k]
+		if v != v {
+			v = math.NaN() // the one with the usual bits
+		}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	d.cells = b
+	return sha256.Sum256(b)
+}
+
+// smallest returns the given number of rows of a unit, those with the smallest lots.
+func (d *drawer) smallest(unit uint64, rows []int32, most int, lot func(uint64, [32]byte, int) uint64) []int32 {
+	type ticket struct {
+		lot uint64
+		row int32
+	}
+	tickets := make([]ticket, len(rows))
+	copies := map[[32]byte]int{}
+	for i, k := range rows {
+		content := d.content(k)
+		tickets[i] = ticket{lot(unit, content, copies[content]), k}
+		copies[content]++
+	}
+	slices.SortStableFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.lot, b.lot) })
+	for i, t := range tickets[:most] {
+		rows[i] = t.row
+	}
+	return rows[:most]
+}

@@ -1,0 +1,65 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+)
+
+// unitRecords returns m, how many records of the table a privacy unit has at most
+// once the table is capped: a public fact, 1 where the record is the unit.
+func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records() }
+
+// perUnit is the one place where a bound for a record becomes the bound for a unit
+// that is protected: every release hands its input through it. It returns x with
+// the sensitivity between tables that differ by a whole unit of at most m records,
+// or [ErrNorm] for a sensitivity of another kind than the release needs.
+//
+// Let T and T' be capped tables of which T' has one unit less, and let
+// r_1, ..., r_k, k <= m, be that unit's records in T. Which records of the others
+// are kept does not depend on that unit (see [Lots]), so T' = T without r_1..r_k, and
+// T = T_0, T_1, ..., T_k = T' with T_i = T_(i-1) without r_i are tables of which
+// each two in a row differ by one record. The coins and lots are fixed, and so is
+// everything released before, so a statistic f is the same function on all of them,
+// and its bound for one record, which holds for any table, holds at every step:
+//
+//   - L2 and Absolute: |f(T) - f(T')| <= sum |f(T_(i-1)) - f(T_i)| <= m sens, by the
+//     triangle inequality. For a unit whose records are all alike a sum attains it.
+//   - Width: where an added record moves every score by something in [a, b], k records
+//     move it by something in [k a, k b], of width k (b - a) <= m sens.
+//
+// A bound with [OfUnit] is about buckets, into which units go as a whole: it is
+// the unit's bound already. The noise grows with the sensitivity while the law, the
+// price in the plan, stays: what the accountant adds up is the loss of a unit.
+func perUnit[T any](s *Session, name string, x Bounded[T], kind Norm) (Bounded[T], error) {
+	if x.norm&^OfUnit != kind {
+		return x, fmt.Errorf("%w: %q needs %s", ErrNorm, s.join(name), kind)
+	}
+	if m := s.unitRecords(); m > 1 && x.norm&OfUnit == 0 {
+		x.sens, x.norm = timesUp(float64(m), x.sens), x.norm|OfUnit
+	}
+	return x, nil
+}
+
+// timesUp returns a b, rounded up where it is not exact.
+func timesUp(a, b float64) float64 {
+	c := a * b
+	if math.FMA(a, b, -c) > 0 { // the exact product exceeds c
+		c = math.Nextafter(c, math.Inf(1))
+	}
+	return c
+}
+
+// String says what a sensitivity bounds.
+func (n Norm) String() string {
+	switch n &^ OfUnit {
+	case L2:
+		return "an L2 sensitivity"
+	case Absolute:
+		return "an absolute sensitivity"
+	case Width:
+		return "the width of the scores' change"
+	case Replaced:
+		return "a number of points"
+	}
+	return fmt.Sprintf("norm(%d)", uint8(n))
+}
