@@ -18,7 +18,7 @@ var ErrOptions = errors.New("audit: the number of runs is at least 100 and the c
 // Defaults of [Options]. The confidence is that of everything that one call
 // says together.
 const (
-	DefaultRuns       = 2000
+	DefaultRuns       = 10_000
 	DefaultDraws      = 200_000
 	DefaultConfidence = .99
 )
