@@ -51,6 +51,7 @@ func verbs(a *app) []*cobra.Command {
 		initCommand(a),
 		checkCommand(a),
 		planCommand(a),
+		auditCommand(a),
 		predictCommand(a),
 		ledgerCommand(a),
 		reportCommand(a),

@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"math"
+	"slices"
+)
+
+// The number of single values whose threshold events are tried, and of
+// thresholds of a score.
+const (
+	singles    = 16
+	thresholds = 96
+)
+
+// A score turns what one run released into a number: a weighted sum of values,
+// each moved into its usual range first, or one value as it is.
+type score struct {
+	single  int // index of the value, or -1
+	weights []float64
+	lo, hi  []float64
+}
+
+func (s score) of(x []float64) float64 {
+	if s.single >= 0 {
+		return x[s.single]
+	}
+	sum := 0.
+	for k, w := range s.weights {
+		if w != 0 {
+			sum += w * min(max(x[k], s.lo[k]), s.hi[k])
+		}
+	}
+	return sum
+}
+
+// An event is that the score of a run is at least, or below, a threshold; it is
+// expected to be likelier on side than on the other.
+type event struct {
+	score score
+	at    float64
+	below bool
+	side  int
+}
+
+func (e event) holds(x []float64) bool { return (e.score.of(x) < e.at) == e.below }
+
+// learned is what the first half of the runs found: the events that promise the
+// largest bounds.
+type learned struct {
+	epsilon, mu           event
+	epsilonGuess, muGuess float64
+}
+
+// learn looks for the events that tell two sides apart best. runs[side] are
+// what the runs on a side released, all of equal length, no value NaN.
+//
+// The linear score is that of linear discriminants with a diagonal covariance:
+// weights (mean1 - mean0)/variance. For independent Gaussian noise it is the
+// logarithm of the likelihood ratio, and for a choice among candidates (one
+// value a candidate, 1 where it was chosen) nearly so.
+func learn(runs [2][][]float64, delta, z float64) learned {
+	out := learned{}
+	n := min(len(runs[0]), len(runs[1]))
+	for _, s := range scores(runs) {
+		var values [2][]float64
+		for side := range values {
+			values[side] = make([]float64, n)
+			for i := range n {
+				values[side][i] = s.of(runs[side][i])
+			}
+			slices.Sort(values[side])
+		}
+		for _, at := range cuts(values) {
+			out.consider(s, at, values, delta, z)
+		}
+	}
+	return out
+}
+
+// consider tries the two events of a threshold, each in both directions.
+func (l *learned) consider(s score, at float64, values [2][]float64, delta, z float64) {
+	n := float64(len(values[0]))
+	var below [2]float64
+	for side, v := range values {
+		k, _ := slices.BinarySearch(v, at)
+		below[side] = float64(k)
+	}
+	for side := range values {
+		for _, under := range []bool{true, false} {
+			p, q := below[side], below[1-side]
+			if !under {
+				p, q = n-p, n-q
+			}
+			// Wilson's interval stands in for the exact one: it only decides what
+			// is looked at on the second half.
+			low, _ := wilson(p, n, z)
+			_, high := wilson(q, n, z)
+			e := event{s, at, under, side}
+			if g := epsilonOf(low, high, delta); g > l.epsilonGuess {
+				l.epsilon, l.epsilonGuess = e, g
+			}
+			if g := muOf(low, high); g > l.muGuess {
+				l.mu, l.muGuess = e, g
+			}
+		}
+	}
+}
+
+func wilson(k, n, z float64) (lo, hi float64) {
+	p, z2 := k/n, z*z/n
+	center, half := (p+z2/2)/(1+z2), z*math.Sqrt(p*(1-p)/n+z2/(4*n))/(1+z2)
+	return max(center-half, 0), min(center+half, 1)
+}
+
+// cuts returns thresholds at quantiles of both sides, and just above the
+// smallest values.
+func cuts(values [2][]float64) []float64 {
+	n := len(values[0])
+	var out []float64
+	for _, v := range values {
+		for i := 1; i < thresholds; i++ {
+			// The tails are cut more finely than the middle.
+			u := float64(i) / thresholds
+			q := u * u * (3 - 2*u)
+			x := v[min(int(q*float64(n)), n-1)]
+			out = append(out, x, math.Nextafter(x, math.Inf(1)))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// scores returns the scores that are tried.
+func scores(runs [2][][]float64) []score {
+	width := len(runs[0][0])
+	linear := score{single: -1, weights: make([]float64, width), lo: make([]float64, width), hi: make([]float64, width)}
+	strength := make([]float64, width)
+	column := [2][]float64{make([]float64, len(runs[0])), make([]float64, len(runs[1]))}
+	for k := range width {
+		var both []float64
+		for side, r := range runs {
+			for i, x := range r {
+				column[side][i] = x[k]
+			}
+			both = append(both, column[side]...)
+		}
+		slices.Sort(both)
+		lo, hi := both[len(both)/200], both[len(both)-1-len(both)/200]
+		linear.lo[k], linear.hi[k] = lo, hi
+		m0, v0 := moments(column[0], lo, hi)
+		m1, v1 := moments(column[1], lo, hi)
+		if lo == hi { // nearly constant: only its own events can tell
+			if both[0] != both[len(both)-1] {
+				strength[k] = 1e-3
+			}
+			continue
+		}
+		v := (v0+v1)/2 + 1e-12*(hi-lo)*(hi-lo)
+		linear.weights[k] = (m1 - m0) / v
+		spread := math.Log((v0 + 1e-9*v) / (v1 + 1e-9*v))
+		strength[k] = (m1-m0)*(m1-m0)/v + spread*spread/4
+	}
+	out := []score{linear}
+	order := make([]int, width)
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(strength[b], strength[a]) })
+	for _, k := range order[:min(singles, width)] {
+		if strength[k] > 0 {
+			out = append(out, score{single: k})
+		}
+	}
+	return out
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// moments are mean and variance of values moved into [lo, hi].
+func moments(x []float64, lo, hi float64) (mean, variance float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += min(max(v, lo), hi) / n
+	}
+	for _, v := range x {
+		d := min(max(v, lo), hi) - mean
+		variance += d * d / n
+	}
+	return mean, variance
+}

@@ -1,0 +1,231 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// ErrOptions is returned for options out of range.
+var ErrOptions = errors.New("audit: the number of runs is at least 100 and the confidence within (0, 1)")
+
+// Defaults of [Options]. The confidence is that of everything that one call
+// says together.
+const (
+	DefaultRuns       = 10_000
+	DefaultDraws      = 200_000
+	DefaultConfidence = .99
+)
+
+// Options say how long an audit looks.
+type Options struct {
+	// Runs is how often a whole pipeline runs on each of two tables, at least
+	// 100; 0 means DefaultRuns. Half of them choose the event that is looked at
+	// and the other half measures it.
+	Runs int
+	// Draws is the same for single steps; 0 means DefaultDraws. A step that is
+	// slow (the Tukey mechanism) takes a hundredth of it.
+	Draws int
+	// Confidence, in (0, 1), is how sure the bounds are; 0 means
+	// DefaultConfidence.
+	Confidence float64
+	// Progress, if set, is told of the share of the work that is done, from one
+	// goroutine at a time.
+	Progress func(done float64)
+}
+
+func (o Options) filled() (Options, error) {
+	if o.Runs == 0 {
+		o.Runs = DefaultRuns
+	}
+	if o.Draws == 0 {
+		o.Draws = DefaultDraws
+	}
+	if o.Confidence == 0 {
+		o.Confidence = DefaultConfidence
+	}
+	if o.Runs < 100 || o.Draws < 100 || !(o.Confidence > 0 && o.Confidence < 1) {
+		return o, fmt.Errorf("%w: %d runs, %d draws, confidence %v", ErrOptions, o.Runs, o.Draws, o.Confidence)
+	}
+	return o, nil
+}
+
+// A Measure is what the runs of an audit showed: lower bounds, which hold
+// together with the stated confidence.
+type Measure struct {
+	// Epsilon is a lower bound of epsilon at Delta; 0 when none was found.
+	Epsilon float64
+	// Mu is a lower bound of the mu of a Gaussian trade-off curve; 0 when none
+	// was found. It says how private the mechanism is if its curve is Gaussian,
+	// and is a violation only of a claim about mu.
+	Mu         float64
+	Delta      float64
+	Confidence float64
+	Runs       int // on each side
+}
+
+// A trial carries one run out on side 0 or 1 of a pair of neighbours and
+// returns what it released, always as many numbers. It is called from several
+// goroutines at once.
+type trial func(ctx context.Context, side int) ([]float64, error)
+
+// learnedCells bounds the memory of the runs that choose the event.
+const learnedCells = 1 << 23
+
+// measure runs the trials, one a pair of neighbours, and returns lower bounds
+// that hold together with probability at least 1 - alpha.
+//
+// The runs of the first half are divided among the pairs; the event with the
+// largest promise, whichever the pair, is counted on the second half, whose runs
+// are independent of the choice. So the four Clopper–Pearson ends, at alpha/4
+// each, hold whatever was chosen. Neighbours are a symmetric relation: either
+// side may be the one on which the event is likelier.
+func measure(ctx context.Context, trials []trial, runs int, alpha, delta float64, step func(done float64)) (Measure, error) {
+	out := Measure{Delta: delta, Confidence: 1 - alpha, Runs: runs}
+	z := distuv.UnitNormal.Quantile(1 - alpha/4)
+	var best learned
+	var epsilonPair, muPair int
+	first := runs / 2
+	each := max(first/len(trials), 1)
+	for k, t := range trials {
+		data, err := gather(ctx, t, each, func(done float64) { step((float64(k) + done) / float64(2*len(trials))) })
+		if err != nil {
+			return out, err
+		}
+		l := learn(data, delta, z)
+		if l.epsilonGuess > best.epsilonGuess {
+			best.epsilon, best.epsilonGuess, epsilonPair = l.epsilon, l.epsilonGuess, k
+		}
+		if l.muGuess > best.muGuess {
+			best.mu, best.muGuess, muPair = l.mu, l.muGuess, k
+		}
+	}
+	if best.muGuess == 0 && best.epsilonGuess == 0 {
+		return out, nil // nothing to look at
+	}
+	events := []event{best.epsilon, best.mu}
+	pairs := []int{epsilonPair, muPair}
+	if best.epsilonGuess == 0 {
+		events[0], pairs[0] = events[1], muPair
+	}
+	if best.muGuess == 0 {
+		events[1], pairs[1] = events[0], epsilonPair
+	}
+	var counts [2][2]int // of an event, on the side where it is likelier and on the other
+	second := runs - first
+	var err error
+	if pairs[0] == pairs[1] {
+		counts, err = count(ctx, trials[pairs[0]], second, events, func(done float64) { step(.5 + done/2) })
+	} else {
+		second /= 2
+		for k := range events {
+			var c [2][2]int
+			c, err = count(ctx, trials[pairs[k]], second, []event{events[k], events[k]}, func(done float64) { step(.5 + (float64(k)+done)/4) })
+			if err != nil {
+				break
+			}
+			counts[k] = c[0]
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Epsilon = epsilonOf(atLeast(counts[0][0], second, alpha/4), atMost(counts[0][1], second, alpha/4), delta)
+	out.Mu = muOf(atLeast(counts[1][0], second, alpha/4), atMost(counts[1][1], second, alpha/4))
+	return out, nil
+}
+
+// gather carries runs out on both sides, fewer where they release so much that
+// they would fill the memory.
+func gather(ctx context.Context, t trial, runs int, step func(done float64)) ([2][][]float64, error) {
+	var out [2][][]float64
+	probe, err := t(ctx, 0)
+	if err != nil {
+		return out, err
+	}
+	runs = max(min(runs, learnedCells/max(len(probe), 1)), 8)
+	for side := range out {
+		out[side] = make([][]float64, runs)
+	}
+	err = parallel(ctx, 2*runs, step, func(i int) error {
+		x, err := t(ctx, i%2)
+		out[i%2][i/2] = tame(x)
+		return err
+	})
+	return out, err
+}
+
+// count counts two events over fresh runs on both sides.
+func count(ctx context.Context, t trial, runs int, events []event, step func(done float64)) ([2][2]int, error) {
+	var hits [2][2]atomic.Int64
+	err := parallel(ctx, 2*runs, step, func(i int) error {
+		x, err := t(ctx, i%2)
+		if err != nil {
+			return err
+		}
+		x = tame(x)
+		for k, e := range events {
+			if e.holds(x) {
+				side := 1
+				if i%2 == e.side {
+					side = 0
+				}
+				hits[k][side].Add(1)
+			}
+		}
+		return nil
+	})
+	var out [2][2]int
+	for k := range out {
+		for side := range out[k] {
+			out[k][side] = int(hits[k][side].Load())
+		}
+	}
+	return out, err
+}
+
+// tame replaces what is not a number, so that every value can be compared.
+func tame(x []float64) []float64 {
+	for k, v := range x {
+		if v != v {
+			x[k] = -math.MaxFloat64
+		}
+	}
+	return x
+}
+
+// parallel calls f for 0 to n-1 on all cores and returns the first error.
+func parallel(ctx context.Context, n int, step func(done float64), f func(i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next, done atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := next.Add(1) - 1
+				if i >= int64(n) {
+					return
+				}
+				if err := f(int(i)); err != nil {
+					cancel(err)
+					return
+				}
+				if d := done.Add(1); d%int64(max(n/50, 1)) == 0 {
+					mu.Lock()
+					step(float64(d) / float64(n))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// A Pair is two neighbouring tables.
+type Pair struct {
+	Name   string
+	Tables [2]*dataset.Table
+}
+
+// crowdRows is the number of ordinary records of the pairs that have some.
+const crowdRows = 12
+
+// Pairs makes neighbouring tables from the public description of a pipeline: an
+// extreme record alone, the same beside a few ordinary ones, and where the number
+// of records is public an extreme record in place of the opposite one. No
+// row of a real table is needed.
+//
+// Few records are the worst case for a model: what the others are like does not
+// hide one more, and noise is all that does.
+func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
+	var out []Pair
+	for _, c := range []struct {
+		name  string
+		rows  int
+		apart bool
+	}{
+		{"an extreme record alone", 0, true},
+		{"an extreme record beside a few ordinary ones", crowdRows, true},
+		{"an extreme record whose target disagrees with a few ordinary ones", crowdRows, false},
+	} {
+		pair := Pair{Name: c.name}
+		for side := range pair.Tables {
+			rows := make([][]cell, 0, c.rows+1)
+			for i := range c.rows {
+				rows = append(rows, ordinary(p, i))
+			}
+			if v := sign(p.Budget.Relation, side); v != 0 {
+				rows = append(rows, extreme(p, v, c.apart))
+			}
+			var err error
+			if pair.Tables[side], err = tableOf(p.Schema, rows); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, pair)
+	}
+	return out, nil
+}
+
+// reach returns the ends of a column: those declared, or numbers that are
+// extreme beside what the crowd has.
+func reach(c dataset.Column) (lo, hi float64) {
+	if c.Ranged {
+		return c.Lower, c.Upper
+	}
+	return -1, 1
+}
+
+// ordinary is record i of the crowd: columns that are not aligned with one
+// another and a target that leans on the first.
+func ordinary(p *pipeline.Pipeline, i int) []cell {
+	out := make([]cell, len(p.Schema.Columns))
+	for j, c := range p.Schema.Columns {
+		if c.Kind == dataset.Category {
+			out[j].code = int32((i + j) % max(len(c.Categories), 1))
+			continue
+		}
+		lo, hi := reach(c)
+		wave := math.Sin(float64((i + 1) * (j + 2)))
+		if c.Name == p.Target {
+			wave = math.Sin(float64(2 * (i + 1)))
+		}
+		out[j].float = lo + (hi-lo)*(.5+.35*wave)
+	}
+	return out
+}
+
+// extreme is the record in which the tables differ: every column at one end. If
+// only private columns may change, the others stay at their upper end.
+func extreme(p *pipeline.Pipeline, sign int, agrees bool) []cell {
+	out := make([]cell, len(p.Schema.Columns))
+	for j, c := range p.Schema.Columns {
+		s := sign
+		if p.Budget.Relation == budget.SubstitutePrivateColumns && !c.Private {
+			s = 1
+		}
+		if c.Name == p.Target && !agrees && p.Budget.Relation != budget.SubstitutePrivateColumns {
+			s = -1
+		}
+		switch lo, hi := reach(c); {
+		case c.Kind == dataset.Category && s > 0:
+			out[j].code = int32(max(len(c.Categories)-1, 0))
+		case c.Kind == dataset.Category:
+		case s > 0:
+			out[j].float = hi
+		default:
+			out[j].float = lo
+		}
+	}
+	return out
+}
+
+// tableOf makes a table of records; their identities are their positions, so a
+// replaced record keeps its own.
+func tableOf(schema dataset.Schema, rows [][]cell) (*dataset.Table, error) {
+	columns := make([]dataset.ColumnData, len(schema.Columns))
+	for j, c := range schema.Columns {
+		for _, r := range rows {
+			if c.Kind == dataset.Category {
+				columns[j].Codes = append(columns[j].Codes, r[j].code)
+			} else {
+				columns[j].Floats = append(columns[j].Floats, r[j].float)
+			}
+		}
+	}
+	return dataset.NewTable(schema, columns, nil)
+}

@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// ErrStatistic is returned for a statistic that has no bound under the relation,
+// or that is released under another law than the one that was asked for.
+var ErrStatistic = errors.New("audit: the statistic is not released so")
+
+// Step measures one step of a plan: all draws of a law, spent on a statistic
+// through a session, on a pair of neighbours that is meant to be the worst.
+// Delta is that at which epsilon is measured.
+func Step(ctx context.Context, x Statistic, law budget.Law, rel budget.Relation, delta float64, o Options) (Measure, error) {
+	return step(ctx, x, law, rel, delta, o, mechanism.NewSession)
+}
+
+// step is Step with sessions that open makes.
+func step(ctx context.Context, x Statistic, law budget.Law, rel budget.Relation, delta float64, o Options, open func(*budget.Priced) (*mechanism.Session, error)) (Measure, error) {
+	o, err := o.filled()
+	if err != nil {
+		return Measure{}, err
+	}
+	if !x.Supports(rel) || x.Kind != law.Kind {
+		return Measure{}, fmt.Errorf("%w: %s as %v under %v", ErrStatistic, x.Name, law.Kind, rel)
+	}
+	priced, err := budget.Calibrate(budget.Seq("audit", budget.FixedLeaf("step", law)), budget.Target{Epsilon: 1e6, Delta: .9, Relation: rel})
+	if err != nil {
+		return Measure{}, err
+	}
+	var sides [2]release
+	for side := range sides {
+		s, err := open(priced)
+		if err != nil {
+			return Measure{}, err
+		}
+		if sides[side], err = x.prepare(ctx, s, law, side); err != nil {
+			return Measure{}, err
+		}
+	}
+	draws := law.Draws
+	if x.Single {
+		draws = 1
+	}
+	run := func(_ context.Context, side int) ([]float64, error) {
+		s, err := open(priced)
+		if err != nil {
+			return nil, err
+		}
+		var out []float64
+		for i := range draws {
+			values, err := sides[side](s, "step", i)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, values...)
+		}
+		return out, nil
+	}
+	runs := o.Draws
+	if x.slow {
+		runs = max(runs/100, 100)
+	}
+	progress := o.Progress
+	if progress == nil {
+		progress = func(float64) {}
+	}
+	return measure(ctx, []trial{run}, runs, 1-o.Confidence, delta, progress)
+}

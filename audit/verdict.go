@@ -1,0 +1,235 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// A Verdict says what an audit of a pipeline found. It certifies nothing: a
+// measure below the claim means that no violation was found.
+type Verdict struct {
+	// Claim is what the plan promises.
+	Claim budget.Guarantee
+	// Leaves has the steps of the plan in its order, each measured by itself.
+	Leaves []Leaf
+	// Whole is the run: what it publishes on pairs of neighbouring tables, with
+	// epsilon at the promised delta.
+	Whole Measure
+	// Pairs names the tables that were tried for Whole.
+	Pairs []string
+	// Confidence is that of all measures together.
+	Confidence float64
+}
+
+// A Leaf is a step of a plan.
+type Leaf struct {
+	Path string
+	Law  budget.Law
+	// Statistic is the name of that which was released; empty for a step that
+	// has no pair of neighbours under the relation, because it does not depend on
+	// records at all.
+	Statistic string
+	// Epsilon and Mu are what all draws of the law cost at the delta of the run;
+	// Mu is 0 for a law that is not Gaussian.
+	Epsilon, Mu float64
+	Measure     Measure
+}
+
+// Measured is the lower bound of the leaf's epsilon: for a Gaussian law, whose
+// curve is known, that of the curve with the measured mu, if it is larger.
+func (l Leaf) Measured() float64 {
+	if l.Law.Kind != budget.Gaussian || l.Measure.Mu == 0 {
+		return l.Measure.Epsilon
+	}
+	return max(l.Measure.Epsilon, budget.GaussianEpsilon(l.Measure.Mu, l.Measure.Delta))
+}
+
+// Violation reports whether more was measured than is claimed.
+func (l Leaf) Violation() bool {
+	return l.Measure.Epsilon > l.Epsilon || l.Law.Kind == budget.Gaussian && l.Measure.Mu > l.Mu
+}
+
+// Violations lists what was measured above its claim: paths of leaves, and "run"
+// for the whole. With the stated confidence it is empty for a correct
+// implementation.
+func (v Verdict) Violations() []string {
+	var out []string
+	for _, l := range v.Leaves {
+		if l.Violation() {
+			out = append(out, l.Path)
+		}
+	}
+	if v.Whole.Epsilon > v.Claim.Epsilon || v.Whole.Mu > v.Claim.Mu {
+		out = append(out, "run")
+	}
+	return out
+}
+
+// Pipeline audits a pipeline: each step of its plan by [Step], on the statistic
+// of that kind of step, and the whole run on the tables of [Pairs], by all that
+// it publishes. It reads no table. The confidence of o is that of the whole
+// verdict: with k measures each has the odds (1-confidence)/k of being wrong.
+func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, error) {
+	o, err := o.filled()
+	if err != nil {
+		return Verdict{}, err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return Verdict{}, err
+	}
+	leaves := plan.Leaves()
+	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
+	each := o
+	each.Confidence = 1 - (1-o.Confidence)/float64(len(leaves)+1)
+	progress := o.Progress
+	if progress == nil {
+		progress = func(float64) {}
+	}
+	// Whole runs take about as long as all steps.
+	done := map[string]Measure{}
+	for i, l := range leaves {
+		each.Progress = func(d float64) { progress((float64(i) + d) / float64(2*len(leaves))) }
+		leaf, err := auditLeaf(ctx, l, p.Budget, each, done)
+		if err != nil {
+			return out, err
+		}
+		out.Leaves = append(out.Leaves, leaf)
+	}
+	each.Progress = func(d float64) { progress(.5 + d/2) }
+	out.Whole, out.Pairs, err = whole(ctx, p, plan, each)
+	return out, err
+}
+
+// auditLeaf measures a leaf, or takes the measure of one with the same law and
+// statistic from done.
+func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o Options, done map[string]Measure) (Leaf, error) {
+	out := Leaf{Path: l.Path, Law: l.Law}
+	curve, err := budget.Compose(l.Law)
+	if err != nil {
+		return out, err
+	}
+	out.Epsilon = curve.Epsilon(target.Delta)
+	if l.Law.Kind == budget.Gaussian {
+		out.Mu = l.Law.Mu * math.Sqrt(float64(l.Law.Draws))
+	}
+	x, law, ok := statisticOf(l, target.Relation)
+	if !ok {
+		return out, nil
+	}
+	out.Statistic = x.Name
+	key := fmt.Sprintf("%s %+v", x.Name, law)
+	m, ok := done[key]
+	if !ok {
+		if m, err = Step(ctx, x, law, target.Relation, target.Delta, o); err != nil {
+			return out, err
+		}
+		done[key] = m
+	}
+	out.Measure = m
+	return out, nil
+}
+
+// statisticOf returns what a leaf is audited by: the statistic of steps of its
+// name, or else one of its law. A statistic that is released in one draw cannot
+// stand for a step of several.
+func statisticOf(l budget.PricedLeaf, rel budget.Relation) (Statistic, budget.Law, bool) {
+	names := strings.Split(l.Path, "/")
+	last := names[len(names)-1]
+	for _, name := range append(byName(last), byKind(l.Law.Kind)...) {
+		x, ok := statisticNamed(name)
+		several := x.Single && l.Law.Draws > 1 && x.Name != "one-shot"
+		if ok && x.Kind == l.Law.Kind && !several && x.Supports(rel) {
+			return x, l.Law, true
+		}
+	}
+	return Statistic{}, l.Law, false
+}
+
+func byName(leaf string) []string {
+	return map[string][]string{
+		"count": {"count"}, "records": {"count"}, "agreement": {"agreement", "agreement sum"},
+		"exponents": {"histogram"}, "bins": {"histogram"}, "fine-bins": {"histogram"}, "counts": {"histogram"}, "confusion": {"histogram"},
+		"gram": {"private blocks", "gram"}, "eigenvalue": {"eigenvalue"}, "moments": {"cross"}, "gradients": {"cross"}, "linear": {"cross"},
+		"residuals": {"bin sums"}, "shapes": {"bin sums"}, "sums": {"sums"}, "stats": {"class statistics"}, "svm": {"minimizer"},
+		"sublasso": {"one-shot"}, "kendall": {"kendall", "one-shot"}, "center": {"products"}, "residual-scale": {"ranks"}, "tukey": {"tukey"},
+	}[leaf]
+}
+
+// byKind is what stands for a step whose own statistic is not among Statistics
+// under the relation. Under private columns it is one of the public relation
+// that implies it.
+func byKind(k budget.Kind) []string {
+	switch k {
+	case budget.Gaussian:
+		return []string{"private blocks", "histogram"}
+	case budget.Laplace:
+		return []string{"agreement"}
+	case budget.Exponential:
+		return []string{"one-shot"}
+	case budget.Pure:
+		return []string{"lipschitz-exponential"}
+	}
+	return []string{"tukey"}
+}
+
+// pilot is how many runs on a side show which published numbers vary.
+const pilot = 24
+
+// whole measures the run by what it publishes.
+func whole(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, o Options) (Measure, []string, error) {
+	pairs, err := Pairs(p)
+	if err != nil {
+		return Measure{}, nil, err
+	}
+	run := func(ctx context.Context, pair Pair, side int) (map[string]float64, error) {
+		res, err := p.FitPlan(ctx, plan, pair.Tables[side], pipeline.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return released(res)
+	}
+	var trials []trial
+	var names []string
+	for _, pair := range pairs {
+		var first []map[string]float64
+		for i := range 2 * pilot {
+			r, err := run(ctx, pair, i%2)
+			if err != nil {
+				return Measure{}, nil, err
+			}
+			first = append(first, r)
+		}
+		columns := columnsOf(first)
+		if len(columns) == 0 { // nothing that is published varies: neither can it tell
+			columns = []string{""}
+		}
+		names = append(names, pair.Name)
+		trials = append(trials, func(ctx context.Context, side int) ([]float64, error) {
+			r, err := run(ctx, pair, side)
+			if err != nil {
+				return nil, err
+			}
+			return inOrder(r, columns), nil
+		})
+	}
+	m, err := measure(ctx, trials, o.Runs, 1-o.Confidence, p.Budget.Delta, o.Progress)
+	return m, names, err
+}
+
+func sortedTrue(set map[string]bool) []string {
+	var out []string
+	for k, v := range set {
+		if v {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/audit"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/report"
+)
+
+const auditLong = `Try to catch a run that is less private than its plan says.
+
+Each step of the plan, and the whole run with all that it publishes, is carried
+out many times on generated pairs of tables that differ by one extreme record.
+How well the two can be told apart gives a lower bound of epsilon. If a bound is
+above its claim, dptrain has a fault, and the exit code is 1. If none is, that
+certifies nothing: no violation was found at this confidence.
+
+Only the header line of the table is read, never a row.`
+
+func auditCommand(a *app) *cobra.Command {
+	var o audit.Options
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "audit RECIPE",
+		Short: "Measure on generated tables how private a run is at best",
+		Long:  auditLong,
+		Example: `  dptrain audit recipe.yaml
+  dptrain audit recipe.yaml --runs 100000 --draws 2000000 --json`,
+		Args: exactly(1, "one recipe"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := (&recipeFlags{set: cmd.Flags()}).load(args)
+			if err != nil {
+				return err
+			}
+			p, _, err := j.prepare()
+			if err != nil {
+				return err
+			}
+			if a.terminal {
+				o.Progress = func(done float64) { fmt.Fprintf(a.stderr, "\r%3.0f%%", 100*done) }
+			}
+			v, err := audit.Pipeline(cmd.Context(), p, o)
+			if a.terminal {
+				fmt.Fprint(a.stderr, "\r\x1b[K")
+			}
+			switch {
+			case errors.Is(err, audit.ErrOptions):
+				return usagef("--runs and --draws are at least 100, and --confidence is between 0 and 1")
+			case err != nil:
+				return err
+			}
+			return a.showVerdict(newAudited(p, v), v, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.Runs, "runs", audit.DefaultRuns, "how often the whole run is carried out on each table of a pair: a `NUMBER`")
+	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "how often each step is: a `NUMBER`")
+	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence, "how sure the bounds are, all together: a `NUMBER`")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// auditFormat is the value of the key "format" of `audit --json`.
+const auditFormat = "dptrain.audit/1"
+
+// audited is an audit. Its fields are the keys of `audit --json`.
+type audited struct {
+	Format     string        `json:"format"`
+	Method     string        `json:"method"`
+	Relation   string        `json:"relation"`
+	Confidence float64       `json:"confidence"` // of all bounds together
+	Delta      float64       `json:"delta"`      // at which every epsilon is
+	Steps      []auditedStep `json:"steps"`
+	Run        auditedRun    `json:"run"`
+	Pairs      []string      `json:"pairs"`
+	Violations []string      `json:"violations"`
+}
+
+// auditedStep is a leaf. Measured numbers are lower bounds; 0 stands for none.
+type auditedStep struct {
+	ID              string  `json:"id"`
+	Law             string  `json:"law"`
+	Draws           int     `json:"draws"`
+	Statistic       string  `json:"statistic"` // empty if the step depends on no record
+	Epsilon         float64 `json:"epsilon"`   // of all draws
+	Mu              float64 `json:"mu,omitempty"`
+	MeasuredEpsilon float64 `json:"measured_epsilon"`
+	MeasuredMu      float64 `json:"measured_mu"`
+	Runs            int     `json:"runs"`
+}
+
+type auditedRun struct {
+	Epsilon         float64  `json:"epsilon"`
+	Mu              *float64 `json:"mu"` // nil if no Gaussian curve covers the run
+	MeasuredEpsilon float64  `json:"measured_epsilon"`
+	MeasuredMu      float64  `json:"measured_mu"`
+	Runs            int      `json:"runs"`
+}
+
+func newAudited(p *pipeline.Pipeline, v audit.Verdict) *audited {
+	g := report.GuaranteeOf(v.Claim)
+	out := &audited{
+		Format: auditFormat, Method: p.Model, Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
+		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
+		Violations: append([]string{}, v.Violations()...),
+	}
+	for _, l := range v.Leaves {
+		out.Steps = append(out.Steps, auditedStep{
+			l.Path, l.Law.Kind.String(), l.Law.Draws, l.Statistic, l.Epsilon, l.Mu, l.Measured(), l.Measure.Mu, l.Measure.Runs,
+		})
+	}
+	return out
+}
+
+// showVerdict prints a verdict and returns an error if it found a violation.
+func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
+	var err error
+	if asJSON {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(v)
+	} else {
+		err = v.text(a.stdout)
+	}
+	if len(whole.Violations()) > 0 {
+		return errors.Join(err, fmt.Errorf("more was measured than is claimed, at confidence %v: %s; please report this fault, and rely on no result of this version",
+			v.Confidence, strings.Join(v.Violations, ", ")))
+	}
+	return err
+}
+
+func (v *audited) text(w io.Writer) error {
+	t := table.NewWriter()
+	t.SetStyle(plainTable())
+	t.SuppressTrailingSpaces()
+	var right []table.ColumnConfig
+	for k := 3; k <= 6; k++ {
+		right = append(right, table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	t.AppendHeader(table.Row{"step", "law", "draws", "claimed", "measured at least", "of it", "on"})
+	for _, s := range v.Steps {
+		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon), of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
+		if s.Law == budget.Gaussian.String() {
+			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu), of(s.MeasuredMu, s.Mu)
+		}
+		if on == "" {
+			measured, ratio, on = "-", "-", "no record moves it"
+		}
+		t.AppendRow(table.Row{s.ID, s.Law, s.Draws, claimed, measured, ratio, on})
+	}
+	run := v.Run
+	t.AppendRow(table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon), digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "all that is published"})
+	if run.Mu != nil {
+		t.AppendRow(table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu), of(run.MeasuredMu, *run.Mu), "all that is published"})
+	}
+	found := fmt.Sprintf("no violation found at confidence %v (all bounds together), delta %v, relation %s. This certifies nothing: it says what these tables and this many runs could show", v.Confidence, v.Delta, v.Relation)
+	if len(v.Violations) > 0 {
+		found = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s", v.Confidence, strings.Join(v.Violations, ", "))
+	}
+	_, err := fmt.Fprintf(w, "%s\n\n%s%s", t.Render(), report.Paragraph("Verdict", found),
+		report.Paragraph("Tables", "generated: "+strings.Join(v.Pairs, "; ")+". No row was read."))
+	return err
+}
+
+// of prints a ratio.
+func of(part, whole float64) string {
+	if whole == 0 || math.IsInf(whole, 1) {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", part/whole)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/audit"
+)
+
+// TestAudit: the table and the JSON of a small audit. With a hundred runs at
+// this confidence no bound can be above 0, so the output does not depend on
+// noise.
+func TestAudit(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	write(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
+	args := strings.Fields("audit recipe.yaml --runs 100 --draws 100 --confidence 0.9999999999")
+	got := dptrain(t, args...)
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "audit", got.stdout)
+	got = dptrain(t, append(args, "--json")...)
+	var x audited
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	if x.Format != auditFormat || len(x.Steps) == 0 || x.Violations == nil || x.Run.Runs != 100 || x.Run.Epsilon != 1 {
+		t.Errorf("%+v", x)
+	}
+	onlyFiles(t, "line.csv", "recipe.yaml")
+}
+
+func TestAuditMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	write(t, "recipe.yaml", goodRecipe)
+	const range_ = "dptrain: --runs and --draws are at least 100, and --confidence is between 0 and 1\n"
+	for _, tt := range []struct {
+		args string
+		want result
+	}{
+		{"audit", result{exitUsage, "", "dptrain: dptrain audit takes one recipe; see `dptrain audit --help`\n"}},
+		{"audit recipe.yaml --runs 5", result{exitUsage, "", range_}},
+		{"audit recipe.yaml --draws -1", result{exitUsage, "", range_}},
+		{"audit recipe.yaml --confidence 1", result{exitUsage, "", range_}},
+	} {
+		if got := dptrain(t, strings.Fields(tt.args)...); got != tt.want {
+			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)
+		}
+	}
+	if got := dptrain(t, "audit", "absent.yaml"); got.code == exitOK || got.stdout != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAuditInterrupted: the context ends an audit.
+func TestAuditInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	write(t, "recipe.yaml", goodRecipe)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var out strings.Builder
+	if code := run(ctx, []string{"audit", "recipe.yaml"}, strings.NewReader(""), &out, io.Discard); code != exitInterrupted || out.Len() > 0 {
+		t.Errorf("code %d, %q", code, out.String())
+	}
+}
+
+// TestAuditViolation: a violation is an internal error that names what it is.
+func TestAuditViolation(t *testing.T) {
+	var out strings.Builder
+	a := newApp(strings.NewReader(""), &out, io.Discard)
+	v := audit.Verdict{Leaves: []audit.Leaf{{Path: "fit/x", Epsilon: 1, Measure: audit.Measure{Epsilon: 2}}}, Confidence: .99}
+	err := a.showVerdict(&audited{Violations: v.Violations(), Confidence: .99}, v, false)
+	if exitCode(err) != exitInternal || !strings.Contains(err.Error(), "fit/x") || !strings.Contains(out.String(), "more was measured than is claimed") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
