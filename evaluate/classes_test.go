@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -255,4 +256,37 @@ func TestRatio(t *testing.T) {
 			}
 		}
 	}
+}
+
+func ExampleClassification() {
+	classes := []string{"no", "yes"}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Categories: classes}}},
+		[]dataset.ColumnData{{Codes: make([]int32, 5000)}}, nil) // 5000 times "no"
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	metric := Classification{Classes: classes}
+	node, err := metric.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	priced, err := budget.Calibrate(budget.Seq("holdout", node), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := metric.Run(context.Background(), s, Labels{View: tab.All(), Prediction: make([]float64, 5000)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("accuracy above .98: %v, cells: %d by %d\n", c.Accuracy.Lower > .98, len(c.Counts), len(c.Counts[0]))
+	// Output: accuracy above .98: true, cells: 3 by 2
 }

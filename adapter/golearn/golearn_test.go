@@ -444,3 +444,20 @@ func TestConfusionCorners(t *testing.T) {
 		t.Errorf("binary classes: %v %v", matrix, err)
 	}
 }
+
+// TestConfusionOfCodes: codes are counted under their names, others outside.
+func TestConfusionOfCodes(t *testing.T) {
+	matrix, err := golearn.ConfusionOfCodes([]string{"a", "b"}, []int32{0, 0, 1, 7, -1}, []int32{0, 1, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if matrix["a"]["a"] != 1 || matrix["a"]["b"] != 1 || matrix["b"]["b"] != 1 || matrix[golearn.OutsideClass]["b"] != 1 || matrix[golearn.OutsideClass]["a"] != 1 {
+		t.Errorf("%v", matrix)
+	}
+	if got := golearn.Accuracy(matrix); got != .4 {
+		t.Errorf("accuracy %v", got)
+	}
+	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
+		t.Errorf("unequal lengths: %v", err)
+	}
+}
