@@ -91,7 +91,7 @@ type separation struct {
 // many rows as a trial on the table trains on.
 func (x *separation) tasks(o Options) []Task {
 	scores := Task{Name: x.name + ", F-scores", Trials: o.trials(scoreTrials), Run: x.run}
-	real := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
+	table := Task{Name: x.name, Trials: o.trials(separationTrials), Run: x.run}
 	small := Task{Name: x.name + generatedOf, Trials: o.trials(generatedTrials), Run: x.run}
 	large := Task{Name: x.name + generatedOf + ", many rows", Trials: o.trials(largeTrials), Run: x.run}
 	for _, m := range separationMethods() {
@@ -102,7 +102,7 @@ func (x *separation) tasks(o Options) []Task {
 			large.Cells = append(large.Cells, m.cells(x.name+generatedOf, slices.Max(generatedSizes[:]))...)
 			continue
 		case m.table:
-			real.Cells = append(real.Cells, m.cells(x.name, 0)...)
+			table.Cells = append(table.Cells, m.cells(x.name, 0)...)
 		}
 		for _, n := range append([]int{0}, generatedSizes[:]...) {
 			t := &small
@@ -115,7 +115,7 @@ func (x *separation) tasks(o Options) []Task {
 			t.Cells = append(t.Cells, m.cells(x.name+generatedOf, n)...)
 		}
 	}
-	return []Task{scores, real, small, large}
+	return []Task{scores, table, small, large}
 }
 
 func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
