@@ -244,11 +244,10 @@ func (b *ballots) releaseShares(s *mechanism.Session) ([2]float64, error) {
 // and with normal noise of deviation sigma, is worth, if all teachers agree and
 // vote for class 1 with probability p[c] in class c.
 func evidence(x, sigma float64, p [2]float64) float64 {
-	// log (p e^up + (1-p) e^down) with the squares that both share left out.
+	// log (p e^up + (1-p) e^down), without the squares and the larger of the two
+	// exponents, which both classes share.
 	up, down := x/(sigma*sigma), -x/(sigma*sigma)
-	log := func(p float64) float64 {
-		top := max(up, down)
-		return top + math.Log(p*math.Exp(up-top)+(1-p)*math.Exp(down-top))
-	}
+	top := max(up, down)
+	log := func(p float64) float64 { return math.Log(p*math.Exp(up-top) + (1-p)*math.Exp(down-top)) }
 	return log(p[1]) - log(p[0])
 }

@@ -1,5 +1,6 @@
-// Package suite repeats the experiments of the two regression papers on public
-// data, so that the claims about every method can be checked with one command.
+// Package suite repeats the experiments of the papers on regression and on
+// classification on public data, so that the claims about every method can be
+// checked with one command.
 //
 // # Suites
 //
@@ -13,7 +14,13 @@
 //     stability experiments (sections 3 and 5 of "Feature Selection from
 //     Differentially Private Correlations", figures 1 to 8);
 //   - copies: Kendall against SubLasso on the correlated copies of theorem 3.8 of
-//     the first paper.
+//     the first paper;
+//   - seed-004: classifiers of which some columns are public (sections 4 to 7 of
+//     "Classification with Partially Private Features", figures 1 to 4), with the
+//     baselines of package baseline;
+//   - seed-003: feature selection for a classifier (section 5 of "Differentially
+//     Private Feature Selection Based on Dynamic Relevance for Correlated Data",
+//     figures 3 to 5), on its tables and over the number of rows.
 //
 // It prints exact numbers about its tables. No guarantee covers them, so it
 // refuses to start unless [Options.Public] says that the tables are public.

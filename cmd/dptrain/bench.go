@@ -24,7 +24,7 @@ target is the last column unless named, and every other column is a numeric
 feature without declared bounds. A recipe is a method named after its file, with
 its own columns, methods, relation and budget.
 
-With --suite it carries out a whole experiment of the two papers on the tables of
+With --suite it carries out a whole experiment of one of the papers on the tables of
 a folder and writes its results, as JSON lines and CSV, and a page with plots to
 --out. A suite has its own methods and budgets. One that was interrupted goes on
 where it ended when the same command is given again.

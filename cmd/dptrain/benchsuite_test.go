@@ -78,6 +78,7 @@ func TestBenchSuiteMistakes(t *testing.T) {
 		"no suite":       {[]string{"--public", "--data", data, "--out", out}, 2, []string{"--suite", "copies"}},
 		"no data":        {suiteOf("--out", out), 2, []string{"data folder is missing"}},
 		"needless data":  {[]string{"--public", "--suite", "copies", "--data", data, "--out", out}, 2, []string{"makes its own tables"}},
+		"missing table":  {[]string{"--public", "--suite", "seed-004", "--data", data, "--out", out}, 2, []string{"begins with adult"}},
 		"two folders":    {suiteOf("--data", data, "--data", data, "--out", out), 2, []string{"one --data"}},
 		"recipe":         {suiteOf("--data", data, "--out", out, "recipe.yaml"), 2, []string{"recipe.yaml"}},
 		"method":         {suiteOf("--data", data, "--out", out, "--method", "auto"), 2, []string{"--method"}},

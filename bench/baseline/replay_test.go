@@ -1,0 +1,89 @@
+//go:build replay
+
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// neighbours are tables in which the private columns of one record differ.
+func neighbours(t *testing.T, tab *dataset.Table, each func(name string, n *dataset.Table)) {
+	t.Helper()
+	for at := 0; at < tab.Len(); at += 2 {
+		for _, v := range []float64{-3, 1e9, math.NaN()} {
+			for code := range int32(2) {
+				d := cells(tab)
+				d[1].Floats[at], d[2].Codes[at] = v, code
+				each(fmt.Sprintf("record %d is %v, %d", at, v, code), table(t, d))
+			}
+		}
+	}
+}
+
+// replayed runs a method on a table and on all neighbours, with the releases of the
+// first run in place in the others.
+func replayed(t *testing.T, x planner, tab *dataset.Table, run func(*mechanism.Session, *dataset.Table) any) (closest float64) {
+	t.Helper()
+	priced := price(t, x, 5, budget.SubstitutePrivateColumns)
+	first := mechanism.NewRecorder(4)
+	want := run(mechanism.NewRecordedSession(priced, first), tab)
+	neighbours(t, tab, func(name string, n *dataset.Table) {
+		second := first.Replay()
+		got := run(mechanism.NewRecordedSession(priced, second), n)
+		faults, ratio := mechanism.Compare(first, second)
+		closest = max(closest, ratio)
+		for _, f := range faults {
+			t.Errorf("%s: %s", name, f)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the result depends on the record", name)
+		}
+	})
+	return closest
+}
+
+// TestPATEReplays: with as many buckets as leave a teacher few records, one of them
+// turns all answers.
+func TestPATEReplays(t *testing.T) {
+	tab, queries := sample(t, 16), sample(t, 6)
+	for _, buckets := range []int{2, 7, 12} {
+		pate := PATE{Columns: sampleColumns(), Buckets: buckets, Queries: 6}
+		closest := replayed(t, pate, tab, func(s *mechanism.Session, tab *dataset.Table) any {
+			got, err := pate.Run(context.Background(), s, tab.All(), queries.All())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		})
+		t.Logf("%d buckets: %.3f of the bound", buckets, closest)
+		if closest < .8 {
+			t.Errorf("%d buckets: the bound was approached to %.3f only", buckets, closest)
+		}
+	}
+}
+
+// TestPeopleReplays: the model is a function of public columns and of what was
+// released.
+func TestPeopleReplays(t *testing.T) {
+	tab := sample(t, 16)
+	people := People{Columns: sampleColumns(), Rounds: 12}
+	closest := replayed(t, people, tab, func(s *mechanism.Session, tab *dataset.Table) any {
+		m, err := people.Run(context.Background(), s, tab.All(), sampleRanges())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.members
+	})
+	t.Logf("%.3f of the bound", closest)
+	if closest < .9 || math.IsNaN(closest) {
+		t.Errorf("the bound was approached to %.3f only", closest)
+	}
+}
