@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/dptrain/dptrain/regression"
 )
@@ -29,6 +31,11 @@ func (f *Folder) Commit(ctx context.Context, files Files) error {
 	if err := f.before(ctx, "rename"); err != nil {
 		return err
 	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := f.free(); err != nil { // since Prepare
 		return err
 	}
@@ -38,6 +45,32 @@ func (f *Folder) Commit(ctx context.Context, files Files) error {
 	f.made = nil
 	syncDir(f.dir)
 	return f.Close()
+}
+
+// patience is how long another process may take to put its results in place.
+const patience = 10 * time.Second
+
+// lock keeps other runs from putting their results into the folder meanwhile, so
+// that release/ and curator/ are of one run, and the results of a run that ends
+// first are seen by the one that ends second.
+func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
+	dir, err := os.Open(f.dir)
+	if err != nil {
+		return nil, unwritable(f.given, err)
+	}
+	for wait := time.Millisecond; !tryLock(dir); wait *= 2 {
+		if wait > patience/2 {
+			dir.Close()
+			return nil, &DirError{Path: f.given, Msg: "another run is writing there and does not end", Hint: "choose another --out", Err: ErrUnwritable}
+		}
+		select {
+		case <-ctx.Done():
+			dir.Close()
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+	return func() { dir.Close() }, nil
 }
 
 // before ends a commit that was cancelled.
@@ -96,38 +129,66 @@ func (f *Folder) steps(files Files) []step {
 		sync(CuratorDir))
 }
 
-// place renames the new folders into place, the old ones aside first. The
-// release comes last: where it stands, everything does. What went before a
-// failure is taken back.
+// errNoExchange: two folders cannot change places in one step here.
+var errNoExchange = errors.New("no exchange")
+
+// place puts the new folders in place, and the old ones in theirs in the temporary
+// folder, which Close removes. The release comes last: where it stands, everything
+// does. Where the system can, old and new change places in one step, and there is
+// a release at every moment. Elsewhere the old one is moved aside first. What went
+// before a failure is taken back.
 func (f *Folder) place() error {
-	type move struct{ from, to string }
-	var done []move
+	var undo []func() error
 	for _, name := range []string{CuratorDir, ReleaseDir} {
 		fresh, final := filepath.Join(f.stage, name), filepath.Join(f.dir, name)
-		moves := []move{{fresh, final}}
-		if _, err := os.Lstat(final); err == nil {
-			moves = []move{{final, filepath.Join(f.stage, "old-"+name)}, {fresh, final}}
-		}
-		for _, m := range moves {
-			if err := f.rename(m.from, m.to); err != nil {
-				for len(done) > 0 {
-					last := done[len(done)-1]
-					err = errors.Join(err, os.Rename(last.to, last.from))
-					done = done[:len(done)-1]
-				}
-				return err
+		back, err := f.put(fresh, final)
+		if err != nil {
+			for _, u := range slices.Backward(undo) {
+				err = errors.Join(err, u())
 			}
-			done = append(done, m)
+			return err
 		}
+		undo = append(undo, back)
 	}
 	return nil
 }
 
-func (f *Folder) rename(from, to string) error {
+// put moves fresh to final and returns what takes that back.
+func (f *Folder) put(fresh, final string) (undo func() error, err error) {
+	name := filepath.Base(final)
+	_, err = os.Lstat(final)
+	if err != nil || !f.force {
+		return func() error { return os.Rename(final, fresh) }, f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+	}
+	err = f.move("exchange with "+name, func() error { return f.exchange(fresh, final) })
+	if err == nil || !errors.Is(err, errNoExchange) {
+		return func() error { return f.exchange(final, fresh) }, err
+	}
+	old := filepath.Join(f.stage, "old-"+name)
+	if err := f.move("rename to old-"+name, func() error { return os.Rename(final, old) }); err != nil {
+		return nil, err
+	}
+	err = f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
+	if err != nil {
+		return nil, errors.Join(err, os.Rename(old, final))
+	}
+	return func() error { return errors.Join(os.Rename(final, fresh), os.Rename(old, final)) }, nil
+}
+
+// exchange is the function exchange, but in tests of systems without it.
+func (f *Folder) exchange(a, b string) error {
+	if f.noExchange {
+		return errNoExchange
+	}
+	return exchange(a, b)
+}
+
+// move carries out one step of place.
+func (f *Folder) move(name string, do func() error) error {
 	if f.step != nil {
-		if err := f.step("rename to " + filepath.Base(to)); err != nil {
+		if err := f.step(name); err != nil {
 			return err
 		}
 	}
-	return os.Rename(from, to)
+	return do()
 }

@@ -115,3 +115,16 @@ func check(err error) {
 		panic(err)
 	}
 }
+
+func ExampleRegistry() {
+	mu := 0.25
+	d := report.Registry(&report.Report{
+		Task: "regression", Target: "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
+		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu, Spent: 1},
+	})
+	fmt.Println(d.Deployment.Variant.Name, d.Deployment.Loss.Parameters)
+	fmt.Println(d.Deployment.Loss.UnitDetails)
+	// Output:
+	// Approximate DP {1 1e-06}
+	// Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected.
+}

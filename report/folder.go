@@ -90,7 +90,8 @@ type Folder struct {
 	made  []string
 	force bool
 
-	step func(name string) error // tests: called before every step of Commit
+	step       func(name string) error // tests: called before every step of Commit
+	noExchange bool                    // tests: the system cannot exchange folders
 }
 
 // Prepare takes the folder dir for the results of a run. It makes dir where it

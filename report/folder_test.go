@@ -200,7 +200,7 @@ func TestCloseTakesBack(t *testing.T) {
 }
 
 // steps returns the names of the steps of a commit that replaces results.
-func steps(t *testing.T, files Files) []string {
+func steps(t *testing.T, files Files, noExchange bool) []string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := Write(t.Context(), dir, files, false); err != nil {
@@ -212,6 +212,7 @@ func steps(t *testing.T, files Files) []string {
 	}
 	defer f.Close()
 	var names []string
+	f.noExchange = noExchange
 	f.step = func(name string) error { names = append(names, name); return nil }
 	if err := f.Commit(t.Context(), files); err != nil {
 		t.Fatal(err)
@@ -219,57 +220,85 @@ func steps(t *testing.T, files Files) []string {
 	return names
 }
 
+// happens tells whether a step is one of a commit over an earlier run or not, on
+// a system without the exchange of folders or with it.
+func happens(step string, old, noExchange bool) bool {
+	switch {
+	case strings.HasPrefix(step, "exchange"):
+		return old
+	case strings.HasPrefix(step, "rename to old-"):
+		return old && noExchange
+	case strings.HasPrefix(step, "rename to "):
+		return !old || noExchange
+	}
+	return true
+}
+
+// canExchange tells whether folders can change places here.
+func canExchange(t *testing.T) bool {
+	return !slices.Contains(steps(t, lineFiles(t), false), "rename to old-"+ReleaseDir)
+}
+
 // TestInterruptedCommit ends a commit at every step, by the context and by a
 // failure, and expects the folder as it was.
 func TestInterruptedCommit(t *testing.T) {
 	files := lineFiles(t)
-	failure := errors.New("disk full")
-	names := steps(t, files)
-	if want := "rename to release"; !slices.Contains(names, want) || len(names) < 12 {
+	names := steps(t, files, true)
+	if want := "rename to release"; !slices.Contains(names, want) || len(names) < 15 {
 		t.Fatalf("steps %q", names)
 	}
-	for at, name := range names {
+	exchanges := canExchange(t)
+	for _, name := range names {
 		for _, old := range []bool{false, true} {
-			if !old && strings.HasPrefix(name, "rename to old-") {
-				continue // a step of replacing only
-			}
-			dir := filepath.Join(t.TempDir(), "out")
-			if old {
-				if err := Write(t.Context(), dir, files, false); err != nil {
-					t.Fatal(err)
+			for _, noExchange := range []bool{true, false} {
+				if happens(name, old, noExchange || !exchanges) {
+					interrupt(t, files, name, old, noExchange)
 				}
 			}
-			before := tree(t, filepath.Dir(dir))
-			for _, cancelled := range []bool{true, false} {
-				if cancelled && strings.HasPrefix(name, "rename to") {
-					continue // the renames themselves are not interrupted
-				}
-				f, err := Prepare(dir, true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				want := context.Canceled
-				f.step = func(step string) error {
-					if step != name {
-						return nil
-					}
-					if cancelled {
-						cancel()
-						return nil
-					}
-					want = failure
-					return failure
-				}
-				if err := f.Commit(ctx, files); !errors.Is(err, want) {
-					t.Errorf("step %d %q: error %v, want %v", at, name, err, want)
-				}
-				f.Close()
+		}
+	}
+}
+
+// interrupt ends commits at a step.
+func interrupt(t *testing.T, files Files, name string, old, noExchange bool) {
+	t.Helper()
+	failure := errors.New("disk full")
+	dir := filepath.Join(t.TempDir(), "out")
+	if old {
+		if err := Write(t.Context(), dir, files, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, filepath.Dir(dir))
+	for _, cancelled := range []bool{true, false} {
+		if cancelled && (strings.HasPrefix(name, "rename to") || strings.HasPrefix(name, "exchange")) {
+			continue // the moves themselves are not interrupted
+		}
+		f, err := Prepare(dir, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		want := context.Canceled
+		f.noExchange = noExchange
+		f.step = func(step string) error {
+			switch {
+			case step != name:
+				return nil
+			case cancelled:
 				cancel()
-				if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
-					t.Errorf("step %d %q, results before: %v, cancelled: %v: the folder changed:\n%s", at, name, old, cancelled, diff)
-				}
+				return nil
 			}
+			want = failure
+			return failure
+		}
+		if err := f.Commit(ctx, files); !errors.Is(err, want) {
+			t.Errorf("step %q: error %v, want %v", name, err, want)
+		}
+		f.Close()
+		cancel()
+		if diff := cmp.Diff(before, tree(t, filepath.Dir(dir))); diff != "" {
+			t.Errorf("step %q, results before: %v, no exchange: %v, cancelled: %v: the folder changed:\n%s", name, old, noExchange, cancelled, diff)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,18 +20,27 @@ folder, or a report.json or model.json in one.
 With --shape, print instead what one column adds to the prediction of the model:
 the values of its curve or of its categories, in units of the target.
 
+With --registry, print instead, as JSON, what the report says in the fields of
+the public registry of deployments of differential privacy. What only you know,
+such as the name and the intended use, is left empty for you to fill in.
+
 Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
 	var shape string
+	var registry bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
 		Short: "Print the report of a run, or a curve of its model",
 		Long:  reportLong,
 		Example: `  dptrain report out/
-  dptrain report out/release/model.json --shape income`,
+  dptrain report out/release/model.json --shape income
+  dptrain report out/ --registry > deployment.json`,
 		Args: exactly(1, "the output folder of a run, or a file of it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if registry && cmd.Flags().Changed("shape") {
+				return usagef("--shape and --registry print different things; give one of them")
+			}
 			at := released(args[0])
 			if cmd.Flags().Changed("shape") {
 				return a.printShape(at.model, shape)
@@ -39,11 +49,24 @@ func reportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if registry {
+				return a.printRegistry(r)
+			}
 			return report.Text(a.stdout, r)
 		},
 	}
+	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
+}
+
+// printRegistry prints what the registry asks, and to whoever sits at a terminal
+// what is left to fill in.
+func (a *app) printRegistry(r *report.Report) error {
+	if a.terminal {
+		fmt.Fprintln(a.stderr, "dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
+	}
+	return report.EncodeRegistry(a.stdout, r)
 }
 
 // The files of a release.

@@ -34,6 +34,25 @@ func TestReport(t *testing.T) {
 	}
 }
 
+func TestReportRegistry(t *testing.T) {
+	files := goldenFiles(t)
+	classes := read(t, "../../report/testdata/report-2.json")
+	releasedRun(t)
+	write(t, "classes.json", classes)
+	got := dptrain(t, "report", "out", "--registry")
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "report-registry", got.stdout)
+	more := dptrain(t, "report", "classes.json", "--registry")
+	if more.code != exitOK || !strings.Contains(more.stdout, "Held-out accuracy: 0.800") {
+		t.Errorf("%+v", more)
+	}
+	if got := dptrain(t, "report", "out", "--registry", "--shape", "age"); got.code != exitUsage {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestReportShape(t *testing.T) {
 	files := goldenFiles(t)
 	releasedRun(t)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fits is how many runs TestSoak makes in one process; scripts/long.sh asks for 500.
+var fits = flag.Int("fits", 20, "runs of fit in one process")
+
+// soakRecipes are runs of different kinds on line.csv.
+func soakRecipes() []string {
+	method := func(lines string) string { return goodRecipe + lines }
+	return []string{
+		method(""),
+		method("model: {method: joint-gram}\n"),
+		method("model: {method: boosted-adassp}\nselection: {method: kendall, k: 1}\n"),
+		method("ledger: {path: my.ledger, dataset: houses}\n"),
+		"task: classification\n" + strings.Replace(goodRecipe, "target: y", "target: b\n  classes: ['0', '1', '2', '3', '4']", 1),
+		strings.Replace(goodRecipe, "line.csv", "none.csv", 1), // a run that ends early
+	}
+}
+
+// held is what a process holds on to.
+type held struct {
+	heap       uint64
+	goroutines int
+	files      int
+}
+
+// holding collects garbage first. What ends by itself is given time to.
+func holding() held {
+	var h held
+	for range 20 {
+		runtime.GC()
+		h.goroutines = runtime.NumGoroutine()
+		time.Sleep(time.Millisecond)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	h.heap = m.HeapAlloc
+	if entries, err := os.ReadDir("/proc/self/fd"); err == nil { // Linux
+		h.files = len(entries)
+	}
+	return h
+}
+
+// TestSoak makes runs of every kind in one process: it holds no more memory, no
+// more goroutines and no more open files after the last than after the first ones.
+func TestSoak(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(300))
+	recipes := soakRecipes()
+	for i, r := range recipes {
+		write(t, fmt.Sprintf("%d.yaml", i), r)
+	}
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "1e3"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	fit := func(i int) {
+		k := i % len(recipes)
+		want := exitOK
+		if k == len(recipes)-1 {
+			want = exitData
+		}
+		if got := dptrain(t, "fit", fmt.Sprintf("%d.yaml", k), "--force"); got.code != want {
+			t.Fatalf("run %d: %+v", i, got)
+		}
+	}
+	for i := range recipes {
+		fit(i)
+	}
+	before := holding()
+	for i := range *fits {
+		fit(i)
+	}
+	after := holding()
+	t.Logf("after %d runs: heap %d KiB, goroutines %d, files %d; %d runs later: heap %d KiB, goroutines %d, files %d",
+		len(recipes), before.heap>>10, before.goroutines, before.files, *fits, after.heap>>10, after.goroutines, after.files)
+	if after.goroutines > before.goroutines || after.files > before.files {
+		t.Error("goroutines or files are left")
+	}
+	if after.heap > before.heap+before.heap/5+1<<20 {
+		t.Error("the heap has grown")
+	}
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// childFull writes run 2 while no file may grow beyond some bytes, as on a full
+// disk, with more bytes each time, until it succeeds.
+func childFull(folder string) {
+	signal.Ignore(syscall.SIGXFSZ)
+	for size := uint64(0); ; size += 128 {
+		limit := syscall.Rlimit{Cur: size, Max: 1 << 30}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			fail(err)
+		}
+		err := Write(context.Background(), folder, numbered(2), true)
+		var de *DirError
+		switch {
+		case err == nil:
+			fmt.Println("written at", size)
+			return
+		case !errors.As(err, &de) || !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "file too large"):
+			fail(err)
+		}
+		release, err := os.ReadFile(filepath.Join(folder, ReleaseDir, "recipe.yaml"))
+		if err != nil || string(release) != "target: 1\n" {
+			fail(fmt.Errorf("at %d bytes: %v, %q", size, err, release))
+		}
+		if left, _ := filepath.Glob(filepath.Join(folder, ".dptrain-*")); len(left) > 0 {
+			fail(fmt.Errorf("at %d bytes: left %q", size, left))
+		}
+	}
+}
+
+// TestDiskFull: a run that cannot be written says so and leaves the earlier one.
+func TestDiskFull(t *testing.T) {
+	folder := t.TempDir()
+	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+		t.Fatal(err)
+	}
+	out, err := child(t, "full", folder, "").CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "written at") || strings.HasPrefix(string(out), "written at 0") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if k := runOf(t, filepath.Join(folder, ReleaseDir)); k != 2 {
+		t.Errorf("run %d", k)
+	}
+}
+
+// nobody is a user without rights to what the superuser made.
+const nobody = 65534
+
+// childReadOnly tries to write without the superuser's rights.
+func childReadOnly(folder string) {
+	if os.Geteuid() == 0 {
+		if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+			fail(err)
+		}
+	}
+	for _, out := range []string{folder, filepath.Join(folder, "new")} {
+		err := Write(context.Background(), out, numbered(2), true)
+		if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+			fail(fmt.Errorf("%s: %w", out, err))
+		}
+	}
+	fmt.Println("refused")
+}
+
+// TestReadOnlyFolder: a folder that may not be written to is refused at once, and
+// what is in it stays.
+func TestReadOnlyFolder(t *testing.T) {
+	folder := t.TempDir()
+	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+		t.Fatal(err)
+	}
+	for dir := folder; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { // for nobody to get there
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, folder)
+	out, err := child(t, "readonly", folder, "").CombinedOutput()
+	if err != nil || string(out) != "refused\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, tree(t, folder)); diff != "" {
+		t.Error(diff)
+	}
+}

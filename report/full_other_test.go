@@ -1,0 +1,6 @@
+//go:build !linux
+
+package report
+
+func childFull(string)     {}
+func childReadOnly(string) {}
