@@ -162,12 +162,12 @@ func TestWithoutMissingValueIsNaN(t *testing.T) {
 func TestUnitColumn(t *testing.T) {
 	s := numericSchema("a")
 	s.Unit = "who"
-	table, _ := readAll(t, "a,who\n1,ann\n2,bob\n3, ann \n4,\n5\n6,NA\n7,\"ann\"\n", s, false)
+	table, stats := readAll(t, "a,who\n1,ann\n2,bob\n3, ann \n4,\n5\n6,NA\n7,\"ann\"\n", s, false)
 	if table.ID(0) != table.ID(2) || table.ID(0) != table.ID(6) || table.ID(0) == table.ID(1) {
 		t.Error("rows of one unit must share an identity, and only those")
 	}
-	if table.ID(3) != table.ID(4) || table.ID(3) != table.ID(5) || table.ID(3) == table.ID(0) {
-		t.Error("rows without a unit must be one unit")
+	if table.ID(3) != NoUnit || table.ID(4) != NoUnit || table.ID(5) != NoUnit || stats.NoUnit != 3 {
+		t.Errorf("rows without a unit must have none, and be counted: %d", stats.NoUnit)
 	}
 }
 

@@ -167,6 +167,42 @@ func TestParquetRowGroupsAndPages(t *testing.T) {
 	}
 }
 
+// TestParquetUnits: a unit is the text that a CSV file would hold, whatever the type
+// of the column, and a null names none.
+func TestParquetUnits(t *testing.T) {
+	type row struct {
+		X float64  `parquet:"x"`
+		I *int64   `parquet:"i,optional"`
+		F *float64 `parquet:"f,optional"`
+		S string   `parquet:"s"`
+	}
+	path := writeParquet(t, []row{{1, ptr(int64(7)), ptr(7.), " 7"}, {2, nil, nil, "NA"}, {3, ptr(int64(-8)), ptr(math.NaN()), "-8"}, {4, ptr(int64(7)), ptr(7.), "7"}})
+	csv := numericSchema("x")
+	csv.Unit = "who"
+	want, _ := readAll(t, "x,who\n1,7\n2,\n3,-8\n4,7\n", csv, false)
+	for _, name := range []string{"i", "f", "s"} {
+		schema := numericSchema("x")
+		schema.Unit = name
+		table, stats, err := Read(context.Background(), path, schema, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := 1
+		for i := range table.Len() {
+			if name == "f" && i == 2 { // NaN is missing
+				none = 2
+				continue
+			}
+			if table.ID(i) != want.ID(i) {
+				t.Errorf("%s: row %d has another unit than in CSV", name, i)
+			}
+		}
+		if stats.NoUnit != none || table.ID(1) != NoUnit {
+			t.Errorf("%s: %d rows without a unit, want %d", name, stats.NoUnit, none)
+		}
+	}
+}
+
 func TestParquetWithoutRows(t *testing.T) {
 	table, stats, err := Read(context.Background(), writeParquet(t, []bigRow{}), numericSchema("x"), ReadOptions{})
 	if err != nil || table.Len() != 0 || stats.Rows != 0 {

@@ -167,13 +167,19 @@ func TestRefusals(t *testing.T) {
 	other.Dataset = "trees"
 	mixed := request(t, .1)
 	mixed.Plan = gauss(t, .1, budget.Substitute)
+	people := request(t, .1)
+	var err2 error
+	if people.Plan, err2 = budget.Calibrate(people.Plan.Tree(), budget.Target{Epsilon: 20, Delta: 1e-6, Unit: budget.Unit{Column: "who", MaxRows: 2}}); err2 != nil {
+		t.Fatal(err2)
+	}
+	_, errUnit := l.Reserve(t.Context(), people)
 	_, errOther := l.Reserve(t.Context(), other)
 	_, errMixed := l.Reserve(t.Context(), mixed)
 	_, errTwice := l.Register(t.Context(), "houses", total(budget.GDP))
 	_, errName := l.Register(t.Context(), " houses\x1b", total(budget.GDP))
 	_, errTotal := l.Register(t.Context(), "trees", budget.Total{Epsilon: 1})
 	for _, v := range []struct{ got, want error }{
-		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errTwice, ErrExists}, {errName, ErrInvalid}, {errTotal, budget.ErrTarget},
+		{errOther, ErrUnknown}, {errMixed, ErrRelation}, {errUnit, ErrUnit}, {errTwice, ErrExists}, {errName, ErrInvalid}, {errTotal, budget.ErrTarget},
 	} {
 		if !errors.Is(v.got, v.want) {
 			t.Errorf("%v, want %v", v.got, v.want)
@@ -183,6 +189,41 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a refusal changed the file (%v)", err)
 	}
 	if _, err := l.Register(t.Context(), "trees", total(budget.GDP)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUnits: a data set of people admits runs that protect these people, with any
+// cap, and no others.
+func TestUnits(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	total := total(budget.ZCDP)
+	total.Unit = "who"
+	if _, err := l.Register(t.Context(), "people", total); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		unit budget.Unit
+		want error
+	}{
+		{budget.Unit{Column: "who", MaxRows: 2}, nil}, {budget.Unit{Column: "who", MaxRows: 5}, nil},
+		{budget.Unit{Column: "house", MaxRows: 2}, ErrUnit}, {budget.Unit{}, ErrUnit},
+	} {
+		r := request(t, .1)
+		r.Dataset = "people"
+		var err error
+		if r.Plan, err = budget.Calibrate(r.Plan.Tree(), budget.Target{Epsilon: 20, Delta: 1e-6, Unit: c.unit}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.unit, err, c.want)
+		}
+	}
+	a := account(t, l, "people")
+	if len(a.Runs) != 2 || a.Runs[1].Unit != "who" || a.Runs[1].MaxRows != 5 {
+		t.Errorf("%+v", a.Runs)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

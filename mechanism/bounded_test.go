@@ -73,6 +73,7 @@ func search(t *testing.T, n, alphabet int, reached float64, bound func(s *Sessio
 			t.Errorf("%v: largest change found is %.3f of the declared sensitivity, want at least %.3f", rel, worst/sens, reached)
 		}
 	}
+	searchUnits(t, alphabet, bound)
 }
 
 func TestHistogramSensitivity(t *testing.T) {

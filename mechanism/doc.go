@@ -21,6 +21,14 @@
 // the number of threads. A [Public] value is what a release returns, or a
 // declared fact ([Const]).
 //
+// # Who is protected
+//
+// Bounds are derived for one record. Where the plan protects units of up to m
+// records, every release widens the bound of what it is given to that of a whole
+// unit, in one place ([perUnit]), by the triangle inequality; bounds about buckets,
+// of which a unit touches one, stay. [Lots] decide which m records of a unit are
+// kept.
+//
 // # Noise
 //
 // Every release adds noise on the integer grid of its statistic:

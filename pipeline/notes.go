@@ -84,6 +84,9 @@ func (p *Pipeline) unprotected() []Fact {
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
 		out = append(out, Fact{"public columns", p.PublicColumns()})
 	}
+	if u := p.Budget.Unit; u.Column != "" {
+		out = append(out, Fact{"unit column", u.Column}, Fact{"records kept of a unit", u.MaxRows})
+	}
 	for _, c := range p.Schema.Columns {
 		if c.Ranged {
 			out = append(out, Fact{"range of " + c.Name, []float64{c.Lower, c.Upper}})

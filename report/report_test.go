@@ -294,3 +294,29 @@ func TestParagraph(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestUnitRoundTrip: the privacy unit of a guarantee is written, read back and
+// stated, and a file without one is about records.
+func TestUnitRoundTrip(t *testing.T) {
+	want := frozen()
+	want.Guarantee.Unit = &Unit{Column: "patient_id", MaxRows: 4}
+	var b, text bytes.Buffer
+	if err := Encode(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("decoded differs (-want +got):\n%s", diff)
+	}
+	if err := Text(&text, got); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "one value of the column patient_id: at most 4 records of each") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+	for _, g := range []budget.Guarantee{{Unit: budget.Unit{Column: "who", MaxRows: 1}}, {}} {
+		if unit := GuaranteeOf(g).Unit; (unit != nil) != (g.Unit.MaxRows > 0) || unit != nil && *unit != (Unit{"who", 1}) {
+			t.Errorf("%+v became %+v", g.Unit, unit)
+		}
+	}
+}

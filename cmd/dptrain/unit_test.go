@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// visitsCSV is a table of n records of people with names of their own.
+func visitsCSV(n int) string {
+	var b strings.Builder
+	b.WriteString("person,a,b,y\n")
+	for i := range n {
+		fmt.Fprintf(&b, "secret-%d,%d,%d,%d\n", i%7, i, i%5, 2*i)
+	}
+	return b.String()
+}
+
+const unitRecipe = `data:
+  path: visits.csv
+  target: y
+privacy:
+  epsilon: 1
+  unit: {column: person, max_rows: 2}
+model: {method: joint-gram}
+`
+
+// TestUnit: a run that protects people says so in its plan, its report and on the
+// terminal, and names nobody.
+func TestUnit(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "visits.csv", visitsCSV(60))
+	write(t, "recipe.yaml", unitRecipe)
+	files.compare(t, "plan-unit", dptrain(t, "plan", "recipe.yaml").stdout)
+	got := dptrain(t, "fit", "recipe.yaml")
+	if got.code != exitOK || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "one value of the column person: at most 2 records") {
+		t.Fatalf("%+v", got)
+	}
+	report := read(t, "out/release/report.json")
+	if !strings.Contains(report, `"unit": {"column":"person","max_rows":2}`) || !strings.Contains(report, `"considered":["a","b"]`) && !strings.Contains(report, `"considered": ["a","b"]`) {
+		t.Errorf("%s", report)
+	}
+	for _, text := range []string{got.stdout, got.stderr, report, read(t, "out/release/model.json"), read(t, "out/release/recipe.yaml"), read(t, "out/curator/run.json")} {
+		if strings.Contains(text, "secret") {
+			t.Error("a person is named")
+		}
+	}
+	if shown := dptrain(t, "report", "out/release/report.json"); shown.code != exitOK || !strings.Contains(shown.stdout, "person") {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// TestUnitMistakes: a unit that is not in the table, and one that cannot be
+// protected.
+func TestUnitMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "visits.csv", visitsCSV(5))
+	for name, c := range map[string]struct {
+		old, new string
+		code     int
+		text     string
+	}{
+		"absent":   {"column: person", "column: patient", exitData, `the unit column "patient" is not in the header`},
+		"relation": {"epsilon: 1", "epsilon: 1\n  relation: substitute", exitRecipe, "recipe.yaml:6:13: privacy.relation must be add-remove"},
+		"cap":      {"max_rows: 2", "max_rows: 0", exitRecipe, "recipe.yaml:6:36: privacy.unit.max_rows must be from 1 to 1000"},
+	} {
+		write(t, "recipe.yaml", strings.Replace(unitRecipe, c.old, c.new, 1))
+		if got := dptrain(t, "plan", "recipe.yaml"); got.code != c.code || !strings.Contains(got.stderr, c.text) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	write(t, "recipe.yaml", unitRecipe)
+	if got := dptrain(t, "bench", "--public", "recipe.yaml"); got.code != exitRecipe || !strings.Contains(got.stderr, "privacy.unit has no meaning in an experiment") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "plan", "recipe.yaml", "--explain", "--rows", "100"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestUnitLedger: a ledger keeps people and records apart.
+func TestUnitLedger(t *testing.T) {
+	chdir(t)
+	write(t, "visits.csv", visitsCSV(20))
+	write(t, "recipe.yaml", unitRecipe)
+	people := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "people", "--epsilon", "5", "--unit", "person")
+	if people.code != exitOK || !strings.Contains(people.stdout, "unit person") {
+		t.Fatalf("%+v", people)
+	}
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "rows", "--epsilon", "5"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "x", "--epsilon", "5", "--unit", "person", "--relation", "substitute"); got.code != exitUsage {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "people"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "fit", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "rows", "--out", "second"); got.code != exitLedger || !strings.Contains(got.stderr, "privacy units do not mix") {
+		t.Errorf("%+v", got)
+	}
+	flags := []string{"fit", "--data", "visits.csv", "--target", "y", "--epsilon", "1", "--exclude", "person", "--out", "third", "--ledger", "my.ledger", "--dataset", "people"}
+	if got := dptrain(t, flags...); got.code != exitLedger || !strings.Contains(got.stderr, "single records") {
+		t.Errorf("%+v", got)
+	}
+	for _, args := range [][]string{{"ledger", "show", "my.ledger", "--json"}, {"ledger", "show", "my.ledger"}, {"ledger", "verify", "my.ledger"}} {
+		if got := dptrain(t, args...); got.code != exitOK {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
