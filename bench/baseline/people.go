@@ -46,8 +46,9 @@ const (
 //
 // A learner that was handed the weights themselves would need noise on each. Of n
 // weights one changes, by at most u - l, so noise of (u - l)/mu a round on numbers
-// that differ by u - l: at epsilon 1 over 25 rounds fifty times what it hides. The
-// weighted sums need the same noise once, for all records together.
+// that differ by u - l: at epsilon 1 over 25 rounds, with a third of mu^2 for it,
+// thirty times what it hides. The weighted sums need noise of that size once, for all
+// records together.
 type People struct {
 	// Columns are the features in order and then the target, of two classes.
 	Columns []dataset.Column

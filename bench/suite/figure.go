@@ -54,9 +54,10 @@ var dashes = [...][]vg.Length{
 	{vg.Length(4), vg.Length(4)}, {vg.Length(1), vg.Length(3)}, {vg.Length(10), vg.Length(4)},
 }
 
+// Styles beyond the palette repeat its colours with another dash and glyph.
 func colorOf(style int) color.RGBA       { return palette[style%len(palette)] }
-func dashOf(style int) []vg.Length       { return dashes[style%len(dashes)] }
-func glyphOf(style int) draw.GlyphDrawer { return glyphs()[style%len(glyphs())] }
+func dashOf(style int) []vg.Length       { return dashes[(style+style/len(palette))%len(dashes)] }
+func glyphOf(style int) draw.GlyphDrawer { return glyphs()[(style+style/len(palette))%len(glyphs())] }
 
 func glyphs() []draw.GlyphDrawer {
 	return []draw.GlyphDrawer{

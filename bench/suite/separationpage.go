@@ -39,15 +39,15 @@ func scoreSection(x index) Section {
 				return func(e float64) Summary { return x.of(separationCell(of.Data, methodF, e, of.Setting.N), metric) }
 			}
 			rows := at(metricTrainRows)(scoreEpsilons[0]).Median
-			name := fmt.Sprintf("%s, %v rows", of.Data, rows)
-			if math.IsNaN(rows) {
-				name = of.Data + ", no trial"
+			name, size := of.Data+", no trial", ""
+			if !math.IsNaN(rows) {
+				name, size = fmt.Sprintf("%s, %v rows", of.Data, rows), strconv.Itoa(int(rows))
 			}
 			s.Legend = append(s.Legend, Series{Name: name, Style: style})
 			f.Series = append(f.Series, medianSeries(name, style, scoreEpsilons[:], at(metricImportance)))
 			style++
 			for _, m := range []struct{ metric, name string }{{metricF, "F, mean " + short(at(metricMeanF)(1).Median)}, {metricImportance, "importance"}} {
-				row := text(of.Data, whole(int(max(rows, 0))), m.name)
+				row := text(of.Data, size, m.name)
 				for _, e := range scoreEpsilons {
 					row = append(row, Entry{Text: fine(at(m.metric)(e).Median)})
 				}
