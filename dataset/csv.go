@@ -11,7 +11,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	src, err := rd.inflate(r)
+	src, err := rd.inflate(&stoppable{ctx, r})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,6 +41,20 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 		return nil, nil, err
 	}
 	return rows.table(rd.schema), stats, nil
+}
+
+// stoppable ends a file with the context: what is skipped of it may expand to more
+// than anybody wants to wait for.
+type stoppable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(p)
 }
 
 // counter counts the bytes read through it.

@@ -121,6 +121,39 @@ func TestZipBombs(t *testing.T) {
 	}
 }
 
+// TestStopsInAnEndlessLine cancels the reading of a line without an end.
+func TestStopsInAnEndlessLine(t *testing.T) {
+	for _, opts := range []ReadOptions{{line: 10}, {line: 10, ForceSlow: true}, {line: 10, MultilineQuotes: true}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := rd.csv(ctx, &endless{head: "a,b\n1,", stop: cancel}, nil, 0); err != context.Canceled {
+			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+}
+
+// endless yields head and then nines for ever; after a megabyte it calls stop.
+type endless struct {
+	head string
+	n    int
+	stop func()
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n += len(p); e.n > 1<<20 {
+		e.stop()
+	}
+	n := copy(p, e.head)
+	e.head = e.head[n:]
+	for i := n; i < len(p); i++ {
+		p[i] = '9'
+	}
+	return len(p), nil
+}
+
 // heapUse returns how many bytes f allocates, all together.
 func heapUse(f func()) uint64 {
 	var before, after runtime.MemStats

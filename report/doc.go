@@ -30,7 +30,11 @@
 //
 // A [Folder] is taken before any row is read, so that a run is refused, and not
 // its results lost, when the output exists or cannot be written. Files are
-// written and synced under a temporary name beside their place and then renamed:
-// a run that fails or is interrupted leaves no release/ behind, and an old one
-// is replaced only by a complete new one.
+// written and synced under a temporary name beside their place and then moved:
+// a run that fails, is interrupted or is killed leaves no release/ behind, and an
+// old one changes places with a complete new one, in one step where the system
+// can. A lock on the folder keeps the results of two runs apart.
+//
+// [Registry] says what a report knows in the fields of the public registry of
+// deployments.
 package report

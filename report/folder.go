@@ -197,10 +197,12 @@ func makeAll(dir string) ([]string, error) {
 		missing = append(missing, path)
 	}
 	for _, path := range slices.Backward(missing) {
-		if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		switch err := os.Mkdir(path, 0o755); {
+		case err == nil:
+			made = append(made, path)
+		case !errors.Is(err, fs.ErrExist): // another run made it, or it is a link to nowhere
 			return made, unwritable(path, err)
 		}
-		made = append(made, path)
 	}
 	return made, nil
 }

@@ -353,6 +353,24 @@ func TestSymbolicLinks(t *testing.T) {
 	}
 }
 
+// TestLinkToNowhere: an output folder that is a link to nothing is refused and
+// stays.
+func TestLinkToNowhere(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "out")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	for _, out := range []string{link, filepath.Join(link, "deeper")} {
+		if _, err := Prepare(out, true); !errors.Is(err, ErrUnwritable) {
+			t.Errorf("error %v, want %v", err, ErrUnwritable)
+		}
+	}
+	if _, err := os.Lstat(link); err != nil || len(tree(t, dir)) != 1 {
+		t.Errorf("left: %v, error %v", tree(t, dir), err)
+	}
+}
+
 func TestCommitRefusesBadModel(t *testing.T) {
 	dir, files := filepath.Join(t.TempDir(), "out"), lineFiles(t)
 	files.Model = &regression.Linear{Lower: 1, Upper: -1}

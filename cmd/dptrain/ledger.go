@@ -335,7 +335,7 @@ func ledgerVerify(a *app) *cobra.Command {
 			for _, acc := range book.Datasets {
 				runs += len(acc.Runs)
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: ok, %d entries, %d runs, %d of %d heads found\n%s", args[0], len(book.Entries), runs, len(want), len(want),
+			_, err = fmt.Fprintf(a.stdout, "%s: ok, %s, %s%s\n%s", args[0], plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)),
 				report.Paragraph("Head", book.Head().String()))
 			return err
 		},
@@ -402,4 +402,23 @@ without the end of the line, is the key "previous" of the next one.`,
 			return nil
 		},
 	}
+}
+
+// found says that the heads that were asked for are in the ledger.
+func found(heads int) string {
+	switch heads {
+	case 0:
+		return "; no head to compare with: give one with --report or --head"
+	case 1:
+		return "; the head is in it"
+	}
+	return fmt.Sprintf("; all %d heads are in it", heads)
+}
+
+// plural counts things.
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }

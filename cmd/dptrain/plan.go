@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -229,7 +230,19 @@ func (b *bill) total() string {
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
-		report.Paragraph("Records", records) + b.Ledger.text()
+		branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
+}
+
+// branches explains the steps of a run that chooses between two ways to train.
+func branches(steps []billStep) string {
+	inBranch := func(s billStep) bool {
+		names := strings.Split(s.ID, "/")
+		return len(names) > 3 && pipeline.IsBranch(names[2])
+	}
+	if !slices.ContainsFunc(steps, inBranch) {
+		return ""
+	}
+	return report.Paragraph("Choice", "the noisy count decides whether the steps below train/all or those below train/kendall are carried out; each of the two fits the budget")
 }
 
 // digits prints four significant digits.

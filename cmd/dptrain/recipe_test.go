@@ -206,3 +206,18 @@ func TestBlame(t *testing.T) {
 	}
 	onlyFiles(t, "line.csv", "recipe.yaml")
 }
+
+// TestPlanExplainsTheChoice: steps of which only some are carried out are not left
+// to the reader to add up.
+func TestPlanExplainsTheChoice(t *testing.T) {
+	chdir(t)
+	write(t, "wide.csv", "a,b,c,d,e,f,g,h,y\n")
+	got := dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1")
+	if got.code != exitOK || !strings.Contains(got.stdout, "\nChoice     the noisy count decides") {
+		t.Errorf("%+v", got)
+	}
+	got = dptrain(t, "plan", "--data", "wide.csv", "--target", "y", "--epsilon", "1", "--exclude", "a,b,c,d,e,f")
+	if got.code != exitOK || strings.Contains(got.stdout, "Choice") {
+		t.Errorf("%+v", got)
+	}
+}

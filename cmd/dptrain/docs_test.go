@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestPitfallsNameTests: each row of docs/pitfalls.md names tests, and they exist.
+func TestPitfallsNameTests(t *testing.T) {
+	page := read(t, "../../docs/pitfalls.md")
+	name := regexp.MustCompile("`([a-z/]+)\\.((?:Test|Fuzz)\\w+)`")
+	rows, tests := 0, 0
+	for line := range strings.Lines(page) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| pitfall") || strings.HasPrefix(line, "| ---") {
+			continue
+		}
+		rows++
+		cells := strings.Split(line, " | ")
+		if !regexp.MustCompile(`^(critical|theoretical|negligible)( |$)`).MatchString(cells[1]) {
+			t.Errorf("no severity: %s", line)
+		}
+		named := name.FindAllStringSubmatch(cells[len(cells)-1], -1)
+		if len(named) == 0 {
+			t.Errorf("no test: %s", line)
+		}
+		for _, n := range named {
+			tests++
+			if !isTest(t, n[1], n[2]) {
+				t.Errorf("there is no %s in %s", n[2], n[1])
+			}
+		}
+	}
+	if rows < 40 || tests < rows {
+		t.Errorf("%d rows, %d tests", rows, tests)
+	}
+}
+
+// isTest looks for a test function in a package.
+func isTest(t *testing.T, pkg, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "\nfunc "+name+"(") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What takes too long for .ci/run: every fuzz target for ten minutes, kills, the
+# soak. It stops at the first failure. Two hours with the default.
+#   scripts/long.sh            everything
+#   scripts/long.sh fuzz 1m    the fuzz targets only, a minute each
+#   scripts/long.sh kill       the processes that are killed
+#   scripts/long.sh soak       the soak
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+part=${1:-all}
+fuzztime=${2:-10m}
+
+step() {
+  printf '\n== %s\n' "$*"
+  "$@"
+}
+
+fuzz() {
+  step go test "./$1" -run '^$' -fuzz "^$2\$" -fuzztime "$fuzztime" -fuzzminimizetime 2s -parallel "${PARALLEL:-1}"
+}
+
+case $part in all | fuzz | kill | soak) ;; *)
+  echo "usage: scripts/long.sh [all|fuzz|kill|soak] [time for each fuzz target]" >&2
+  exit 2
+  ;;
+esac
+
+if [[ $part == all || $part == fuzz ]]; then
+  fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
+  fuzz dataset FuzzParquet           # Parquet
+  fuzz recipe FuzzParse              # recipes
+  fuzz regression FuzzDecodeModel    # model files
+  fuzz report FuzzDecode             # reports
+  fuzz ledger FuzzFile               # the ledger's store
+  fuzz ledger FuzzEntry              # the ledger's entries
+  fuzz internal/fastfloat FuzzParse  # numbers
+fi
+if [[ $part == all || $part == kill ]]; then
+  step scripts/ledger-kill.sh
+  step go test ./report -run '^TestKilled' -count 1 -v -timeout 60m -args -kills 200
+fi
+if [[ $part == all || $part == soak ]]; then
+  step go test ./cmd/dptrain -run '^TestSoak$' -count 1 -v -timeout 60m -args -fits 500
+fi
+printf '\nAll long checks passed.\n'
