@@ -76,7 +76,9 @@ func (s *Session) Sub(name string) *Session {
 }
 
 // Relation returns the neighbouring relation of the run.
-func (s *Session) Relation() budget.Relation { return s.core.tap.relation(s.core.priced.Target().Relation) }
+func (s *Session) Relation() budget.Relation {
+	return s.core.tap.relation(s.core.priced.Target().Relation)
+}
 
 func (s *Session) join(name string) string {
 	if s.path == "" {
