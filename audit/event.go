@@ -5,11 +5,14 @@ import (
 	"slices"
 )
 
-// The number of single values whose threshold events are tried, and of
-// thresholds of a score.
+// The number of single values whose threshold events are tried, of thresholds
+// of a score, and what a value needs to be in the linear one.
 const (
 	singles    = 16
 	thresholds = 96
+	// noticed is how many standard deviations the means of a value differ by for
+	// it to have a part in the linear score.
+	noticed = 2
 )
 
 // A score turns what one run released into a number: a weighted sum of values,
@@ -156,7 +159,9 @@ func scores(runs [2][][]float64) []score {
 			continue
 		}
 		v := (v0+v1)/2 + 1e-12*(hi-lo)*(hi-lo)
-		linear.weights[k] = (m1 - m0) / v
+		if n := float64(len(column[0])); n*(m1-m0)*(m1-m0) > 2*noticed*noticed*v {
+			linear.weights[k] = (m1 - m0) / v // else it is noise, of which many values make much
+		}
 		spread := math.Log((v0 + 1e-9*v) / (v1 + 1e-9*v))
 		strength[k] = (m1-m0)*(m1-m0)/v + spread*spread/4
 	}

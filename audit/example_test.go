@@ -1,11 +1,13 @@
 package audit_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 func ExampleNeighbours() {
@@ -26,4 +28,30 @@ func ExampleNeighbours() {
 	}
 	fmt.Println(len(neighbours), "neighbours, all with two records:", same)
 	// Output: 18 neighbours, all with two records: true
+}
+
+func ExampleStep() {
+	count := audit.Statistics()[0]
+	law := budget.Law{Kind: budget.Laplace, Epsilon: 2, Draws: 1}
+	m, err := audit.Step(context.Background(), count, law, budget.AddRemove, 0, audit.Options{Draws: 4000, Confidence: 1 - 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(count.Name, m.Epsilon > 1, m.Epsilon <= 2)
+	// Output: count true true
+}
+
+func ExamplePipeline() {
+	p := &pipeline.Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}},
+		Target: "y", Model: pipeline.JointGram, Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+	}
+	v, err := audit.Pipeline(context.Background(), p, audit.Options{Runs: 100, Draws: 1000, Confidence: 1 - 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(v.Leaves), "steps and the run, violations:", v.Violations())
+	// Output: 4 steps and the run, violations: []
 }

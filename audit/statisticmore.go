@@ -17,7 +17,7 @@ func chooseKendall(ctx context.Context, s *mechanism.Session, law budget.Law, si
 	if s.Relation() != budget.AddRemove {
 		width = 4
 	}
-	n := 2*lead(law, width) + 6
+	n := 2 * lead(law, width)
 	var target, agrees, constant []float64
 	for i := range n {
 		target, agrees, constant = append(target, float64(i)), append(agrees, float64(i)), append(constant, 0)

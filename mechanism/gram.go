@@ -20,6 +20,7 @@ const gramUnit = 1.0 / (FixedOne * FixedOne)
 // (5)). Rows are fixed-point numbers on the grid 2^-14 and the sums are exact
 // integers, so neither order nor thread count changes them.
 type Gram struct {
+	tap      tap
 	p        int
 	limit    uint64 // B^2 in gramUnit
 	relation budget.Relation
@@ -31,7 +32,7 @@ type Gram struct {
 // NewGram returns an empty p x p accumulator for rows of norm at most
 // sqrt(limit2), limit2 > 0 in the measure of the rows.
 func (s *Session) NewGram(p int, limit2 float64) *Gram {
-	return &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation(), sums: make([]int64, gram.Len(p))}
+	return &Gram{tap: s.core.tap, p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation(), sums: make([]int64, gram.Len(p))}
 }
 
 // Add clips a block of records in place and adds its products: one slice a
@@ -117,7 +118,7 @@ func (g *Gram) Merge(o *Gram) {
 // 2 B^4, attained by orthogonal rows of full length; so sqrt2 B^2.
 // (algorithms.md 11 (6))
 func (g *Gram) Bound() Bounded[Symmetric] {
-	sens := float64(g.limit)
+	sens := g.tap.declared(float64(g.limit))
 	if g.relation != budget.AddRemove {
 		sens = up(sens * math.Sqrt2)
 	}

@@ -23,6 +23,7 @@ const productUnit = 0x1p-20
 // column "+1 with value k, -1 with another" would have as a numeric one,
 // max_k |2 S_k - sum of all S_i|.
 type Products struct {
+	tap      tap
 	relation budget.Relation
 	first    []int  // first sum of each column; one more at the end
 	category []bool // of each column
@@ -34,7 +35,7 @@ type Products struct {
 // 0 for a numeric column, and the number of its values for a category column.
 // It panics for a negative number.
 func (s *Session) NewProducts(levels []int) *Products {
-	p := &Products{relation: s.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
+	p := &Products{tap: s.core.tap, relation: s.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
 	for j, l := range levels {
 		if l < 0 {
 			panic(fmt.Sprintf("mechanism: column %d of Products has %d values", j, l))
@@ -67,7 +68,7 @@ func (p *Products) Add(columns [][]int16, codes [][]int32, y []int16) {
 			panic("mechanism: the columns of a Products block differ in length")
 		}
 		p.x = clampFixed(p.x, columns[j])
-		p.sums[p.first[j]] += gram.Dot(p.x, p.y)
+		p.sums[p.first[j]] = p.tap.sum(p.sums[p.first[j]], gram.Dot(p.x, p.y))
 	}
 }
 

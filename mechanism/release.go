@@ -31,7 +31,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	for i, v := range x.value {
 		out[i] = addSaturating(v, t.noise.normal(sigma))
 	}
-	out = s.core.tap.vector(t, x.value, x.sens, out)
+	out = s.core.tap.vector(t, x.value, x.sens, s.core.tap.dense(x.value, out))
 	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
 	return Public[[]float64]{floats(out, x.unit)}, nil
 }
@@ -103,6 +103,7 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 	if err != nil {
 		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
+	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
 	out := Vector{addSaturating(x.value, t.noise.laplace(b))}
 	out = s.core.tap.vector(t, Vector{x.value}, x.sens, out)
 	s.note(t, x.Sensitivity(), float64(b)*x.unit)

@@ -77,7 +77,9 @@ func (s *Session) Sub(name string) *Session {
 }
 
 // Relation returns the neighbouring relation of the run.
-func (s *Session) Relation() budget.Relation { return s.core.priced.Target().Relation }
+func (s *Session) Relation() budget.Relation {
+	return s.core.tap.relation(s.core.priced.Target().Relation)
+}
 
 func (s *Session) join(name string) string {
 	if s.path == "" {
@@ -130,7 +132,7 @@ func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) 
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, law: law, noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, law: s.core.tap.priced(law), noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
 }
 
 // note records the public description of a release.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
@@ -14,7 +15,10 @@ import (
 
 // tap watches the releases of a session in builds with the tag "replay". It
 // holds exact private values and must never be part of a shipped binary.
-type tap struct{ rec *Recorder }
+type tap struct {
+	rec   *Recorder
+	fault Fault
+}
 
 // A Release is one watched release: the exact private input, the declared
 // bound and what came out, all in grid units.
@@ -42,6 +46,8 @@ type Recorder struct {
 	replay map[string]Release
 	key    [keySize]byte
 	faults []string
+	fault  Fault
+	parts  map[string]string // of the leaves, by path
 }
 
 // NewRecorder starts a recording under a key drawn from seed.
@@ -56,14 +62,18 @@ func NewRecorder(seed byte) *Recorder {
 // Replay returns a recorder for the neighbouring run: the same key, hence the
 // same coins record by record, and the recorded outputs.
 func (r *Recorder) Replay() *Recorder {
-	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key}
+	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault}
 }
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
+	r.parts = map[string]string{}
+	for _, l := range p.Leaves() {
+		r.parts[l.Path] = l.Part
+	}
 	return &Session{
 		core: &core{
-			priced: p, key: r.key, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tap: tap{r},
+			priced: p, key: r.key, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tap: tap{r, r.fault},
 		},
 		path: p.Tree().Name,
 	}
@@ -154,11 +164,13 @@ func (r *Recorder) Releases() []Release {
 }
 
 // Compare returns every way in which the neighbouring run b broke the plan of
-// run a: a leaf missing, another law, or inputs further apart than declared.
+// run a: a leaf missing, another law, inputs further apart than declared, or
+// one record seen in two parts that were priced as disjoint.
 // closest is the largest ratio of distance to declared sensitivity, so that a
 // test can tell a bound that was approached from one that never was.
 func Compare(a, b *Recorder) (faults []string, closest float64) {
 	faults = append(faults, b.faults...)
+	touched := map[string]bool{}
 	for id, x := range a.seen {
 		y, ok := b.seen[id]
 		if !ok {
@@ -169,9 +181,19 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 			continue // reported by watch
 		}
 		ratio := x.distance(y) / x.Bound
+		if ratio > 0 {
+			touched[a.parts[x.Path]] = true
+		}
 		closest = math.Max(closest, ratio)
 		if ratio > 1 {
 			faults = append(faults, fmt.Sprintf("%s: inputs differ by %.17g times the declared sensitivity", id, ratio))
+		}
+	}
+	for p := range touched {
+		for q := range touched {
+			if p < q && !strings.HasPrefix(q+"/", p+"/") && p != "" {
+				faults = append(faults, fmt.Sprintf("parts %q and %q, priced as disjoint, both see the record", p, q))
+			}
 		}
 	}
 	sort.Strings(faults)

@@ -146,14 +146,14 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 	if r.pipeline.Holdout == 0 {
 		return all, all.Select(nil)
 	}
-	coins := s.Coins("split")
+	coins, identity := s.Coins("split"), identityOf(s)
 	parts := all.Split(2, func(id uint64) int {
-		if coins.Heads(id, r.pipeline.Holdout) {
+		if coins.Heads(identity(id), r.pipeline.Holdout) {
 			return 1
 		}
 		return 0
 	})
-	return parts[0], parts[1]
+	return trainingPart(s, parts[0], all), parts[1]
 }
 
 // evaluate predicts the held-out part and releases how good that is.

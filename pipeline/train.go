@@ -78,6 +78,7 @@ func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.S
 	b, s, err := r.plan.choose(s, records)
 	if err == nil && b.counts() {
 		facts.AtLeast, err = releaseCount(s, records)
+		facts.AtLeast = atLeast(s, facts.AtLeast, records)
 	}
 	return b, s, facts, err
 }

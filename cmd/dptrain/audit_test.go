@@ -40,15 +40,15 @@ func TestAuditMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
 	write(t, "recipe.yaml", goodRecipe)
-	const range_ = "dptrain: --runs and --draws are at least 100, and --confidence is between 0 and 1\n"
+	const outOfRange = "dptrain: --runs and --draws are at least 100, and --confidence is between 0 and 1\n"
 	for _, tt := range []struct {
 		args string
 		want result
 	}{
 		{"audit", result{exitUsage, "", "dptrain: dptrain audit takes one recipe; see `dptrain audit --help`\n"}},
-		{"audit recipe.yaml --runs 5", result{exitUsage, "", range_}},
-		{"audit recipe.yaml --draws -1", result{exitUsage, "", range_}},
-		{"audit recipe.yaml --confidence 1", result{exitUsage, "", range_}},
+		{"audit recipe.yaml --runs 5", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --draws -1", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --confidence 1", result{exitUsage, "", outOfRange}},
 	} {
 		if got := dptrain(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)

@@ -1,0 +1,15 @@
+//go:build !replay
+
+package mechanism
+
+import "github.com/dptrain/dptrain/budget"
+
+// The hooks at which test builds plant known faults (fault_on.go). In a shipped
+// binary each is what it stands in the way of, and no fault can be planted.
+
+func (tap) laplaceScale(scale uint64, _, _ float64) uint64 { return scale }
+func (tap) priced(law budget.Law) budget.Law               { return law }
+func (tap) dense(_, out Vector) Vector                     { return out }
+func (tap) declared(sens float64) float64                  { return sens }
+func (tap) sum(a, b int64) int64                           { return a + b }
+func (tap) relation(r budget.Relation) budget.Relation     { return r }

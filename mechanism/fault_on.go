@@ -1,0 +1,101 @@
+//go:build replay
+
+package mechanism
+
+import "github.com/dptrain/dptrain/budget"
+
+// A Fault is a known mistake of private training programs that a test plants in
+// a session, so as to see that the tests catch it. Faults exist in builds with
+// the tag "replay" only; docs/audit.md lists them with the tests.
+type Fault uint
+
+// The faults.
+const (
+	// LaplaceInverted adds Laplace noise of scale sensitivity times epsilon where
+	// sensitivity over epsilon is meant.
+	LaplaceInverted Fault = 1 << iota
+	// RoundsNotComposed gives each round of a repeated choice the epsilon of all.
+	RoundsNotComposed
+	// EmptyWithoutNoise adds no noise to counts that are 0.
+	EmptyWithoutNoise
+	// ClipNotCharged declares the sensitivity of a Gram matrix for half of the norm
+	// that rows are clipped to.
+	ClipNotCharged
+	// FloatSums adds products in single precision.
+	FloatSums
+	// RelationMixed takes the sensitivities of add-remove whatever the relation is.
+	RelationMixed
+	// HeldOutInTraining trains on all records and evaluates on some of them.
+	HeldOutInTraining
+	// CoinsByIndex draws the coin of a record from its position.
+	CoinsByIndex
+	// ExactCount sets defaults from the exact number of records.
+	ExactCount
+)
+
+// Plant makes sessions of the recorder, and of its Replay, carry faults out.
+func (r *Recorder) Plant(f Fault) *Recorder {
+	r.fault |= f
+	return r
+}
+
+// NewFaultySession is NewSession with faults and without a recorder.
+func NewFaultySession(p *budget.Priced, f Fault) (*Session, error) {
+	s, err := NewSession(p)
+	if err == nil {
+		s.core.tap.fault = f
+	}
+	return s, err
+}
+
+// Planted reports whether the session carries a fault out, for the hooks of
+// other packages.
+func (s *Session) Planted(f Fault) bool { return s.core.tap.planted(f) }
+
+func (t tap) planted(f Fault) bool { return t.fault&f != 0 }
+
+func (t tap) laplaceScale(scale uint64, sens, epsilon float64) uint64 {
+	if t.planted(LaplaceInverted) {
+		return uint64(max(sens*epsilon, 1))
+	}
+	return scale
+}
+
+func (t tap) priced(law budget.Law) budget.Law {
+	if t.planted(RoundsNotComposed) && law.Kind == budget.Exponential {
+		law.Epsilon *= float64(law.Draws)
+	}
+	return law
+}
+
+func (t tap) dense(in, out Vector) Vector {
+	if t.planted(EmptyWithoutNoise) {
+		for i, v := range in {
+			if v == 0 {
+				out[i] = 0
+			}
+		}
+	}
+	return out
+}
+
+func (t tap) declared(sens float64) float64 {
+	if t.planted(ClipNotCharged) {
+		return sens / 4
+	}
+	return sens
+}
+
+func (t tap) sum(a, b int64) int64 {
+	if t.planted(FloatSums) {
+		return int64(float32(a) + float32(b))
+	}
+	return a + b
+}
+
+func (t tap) relation(r budget.Relation) budget.Relation {
+	if t.planted(RelationMixed) {
+		return budget.AddRemove
+	}
+	return r
+}
