@@ -16,7 +16,7 @@ import (
 // identity, the content of the record (a digest of all its cells in v's columns) and
 // the number of records of this unit with the same content before it. So which records
 // of a unit are kept depends on lot and on the records of that unit, and on nothing else.
-func (v View) Cap(most int, lot func(unit uint64, content [32]byte, copy int) uint64) View {
+func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uint64) View {
 	if most < 1 {
 		panic("dataset: Cap: a unit keeps at least one record")
 	}

@@ -27,12 +27,12 @@ func (s *Session) Lots(name string) Lots {
 	return Lots{hmac.New(sha256.New, key[:])}
 }
 
-// Draw returns the lot of a record: content is a digest of what it says, and copy
+// Draw returns the lot of a record: content is a digest of what it says, and nth
 // counts the equal records of its unit before it.
-func (l Lots) Draw(unit uint64, content [32]byte, copy int) uint64 {
+func (l Lots) Draw(unit uint64, content [32]byte, nth int) uint64 {
 	var head [16]byte
 	binary.BigEndian.PutUint64(head[:8], unit)
-	binary.BigEndian.PutUint64(head[8:], uint64(copy))
+	binary.BigEndian.PutUint64(head[8:], uint64(nth))
 	l.mac.Reset()
 	l.mac.Write(head[:])
 	l.mac.Write(content[:])

@@ -42,7 +42,8 @@ var beyondSchema = strings.Fields(`
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
 	column-declares-nothing column-categories-empty-name column-categories-repeated
-	column-categories-and-range column-private-relation`)
+	column-categories-and-range column-private-relation
+	unit-relation unit-target unit-used`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}
