@@ -41,7 +41,7 @@ func TestPitfallsNameTests(t *testing.T) {
 // isTest looks for a test function in a package.
 func isTest(t *testing.T, pkg, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("../..", pkg, "*_test.go"))
+	files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
