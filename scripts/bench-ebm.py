@@ -1,0 +1,231 @@
+"""Measures DP-EBM (InterpretML), and diffprivlib's logistic regression, beside dptrain.
+
+Both are told what dptrain is not: the smallest and largest value of every column
+of the whole table, and of the target. Everything else is their default. The
+splits are those of `dptrain bench`: its permutation is computed here again, so
+trial t trains and tests on the same rows in both. Metrics are exact, without
+clipping. Called by bench-ebm.sh.
+
+Parts: regression (R² on every table of the folder), curves (R² against epsilon
+on four of them), time (wall time of training on SGEMM, in turn) and
+classification (accuracy at epsilon 1; diffprivlib's epsilon has no delta). Each
+ends with a table.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
+
+EPSILON, DELTA = math.log(3), 1e-5
+CURVES = ("361072_cpu_act", "361078_houses", "361096_diamonds", "361076_wine_quality")
+EPSILONS = (0.1, 0.3, 1, 3, 10)
+CLASSES = (  # table, target
+    ("adult.raw", "income"),
+    ("credit_default.raw", "default.payment.next.month"),
+    ("spambase", "target"),
+)
+OURS_CLASSES = ("auto", "logistic", "boosted-additive", "joint-gram", "svm")
+MASK = (1 << 64) - 1
+
+
+def permutation(n, number):
+    """The permutation of `dptrain bench` with seed 0: see bench/split.go."""
+    text = b"dptrain.bench/1 split" + (0).to_bytes(8, "big") + number.to_bytes(8, "big")
+    state = int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
+
+    def following():
+        nonlocal state
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        z = state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        return z ^ (z >> 31)
+
+    order = list(range(n))
+    for i in range(n - 1, 0, -1):
+        product = following() * (i + 1)
+        while product & MASK < (1 << 64) % (i + 1):
+            product = following() * (i + 1)
+        j = product >> 64
+        order[i], order[j] = order[j], order[i]
+    return np.array(order)
+
+
+def splits(n, trials):
+    """Training and test rows of the trials."""
+    for t in range(trials):
+        if t % 10 == 0:
+            order = permutation(n, t // 10)
+        lo, hi = t % 10 * n // 10, (t % 10 + 1) * n // 10
+        yield np.sort(np.delete(order, slice(lo, hi))), np.sort(order[lo:hi])
+
+
+def load(args, kind, name):
+    return pd.read_csv(os.path.join(args.data, kind, name + ".csv.gz"))
+
+
+def bounds(table):
+    """The true smallest and largest value of every number."""
+    numbers = table.select_dtypes("number")
+    return {c: (float(numbers[c].min()), float(numbers[c].max())) for c in numbers}
+
+
+def types(table):
+    return ["continuous" if pd.api.types.is_numeric_dtype(table[c]) else "nominal" for c in table]
+
+
+def ebm_regressor(table, epsilon):
+    x, y = table.iloc[:, :-1], table.iloc[:, -1]
+    return DPExplainableBoostingRegressor(
+        feature_names=list(x), feature_types=types(x), epsilon=epsilon, delta=DELTA,
+        privacy_bounds=bounds(x), privacy_target_min=float(y.min()), privacy_target_max=float(y.max()),
+    )  # fmt: skip
+
+
+def ebm_r2(table, epsilon, trials):
+    """R² on the test rows of each trial."""
+    x, y = table.iloc[:, :-1], table.iloc[:, -1].to_numpy(float)
+    out = []
+    for train, test in splits(len(table), trials):
+        model = ebm_regressor(table, epsilon).fit(x.iloc[train], y[train])
+        rest = y[test] - model.predict(x.iloc[test])
+        out.append(1 - np.square(rest).sum() / np.square(y[test] - y[test].mean()).sum())
+    return out
+
+
+def ours(args, kind, name, methods, trials, *more):
+    """Medians of `dptrain bench` by method, with the training seconds."""
+    path = os.path.join(args.data, kind, name + ".csv.gz")
+    command = [args.dptrain, "bench", "--public", "--json", "--trials", str(trials), "--data", path, "--method", ",".join(methods), *more]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows = [json.loads(line) for line in text.splitlines()]
+    return {m: [r for r in rows if r.get("method") == m and "trial" in r] for m in methods}
+
+
+def middle(rows):
+    return statistics.median(r["value"] for r in rows)
+
+
+def say(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def table_of(head, lines):
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for line in lines:
+        print("| " + " | ".join(x if isinstance(x, str) else f"{x:.3f}" for x in line) + " |")
+    print(flush=True)
+
+
+def regression(args):
+    lines = []
+    for file in sorted(os.listdir(os.path.join(args.data, "regression"))):
+        name = file.removesuffix(".csv.gz")
+        table = load(args, "regression", name)
+        trials = min(args.trials, args.trials_large) if len(table) > 100_000 else args.trials
+        mine = ours(args, "regression", name, ("auto", "nonprivate-ols"), args.trials, "--epsilon", "ln(3)")
+        ebm = ebm_r2(table, EPSILON, trials)
+        lines.append((name, middle(mine["auto"]), middle(mine["nonprivate-ols"]), statistics.median(ebm), f"{trials}"))
+        say(*lines[-1])
+    table_of(("set", "auto", "least squares", "DP-EBM told the true bounds", "trials of DP-EBM"), lines)
+
+
+def curves(args):
+    lines = []
+    for name in CURVES:
+        table = load(args, "regression", name)
+        mine, theirs = [], []
+        for epsilon in EPSILONS:
+            rows = ours(args, "regression", name, ("auto",), args.trials, "--epsilon", str(epsilon))
+            mine.append(middle(rows["auto"]))
+            theirs.append(statistics.median(ebm_r2(table, epsilon, args.trials_curves)))
+            say(name, epsilon, mine[-1], theirs[-1])
+        lines += [(name, "auto", *mine), ("", "DP-EBM", *theirs)]
+    table_of(("set", "method", *(f"{e}" for e in EPSILONS)), lines)
+
+
+def measure_time(args):
+    """Training alone, from the table in memory, on the rows of the first trial."""
+    name = "361104_SGEMM"
+    table = load(args, "regression", name)
+    train, _ = next(splits(len(table), 1))
+    x, y = table.iloc[train, :-1].to_numpy(float), table.iloc[train, -1].to_numpy(float)
+    limits = np.array(list(bounds(table.iloc[:, :-1]).values()))
+    lines = {"dptrain auto": [], "DP-EBM": []}
+    for _ in range(args.rounds):
+        lines["dptrain auto"].append(ours(args, "regression", name, ("auto",), 1, "--epsilon", "ln(3)")["auto"][0]["seconds"])
+        model = ebm_regressor(table, EPSILON)
+        model.privacy_bounds = limits
+        start = time.perf_counter()
+        model.fit(x, y)
+        lines["DP-EBM"].append(time.perf_counter() - start)
+        say(*(f"{k} {v[-1]:.2f} s" for k, v in lines.items()), f"load {os.getloadavg()[0]:.1f}")
+    table_of(("training on SGEMM", "least, s", "median, s"), [(k, f"{min(v):.2f}", f"{statistics.median(v):.2f}") for k, v in lines.items()])
+    ratios = [f(lines["dptrain auto"]) / f(lines["DP-EBM"]) for f in (min, statistics.median)]
+    print(f"ratio dptrain/DP-EBM: {ratios[0]:.3f} (least), {ratios[1]:.3f} (median)", flush=True)
+
+
+def one_hot(table):
+    """Numbers mapped to [0, 1] by their true bounds, one column for every category."""
+    numbers = table.select_dtypes("number")
+    low, high = numbers.min(), numbers.max()
+    scaled = (numbers - low) / (high - low).replace(0, 1)
+    rest = table.drop(columns=list(numbers))
+    return np.hstack([scaled.to_numpy(float), *([pd.get_dummies(rest).to_numpy(float)] if len(rest.columns) else [])])
+
+
+def classification(args):
+    from diffprivlib.models import LogisticRegression
+
+    lines = []
+    for name, target in CLASSES:
+        table = load(args, "classification", name)
+        y = table.pop(target).astype(str).to_numpy()
+        flags = ("--task", "classification", "--categories", "--target", target, "--epsilon", "1")
+        mine = ours(args, "classification", name, OURS_CLASSES, args.trials, *flags)
+        x = one_hot(table)
+        norm = float(np.linalg.norm(x, axis=1).max())
+        ebm, linear = [], []
+        for train, test in splits(len(table), args.trials):
+            model = DPExplainableBoostingClassifier(feature_names=list(table), feature_types=types(table), epsilon=1, delta=DELTA, privacy_bounds=bounds(table))
+            model.fit(table.iloc[train], y[train])
+            ebm.append(float((model.predict(table.iloc[test]) == y[test]).mean()))
+            line = LogisticRegression(epsilon=1, data_norm=norm).fit(x[train], y[train])
+            linear.append(float((line.predict(x[test]) == y[test]).mean()))
+        lines.append((name, *(middle(mine[m]) for m in OURS_CLASSES), statistics.median(ebm), statistics.median(linear)))
+        say(*lines[-1])
+    table_of(("set", *OURS_CLASSES, "DP-EBM told the true bounds", "diffprivlib logistic, told the true bounds"), lines)
+
+
+PARTS = {"regression": regression, "curves": curves, "time": measure_time, "classification": classification}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default=",".join(PARTS), help="which parts, with commas between them")
+    parser.add_argument("--trials", type=int, default=10)
+    parser.add_argument("--trials-large", type=int, default=3, help="of DP-EBM on more than 100,000 rows")
+    parser.add_argument("--trials-curves", type=int, default=5, help="of DP-EBM for a point of a curve")
+    parser.add_argument("--rounds", type=int, default=5, help="of the wall times")
+    parser.add_argument("--data", default="../shared/data")
+    parser.add_argument("dptrain", help="the program")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for part in args.parts.split(","):
+        PARTS[part](args)
+
+
+if __name__ == "__main__":
+    main()

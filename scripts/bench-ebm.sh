@@ -1,0 +1,20 @@
+#!/bin/sh
+# Measures `dptrain bench` against DP-EBM (interpret-core) and diffprivlib's
+# logistic regression, both told the true bounds of the data, on the public
+# tables of ../shared/data: R², R² against epsilon, wall time of training SGEMM
+# in one run, accuracy. Prints one table a part. Arguments go to bench-ebm.py
+# (see --help); all parts take about half an hour on two cores. Needs Go and
+# Python 3; without PYTHON the packages are installed into a temporary folder.
+# Python is for measuring only.
+set -eu
+cd "$(dirname "$0")/.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
+CGO_ENABLED=0 go build -o "$dir/dptrain" ./cmd/dptrain
+if [ -z "${PYTHON:-}" ]; then
+	python3 -m venv "$dir/python"
+	PYTHON="$dir/python/bin/python"
+	"$PYTHON" -m pip install -q interpret-core==0.7.8 diffprivlib==0.6.6 scikit-learn==1.6.1 numpy==2.2.6 pandas==2.2.3
+fi
+"$PYTHON" scripts/bench-ebm.py "$@" "$dir/dptrain"
