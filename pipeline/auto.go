@@ -14,13 +14,15 @@ import (
 // The automatic choice of the model looks at a public fact alone; see
 // autoMethod. A run that names no selector either spends countShare of epsilon
 // on a lower bound n_lo of the number of training records, and with it chooses
-// whether to choose features, between the two branches of the plan. Each
+// between the two branches of the plan: a regression whether to choose
+// features, a classification of two classes whether to learn curves. Each
 // branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
 // basic composition covers it (algorithms.md 10, ADAPTIVE BRANCHES).
 const (
-	allBranch     = "all"     // every feature
-	kendallBranch = "kendall" // selection.DefaultK features
-	countLeaf     = "count"
+	allBranch      = "all"      // every feature
+	kendallBranch  = "kendall"  // selection.DefaultK features
+	logisticBranch = "logistic" // every feature, one linear score of two classes
+	countLeaf      = "count"
 	// countShare is the share of epsilon that n_lo costs.
 	countShare = .03
 	// countMiss is the probability with which n_lo exceeds the true number. It
@@ -31,6 +33,9 @@ const (
 	// its noise hides, and w the weight of the candidates. docs/auto.md has the
 	// figures.
 	fewRecords = 20
+	// fewForCurves is the same strength below which two classes are told apart
+	// by a linear score.
+	fewForCurves = 50
 	// categoryWeight is what a category weighs, where a number weighs 1: it has
 	// no curve, and records of one category do not depend on another's.
 	categoryWeight = .3
@@ -46,25 +51,33 @@ func (p *Pipeline) autoMethod() string {
 	return BoostedAdditive
 }
 
-// automatic reports whether the run chooses its stages by itself. With no more
-// candidates than would be chosen there is nothing to choose, and more than two
-// classes have no rank correlation.
+// automatic reports whether the run chooses its stages by itself. A regression
+// with no more candidates than would be chosen has nothing to choose; nor has a
+// classification whose many small releases cost too much, for curves and scores
+// alike. More than two classes keep the method of [Pipeline.autoMethod].
 func (p *Pipeline) automatic(f selection.Facts) bool {
-	return len(f.Target.Categories) <= 2 && p.Budget.Relation != budget.SubstitutePrivateColumns && p.Selector == nil && (p.Model == "" || p.Model == Auto) && len(f.Columns) > selection.DefaultK
+	switch {
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != "" && p.Model != Auto:
+		return false
+	case p.classification():
+		return len(f.Target.Categories) == 2 && p.autoMethod() == BoostedAdditive
+	}
+	return len(f.Columns) > selection.DefaultK
 }
 
 // branches returns the ways in which the training part may run: one, or two
-// of which n_lo chooses one.
+// of which n_lo chooses one, the second where records are few.
 func (p *Pipeline) branches(f selection.Facts) []branch {
 	method := p.Model
 	if method == "" || method == Auto {
 		method = p.autoMethod()
 	}
 	if p.automatic(f) {
-		return []branch{
-			{name: allBranch, selector: selection.None{}, method: method},
-			{name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: method},
+		all := branch{name: allBranch, selector: selection.None{}, method: method}
+		if p.classification() {
+			return []branch{all, {name: logisticBranch, selector: selection.None{}, method: Logistic}}
 		}
+		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: method}}
 	}
 	b := branch{name: trainNode, selector: p.Selector, method: method, fallback: p.Fallback}
 	if b.selector == nil {
@@ -76,7 +89,9 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 // IsBranch reports whether a name in the plan of a run that chooses by itself
 // is that of a branch. A branch that was not taken has been paid for and
 // released nothing.
-func IsBranch(name string) bool { return name == allBranch || name == kendallBranch }
+func IsBranch(name string) bool {
+	return name == allBranch || name == kendallBranch || name == logisticBranch
+}
 
 // choose releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
@@ -94,7 +109,11 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 
 // pick is the rule of docs/auto.md.
 func (p *Plan) pick(low int) branch {
-	if float64(low)*p.modelMu(allBranch) < fewRecords*weight(p.facts.Columns) {
+	few := float64(fewRecords)
+	if p.branches[1].name == logisticBranch {
+		few = fewForCurves
+	}
+	if float64(low)*p.modelMu(allBranch) < few*weight(p.facts.Columns) {
 		return p.branches[1]
 	}
 	return p.branches[0]

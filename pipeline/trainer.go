@@ -16,7 +16,8 @@ import (
 // The names of the model methods, as recipes use them.
 const (
 	// Auto chooses the method from public facts: BoostedAdditive under tight
-	// composition, JointGram under basic.
+	// composition, JointGram under basic; for two classes, Logistic where a noisy
+	// count says that records are few.
 	Auto = "auto"
 	// JointGram is the joint noisy Gram trainer (package adassp).
 	JointGram = "joint-gram"

@@ -3,7 +3,7 @@
 # logistic regression, both told the true bounds of the data, on the public
 # tables of ../shared/data: R², R² against epsilon, wall time of training SGEMM
 # in one run, accuracy. Prints one table a part. Arguments go to bench-ebm.py
-# (see --help); all parts take about half an hour on two cores. Needs Go and
+# (see --help); all parts take about 25 minutes on two idle cores. Needs Go and
 # Python 3; without PYTHON the packages are installed into a temporary folder.
 # Python is for measuring only.
 set -eu

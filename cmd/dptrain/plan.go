@@ -235,14 +235,17 @@ func (b *bill) total() string {
 
 // branches explains the steps of a run that chooses between two ways to train.
 func branches(steps []billStep) string {
-	inBranch := func(s billStep) bool {
+	var ways []string
+	for _, s := range steps {
 		names := strings.Split(s.ID, "/")
-		return len(names) > 3 && pipeline.IsBranch(names[2])
+		if len(names) > 3 && pipeline.IsBranch(names[2]) && !slices.Contains(ways, names[2]) {
+			ways = append(ways, names[2])
+		}
 	}
-	if !slices.ContainsFunc(steps, inBranch) {
+	if len(ways) != 2 {
 		return ""
 	}
-	return report.Paragraph("Choice", "the noisy count decides whether the steps below train/all or those below train/kendall are carried out; each of the two fits the budget")
+	return report.Paragraph("Choice", fmt.Sprintf("the noisy count decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
 }
 
 // digits prints four significant digits.

@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// TestAutoClasses: two classes are told apart by a linear score where records
+// are few and by curves where they are many; the branch that was not taken
+// released nothing.
+func TestAutoClasses(t *testing.T) {
+	for _, c := range []struct {
+		n              int
+		branch, method string
+	}{{300, logisticBranch, Logistic}, {4000, allBranch, BoostedAdditive}} {
+		tab := loans(t, c.n, "no", "yes")
+		res, err := classify(tab).Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Method != c.method || len(res.Selected) != 3 {
+			t.Errorf("%d rows: %s of %d features", c.n, res.Method, len(res.Selected))
+		}
+		for _, e := range res.Events {
+			names, want := strings.Split(e.Path, "/"), 0
+			if names[1] != trainNode || names[2] == countLeaf {
+				continue
+			}
+			if names[2] == c.branch {
+				want = e.Law.Draws
+			}
+			if e.Released != want {
+				t.Errorf("%d rows: %s released %d of %d", c.n, e.Path, e.Released, e.Law.Draws)
+			}
+		}
+		if right := accuracy(t, res.Model, tab); c.n == 4000 && right < .85 {
+			t.Errorf("%d rows: accuracy %.3f", c.n, right)
+		}
+	}
+}
+
+// TestAutoClassesRule: the number of records from which curves are learned is
+// fewForCurves × w / mu, and there is nothing to choose where a stage is
+// named, under basic composition and for more classes.
+func TestAutoClassesRule(t *testing.T) {
+	plan, err := classify(loans(t, 0, "no", "yes")).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Two numbers and a column of two categories and the others: w = 2.9; mu is about .21.
+	if n := sort.Search(1<<30, func(low int) bool { return plan.pick(low).name == allBranch }); n < 550 || n > 850 {
+		t.Errorf("curves from %d records on", n)
+	}
+	two := loans(t, 0, "no", "yes")
+	selected, named, basic := classify(two), classify(two), classify(two)
+	selected.Selector, named.Model, basic.Budget.Composition = selection.Kendall{K: 2}, JointGram, budget.Basic
+	for name, c := range map[string]struct {
+		*Pipeline
+		method string
+	}{
+		"a named selection": {selected, BoostedAdditive}, "a named model": {named, JointGram}, "basic composition": {basic, JointGram},
+		"three classes": {classify(loans(t, 0, "a", "b", "c")), BoostedAdditive},
+	} {
+		plan, err := c.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := plan.Law("fit/train/count"); ok || plan.Method() != c.method {
+			t.Errorf("%s: %s, a count: %v", name, plan.Method(), ok)
+		}
+	}
+}
