@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
@@ -97,7 +96,7 @@ type Event struct {
 	// statistic's own measure. They are 0 if nothing was released.
 	Sensitivity float64 `json:"sensitivity"`
 	Scale       float64 `json:"scale"`
-	Part        string  `json:"part"` // the records it sees: train or holdout
+	Part        string  `json:"part"` // the records it sees: train, score (of a search) or holdout
 
 	Mu       float64 `json:"mu,omitempty"`      // gaussian
 	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
@@ -221,27 +220,12 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 }
 
 func event(e mechanism.Event) Event {
-	part, stage := place(e.Path)
+	at := pipeline.PlaceOf(e.Path)
 	return Event{
-		ID: e.Path, Stage: stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
-		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: part,
+		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
+		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
 		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
 	}
-}
-
-// place reads the part and the stage from a path of package pipeline's plan:
-// root/part/stage/…, or root/part/branch/stage/… where the run chose between
-// branches.
-func place(path string) (part, stage string) {
-	names := strings.Split(path, "/")
-	for len(names) < 3 {
-		names = append(names, names[len(names)-1])
-	}
-	at := 2
-	if pipeline.IsBranch(names[at]) && len(names) > at+1 {
-		at++
-	}
-	return names[1], names[at]
 }
 
 // list returns an empty list for nil: the files write [], not null.
