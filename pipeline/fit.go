@@ -42,6 +42,7 @@ type Result struct {
 	R2          *evaluate.R2        // regression
 	Confusion   *evaluate.Confusion // classification
 	Search      *Searched           // nil for a run without a search
+	Sizes       *SizeSearch         // nil for a run without a list of sizes
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -93,7 +94,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	guarantee := plan.Guarantee()
 	res := &Result{
 		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained,
-		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search,
+		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)

@@ -95,6 +95,9 @@ type Pipeline struct {
 	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
 	// method.
 	Buckets int
+	// SizeRuns is the mean number of tries of a selector's list of sizes (see
+	// selection.Sizer), above 1; 0 stands for DefaultSizeRuns.
+	SizeRuns float64
 	// Search, if set, tries several ways to select and train and keeps the best;
 	// the five fields above are then empty.
 	Search *Search
@@ -211,6 +214,9 @@ func (p *Pipeline) check(plan *Plan) error {
 		return err
 	}
 	if err := p.checkSearch(); err != nil {
+		return err
+	}
+	if err := p.checkSizes(); err != nil {
 		return err
 	}
 	if err := p.checkRelation(); err != nil {

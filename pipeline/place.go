@@ -8,12 +8,14 @@ type Place struct {
 	Candidate string // of a search; "" outside
 	Branch    string // of a run that chooses by itself; "" outside
 	Stage     string // such as "scaling", "model" or "r2"
+	Size      string // of a model that is tried with several numbers of features; "" otherwise
 }
 
 // PlaceOf reads the path of a leaf of a plan of this package:
 //
 //	fit/part/[branch/]stage/...
 //	fit/train/candidate-1/part/[branch/]stage/...
+//	fit/train/model/size-2/...
 func PlaceOf(path string) Place {
 	names := strings.Split(path, "/")
 	for len(names) < 3 {
@@ -30,6 +32,9 @@ func PlaceOf(path string) Place {
 		at++
 	}
 	out.Stage = names[at]
+	if len(names) > at+1 && strings.HasPrefix(names[at+1], sizePrefix) {
+		out.Size = names[at+1]
+	}
 	return out
 }
 

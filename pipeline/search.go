@@ -102,6 +102,9 @@ func (p *Pipeline) checkSearch() error {
 		if MayAbstain(c.Model) {
 			return fmt.Errorf("%w: candidate %d: model %q has no Rényi curve and may abstain; use another method", ErrSearch, i+1, c.Model)
 		}
+		if sizesOf(c.Selector) != nil {
+			return fmt.Errorf("%w: candidate %d: a list of sizes is a search of its own; make each size a candidate", ErrSearch, i+1)
+		}
 		if err := p.candidate(i).checkRelation(); err != nil {
 			return fmt.Errorf("candidate %d: %w", i+1, err)
 		}
