@@ -63,6 +63,22 @@ type Candidate struct {
 	Model          string
 }
 
+// SelectionName returns the name of the selector, [Auto] where there is none.
+func (c Candidate) SelectionName() string {
+	if c.Selector == nil {
+		return Auto
+	}
+	return c.Selector.Name()
+}
+
+// ModelName returns the model method, [Auto] where it is empty.
+func (c Candidate) ModelName() string {
+	if c.Model == "" {
+		return Auto
+	}
+	return c.Model
+}
+
 // Searched is what a search came to. All of it is public.
 type Searched struct {
 	Search     Search
