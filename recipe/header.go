@@ -109,7 +109,11 @@ func (h *headerCheck) enough() {
 		return
 	}
 	for _, x := range h.r.choices() {
-		path := x.path + "selection.k"
+		path := x.path + "selection.sizes"
+		if sizes := x.selection.Sizes; len(sizes) > 0 && sizes[len(sizes)-1] > n {
+			h.ps = append(h.ps, h.r.src.problem(item(path, len(sizes)-1), fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path, sizes[len(sizes)-1], n), "a category column counts as one; the target and excluded columns do not count"))
+		}
+		path = x.path + "selection.k"
 		switch k := x.selection.K; {
 		case k == n:
 			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k, n), "method none keeps all of them and spends nothing"))

@@ -16,6 +16,7 @@ var (
 	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
 	models       = []string{"auto", "joint-gram", "adassp", "boosted-adassp", "tukey", "boosted-additive", "brc", "svm", "logistic"}
 	scores       = []string{"auto", "product", "correlation", "tau"}
+	sizeable     = []string{"dpfsdr", "dpfs", "crfs"}
 	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
 	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
 )

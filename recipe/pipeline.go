@@ -45,7 +45,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.Buckets, p.SelectionShare = r.Model.Method, r.Model.Buckets, r.Selection.Share
+	p.Model, p.Buckets, p.SelectionShare, p.SizeRuns = r.Model.Method, r.Model.Buckets, r.Selection.Share, r.Selection.Runs
 	if r.Model.Fallback != "none" {
 		p.Fallback = r.Model.Fallback
 	}
@@ -99,13 +99,14 @@ func (r *Recipe) classed(k int) (selection.Selector, error) {
 	if share == 0 {
 		share = pipeline.ClassedSelectionShare
 	}
+	sizes := r.Selection.Sizes
 	switch r.Selection.Method {
 	case "dpfsdr":
-		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share}, nil
+		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share, Sizes: sizes}, nil
 	case "dpfs":
-		return selection.DPFS{K: k, Exact: k > 0}, nil
+		return selection.DPFS{K: k, Exact: k > 0, Sizes: sizes}, nil
 	case "crfs":
-		return selection.CRFS{K: k, Exact: k > 0}, nil
+		return selection.CRFS{K: k, Exact: k > 0, Sizes: sizes}, nil
 	}
 	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
 }

@@ -132,6 +132,11 @@ type Selection struct {
 	// Buckets is into how many parts method "sublasso" deals the records; 0
 	// leaves it to the method.
 	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Into how many parts the records are dealt (method sublasso only). Left out, the method decides."`
+	// Sizes are numbers of columns to try, increasing, for the methods "dpfsdr",
+	// "dpfs" and "crfs"; nil leaves the number to K or to the method.
+	Sizes []int `yaml:"sizes,omitempty" json:"sizes,omitempty" jsonschema:"minItems=2,uniqueItems=true" jsonschema_description:"Numbers of columns to try, increasing (methods dpfsdr, dpfs and crfs only): a private selection keeps the best of a secret number of tries."`
+	// Runs is the mean number of tries of Sizes; 0 means pipeline.DefaultSizeRuns.
+	Runs float64 `yaml:"runs,omitempty" json:"runs,omitempty" jsonschema:"exclusiveMinimum=1,maximum=1000" jsonschema_description:"Mean number of tries of sizes; 3 if left out. How many there are is drawn at random and stays secret."`
 	// Features is the list for method "fixed".
 	Features []string `yaml:"features,omitempty" json:"features,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The chosen columns (method fixed only)."`
 }

@@ -357,6 +357,7 @@ func (c *checker) selection() {
 		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
 	}
 	c.own()
+	c.sizes()
 	c.forTask("selection.method", s.Method, c.can.selections)
 	if s.Method == "auto" && s.K > 0 && len(c.r.Data.Classes) > 2 {
 		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes)), "remove it, or list the columns with method fixed")
@@ -408,6 +409,46 @@ func (c *checker) own() {
 	}
 	if belongs("selection.buckets", s.Buckets != 0 || c.given("selection.buckets"), "sublasso") && s.Buckets < 2 {
 		c.add("selection.buckets", fmt.Sprintf("selection.buckets must be at least 2, not %d", s.Buckets), "leave it out to let the method decide")
+	}
+}
+
+// sizes checks the numbers of columns to try.
+func (c *checker) sizes() {
+	s, path := c.r.Selection, "selection.sizes"
+	hasRuns := s.Runs != 0 || c.given("selection.runs")
+	switch {
+	case s.Sizes == nil && c.given(path):
+		c.add(path, "selection.sizes must list two numbers of columns or more", "leave it out to let the method decide")
+		return
+	case s.Sizes == nil && hasRuns:
+		c.add("selection.runs", "selection.runs has no effect without selection.sizes", "list the numbers of columns to try, or remove it")
+		return
+	case s.Sizes == nil:
+		return
+	case !slices.Contains(sizeable, s.Method):
+		c.add(path, path+" has no effect with method "+s.Method, "use one of "+oneOf(sizeable)+", or make each size a candidate of search")
+		return
+	case s.K != 0 || c.given("selection.k"):
+		c.add(path, "selection.sizes stands beside selection.k", "keep one of the two: a number of columns, or several to try")
+	case len(s.Sizes) < 2:
+		c.add(path, "selection.sizes must list two numbers of columns or more", "one alone is selection.k")
+	}
+	for i, size := range s.Sizes {
+		if size < 1 || i > 0 && size <= s.Sizes[i-1] {
+			c.add(item(path, i), "selection.sizes must be increasing numbers from 1 on", "for example [2, 4, 8]")
+			break
+		}
+	}
+	if hasRuns && !(s.Runs > 1 && s.Runs <= pipeline.MaxRuns) {
+		c.add("selection.runs", fmt.Sprintf("selection.runs must be above 1 and at most %d, not %s", pipeline.MaxRuns, show(s.Runs)), "it is the mean number of tries; 3 is the default")
+	}
+	switch {
+	case c.home != "":
+		c.add(path, "selection.sizes inside a candidate is a search within a search", "make each size a candidate, with selection.k")
+	case c.r.Privacy.Composition == "basic":
+		c.add("privacy.composition", "selection.sizes has no price under basic composition", "use composition tight, or selection.k")
+	case pipeline.MayAbstain(c.r.Model.Method):
+		c.add("model.method", c.r.Model.Method+" may abstain and its law has no price beside selection.sizes", "use another method")
 	}
 }
 

@@ -81,7 +81,10 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	}
 	for _, path := range []string{"selection", "search.candidates[].selection"} {
 		at(path).AllOf = []*generate.Schema{when("method", "fixed", "features")}
+		at(path).DependentRequired = map[string][]string{"runs": {"sizes"}}
+		at(path).Not = &generate.Schema{Required: []string{"sizes", "k"}}
 	}
+	at("search.candidates[].selection").Not = &generate.Schema{Required: []string{"sizes"}} // a search of its own
 	at("search.candidates[]").MinProperties = new(uint64(1))
 	for _, key := range []string{"selection", "model"} {
 		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not), &generate.Schema{Required: []string{"search", key}})}

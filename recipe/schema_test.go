@@ -44,7 +44,8 @@ var beyondSchema = strings.Fields(`
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
 	unit-relation unit-target unit-used
-	search-tukey search-same search-basic search-partly-public`)
+	search-tukey search-same search-basic search-partly-public
+	sizes-basic sizes-method sizes-tukey`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}

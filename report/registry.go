@@ -224,6 +224,9 @@ func mechanisms(events []Event) string {
 
 // tuning says what a search tried.
 func tuning(r *Report) string {
+	if x := r.Sizes; x != nil {
+		return fmt.Sprintf("One of %d numbers of features was chosen within the budget, by private selection: a secret number of tries, %s on average. ", len(x.Sizes), number(x.Runs))
+	}
 	if r.Search == nil {
 		return ""
 	}
@@ -238,6 +241,9 @@ func composition(r *Report) string {
 	}
 	if r.Search != nil {
 		s = fmt.Sprintf("Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", r.Search.Eta, r.Search.Gamma)
+	}
+	if x := r.Sizes; x != nil {
+		s = fmt.Sprintf("Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", x.Eta, x.Gamma)
 	}
 	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part != r.Events[0].Part }) {
 		s += " Training and held-out records are disjoint, so each part may spend the whole budget."

@@ -31,7 +31,10 @@ type Report struct {
 	Metrics   Metrics   `json:"metrics"`
 	// Search is what a search came to; nil, and absent from the file, for a run
 	// without one.
-	Search      *Search            `json:"search,omitempty"`
+	Search *Search `json:"search,omitempty"`
+	// Sizes is what a choice of the number of features came to; nil, and absent from the
+	// file, for a run without a list of sizes.
+	Sizes       *Sizes             `json:"sizes,omitempty"`
 	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
 	Warnings    []pipeline.Warning `json:"warnings"`
 	// Ledger is where the run was entered; nil, and absent from the file, for a
@@ -132,6 +135,20 @@ type Search struct {
 	Score      Score       `json:"score"`  // of the winning try
 }
 
+// Sizes says how the number of features of a classifier was chosen: by a search as
+// in Search, with a noisy number of right predictions on the training records as
+// the score.
+type Sizes struct {
+	Sizes  []int   `json:"sizes"` // what may have been tried
+	Runs   float64 `json:"runs"`  // mean number of tries
+	Eta    float64 `json:"eta"`
+	Gamma  float64 `json:"gamma"`
+	Chosen int     `json:"chosen"` // the size that won
+	// Right is the released number of training records that the model predicts
+	// rightly: a maximum, and on records that it was trained on.
+	Right float64 `json:"right"`
+}
+
 // Candidate is one of the ways that a search may have tried.
 type Candidate struct {
 	ID        string `json:"id"`        // its name in the plan, such as candidate-1
@@ -216,6 +233,9 @@ func New(res *pipeline.Result) *Report {
 	}
 	if res.Search != nil {
 		r.Search = search(res.Search, res.Task)
+	}
+	if x := res.Sizes; x != nil {
+		r.Sizes = &Sizes{x.Sizes, x.Runs, x.Eta, x.Gamma, x.Chosen, x.Right}
 	}
 	if res.Task == regression.TaskClassification {
 		r.Format = FormatClasses

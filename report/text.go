@@ -39,6 +39,10 @@ func Text(w io.Writer, r *Report) error {
 	if r.Search != nil && trained {
 		row("Search", searched(r))
 	}
+	if x := r.Sizes; x != nil && trained {
+		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. How often sizes were tried is secret (%s times on average)",
+			x.Chosen, listed(x.Sizes), number(x.Runs)))
+	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
@@ -118,6 +122,19 @@ func searched(r *Report) string {
 		x.Chosen, len(x.Candidates), way, score, x.Score.Value, number(x.Runs))
 	if r.Metrics.R2 != nil || r.Metrics.Accuracy != nil {
 		s += "; the figure above, on other records, is not"
+	}
+	return s
+}
+
+// listed prints at most mostNames numbers.
+func listed(numbers []int) string {
+	words := make([]string, 0, mostNames)
+	for _, n := range numbers[:min(len(numbers), mostNames)] {
+		words = append(words, strconv.Itoa(n))
+	}
+	s := strings.Join(words, ", ")
+	if more := len(numbers) - mostNames; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
 	}
 	return s
 }

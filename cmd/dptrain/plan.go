@@ -93,6 +93,9 @@ type bill struct {
 	Steps   []billStep `json:"steps"`
 	// Search is the price of a search; absent for a run without one.
 	Search *billSearch `json:"search,omitempty"`
+	// Sizes is the price of a choice of the number of features; absent for a run
+	// without a list of sizes.
+	Sizes *billSizes `json:"sizes,omitempty"`
 	// Ledger says what would remain; absent for a run without a ledger.
 	Ledger *billLedger `json:"ledger,omitempty"`
 }
@@ -131,7 +134,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	for i, share := range leafShares(leaves) {
 		b.Steps = append(b.Steps, newBillStep(leaves[i], share))
 	}
-	b.Search = newBillSearch(p, plan)
+	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	return b
 }
 
@@ -236,7 +239,7 @@ func (b *bill) total() string {
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
 }
 
 // branches explains the steps of a run, or of a try, that chooses between two ways
