@@ -1,6 +1,10 @@
 package recipe
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/pipeline"
+)
 
 // Version is the recipe format this package reads and writes.
 const Version = 1
@@ -114,9 +118,9 @@ type Selection struct {
 	// leaves the number to the method.
 	K int `yaml:"k,omitempty" json:"k,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides."`
 	// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless
-	// said otherwise; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
+	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
 	// parameter mu under tight composition and of epsilon under basic.
-	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic."`
+	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
 	// Score is what method "sis" ranks the columns by; empty leaves it to the
 	// method.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
@@ -189,6 +193,9 @@ func Default() Recipe {
 func (r *Recipe) settle(given map[string]bool, can availability) {
 	if !given["selection.share"] && can.choosesColumns(r.Selection.Method) && (r.Selection.Method != "auto" || r.Selection.K > 0) {
 		r.Selection.Share = defaultShare
+		if readsClasses(r.Selection.Method) {
+			r.Selection.Share = pipeline.ClassedSelectionShare
+		}
 	}
 	for name, c := range r.Data.Columns {
 		if c.Categories != nil && c.Other == nil {
