@@ -95,6 +95,10 @@ type Pipeline struct {
 	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
 	// method.
 	Buckets int
+	// Form is the form of BRC, one of [BRCForms]; empty means BRCGaussian.
+	Form string
+	// Rounds is the number of rounds of BRC; 0 leaves it to the form.
+	Rounds int
 }
 
 // A Plan is a priced pipeline.

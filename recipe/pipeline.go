@@ -33,6 +33,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Fallback = r.Model.Fallback
 	}
 	p.Buckets = r.Model.Buckets
+	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
 	excluded := map[string]bool{}
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true

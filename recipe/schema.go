@@ -10,6 +10,8 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
@@ -44,6 +46,7 @@ func schema() *generate.Schema {
 	closed("selection.score", scores)
 	closed("selection.topk", topks)
 	closed("model.fallback", fallbacks())
+	closed("model.form", pipeline.BRCForms())
 	at("model.method").AnyOf = []*generate.Schema{
 		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
 		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, in bench only"},
