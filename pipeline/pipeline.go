@@ -95,11 +95,15 @@ type Pipeline struct {
 	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
 	// method.
 	Buckets int
+	// Form is the form of BRC, one of [BRCForms]; empty means BRCGaussian.
+	Form string
+	// Rounds is the number of rounds of BRC; 0 leaves it to the form.
+	Rounds int
 	// SizeRuns is the mean number of tries of a selector's list of sizes (see
 	// selection.Sizer), above 1; 0 stands for DefaultSizeRuns.
 	SizeRuns float64
 	// Search, if set, tries several ways to select and train and keeps the best;
-	// the five fields above are then empty.
+	// the fields from Selector on are then empty.
 	Search *Search
 }
 

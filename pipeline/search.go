@@ -61,6 +61,8 @@ type Candidate struct {
 	Selector       selection.Selector
 	SelectionShare float64
 	Model          string
+	Form           string
+	Rounds         int
 }
 
 // SelectionName returns the name of the selector, [Auto] where there is none.
@@ -103,7 +105,7 @@ func (p *Pipeline) checkSearch() error {
 		return nil
 	}
 	switch n := len(x.Candidates); {
-	case p.Selector != nil || p.SelectionShare != 0 || p.Model != "" || p.Fallback != "" || p.Buckets != 0:
+	case p.Selector != nil || p.SelectionShare != 0 || p.Model != "" || p.Fallback != "" || p.Buckets != 0 || p.Form != "" || p.Rounds != 0:
 		return fmt.Errorf("%w: a selector and a model belong to its candidates", ErrSearch)
 	case n < 2 || n > MaxCandidates:
 		return fmt.Errorf("%w: it has %d candidates; give 2 to %d", ErrSearch, n, MaxCandidates)
@@ -136,7 +138,7 @@ func (p *Pipeline) checkSearch() error {
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {
 	q, c := *p, p.Search.Candidates[i]
-	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
+	q.Search, q.Selector, q.SelectionShare, q.Model, q.Form, q.Rounds = nil, c.Selector, c.SelectionShare, c.Model, c.Form, c.Rounds
 	return &q
 }
 

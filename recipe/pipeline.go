@@ -46,6 +46,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		return p, err
 	}
 	p.Model, p.Buckets, p.SelectionShare, p.SizeRuns = r.Model.Method, r.Model.Buckets, r.Selection.Share, r.Selection.Runs
+	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
 	if r.Model.Fallback != "none" {
 		p.Fallback = r.Model.Fallback
 	}

@@ -1,6 +1,10 @@
 package recipe
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/pipeline"
+)
 
 // Version is the recipe format this package reads and writes.
 const Version = 1
@@ -117,9 +121,9 @@ type Selection struct {
 	// leaves the number to the method.
 	K int `yaml:"k,omitempty" json:"k,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides."`
 	// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless
-	// said otherwise; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
+	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
 	// parameter mu under tight composition and of epsilon under basic.
-	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic."`
+	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
 	// Score is what method "sis" ranks the columns by; empty leaves it to the
 	// method.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
@@ -150,6 +154,10 @@ type Model struct {
 	// Buckets is into how many parts method "tukey" deals the records; 0 leaves
 	// it to the method.
 	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=12,maximum=100000" jsonschema_description:"Into how many parts the records are dealt (method tukey only). Left out, the method decides."`
+	// Form is which form of method "brc" is trained; empty means "gaussian".
+	Form string `yaml:"form,omitempty" json:"form,omitempty" jsonschema_description:"The form of method brc: gaussian, laplace (noise that delta 0 allows), or paper (as published)."`
+	// Rounds is the number of rounds of method "brc"; 0 leaves it to the form.
+	Rounds int `yaml:"rounds,omitempty" json:"rounds,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The number of rounds (method brc only). Left out it is 100, and 25 for form paper."`
 }
 
 // Search tries several ways to select and train and keeps the best.
@@ -223,6 +231,9 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 		s := x.selection
 		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
 			s.Share = defaultShare
+			if readsClasses(s.Method) {
+				s.Share = pipeline.ClassedSelectionShare
+			}
 		}
 	}
 	for name, c := range r.Data.Columns {

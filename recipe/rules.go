@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/pipeline"
@@ -494,6 +495,28 @@ func (c *checker) model() {
 		c.add("model.buckets", "model.buckets has no effect with method "+m.Method, "use method tukey, or remove it")
 	case given && m.Buckets < tukey.LeastBuckets:
 		c.add("model.buckets", fmt.Sprintf("model.buckets must be at least %d, not %d: with fewer the check never passes", tukey.LeastBuckets, m.Buckets), "leave it out to let the method decide")
+	}
+	c.brc()
+}
+
+// brc checks the keys of method brc.
+func (c *checker) brc() {
+	m := c.r.Model
+	form, rounds := m.Form != "", m.Rounds != 0 || c.given("model.rounds")
+	if m.Method != pipeline.BRC {
+		if form {
+			c.add("model.form", "model.form has no effect with method "+m.Method, "use method brc, or remove it")
+		}
+		if rounds {
+			c.add("model.rounds", "model.rounds has no effect with method "+m.Method, "use method brc, or remove it")
+		}
+		return
+	}
+	if form && c.name("model.form", m.Form, pipeline.BRCForms(), pipeline.BRCForms()) && m.Form == pipeline.BRCPaper && c.r.Privacy.Relation == budget.AddRemove.String() {
+		c.add("model.form", "model.form: paper divides by the weight of all records, which needs a public number of them", "use relation substitute or "+privateColumns+", or another form")
+	}
+	if rounds && (m.Rounds < 1 || m.Rounds > boosting.MaxRounds) {
+		c.add("model.rounds", fmt.Sprintf("model.rounds must be from 1 to %d, not %d", boosting.MaxRounds, m.Rounds), "leave it out for the default")
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
@@ -45,6 +47,7 @@ func schema() *generate.Schema {
 		closed(home+"selection.score", scores)
 		closed(home+"selection.topk", topks)
 		closed(home+"model.fallback", fallbacks())
+		closed(home+"model.form", pipeline.BRCForms())
 	}
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{

@@ -118,7 +118,7 @@ func (r *Recipe) search(d int) (*pipeline.Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: x.Model.Method})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: x.Model.Method, Form: x.Model.Form, Rounds: x.Model.Rounds})
 	}
 	return out, nil
 }
