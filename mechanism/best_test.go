@@ -149,7 +149,6 @@ func TestBestLaw(t *testing.T) {
 // TestBestTakesTheBest: the largest score wins, the first of equal ones, and none
 // stands for the lowest.
 func TestBestTakesTheBest(t *testing.T) {
-	const none = -1e9
 	for seed := uint64(1); seed < 60; seed++ {
 		var given []float64
 		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
