@@ -179,7 +179,7 @@ func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
 		}
 	}
 	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
-	return oneOf(trees), nil
+	return p.oneOf(trees), nil
 }
 
 // metricNode prices the held-out metric.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -254,7 +255,11 @@ func branches(steps []billStep) string {
 	if len(ways) != 2 {
 		return ""
 	}
-	return report.Paragraph("Choice", fmt.Sprintf("the noisy count decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
+	count := "the number of records, which is public,"
+	if slices.ContainsFunc(steps, func(s billStep) bool { return strings.HasSuffix(s.ID, "/count") }) {
+		count = "the noisy count"
+	}
+	return report.Paragraph("Choice", fmt.Sprintf(count+" decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
 }
 
 // digits prints four significant digits.
