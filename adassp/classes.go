@@ -18,6 +18,10 @@ import (
 // matrix by at most B^2 in Frobenius norm (sqrt 2 B^2 for a substituted one),
 // whatever its entries mean. The block of the target counts 1 in B^2, as every
 // category block does. A record in no class has a block of zeros.
+//
+// Where only private columns may change, the products of public entries with each
+// other and with the classes are exact, as in JointGram: the block of the target
+// is public, and as long as a number in [-1, 1] at most.
 type ClassGram struct {
 	// Columns are the features in order and then the target, a category column.
 	Columns []dataset.Column
@@ -31,16 +35,33 @@ func (t ClassGram) Plan() (budget.Node, error) { return JointGram(t).Plan() }
 // entry a column; that of the target, [-1, 1], is not used for encoding. s is the
 // session of the parent of the leaf that Plan returned.
 func (t ClassGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) ([]*Fit, error) {
-	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
+	enc, fits, err := t.fits(ctx, s, v, ranges)
 	if err != nil {
 		return nil, err
 	}
-	last := len(t.Columns) - 1
-	m.enc = scaling.NewEncoder(t.Columns, append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
-	var fits []*Fit
-	for _, fit := range solveAll(m.sums, m.sums.p-1-len(t.Columns[last].Categories), m.sigma) {
-		model := linear(t.Columns, m.enc, fit)
-		fits = append(fits, &Fit{Model: model, Linear: model})
+	out := make([]*Fit, len(fits))
+	for k, fit := range fits {
+		model := linear(t.Columns, enc, fit)
+		out[k] = &Fit{Model: model, Linear: model}
 	}
-	return fits, nil
+	return out, nil
+}
+
+// fits returns the fits in scaled units and the encoder that says which these
+// are.
+func (t ClassGram) fits(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*scaling.Encoder, []solution, error) {
+	last := len(t.Columns) - 1
+	enc := scaling.NewEncoder(t.Columns, append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
+	if partly(t.Columns, s.Relation()) {
+		m, err := releasePartly(ctx, s, t.Columns, v, ranges)
+		if err != nil {
+			return nil, nil, err
+		}
+		return enc, m.solve(), nil
+	}
+	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
+	if err != nil {
+		return nil, nil, err
+	}
+	return enc, solveAll(m.sums, m.sums.p-1-len(t.Columns[last].Categories), m.sigma), nil
 }

@@ -51,7 +51,7 @@ func (t JointGram) Plan() (budget.Node, error) {
 // Where only private columns may change and the target is not one of them, the
 // moments of public columns are exact and the release holds the others alone.
 func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	if t.partly(s.Relation()) {
+	if partly(t.Columns, s.Relation()) {
 		return t.runPartly(ctx, s, v, ranges)
 	}
 	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)

@@ -28,17 +28,18 @@ const (
 	partlyRidge = .35
 )
 
-// partly reports whether the run protects private columns only and the target
-// is not among them, so that blocks of public columns are exact.
-func (t JointGram) partly(rel budget.Relation) bool {
-	return rel == budget.SubstitutePrivateColumns && !t.Columns[len(t.Columns)-1].Private
+// partly reports whether the run protects private columns only and the target,
+// the last one, is not among them, so that blocks of public columns are exact.
+func partly(columns []dataset.Column, rel budget.Relation) bool {
+	return rel == budget.SubstitutePrivateColumns && !columns[len(columns)-1].Private
 }
 
 // layout splits the entries of an encoded row into public and private ones.
 // Entry len(slots) is the constant.
 type layout struct {
 	enc             *scaling.Encoder
-	public, private []int // entries; the target's and the constant's are the last public ones
+	public, private []int // entries; the targets' and the constant's are the last public ones
+	targets         int   // entries of the target: 1, or one a class
 	weights         []int // of the public entries
 	limit           float64
 }
@@ -55,6 +56,7 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 		}
 	}
 	l.limit = scaling.NewEncoder(protected, nil).NormLimit(0)
+	// The target's entries have length 1 at most together, classes too.
 	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+Kappa*Kappa))
 	times := math.Sqrt(crossShare*l.limit) / longest
 	slots := l.enc.Slots()
@@ -63,10 +65,14 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 			l.private = append(l.private, i)
 			continue
 		}
+		weight := featureWeight * times
+		if s.Column == len(columns)-1 {
+			weight = times
+			l.targets++
+		}
 		l.public = append(l.public, i)
-		l.weights = append(l.weights, mechanism.CrossWeight(featureWeight*times))
+		l.weights = append(l.weights, mechanism.CrossWeight(weight))
 	}
-	l.weights[len(l.weights)-1] = mechanism.CrossWeight(times)
 	l.public = append(l.public, len(slots))
 	l.weights = append(l.weights, mechanism.CrossWeight(featureWeight*times))
 	return l
@@ -95,41 +101,47 @@ func (p *partPass) Add(b dataset.Block) {
 
 func (p *partPass) Merge(o *partPass) { p.sums.Merge(o.sums) }
 
-// runPartly is Run where only private columns may change: the moments of public
-// entries, the target and the constant among them, are exact, and one release
-// holds those of private entries.
-func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	l := newLayout(t.Columns, ranges)
+// releasePartly releases the moments where only private columns may change: those
+// of public entries, the target and the constant among them, are exact, and one
+// release of the leaf "gram" holds those of private entries.
+func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.Column, v dataset.View, ranges []scaling.Range) (partMoments, error) {
+	l := newLayout(columns, ranges)
+	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
 	acc, err := dataset.Reduce(ctx, v, 0, func() *partPass {
 		return &partPass{gramPass: newGramPass(l.enc, nil), layout: l, sums: s.NewPartGram(l.weights, len(l.private), l.limit)}
 	})
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
 	exact, err := acc.sums.Exact()
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	m.exact = exact.Value()
 	if len(l.private) > 0 {
 		bound, err := acc.sums.Bound()
 		if err != nil {
-			return nil, err
+			return m, err
 		}
 		noisy, err := mechanism.Gaussian(s, "gram", bound)
 		if err != nil {
-			return nil, err
+			return m, err
 		}
 		m.products, m.squares, m.cross, m.square = acc.sums.Unpack(noisy.Value(), s.Scale("gram"))
 	}
-	if err := ctx.Err(); err != nil {
+	return m, ctx.Err()
+}
+
+// runPartly is Run where only private columns may change.
+func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
+	m, err := releasePartly(ctx, s, t.Columns, v, ranges)
+	if err != nil {
 		return nil, err
 	}
-	model := linear(t.Columns, l.enc, m.solve())
-	n := len(l.public)
+	model := linear(t.Columns, m.enc, m.solve()[0])
+	n := len(m.public)
 	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
-	return &Fit{Model: model, Linear: model, TargetMean: meanOf(l.enc.Range(len(t.Columns)-1), cross, weight)}, nil
+	return &Fit{Model: model, Linear: model, TargetMean: meanOf(m.enc.Range(len(t.Columns)-1), cross, weight)}, nil
 }
 
 // partMoments are second moments of which those of private entries are noisy.
@@ -141,13 +153,14 @@ type partMoments struct {
 	square            float64   // and on the diagonal of squares; off it 1/sqrt2 of that
 }
 
-// solve fits the target by the other entries, like the solve of the joint
-// matrix: theta = (A+ + lambda I)^-1 v, lambda = partlyRidge times the size of
-// the noise in A. A private entry of v - A theta has the noise
-// e_i - sum_j E_ji theta_j - sum_l P_il theta_l, j public and l private, and a
-// public one -sum_i E_ji theta_i, from which the covariance M of v - A theta
-// follows; that of theta is S M S to first order, S = (A+ + lambda I)^-1.
-func (m partMoments) solve() solution {
+// solve fits every entry of the target by the entries of features and the
+// constant, like the solve of the joint matrix: theta = (A+ + lambda I)^-1 v,
+// lambda = partlyRidge times the size of the noise in A. A private entry of
+// v - A theta has the noise e_i - sum_j E_ji theta_j - sum_l P_il theta_l, j
+// public and l private, and a public one -sum_i E_ji theta_i, from which the
+// covariance M of v - A theta follows; that of theta is S M S to first order,
+// S = (A+ + lambda I)^-1.
+func (m partMoments) solve() []solution {
 	entries := len(m.public) + len(m.private)
 	full := mat.NewSymDense(entries, nil)
 	for a, i := range m.public {
@@ -171,13 +184,22 @@ func (m partMoments) solve() solution {
 			sums.values = append(sums.values, full.At(i, j))
 		}
 	}
-	a, v := features(sums, entries-2), against(sums, entries-2, entries-2)
-	k := a.SymmetricDim()
+	first := entries - 1 - m.targets
+	a := features(sums, first)
 	// Public blocks without noise may be singular: one-hot blocks are.
-	lambda := max(partlyRidge*m.noise(), 1e-9*max(trace, 1))
-	inverse := ridgeInverse(a, lambda)
-	theta := mat.NewVecDense(k, nil)
-	theta.MulVec(inverse, v)
+	inverse := ridgeInverse(a, max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
+	fits := make([]solution, m.targets)
+	for t := range fits {
+		theta := mat.NewVecDense(a.SymmetricDim(), nil)
+		theta.MulVec(inverse, against(sums, first, first+t))
+		fits[t] = solution{theta.RawVector().Data, m.covariance(inverse, theta)}
+	}
+	return fits
+}
+
+// covariance returns S M S, S the inverse.
+func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat.SymDense {
+	k := theta.Len()
 	var half, cov mat.Dense
 	half.Mul(inverse, m.residual(theta))
 	cov.Mul(&half, inverse)
@@ -188,38 +210,36 @@ func (m partMoments) solve() solution {
 		}
 		out.SetSym(i, i, max(out.At(i, i), 0))
 	}
-	return solution{theta.RawVector().Data, out}
+	return out
 }
 
 // noise is about the operator norm of the noise in A: sqrt(2p) for the private
 // block, a symmetric matrix of p rows, and sqrt(q) + sqrt(p) for the q x p cross
 // block, in standard deviations.
 func (m partMoments) noise() float64 {
-	p, q := float64(len(m.private)), float64(len(m.public)-1)
+	p, q := float64(len(m.private)), float64(len(m.public)-m.targets)
 	return max(m.square*math.Sqrt(2*p), m.cross[len(m.cross)-1]*(math.Sqrt(p)+math.Sqrt(q)))
 }
 
-// residual returns the covariance of the noise in v - A theta.
+// residual returns the covariance of the noise in v - A theta, the same for every
+// entry of the target but for theta.
 func (m partMoments) residual(theta *mat.VecDense) *mat.SymDense {
 	k := theta.Len()
-	at := func(entry int) int { // the target's entry is left out
-		if entry == k {
-			return k - 1
-		}
-		return entry
-	}
 	out := mat.NewSymDense(k, nil)
-	target := len(m.public) - 2
+	constant := len(m.public) - 1
+	target := constant - 1 // any of them: their weights are equal
 	label, square, half := m.cross[target]*m.cross[target], 0.0, m.square*m.square/2
 	for _, i := range m.private {
 		square += theta.AtVec(i) * theta.AtVec(i)
 	}
 	alike := label + half*square
-	for a, entry := range m.public {
-		if a == target {
+	for a, j := range m.public {
+		switch {
+		case a == constant: // its place in theta: the target's entries are left out
+			j = k - 1
+		case a >= constant-m.targets:
 			continue
 		}
-		j := at(entry)
 		variance := m.cross[a] * m.cross[a]
 		alike += variance * theta.AtVec(j) * theta.AtVec(j)
 		out.SetSym(j, j, variance*square)

@@ -66,3 +66,52 @@ func TestPartlyReplays(t *testing.T) {
 		t.Errorf("the declared bound was approached to %v only", closest)
 	}
 }
+
+// TestPartlyClassesReplay is TestPartlyReplays for three classes: with the private
+// cell of a record replaced, from one end of its range to the other and to what
+// is no number, all three fits are the same.
+func TestPartlyClassesReplay(t *testing.T) {
+	tab, columns, ranges := threeClasses(t, 12)
+	trainer := ClassGram{Columns: columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(at int, x float64, rec *mechanism.Recorder) []*Fit {
+		xs := append([]float64(nil), tab.Float(0)...)
+		xs[at] = x
+		edited, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: xs}, {Codes: tab.Codes(1)}, {Codes: tab.Codes(2)}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), edited.All(), ranges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fits
+	}
+	closest := 0.0
+	for at := range tab.Len() {
+		first := mechanism.NewRecorder(3)
+		want := run(at, -1, first)
+		for _, x := range []float64{1, 0, .3, 1e300, math.NaN(), math.Inf(1)} {
+			second := first.Replay()
+			got := run(at, x, second)
+			faults, ratio := mechanism.Compare(first, second)
+			for _, f := range faults {
+				t.Error(f)
+			}
+			closest = max(closest, ratio)
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("record %d with x = %v changes the model", at, x)
+			}
+		}
+	}
+	if closest < .7 {
+		t.Errorf("the declared bound was approached to %v only", closest)
+	}
+}

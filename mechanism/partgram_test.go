@@ -3,6 +3,7 @@ package mechanism
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -92,6 +93,27 @@ func TestPartGramBoundIsPublic(t *testing.T) {
 	_, c := partOf(t, s, []int{70, 70}, 1, 1, u[:1], [][]int16{{5}})
 	if a.sens != b.sens || c.sens >= a.sens {
 		t.Errorf("%v %v %v", a.sens, b.sens, c.sens)
+	}
+}
+
+// TestPartGramExactIsPublic: the exact block is bit for bit the same whatever the
+// private parts of all records hold.
+func TestPartGramExactIsPublic(t *testing.T) {
+	s := session(t, budget.SubstitutePrivateColumns, 1)
+	u := [][]int16{{100, 3}, {FixedOne, -FixedOne}, {-7, 9000}}
+	exact := func(z [][]int16) []float64 {
+		g, _ := partOf(t, s, []int{70, 20}, 2, .3, u, z)
+		v, err := g.Exact()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Value()
+	}
+	want := exact([][]int16{{0, 0}, {0, 0}, {0, 0}})
+	for _, v := range []int16{1, -1, 5000, FixedOne, -FixedOne, math.MaxInt16, math.MinInt16} {
+		if got := exact([][]int16{{v, 0}, {v, v}, {-v, 77}}); !slices.Equal(got, want) {
+			t.Errorf("private entries of %d: %v, want %v", v, got, want)
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (p *Plan) pick(low int) branch {
 func (p *Plan) modelMu(name string) float64 {
 	square := 0.
 	for _, l := range p.Leaves() {
-		if strings.HasPrefix(l.Path, rootNode+"/"+trainNode+"/"+name+"/"+modelNode+"/") {
+		if strings.HasPrefix(l.Path, p.root+"/"+name+"/"+modelNode+"/") {
 			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}
@@ -143,10 +143,14 @@ func weight(columns []dataset.Column) float64 {
 	return sum
 }
 
-// oneOf joins the branches' trees.
-func oneOf(trees []budget.Node) budget.Node {
-	if len(trees) == 1 {
+// oneOf joins the branches' trees. Under substitution the number of records is
+// public: it chooses for nothing.
+func (p *Pipeline) oneOf(trees []budget.Node) budget.Node {
+	switch {
+	case len(trees) == 1:
 		return trees[0]
+	case p.Budget.Relation != budget.AddRemove:
+		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...)
 	}
 	return budget.OneOf(trainNode, budget.LaplaceLeaf(countLeaf, countShare, 1), trees...)
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -158,7 +157,7 @@ func classifierOf(x setting) (trainer, error) {
 	}
 	switch x.method {
 	case BRC:
-		return brc{boosting.BRC{Columns: x.columns, Relation: x.relation}}, nil
+		return x.brc()
 	case SVM:
 		return machine{svm.SVM{Columns: x.columns}, x.atLeast}, nil
 	case Logistic:
@@ -244,18 +243,6 @@ func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 		out.Scores = append(out.Scores, scoreOf(fit))
 	}
 	return &fitted{classifier: out}, nil
-}
-
-// brc is boosting with random classifiers.
-type brc struct{ boosting.BRC }
-
-// Run trains; see [trainer].
-func (t brc) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fit, err := t.BRC.Run(ctx, s, v, ranges)
-	if err != nil {
-		return nil, err
-	}
-	return &fitted{classifier: fit.Model}, nil
 }
 
 // machine is the support vector machine; atLeast is a lower bound of the number

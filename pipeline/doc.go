@@ -12,6 +12,12 @@
 //	training part:  [count ->] selection (raw columns) -> scaling (chosen columns) -> model
 //	held-out part:  R² of the model
 //
+// With a [Search] the training part is dealt once more, and each of a secret number
+// of tries carries out these stages for one of several candidates:
+//
+//	training part:  selection -> scaling -> model, on the one share
+//	                R² of that model, on the other; the best one stays
+//
 // The count is released only by a run that chooses between branches (auto.go).
 // The two parts hold different records, so each may spend the whole budget.
 package pipeline

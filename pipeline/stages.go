@@ -109,7 +109,13 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if err != nil {
 		return nil, err
 	}
-	nodes := []budget.Node{budget.Seq(modelNode, model).Scaled(rest)}
+	node := budget.Seq(modelNode, model)
+	if sizes := sizesOf(b.selector); sizes != nil {
+		if node, err = p.sizesNode(sizes, model); err != nil {
+			return nil, err
+		}
+	}
+	nodes := []budget.Node{node.Scaled(rest)}
 	if b.fallback == "" {
 		return nodes, nil
 	}

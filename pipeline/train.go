@@ -19,6 +19,9 @@ type trained struct {
 	chosen    []int   // candidates
 	method    string
 	abstained bool
+	search    *Searched   // nil for a run without a search
+	sizes     *SizeSearch // nil for a run without a list of sizes
+	scoreRows int         // of a search
 }
 
 // train runs the stages of the training part in the order that stages.go shows.
@@ -38,13 +41,14 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 		return nil, fmt.Errorf("selection: %w", err)
 	}
 	done()
+	if sizesOf(b.selector) != nil {
+		return r.trySizes(ctx, s, b, facts, v, chosen)
+	}
 
 	columns, view := r.plan.narrow(v, chosen)
-	ranges := make([]scaling.Range, 0, len(columns))
+	var ranges []scaling.Range
 	if b.scalesFirst(facts) {
-		for _, j := range append(chosen[:len(chosen):len(chosen)], len(facts.Columns)) {
-			ranges = append(ranges, facts.Ranges[j])
-		}
+		ranges = rangesFor(facts, chosen)
 	} else if ranges, err = r.scale(ctx, s, view); err != nil {
 		return nil, err
 	}
@@ -58,11 +62,15 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	return out, nil
 }
 
-// choose runs a selector on the records as it reads them.
+// choose runs a selector on the records as it reads them. Where the number of
+// features is left to the model, the columns come in their released order.
 func choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v dataset.View) ([]int, error) {
 	told, err := factsFor(x, f)
 	if err != nil {
 		return nil, err
+	}
+	if sizesOf(x) != nil {
+		return x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
 	}
 	return x.Select(ctx, s, told, viewFor(x, f, v))
 }

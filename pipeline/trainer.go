@@ -69,12 +69,14 @@ type setting struct {
 	atLeast        int              // released lower bound of the training records
 	buckets        int
 	relation       budget.Relation
-	derived        bool // the target is -1 and +1, for classes
+	form           string // of BRC
+	rounds         int    // of BRC
+	derived        bool   // the target is -1 and +1, for classes
 }
 
 // setting returns that of a branch's model for the given columns.
 func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
-	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation}
+	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation, form: p.Form, rounds: p.Rounds}
 	switch {
 	case b.fallback != "":
 		x.epsilon = tukeyBacked

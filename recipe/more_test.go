@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 func TestParseEpsilon(t *testing.T) {
@@ -261,6 +263,29 @@ func TestSelectionOfTheFuture(t *testing.T) {
 		}
 		if want == "" && r.Selection.Share == 0 {
 			t.Errorf("%s: no share", line)
+		}
+	}
+}
+
+// TestDefaultShares: what a selection spends unless told, as the documentation
+// says, also where it is published.
+func TestDefaultShares(t *testing.T) {
+	for method, want := range map[string]float64{
+		"kendall": pipeline.DefaultSelectionShare, "sis": pipeline.DefaultSelectionShare, "sublasso": pipeline.DefaultSelectionShare,
+		"dpfsdr": pipeline.ClassedSelectionShare, "dpfs": pipeline.ClassedSelectionShare, "crfs": pipeline.ClassedSelectionShare,
+	} {
+		for _, k := range []string{"", ", k: 2"} {
+			r, problems := Parse("r.yml", []byte("task: classification\ndata: {path: a.csv, target: y, classes: [u, v]}\nprivacy: {epsilon: 1}\nselection: {method: "+method+k+"}\n"))
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			if r.Selection.Share != want {
+				t.Errorf("%s%s: share %v, want %v", method, k, r.Selection.Share, want)
+			}
+			p, err := r.Pipeline([]string{"a", "b", "c", "d", "e", "f", "g", "y"})
+			if err != nil || p.SelectionShare != want {
+				t.Errorf("%s%s: the run spends %v, want %v (%v)", method, k, p.SelectionShare, want, err)
+			}
 		}
 	}
 }

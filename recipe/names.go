@@ -3,6 +3,8 @@ package recipe
 import (
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here
@@ -16,6 +18,7 @@ var (
 	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
 	models       = []string{"auto", "joint-gram", "adassp", "boosted-adassp", "tukey", "boosted-additive", "brc", "svm", "logistic"}
 	scores       = []string{"auto", "product", "correlation", "tau"}
+	sizeable     = []string{"dpfsdr", "dpfs", "crfs"}
 	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
 	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
 )
@@ -82,9 +85,17 @@ func (a availability) choosesColumns(selection string) bool {
 }
 
 // alwaysPure reports whether every law of a run of r is pure, so that delta
-// may be 0. No private model of this build qualifies: the joint noisy Gram
-// draws Gaussian noise.
-func alwaysPure(r *Recipe) bool { return strings.HasPrefix(r.Model.Method, "nonprivate-") }
+// may be 0. Of the private models only brc qualifies, in its forms with Laplace
+// noise, where nothing else is released: released ranges, the held-out metric and
+// most selections draw Gaussian noise.
+func alwaysPure(r *Recipe) bool {
+	if strings.HasPrefix(r.Model.Method, "nonprivate-") {
+		return true
+	}
+	return r.Model.Method == pipeline.BRC && (r.Model.Form == pipeline.BRCLaplace || r.Model.Form == pipeline.BRCPaper) &&
+		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K == 0 &&
+		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
+}
 
 // oneOf prints a closed list for a message.
 func oneOf(names []string) string { return strings.Join(names, ", ") }

@@ -27,12 +27,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	}
 	p := &pipeline.Pipeline{
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
-		DeclaredScaling: r.Scaling.Method == "declared", Model: r.Model.Method,
+		DeclaredScaling: r.Scaling.Method == "declared",
 	}
-	if r.Model.Fallback != "none" {
-		p.Fallback = r.Model.Fallback
-	}
-	p.Buckets = r.Model.Buckets
 	excluded := map[string]bool{}
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
@@ -45,7 +41,15 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
 		}
 	}
-	p.SelectionShare = r.Selection.Share
+	if r.Search != nil {
+		p.Search, err = r.search(len(p.Schema.Columns) - 1)
+		return p, err
+	}
+	p.Model, p.Buckets, p.SelectionShare, p.SizeRuns = r.Model.Method, r.Model.Buckets, r.Selection.Share, r.Selection.Runs
+	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
+	if r.Model.Fallback != "none" {
+		p.Fallback = r.Model.Fallback
+	}
 	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
 		return nil, err
 	}
@@ -96,13 +100,14 @@ func (r *Recipe) classed(k int) (selection.Selector, error) {
 	if share == 0 {
 		share = pipeline.ClassedSelectionShare
 	}
+	sizes := r.Selection.Sizes
 	switch r.Selection.Method {
 	case "dpfsdr":
-		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share}, nil
+		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share, Sizes: sizes}, nil
 	case "dpfs":
-		return selection.DPFS{K: k, Exact: k > 0}, nil
+		return selection.DPFS{K: k, Exact: k > 0, Sizes: sizes}, nil
 	case "crfs":
-		return selection.CRFS{K: k, Exact: k > 0}, nil
+		return selection.CRFS{K: k, Exact: k > 0, Sizes: sizes}, nil
 	}
 	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
 }

@@ -1,6 +1,10 @@
 package recipe
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/pipeline"
+)
 
 // Version is the recipe format this package reads and writes.
 const Version = 1
@@ -26,6 +30,9 @@ type Recipe struct {
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
 	// Model says what is trained.
 	Model Model `yaml:"model" json:"model" jsonschema_description:"What is trained."`
+	// Search is nil unless several selections and models are tried. Selection and
+	// Model are then those of Default and have no meaning.
+	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
 	// Output says where results go.
@@ -114,9 +121,9 @@ type Selection struct {
 	// leaves the number to the method.
 	K int `yaml:"k,omitempty" json:"k,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides."`
 	// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless
-	// said otherwise; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
+	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
 	// parameter mu under tight composition and of epsilon under basic.
-	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic."`
+	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
 	// Score is what method "sis" ranks the columns by; empty leaves it to the
 	// method.
 	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
@@ -129,6 +136,11 @@ type Selection struct {
 	// Buckets is into how many parts method "sublasso" deals the records; 0
 	// leaves it to the method.
 	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Into how many parts the records are dealt (method sublasso only). Left out, the method decides."`
+	// Sizes are numbers of columns to try, increasing, for the methods "dpfsdr",
+	// "dpfs" and "crfs"; nil leaves the number to K or to the method.
+	Sizes []int `yaml:"sizes,omitempty" json:"sizes,omitempty" jsonschema:"minItems=2,uniqueItems=true" jsonschema_description:"Numbers of columns to try, increasing (methods dpfsdr, dpfs and crfs only): a private selection keeps the best of a secret number of tries."`
+	// Runs is the mean number of tries of Sizes; 0 means pipeline.DefaultSizeRuns.
+	Runs float64 `yaml:"runs,omitempty" json:"runs,omitempty" jsonschema:"exclusiveMinimum=1,maximum=1000" jsonschema_description:"Mean number of tries of sizes; 3 if left out. How many there are is drawn at random and stays secret."`
 	// Features is the list for method "fixed".
 	Features []string `yaml:"features,omitempty" json:"features,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The chosen columns (method fixed only)."`
 }
@@ -142,6 +154,27 @@ type Model struct {
 	// Buckets is into how many parts method "tukey" deals the records; 0 leaves
 	// it to the method.
 	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=12,maximum=100000" jsonschema_description:"Into how many parts the records are dealt (method tukey only). Left out, the method decides."`
+	// Form is which form of method "brc" is trained; empty means "gaussian".
+	Form string `yaml:"form,omitempty" json:"form,omitempty" jsonschema_description:"The form of method brc: gaussian, laplace (noise that delta 0 allows), or paper (as published)."`
+	// Rounds is the number of rounds of method "brc"; 0 leaves it to the form.
+	Rounds int `yaml:"rounds,omitempty" json:"rounds,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The number of rounds (method brc only). Left out it is 100, and 25 for form paper."`
+}
+
+// Search tries several ways to select and train and keeps the best.
+type Search struct {
+	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; how
+	// many there are is secret.
+	Runs float64 `yaml:"runs" json:"runs" jsonschema:"exclusiveMinimum=1,maximum=1000,default=5" jsonschema_description:"Mean number of tries. How many there are is drawn at random and stays secret."`
+	// Holdout is the share of the training records, in (0, 0.5], that scores a try.
+	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of the training records that score a try; each record draws its own coin."`
+	// Candidates are what is tried, from 2 to pipeline.MaxCandidates.
+	Candidates []Candidate `yaml:"candidates" json:"candidates" jsonschema:"required,minItems=2,maxItems=64,uniqueItems=true" jsonschema_description:"What is tried: each with a selection, a model or both. Everything else is shared."`
+}
+
+// Candidate is a selection and a model to try; what is left out is auto.
+type Candidate struct {
+	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
+	Model     Model     `yaml:"model" json:"model" jsonschema_description:"What is trained."`
 }
 
 // Ledger keeps spending across runs.
@@ -161,6 +194,12 @@ type Output struct {
 
 // defaultShare is a default that several files need.
 const defaultShare = 0.1
+
+// The defaults of a search.
+const (
+	defaultRuns       = 5
+	defaultScoreShare = 0.1
+)
 
 // DefaultLedger is the value of ledger.path.
 const DefaultLedger = "dptrain.ledger"
@@ -187,8 +226,15 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
-	if !given["selection.share"] && can.choosesColumns(r.Selection.Method) && (r.Selection.Method != "auto" || r.Selection.K > 0) {
-		r.Selection.Share = defaultShare
+	r.settleSearch(given)
+	for _, x := range r.choices() {
+		s := x.selection
+		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
+			s.Share = defaultShare
+			if readsClasses(s.Method) {
+				s.Share = pipeline.ClassedSelectionShare
+			}
+		}
 	}
 	for name, c := range r.Data.Columns {
 		if c.Categories != nil && c.Other == nil {

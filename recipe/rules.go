@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/pipeline"
@@ -20,6 +21,7 @@ type checker struct {
 	r     *Recipe
 	can   availability
 	bench bool
+	home  string // of the keys selection and model: "", or a candidate's path with a dot
 	ps    Problems
 }
 
@@ -30,14 +32,29 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c.data()
 	c.columns()
 	c.privacy()
-	c.selection()
-	c.model()
+	if r.Search == nil {
+		c.selection()
+		c.model()
+	} else {
+		c.search()
+	}
 	c.ledgerAndOutput()
 	return c.ps
 }
 
 func (c *checker) add(path, msg, hint string) {
+	if at := c.at(path); at != path {
+		path, msg = at, shown(strings.TrimSuffix(c.home, "."))+": "+msg
+	}
 	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
+}
+
+// at places a key of a selection or a model, which may be a candidate's.
+func (c *checker) at(path string) string {
+	if strings.HasPrefix(path, "selection.") || strings.HasPrefix(path, "model.") {
+		return c.home + path
+	}
+	return path
 }
 
 // given reports whether the text says something at path.
@@ -45,7 +62,7 @@ func (c *checker) given(path string) bool {
 	if c.r.src == nil {
 		return false
 	}
-	_, ok := c.r.src.at[path]
+	_, ok := c.r.src.at[c.at(path)]
 	return ok
 }
 
@@ -341,6 +358,7 @@ func (c *checker) selection() {
 		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
 	}
 	c.own()
+	c.sizes()
 	c.forTask("selection.method", s.Method, c.can.selections)
 	if s.Method == "auto" && s.K > 0 && len(c.r.Data.Classes) > 2 {
 		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes)), "remove it, or list the columns with method fixed")
@@ -395,6 +413,46 @@ func (c *checker) own() {
 	}
 }
 
+// sizes checks the numbers of columns to try.
+func (c *checker) sizes() {
+	s, path := c.r.Selection, "selection.sizes"
+	hasRuns := s.Runs != 0 || c.given("selection.runs")
+	switch {
+	case s.Sizes == nil && c.given(path):
+		c.add(path, "selection.sizes must list two numbers of columns or more", "leave it out to let the method decide")
+		return
+	case s.Sizes == nil && hasRuns:
+		c.add("selection.runs", "selection.runs has no effect without selection.sizes", "list the numbers of columns to try, or remove it")
+		return
+	case s.Sizes == nil:
+		return
+	case !slices.Contains(sizeable, s.Method):
+		c.add(path, path+" has no effect with method "+s.Method, "use one of "+oneOf(sizeable)+", or make each size a candidate of search")
+		return
+	case s.K != 0 || c.given("selection.k"):
+		c.add(path, "selection.sizes stands beside selection.k", "keep one of the two: a number of columns, or several to try")
+	case len(s.Sizes) < 2:
+		c.add(path, "selection.sizes must list two numbers of columns or more", "one alone is selection.k")
+	}
+	for i, size := range s.Sizes {
+		if size < 1 || i > 0 && size <= s.Sizes[i-1] {
+			c.add(item(path, i), "selection.sizes must be increasing numbers from 1 on", "for example [2, 4, 8]")
+			break
+		}
+	}
+	if hasRuns && !(s.Runs > 1 && s.Runs <= pipeline.MaxRuns) {
+		c.add("selection.runs", fmt.Sprintf("selection.runs must be above 1 and at most %d, not %s", pipeline.MaxRuns, show(s.Runs)), "it is the mean number of tries; 3 is the default")
+	}
+	switch {
+	case c.home != "":
+		c.add(path, "selection.sizes inside a candidate is a search within a search", "make each size a candidate, with selection.k")
+	case c.r.Privacy.Composition == "basic":
+		c.add("privacy.composition", "selection.sizes has no price under basic composition", "use composition tight, or selection.k")
+	case pipeline.MayAbstain(c.r.Model.Method):
+		c.add("model.method", c.r.Model.Method+" may abstain and its law has no price beside selection.sizes", "use another method")
+	}
+}
+
 func (c *checker) features() {
 	s := c.r.Selection
 	c.nameList("selection.features", s.Features, "column")
@@ -437,6 +495,28 @@ func (c *checker) model() {
 		c.add("model.buckets", "model.buckets has no effect with method "+m.Method, "use method tukey, or remove it")
 	case given && m.Buckets < tukey.LeastBuckets:
 		c.add("model.buckets", fmt.Sprintf("model.buckets must be at least %d, not %d: with fewer the check never passes", tukey.LeastBuckets, m.Buckets), "leave it out to let the method decide")
+	}
+	c.brc()
+}
+
+// brc checks the keys of method brc.
+func (c *checker) brc() {
+	m := c.r.Model
+	form, rounds := m.Form != "", m.Rounds != 0 || c.given("model.rounds")
+	if m.Method != pipeline.BRC {
+		if form {
+			c.add("model.form", "model.form has no effect with method "+m.Method, "use method brc, or remove it")
+		}
+		if rounds {
+			c.add("model.rounds", "model.rounds has no effect with method "+m.Method, "use method brc, or remove it")
+		}
+		return
+	}
+	if form && c.name("model.form", m.Form, pipeline.BRCForms(), pipeline.BRCForms()) && m.Form == pipeline.BRCPaper && c.r.Privacy.Relation == budget.AddRemove.String() {
+		c.add("model.form", "model.form: paper divides by the weight of all records, which needs a public number of them", "use relation substitute or "+privateColumns+", or another form")
+	}
+	if rounds && (m.Rounds < 1 || m.Rounds > boosting.MaxRounds) {
+		c.add("model.rounds", fmt.Sprintf("model.rounds must be from 1 to %d, not %d", boosting.MaxRounds, m.Rounds), "leave it out for the default")
 	}
 }
 

@@ -38,12 +38,15 @@ var beyondSchema = strings.Fields(`
 	selection-needs-classes selection-no-effect selection-features-without-fixed selection-own-keys
 	model-needs-classes model-nonprivate model-as-published
 	fallback-needs-classes fallback-itself fallback-no-effect buckets-no-effect
+	brc-keys-no-effect brc-paper-relation brc-delta-zero
 	target-excluded target-private target-categories
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
-	unit-relation unit-target unit-used`)
+	unit-relation unit-target unit-used
+	search-tukey search-same search-basic search-partly-public
+	sizes-basic sizes-method sizes-tukey`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}
@@ -104,6 +107,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": defaultShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
+		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {

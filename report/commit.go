@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/filelock"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -58,7 +59,7 @@ func (f *Folder) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, unwritable(f.given, err)
 	}
-	for wait := time.Millisecond; !tryLock(dir); wait *= 2 {
+	for wait := time.Millisecond; !filelock.Try(dir); wait *= 2 {
 		if wait > patience/2 {
 			dir.Close()
 			return nil, &DirError{Path: f.given, Msg: "another run is writing there and does not end", Hint: "choose another --out", Err: ErrUnwritable}

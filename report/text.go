@@ -36,6 +36,13 @@ func Text(w io.Writer, r *Report) error {
 	default:
 		row("R²", metric(r.Metrics.R2))
 	}
+	if r.Search != nil && trained {
+		row("Search", searched(r))
+	}
+	if x := r.Sizes; x != nil && trained {
+		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. How often sizes were tried is secret (%s times on average)",
+			x.Chosen, listed(x.Sizes), number(x.Runs)))
+	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
@@ -98,6 +105,38 @@ func accuracy(m Metrics) string {
 	a, b := m.Accuracy, m.BalancedAccuracy
 	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
 		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
+}
+
+// searched says how a search came to the model.
+func searched(r *Report) string {
+	x := r.Search
+	way := "unknown"
+	if i := x.Chosen - 1; i >= 0 && i < len(x.Candidates) {
+		way = "selection " + shown(x.Candidates[i].Selection) + ", model " + shown(x.Candidates[i].Model)
+	}
+	score := "R²"
+	if x.Score.Metric == "accuracy" {
+		score = "accuracy"
+	}
+	s := fmt.Sprintf("candidate %d of %d won (%s) with a released %s of %.3f on records that trained nothing. How often candidates were tried is secret (%s times on average). The best of several scores is biased upwards",
+		x.Chosen, len(x.Candidates), way, score, x.Score.Value, number(x.Runs))
+	if r.Metrics.R2 != nil || r.Metrics.Accuracy != nil {
+		s += "; the figure above, on other records, is not"
+	}
+	return s
+}
+
+// listed prints at most mostNames numbers.
+func listed(numbers []int) string {
+	words := make([]string, 0, mostNames)
+	for _, n := range numbers[:min(len(numbers), mostNames)] {
+		words = append(words, strconv.Itoa(n))
+	}
+	s := strings.Join(words, ", ")
+	if more := len(numbers) - mostNames; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 func names(list []string) string {

@@ -62,14 +62,16 @@ type DPFSDR struct {
 	Model float64
 	// Weights of the released statistics; the zero value is the default.
 	Weights mechanism.ClassWeights
+	Sizes   []int // see [Sizer]; K is then 0 and Exact unset
 }
 
 // DPFS picks features in the order of their F-scores, each if it improves the
 // surrogate accuracy: the baseline of that name in the paper (algorithm 4) on the
 // release of [DPFSDR].
 type DPFS struct {
-	K     int  // as in DPFSDR
-	Exact bool // pick the K largest F-scores
+	K     int   // as in DPFSDR
+	Exact bool  // pick the K largest F-scores
+	Sizes []int // as in DPFSDR
 }
 
 // CRFS is [DPFS] after the less important of two correlated columns has been
@@ -80,6 +82,7 @@ type CRFS struct {
 	K          int     // as in DPFSDR
 	Exact      bool    // pick the K largest F-scores
 	Correlated float64 // as in DPFSDR
+	Sizes      []int   // as in DPFSDR
 }
 
 // Name returns "dpfsdr".
@@ -155,31 +158,27 @@ type classSetting struct {
 	correlated float64 // from this degree on
 	model      float64
 	weights    mechanism.ClassWeights
+	sizes      []int
 }
 
 func (x DPFSDR) setting() classSetting {
-	return classSetting{x.Name(), orInt(x.K, DefaultMost), x.Exact, true, true, or(x.Correlated, DefaultCorrelated), or(x.Model, defaultModel), x.Weights}
+	return classSetting{
+		x.Name(), mostOf(x.K, x.Sizes), x.Exact, true, true, or(x.Correlated, DefaultCorrelated), or(x.Model, defaultModel), x.Weights, x.Sizes,
+	}
 }
 
 func (x DPFS) setting() classSetting {
-	return classSetting{name: x.Name(), most: orInt(x.K, DefaultMost), exact: x.Exact, correlated: 1, model: defaultModel}
+	return classSetting{name: x.Name(), most: mostOf(x.K, x.Sizes), exact: x.Exact, correlated: 1, model: defaultModel, sizes: x.Sizes}
 }
 
 func (x CRFS) setting() classSetting {
 	return classSetting{
-		name: x.Name(), most: orInt(x.K, DefaultMost), exact: x.Exact,
-		filter: true, correlated: or(x.Correlated, DefaultCorrelated), model: defaultModel,
+		name: x.Name(), most: mostOf(x.K, x.Sizes), exact: x.Exact,
+		filter: true, correlated: or(x.Correlated, DefaultCorrelated), model: defaultModel, sizes: x.Sizes,
 	}
 }
 
 func or(v, otherwise float64) float64 {
-	if v == 0 {
-		return otherwise
-	}
-	return v
-}
-
-func orInt(v, otherwise int) int {
 	if v == 0 {
 		return otherwise
 	}
@@ -193,6 +192,8 @@ func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
 	}
 	var err error
 	switch {
+	case x.sizes != nil && !increasing(x.sizes, len(f.Columns)):
+		err = fmt.Errorf("%w: sizes %v of %d", ErrSizes, x.sizes, len(f.Columns))
 	case len(f.Columns) == 0 || x.most < 1 || x.exact && x.most >= len(f.Columns):
 		err = fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.most, len(f.Columns))
 	case f.Target.Kind != dataset.Category || len(f.Target.Categories) < 2:
@@ -247,16 +248,25 @@ func classEncoder(f Facts) (*scaling.Encoder, error) {
 
 // pick chooses from what was released.
 func (x classSetting) pick(ctx context.Context, d *discriminant) ([]int, error) {
-	candidates := d.byImportance()
-	if x.filter {
-		candidates = d.uncorrelated(candidates, x.correlated)
-	}
-	if x.exact {
-		picked := d.first(candidates, x.most, x.dynamic)
+	if x.exact || x.sizes != nil {
+		picked := x.ranked(d)
 		slices.Sort(picked)
 		return picked, nil
 	}
-	picked, err := d.search(ctx, candidates, x.most, x.dynamic)
+	picked, err := d.search(ctx, x.candidates(d), x.most, x.dynamic)
 	slices.Sort(picked)
 	return picked, err
+}
+
+// candidates are the columns that are left of the graph, by falling importance.
+func (x classSetting) candidates(d *discriminant) []int {
+	if x.filter {
+		return d.uncorrelated(d.byImportance(), x.correlated)
+	}
+	return d.byImportance()
+}
+
+// ranked returns the first columns of the order, the best first.
+func (x classSetting) ranked(d *discriminant) []int {
+	return d.first(x.candidates(d), x.most, x.dynamic)
 }

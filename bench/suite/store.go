@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/filelock"
 )
 
 // The files of an output folder.
@@ -24,6 +27,8 @@ var (
 	ErrOutput = errors.New("suite: the output folder")
 	// errForeign: the results are not those of this experiment.
 	errForeign = fmt.Errorf("%w holds other results", ErrOutput)
+	// errShared: another process writes to it.
+	errShared = fmt.Errorf("%w is in use: another run of a suite writes to it; let it end, or name another folder", ErrOutput)
 )
 
 // A Header is the first line of results.jsonl: what all trials have in common.
@@ -38,8 +43,8 @@ type Header struct {
 // the line it was writing; [OpenStore] takes such a torn last line away. The
 // last line of a trial counts.
 //
-// A Store is not safe for concurrent use, and two processes must not share a
-// folder.
+// A Store is not safe for concurrent use. It locks results.jsonl until it is closed:
+// a second process that is given the same folder is refused.
 type Store struct {
 	file   *os.File
 	places map[Key]int
@@ -53,24 +58,34 @@ func OpenStore(dir string, h Header) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, unwritable(err)
 	}
-	path := filepath.Join(dir, ResultsFile)
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, unwritable(err)
-	}
-	s := &Store{places: map[Key]int{}}
-	whole, err := s.load(text, h)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, ResultsFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, unwritable(err)
 	}
-	if err := s.settle(int64(whole), h); err != nil {
-		return nil, errors.Join(unwritable(err), s.file.Close())
+	s := &Store{file: file, places: map[Key]int{}}
+	if err := s.open(h); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	return s, nil
+}
+
+// open locks the file, reads what it has and leaves it ready for more.
+func (s *Store) open(h Header) error {
+	if !filelock.Try(s.file) {
+		return fmt.Errorf("%s: %w", s.file.Name(), errShared)
+	}
+	text, err := io.ReadAll(s.file)
+	if err != nil {
+		return unwritable(err)
+	}
+	whole, err := s.load(text, h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file.Name(), err)
+	}
+	if err := s.settle(int64(whole), h); err != nil {
+		return unwritable(err)
+	}
+	return nil
 }
 
 func unwritable(err error) error { return fmt.Errorf("%w cannot be used: %w", ErrOutput, err) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -142,6 +143,29 @@ func TestStoreRefusals(t *testing.T) {
 		if got, _ := os.ReadFile(path); string(got) != c.text {
 			t.Errorf("%s: the file was changed", name)
 		}
+	}
+}
+
+// TestStoreIsLocked: while a store is open a second one in the same folder is
+// refused and changes nothing; afterwards it continues.
+func TestStoreIsLocked(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" {
+		t.Skip("this system has no such locks")
+	}
+	dir := storeOf(t, record("a", "m", 1, .25))
+	s := open(t, dir)
+	before := results(t, dir)
+	if _, err := OpenStore(dir, testHeader); !errors.Is(err, ErrOutput) || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("%v", err)
+	}
+	if !bytes.Equal(before, results(t, dir)) {
+		t.Error("the refused one changed the file")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := open(t, dir); len(s.Records()) != 1 || s.Close() != nil {
+		t.Errorf("%+v", s.Records())
 	}
 }
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// loansRecipe is a recipe for t.csv with the columns a, b, c and y.
+func loansRecipe(relation, columns, rest string) string {
+	return fmt.Sprintf("task: classification\ndata:\n  path: t.csv\n  target: y\n  classes: [not yet, \"paid, back\"]\n  columns: {c: {categories: [p, q]}%s}\n"+
+		"privacy: {epsilon: 1, relation: %s}\n%s\n", columns, relation, rest)
+}
+
+// TestEveryClassifierOfAnyTable: with each method and under each relation that it
+// supports, a run on a table of one class, of none, of classes that are not
+// declared, with cells of every kind, or without rows, ends as one on an ordinary
+// table does, with the declared classes in what is published and no other cell.
+func TestEveryClassifierOfAnyTable(t *testing.T) {
+	rows := func(class func(i int) string) string {
+		s := "a,b,c,y\n"
+		for i := range 120 {
+			s += fmt.Sprintf("%d,%s,%s,%s\n", i%7, []string{"1", "", "x", "-inf", "1e999", "3"}[i%6], []string{"p", "q", "crimson"}[i%3], class(i))
+		}
+		return s
+	}
+	names := []string{"not yet", `"paid, back"`}
+	tables := map[string]string{
+		"both":      rows(func(i int) string { return names[i%2] }),
+		"one class": rows(func(int) string { return "not yet" }),
+		"no class":  rows(func(int) string { return "" }),
+		"unseen":    rows(func(i int) string { return append(names, "crimson", "notyet")[i%4] }),
+		"empty":     "a,b,c,y\n",
+	}
+	for _, method := range pipeline.Methods(regression.TaskClassification) {
+		want := 0
+		if pipeline.MayAbstain(method) {
+			want = exitAbstained
+		}
+		for relation, columns := range map[string]string{"add-remove": "", "substitute": "", "substitute-private-columns": ", a: {private: true}, b: {private: true}"} {
+			if relation == "substitute-private-columns" && method != pipeline.JointGram && method != pipeline.BRC {
+				continue
+			}
+			for name, table := range tables {
+				chdir(t)
+				write(t, "t.csv", table)
+				write(t, "r.yaml", loansRecipe(relation, columns, "model: {method: "+method+"}"))
+				got := dptrain(t, "fit", "r.yaml", "-q")
+				if got.code != want || got.stdout != "" || want == 0 && got.stderr != "" {
+					t.Errorf("%s, %s, %s: %+v", method, relation, name, got)
+					continue
+				}
+				files := []string{"report.json", "recipe.yaml"}
+				if want == 0 {
+					files = append(files, "model.json")
+				}
+				for _, file := range files {
+					text := read(t, filepath.Join("out", "release", file))
+					if strings.Contains(text, "crimson") || strings.Contains(text, "notyet") || !strings.Contains(text, "paid, back") && file != "report.json" {
+						t.Errorf("%s, %s, %s: %s repeats a cell or lacks a class", method, relation, name, file)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPrivateColumnMistakes: what is said about public and private columns that
+// cannot be, by check and fit alike, before a row is read.
+func TestPrivateColumnMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", "a,b,c,y\n1,2,p,not yet\n")
+	for _, c := range []struct {
+		name, recipe string
+		code         int
+		stderr       string
+	}{
+		{
+			"a public column that does not exist",
+			loansRecipe("substitute-private-columns", ", a: {private: true}, zip: {categories: [u, v]}", ""),
+			exitData, `the declared column "zip" is not in the header of the table`,
+		},
+		{
+			"a private column that does not exist",
+			loansRecipe("substitute-private-columns", ", zip: {private: true}", ""),
+			exitData, `the declared column "zip" is not in the header of the table`,
+		},
+		{
+			"a private column without a range, which must be declared",
+			loansRecipe("substitute-private-columns", ", a: {private: true}, b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
+			exitRecipe, `with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+		},
+		{
+			"a column without a range under substitution, which must be declared",
+			loansRecipe("substitute", ", b: {lower: 0, upper: 9}", "scaling: {method: declared}"),
+			exitRecipe, `with scaling declared, every numeric column needs lower and upper; they are missing for "a"`,
+		},
+		{
+			"a private column under substitution of whole records",
+			loansRecipe("substitute", ", a: {private: true}", ""),
+			exitRecipe, "private columns need the relation substitute-private-columns",
+		},
+		{
+			"a private target",
+			loansRecipe("substitute-private-columns", ", a: {private: true}, y: {private: true}", ""),
+			exitRecipe, "the target cannot be a private column",
+		},
+		{
+			"nothing private",
+			loansRecipe("substitute-private-columns", "", ""),
+			exitRecipe, "needs at least one column with private: true",
+		},
+		{
+			"a method that would protect what is public",
+			loansRecipe("substitute-private-columns", ", a: {private: true}", "model: {method: svm}"),
+			exitRecipe, "svm",
+		},
+	} {
+		write(t, "r.yaml", c.recipe)
+		if got := dptrain(t, "fit", "r.yaml"); got.code != c.code || got.stdout != "" || !strings.Contains(got.stderr, c.stderr) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	// Without a declared range the private column's is found privately.
+	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "scaling") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,165 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// graded returns a table of n records in two classes that four of eight columns tell
+// apart, and a pipeline that tries three numbers of columns.
+func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
+	t.Helper()
+	schema := dataset.Schema{}
+	data := make([]dataset.ColumnData, 9)
+	p := sequence(11)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+	}
+	schema.Columns = append(schema.Columns, dataset.Column{Name: "grade", Kind: dataset.Category, Categories: []string{"no", "yes"}})
+	for i := range n {
+		class := int32(i % 2)
+		for j := range 8 {
+			x := p.next()
+			if j < 4 {
+				x = .6*x + .25*float64(2*class-1)
+			}
+			data[j].Floats = append(data[j].Floats, x)
+		}
+		data[8].Codes = append(data[8].Codes, class)
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := classify(tab)
+	run.Selector, run.SizeRuns, run.Model = selection.DPFSDR{Sizes: []int{1, 4, 8}}, 4, SVM
+	return run, tab
+}
+
+// TestSizesPlan: the statistics are released once, every size is priced alike, and
+// the tries cost less than the four that are made on average would, composed.
+func TestSizesPlan(t *testing.T) {
+	p, _ := graded(t, 1)
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	law, names, ok := plan.Selection("fit/train/model")
+	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 || !slices.Equal(names, []string{"size-1", "size-4", "size-8"}) {
+		t.Fatalf("the selection: %+v, %v, %v", law, names, ok)
+	}
+	stats, _ := plan.Law("fit/train/selection/dpfsdr/stats")
+	fit, ok := plan.Law("fit/train/model/size-4/fit/svm")
+	if !ok {
+		t.Fatal("no such leaf")
+	}
+	right, _ := plan.Law("fit/train/model/size-4/right")
+	if ratio := right.Mu * right.Mu / (right.Mu*right.Mu + fit.Mu*fit.Mu); math.Abs(ratio-rightShare) > 1e-6 {
+		t.Errorf("counting takes %v of a try's mu²: %+v, %+v, %+v", ratio, stats, fit, right)
+	}
+	for _, name := range names {
+		if l, _ := plan.Law("fit/train/model/" + name + "/right"); l != right {
+			t.Errorf("%s: %+v, not %+v", name, l, right)
+		}
+	}
+	fixed := *p
+	fixed.Selector, fixed.SizeRuns = selection.DPFSDR{K: 4, Exact: true}, 0
+	alone, err := fixed.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, _ := alone.Law("fit/train/selection/dpfsdr/stats"); !(stats.Mu < l.Mu && stats.Mu > l.Mu/math.Sqrt(1+4*2)) {
+		t.Errorf("statistics have mu %v, without sizes %v", stats.Mu, l.Mu)
+	}
+	if g := plan.Guarantee(); g.Spent > 1 || g.Spent < 1-1e-6 {
+		t.Errorf("guarantee %+v", g)
+	}
+}
+
+// TestSizesFit: the model is of as many columns as the size that won, its releases
+// alone are among the events, and with a large budget one column does not win.
+func TestSizesFit(t *testing.T) {
+	p, tab := graded(t, 4000)
+	p.Budget.Epsilon, p.SizeRuns = 30, 12
+	won := map[int]int{}
+	for range 6 {
+		res, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := res.Sizes.Chosen
+		won[size]++
+		if len(res.Selected) != size || len(res.Model.Inputs()) != size || res.Method != SVM {
+			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
+		}
+		for _, e := range res.Events {
+			at := PlaceOf(e.Path)
+			if want := at.Stage == modelNode && at.Size != SizeName(size); want != (e.Released == 0) {
+				t.Errorf("size %d: %s released %d", size, e.Path, e.Released)
+			}
+		}
+		if right := float64(res.Sizes.Right) / 3600; size >= 4 && (right < .85 || right > 1.05) {
+			t.Errorf("size %d: %v right", size, right)
+		}
+	}
+	if won[1] > 2 {
+		t.Errorf("one column won %d of 6 times", won[1])
+	}
+}
+
+// TestSizesAreRefused: what cannot be priced or counted is refused at plan time.
+func TestSizesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p *Pipeline)
+		want   error
+	}{
+		"one size":       {func(p *Pipeline) { p.Selector = selection.DPFSDR{Sizes: []int{3}} }, selection.ErrSizes},
+		"empty list":     {func(p *Pipeline) { p.Selector = selection.CRFS{Sizes: []int{}} }, selection.ErrSizes},
+		"falling":        {func(p *Pipeline) { p.Selector = selection.DPFS{Sizes: []int{3, 2}} }, selection.ErrSizes},
+		"no columns":     {func(p *Pipeline) { p.Selector = selection.DPFS{Sizes: []int{0, 2}} }, selection.ErrSizes},
+		"too many":       {func(p *Pipeline) { p.Selector = selection.DPFSDR{Sizes: []int{2, 9}} }, selection.ErrSizes},
+		"one run":        {func(p *Pipeline) { p.SizeRuns = 1 }, ErrSizeSearch},
+		"many runs":      {func(p *Pipeline) { p.SizeRuns = 1001 }, ErrSizeSearch},
+		"no number":      {func(p *Pipeline) { p.SizeRuns = math.NaN() }, ErrSizeSearch},
+		"runs, no sizes": {func(p *Pipeline) { p.Selector = selection.DPFSDR{K: 3} }, ErrSizeSearch},
+		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSizeSearch},
+		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSizeSearch},
+		"may abstain":    {func(p *Pipeline) { p.Model = Tukey }, ErrSizeSearch},
+		"inside a search": {func(p *Pipeline) {
+			x := p.Selector
+			p.Selector, p.SizeRuns, p.Model = nil, 0, ""
+			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: SVM}, {Model: Logistic}}}
+		}, ErrSearch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := graded(t, 1)
+			c.change(p)
+			if _, err := p.Plan(); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// TestSizesAreTotal: no table is an error, for every selector and relation.
+func TestSizesAreTotal(t *testing.T) {
+	for _, n := range []int{0, 1, 7} {
+		for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+			for _, x := range []selection.Selector{selection.DPFSDR{Sizes: []int{1, 2}}, selection.DPFS{Sizes: []int{2, 8}}, selection.CRFS{Sizes: []int{1, 3, 8}}} {
+				p, tab := graded(t, n)
+				p.Selector, p.Budget.Relation = x, relation
+				res, err := p.Fit(context.Background(), tab, Options{})
+				if err != nil || len(res.Selected) != res.Sizes.Chosen {
+					t.Errorf("%d rows, %v, %s: %v", n, relation, x.Name(), err)
+				}
+			}
+		}
+	}
+}
