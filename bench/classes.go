@@ -3,7 +3,6 @@ package bench
 import (
 	"bufio"
 	"compress/gzip"
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -186,46 +184,6 @@ func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
 		return nil, fmt.Errorf("%w: the last column of %s has %d values", ErrNoClasses, path, n)
 	}
 	return columns, nil
-}
-
-// openClassifier is openly for a target of classes: one baseline of -1 and +1 for two
-// classes, else one for each class against the others.
-func openClassifier(b regression.Trainer, p *pipeline.Pipeline, features []int) trainer {
-	target := p.Schema.Index(p.Target)
-	classes := p.Schema.Columns[target].Categories
-	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		c := &regression.Classifier{Target: p.Target, Classes: classes}
-		d := regression.Design{Target: p.Target, Y: make([]float64, t.Len())}
-		d.Names, d.X = expand(t, features)
-		for k := range classes {
-			if len(classes) == 2 && k == 0 {
-				continue
-			}
-			for i, code := range t.Codes(target) {
-				switch {
-				case int(code) == k:
-					d.Y[i] = 1
-				case int(code) < len(classes):
-					d.Y[i] = -1
-				default:
-					d.Y[i] = 0
-				}
-			}
-			model, err := b.Fit(ctx, d)
-			if err != nil {
-				return nil, err
-			}
-			c.Scores = append(c.Scores, model)
-		}
-		return func(t *dataset.Table) ([]float64, error) {
-			rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
-			names, columns := expand(t, features)
-			for j, name := range names {
-				rows.Numeric[name] = columns[j]
-			}
-			return c.Predict(nil, rows)
-		}, nil
-	}
 }
 
 // scoreClasses is the exact accuracy over the rows in a class, counted by
