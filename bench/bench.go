@@ -97,6 +97,7 @@ type Row struct {
 	Trial          int // from 1
 	Metric         string
 	Value          float64 // finite; means nothing with an error
+	Balanced       float64 // beside MetricAccuracy: the balanced accuracy; see [ScoreClasses]
 	Seconds        float64 // wall time of training, beside the other trials
 	Err            error   // why there is no value
 }
@@ -110,11 +111,16 @@ type Summary struct {
 	// Median, Q25 and Q75 interpolate linearly between the values of the trials
 	// that gave one. They are NaN when none did.
 	Median, Q25, Q75 float64
-	Trials           int     // trials that gave a value
-	Failed           int     // trials that gave none
-	N, D             int     // rows of the table (no more than Config.Rows), and candidate features
-	Seconds          float64 // median training time of the trials that gave a value
+	// Balanced has the same of the balanced accuracy, beside MetricAccuracy.
+	Balanced Quartiles
+	Trials   int     // trials that gave a value
+	Failed   int     // trials that gave none
+	N, D     int     // rows of the table (no more than Config.Rows), and candidate features
+	Seconds  float64 // median training time of the trials that gave a value
 }
+
+// Quartiles are a median and the quartiles around it.
+type Quartiles struct{ Median, Q25, Q75 float64 }
 
 // Run carries out an experiment and calls emit for every row, one at a time and
 // in the order table, trial, method; emit may be nil. It returns one summary for

@@ -186,21 +186,41 @@ func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
 	return columns, nil
 }
 
-// scoreClasses is the exact accuracy over the rows in a class, counted by
-// golearn.
-func scoreClasses(classes []string, prediction []float64, truth []int32) (float64, error) {
+// A ClassScore is how well a classifier does on public rows.
+type ClassScore struct {
+	Accuracy float64 // share of the rows that are predicted to be in their class
+	Balanced float64 // mean of these shares over the classes that have rows
+}
+
+// ScoreClasses judges predictions, each the index of a class, over the rows that
+// are in a class: a truth outside the list is in none. Both numbers are read by
+// golearn from one confusion matrix. Its errors are [ErrNoTestRow] and
+// [golearn.ErrRowCount].
+func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
+	if len(truth) != len(predicted) {
+		return ClassScore{}, golearn.ErrRowCount
+	}
 	var known, guess []int32
 	for i, k := range truth {
-		if int(k) < len(classes) {
-			known, guess = append(known, k), append(guess, int32(prediction[i]))
+		if k >= 0 && int(k) < len(classes) {
+			known, guess = append(known, k), append(guess, predicted[i])
 		}
 	}
 	if len(known) == 0 {
-		return 0, ErrNoTestRow
+		return ClassScore{}, ErrNoTestRow
 	}
 	matrix, err := golearn.ConfusionOfCodes(classes, known, guess)
 	if err != nil {
-		return 0, err
+		return ClassScore{}, err
 	}
-	return golearn.Accuracy(matrix), nil
+	return ClassScore{golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix)}, nil
+}
+
+// codesOf returns the predictions of a classifier as indices.
+func codesOf(prediction []float64) []int32 {
+	codes := make([]int32, len(prediction))
+	for i, x := range prediction {
+		codes[i] = int32(x)
+	}
+	return codes
 }

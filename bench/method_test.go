@@ -24,17 +24,17 @@ func TestParseMethod(t *testing.T) {
 		}
 	}
 	for name, words := range map[string][]string{
-		"":                    {"empty", "joint-gram"},
-		"magic":               {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
-		"magic+joint-gram":    {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
-		"fixed+joint-gram":    {`no selection is called "fixed"`},
-		"+joint-gram":         {`no selection is called ""`},
-		"none+":               {`no model is called ""`},
-		"none+none+auto":      {`no model is called "none+auto"`},
-		"kendall:0+auto":      {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
-		"kendall:+auto":       {`"" is not a number of columns`},
-		"kendall:5":           {`no model is called "kendall:5"`},
-		"magic:5+auto":        {`no selection is called "magic"`, "SELECTION:K+MODEL"},
+		"":                 {"empty", "joint-gram"},
+		"magic":            {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
+		"magic+joint-gram": {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
+		"fixed+joint-gram": {`no selection is called "fixed"`},
+		"+joint-gram":      {`no selection is called ""`},
+		"none+":            {`no model is called ""`},
+		"none+none+auto":   {`no model is called "none+auto"`},
+		"kendall:0+auto":   {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
+		"kendall:+auto":    {`"" is not a number of columns`},
+		"kendall:5":        {`no model is called "kendall:5"`},
+		"magic:5+auto":     {`no selection is called "magic"`, "SELECTION:K+MODEL"},
 	} {
 		_, err := bench.ParseMethod(name)
 		var typed *bench.MethodError

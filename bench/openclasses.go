@@ -39,7 +39,9 @@ func classBaseline(name string) (fitClasses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, d regression.ClassDesign) (*regression.Classifier, error) { return fitScores(ctx, b, d) }, nil
+	return func(ctx context.Context, d regression.ClassDesign) (*regression.Classifier, error) {
+		return fitScores(ctx, b, d)
+	}, nil
 }
 
 // fitScores fits one score of -1 and +1 for two classes, else one for each class

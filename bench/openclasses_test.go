@@ -62,9 +62,9 @@ func TestOpenClassifiers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scoreClasses([]string{"low", "high"}, prediction, test.Codes(0))
-			if moved := odd && name == regression.NonprivateOLS; err != nil || (got > .98) == moved {
-				t.Errorf("%s, rows in no class %v: accuracy %v, %v", name, odd, got, err)
+			got, err := ScoreClasses([]string{"low", "high"}, test.Codes(0), codesOf(prediction))
+			if moved := odd && name == regression.NonprivateOLS; err != nil || (got.Accuracy > .98) == moved {
+				t.Errorf("%s, rows in no class %v: accuracy %v, %v", name, odd, got.Accuracy, err)
 			}
 		}
 	}

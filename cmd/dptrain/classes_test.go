@@ -143,6 +143,12 @@ func TestClassMistakes(t *testing.T) {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
+	for _, method := range []string{"nonprivate-logistic", "nonprivate-svm"} {
+		write(t, "open.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+method+"}\n")
+		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe || !strings.Contains(got.stderr, "\""+method+"\" gives no privacy guarantee") {
+			t.Errorf("%+v", got)
+		}
+	}
 	write(t, "r.yaml", dptrain(t, "init", "t.csv", "--task", "classification", "--classes", "under 50 K,over 50 K").stdout)
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
 		t.Errorf("%+v", got)
