@@ -134,7 +134,7 @@ type Quartiles struct{ Median, Q25, Q75 float64 }
 // returned with the summaries; the same holds for a table that turns out to be
 // damaged.
 func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
-	experiments, err := c.prepare()
+	experiments, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +164,9 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	return summaries, nil
 }
 
-// prepare does everything that needs no row.
-func (c Config) prepare() ([]*experiment, error) {
+// prepare does everything that needs no row, and reads the classes and categories of
+// public tables where they are to come from there.
+func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
 	switch {
 	case !c.Public:
 		return nil, ErrNotPublic
@@ -190,7 +191,7 @@ func (c Config) prepare() ([]*experiment, error) {
 	}
 	var experiments []*experiment
 	for _, s := range sources {
-		x, err := newExperiment(s, methods, c)
+		x, err := newExperiment(ctx, s, methods, c)
 		if err != nil {
 			return nil, err
 		}

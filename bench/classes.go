@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -47,12 +48,12 @@ type tableFacts struct {
 // facts reads what an experiment needs of a table: the classes of the target
 // unless they are given, and the values of text columns if they are to be
 // categories.
-func (c Config) facts(s source, header []string, target string) (tableFacts, error) {
+func (c Config) facts(ctx context.Context, s source, header []string, target string) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
 	}
-	levels, err := readLevels(s.path, header)
+	levels, err := readLevels(ctx, s.path, header)
 	if err != nil {
 		return f, err
 	}
@@ -101,6 +102,9 @@ func (l spellings) sorted() []string {
 // value.
 func (l *spellings) add(cell string) {
 	cell = strings.Trim(cell, " \t")
+	if l.names[cell] {
+		return
+	}
 	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
 		return
 	}
@@ -112,24 +116,33 @@ func (l *spellings) add(cell string) {
 	}
 }
 
-// readLevels reads the values of every column of a public CSV or TSV table.
-func readLevels(path string, header []string) ([]spellings, error) {
+// readLevels reads the values of every column of a public table.
+func readLevels(ctx context.Context, path string, header []string) ([]spellings, error) {
+	out := make([]spellings, len(header))
+	for j := range out {
+		out[j].names = map[string]bool{}
+	}
+	suffix, _ := suffixOf(path)
+	if suffix = strings.ToLower(suffix); suffix == ".parquet" {
+		return out, dataset.ParquetText(ctx, path, func(j int, cell []byte) { out[j].add(string(cell)) })
+	}
+	return out, readLines(ctx, path, suffix, out)
+}
+
+// readLines is readLevels for CSV and TSV.
+func readLines(ctx context.Context, path, suffix string, out []spellings) error {
 	fail := func(msg string) error {
 		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
 	}
-	suffix, _ := suffixOf(path)
-	if suffix == ".parquet" {
-		return nil, fail("classes and categories are read from .csv and .tsv tables only")
-	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fail("the table cannot be opened")
+		return fail("the table cannot be opened")
 	}
 	defer file.Close()
 	var src io.Reader = file
 	if strings.HasSuffix(suffix, ".gz") {
 		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
-			return nil, fail("the table is no gzip file")
+			return fail("the table is no gzip file")
 		}
 	}
 	rows := csv.NewReader(src)
@@ -137,38 +150,35 @@ func readLevels(path string, header []string) ([]spellings, error) {
 	if strings.HasPrefix(suffix, ".tsv") {
 		rows.Comma = '\t'
 	}
-	out := make([]spellings, len(header))
-	for j := range out {
-		out[j].names = map[string]bool{}
-	}
 	for first := true; ; first = false {
 		cells, err := rows.Read()
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fail("the table is damaged")
-		}
-		if first {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fail("the table is damaged")
+		case first:
 			continue
 		}
-		for j, cell := range cells[:min(len(cells), len(header))] {
+		for j, cell := range cells[:min(len(cells), len(out))] {
 			out[j].add(cell)
 		}
 	}
 }
 
-// PublicColumns declares the columns of a public CSV or TSV table with its different
+// PublicColumns declares the columns of a public table with its different
 // values: text columns become categories, those named in categories too, and the
 // target is the last column, with its values as classes. Everything else is a
 // number. On private data all of this has to be declared. Errors: a
-// [*dataset.FileError], or [ErrNoClasses].
-func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
+// [*dataset.FileError], [ErrNoClasses], or that of ctx.
+func PublicColumns(ctx context.Context, path string, categories []string) ([]dataset.Column, error) {
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	levels, err := readLevels(path, header)
+	levels, err := readLevels(ctx, path, header)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func TestReadLevels(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\uFEFFa\tb\tc\n10\tx \t\n9\t\"q\"\tNA\n9\ty\n2\tx\t5\t6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	levels, err := readLevels(path, []string{"a", "b", "c"})
+	levels, err := readLevels(t.Context(), path, []string{"a", "b", "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
