@@ -97,6 +97,7 @@ type Row struct {
 	Trial          int // from 1
 	Metric         string
 	Value          float64 // finite; means nothing with an error
+	Balanced       float64 // beside MetricAccuracy: the balanced accuracy; see [ScoreClasses]
 	Seconds        float64 // wall time of training, beside the other trials
 	Err            error   // why there is no value
 }
@@ -110,11 +111,16 @@ type Summary struct {
 	// Median, Q25 and Q75 interpolate linearly between the values of the trials
 	// that gave one. They are NaN when none did.
 	Median, Q25, Q75 float64
-	Trials           int     // trials that gave a value
-	Failed           int     // trials that gave none
-	N, D             int     // rows of the table (no more than Config.Rows), and candidate features
-	Seconds          float64 // median training time of the trials that gave a value
+	// Balanced has the same of the balanced accuracy, beside MetricAccuracy.
+	Balanced Quartiles
+	Trials   int     // trials that gave a value
+	Failed   int     // trials that gave none
+	N, D     int     // rows of the table (no more than Config.Rows), and candidate features
+	Seconds  float64 // median training time of the trials that gave a value
 }
+
+// Quartiles are a median and the quartiles around it.
+type Quartiles struct{ Median, Q25, Q75 float64 }
 
 // Run carries out an experiment and calls emit for every row, one at a time and
 // in the order table, trial, method; emit may be nil. It returns one summary for
@@ -128,7 +134,7 @@ type Summary struct {
 // returned with the summaries; the same holds for a table that turns out to be
 // damaged.
 func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
-	experiments, err := c.prepare()
+	experiments, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +164,9 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	return summaries, nil
 }
 
-// prepare does everything that needs no row.
-func (c Config) prepare() ([]*experiment, error) {
+// prepare does everything that needs no row, and reads the classes and categories of
+// public tables where they are to come from there.
+func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
 	switch {
 	case !c.Public:
 		return nil, ErrNotPublic
@@ -184,7 +191,7 @@ func (c Config) prepare() ([]*experiment, error) {
 	}
 	var experiments []*experiment
 	for _, s := range sources {
-		x, err := newExperiment(s, methods, c)
+		x, err := newExperiment(ctx, s, methods, c)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -49,12 +48,12 @@ type tableFacts struct {
 // facts reads what an experiment needs of a table: the classes of the target
 // unless they are given, and the values of text columns if they are to be
 // categories.
-func (c Config) facts(s source, header []string, target string) (tableFacts, error) {
+func (c Config) facts(ctx context.Context, s source, header []string, target string) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
 	}
-	levels, err := readLevels(s.path, header)
+	levels, err := readLevels(ctx, s.path, header)
 	if err != nil {
 		return f, err
 	}
@@ -103,6 +102,9 @@ func (l spellings) sorted() []string {
 // value.
 func (l *spellings) add(cell string) {
 	cell = strings.Trim(cell, " \t")
+	if l.names[cell] {
+		return
+	}
 	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
 		return
 	}
@@ -114,24 +116,33 @@ func (l *spellings) add(cell string) {
 	}
 }
 
-// readLevels reads the values of every column of a public CSV or TSV table.
-func readLevels(path string, header []string) ([]spellings, error) {
+// readLevels reads the values of every column of a public table.
+func readLevels(ctx context.Context, path string, header []string) ([]spellings, error) {
+	out := make([]spellings, len(header))
+	for j := range out {
+		out[j].names = map[string]bool{}
+	}
+	suffix, _ := suffixOf(path)
+	if suffix = strings.ToLower(suffix); suffix == ".parquet" {
+		return out, dataset.ParquetText(ctx, path, func(j int, cell []byte) { out[j].add(string(cell)) })
+	}
+	return out, readLines(ctx, path, suffix, out)
+}
+
+// readLines is readLevels for CSV and TSV.
+func readLines(ctx context.Context, path, suffix string, out []spellings) error {
 	fail := func(msg string) error {
 		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
 	}
-	suffix, _ := suffixOf(path)
-	if suffix == ".parquet" {
-		return nil, fail("classes and categories are read from .csv and .tsv tables only")
-	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fail("the table cannot be opened")
+		return fail("the table cannot be opened")
 	}
 	defer file.Close()
 	var src io.Reader = file
 	if strings.HasSuffix(suffix, ".gz") {
 		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
-			return nil, fail("the table is no gzip file")
+			return fail("the table is no gzip file")
 		}
 	}
 	rows := csv.NewReader(src)
@@ -139,38 +150,35 @@ func readLevels(path string, header []string) ([]spellings, error) {
 	if strings.HasPrefix(suffix, ".tsv") {
 		rows.Comma = '\t'
 	}
-	out := make([]spellings, len(header))
-	for j := range out {
-		out[j].names = map[string]bool{}
-	}
 	for first := true; ; first = false {
 		cells, err := rows.Read()
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fail("the table is damaged")
-		}
-		if first {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fail("the table is damaged")
+		case first:
 			continue
 		}
-		for j, cell := range cells[:min(len(cells), len(header))] {
+		for j, cell := range cells[:min(len(cells), len(out))] {
 			out[j].add(cell)
 		}
 	}
 }
 
-// PublicColumns declares the columns of a public CSV or TSV table with its different
+// PublicColumns declares the columns of a public table with its different
 // values: text columns become categories, those named in categories too, and the
 // target is the last column, with its values as classes. Everything else is a
 // number. On private data all of this has to be declared. Errors: a
-// [*dataset.FileError], or [ErrNoClasses].
-func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
+// [*dataset.FileError], [ErrNoClasses], or that of ctx.
+func PublicColumns(ctx context.Context, path string, categories []string) ([]dataset.Column, error) {
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	levels, err := readLevels(path, header)
+	levels, err := readLevels(ctx, path, header)
 	if err != nil {
 		return nil, err
 	}
@@ -188,61 +196,41 @@ func PublicColumns(path string, categories []string) ([]dataset.Column, error) {
 	return columns, nil
 }
 
-// openClassifier is openly for a target of classes: one baseline of -1 and +1 for two
-// classes, else one for each class against the others.
-func openClassifier(b regression.Trainer, p *pipeline.Pipeline, features []int) trainer {
-	target := p.Schema.Index(p.Target)
-	classes := p.Schema.Columns[target].Categories
-	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		c := &regression.Classifier{Target: p.Target, Classes: classes}
-		d := regression.Design{Target: p.Target, Y: make([]float64, t.Len())}
-		d.Names, d.X = expand(t, features)
-		for k := range classes {
-			if len(classes) == 2 && k == 0 {
-				continue
-			}
-			for i, code := range t.Codes(target) {
-				switch {
-				case int(code) == k:
-					d.Y[i] = 1
-				case int(code) < len(classes):
-					d.Y[i] = -1
-				default:
-					d.Y[i] = 0
-				}
-			}
-			model, err := b.Fit(ctx, d)
-			if err != nil {
-				return nil, err
-			}
-			c.Scores = append(c.Scores, model)
-		}
-		return func(t *dataset.Table) ([]float64, error) {
-			rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
-			names, columns := expand(t, features)
-			for j, name := range names {
-				rows.Numeric[name] = columns[j]
-			}
-			return c.Predict(nil, rows)
-		}, nil
-	}
+// A ClassScore is how well a classifier does on public rows.
+type ClassScore struct {
+	Accuracy float64 // share of the rows that are predicted to be in their class
+	Balanced float64 // mean of these shares over the classes that have rows
 }
 
-// scoreClasses is the exact accuracy over the rows in a class, counted by
-// golearn.
-func scoreClasses(classes []string, prediction []float64, truth []int32) (float64, error) {
+// ScoreClasses judges predictions, each the index of a class, over the rows that
+// are in a class: a truth outside the list is in none. Both numbers are read by
+// golearn from one confusion matrix. Its errors are [ErrNoTestRow] and
+// [golearn.ErrRowCount].
+func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
+	if len(truth) != len(predicted) {
+		return ClassScore{}, golearn.ErrRowCount
+	}
 	var known, guess []int32
 	for i, k := range truth {
-		if int(k) < len(classes) {
-			known, guess = append(known, k), append(guess, int32(prediction[i]))
+		if k >= 0 && int(k) < len(classes) {
+			known, guess = append(known, k), append(guess, predicted[i])
 		}
 	}
 	if len(known) == 0 {
-		return 0, ErrNoTestRow
+		return ClassScore{}, ErrNoTestRow
 	}
 	matrix, err := golearn.ConfusionOfCodes(classes, known, guess)
 	if err != nil {
-		return 0, err
+		return ClassScore{}, err
 	}
-	return golearn.Accuracy(matrix), nil
+	return ClassScore{golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix)}, nil
+}
+
+// codesOf returns the predictions of a classifier as indices.
+func codesOf(prediction []float64) []int32 {
+	codes := make([]int32, len(prediction))
+	for i, x := range prediction {
+		codes[i] = int32(x)
+	}
+	return codes
 }

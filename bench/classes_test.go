@@ -3,11 +3,13 @@ package bench
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/budget"
 )
 
@@ -26,7 +28,8 @@ func TestRunClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range summaries {
-			if s.Metric != MetricAccuracy || s.Trials != 3 || s.Median < least || s.D != 7 {
+			if b := s.Balanced; s.Metric != MetricAccuracy || s.Trials != 3 || s.Median < least || s.D != 7 ||
+				!(b.Q25 <= b.Median && b.Median <= b.Q75 && b.Q75 <= 1) || b.Median < .4 {
 				t.Errorf("%s: %+v", target, s)
 			}
 		}
@@ -77,7 +80,7 @@ func TestReadLevels(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\uFEFFa\tb\tc\n10\tx \t\n9\t\"q\"\tNA\n9\ty\n2\tx\t5\t6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	levels, err := readLevels(path, []string{"a", "b", "c"})
+	levels, err := readLevels(t.Context(), path, []string{"a", "b", "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +91,29 @@ func TestReadLevels(t *testing.T) {
 	}
 }
 
-// TestScoreClasses: rows in no class are not tested on.
+// TestScoreClasses: rows in no class are not tested on, a class without rows does
+// not count in the balanced accuracy, and one that is never predicted does.
 func TestScoreClasses(t *testing.T) {
-	classes := []string{"a", "b"}
-	got, err := scoreClasses(classes, []float64{0, 1, 1, 0}, []int32{0, 0, 1, 2})
-	if err != nil || got != 2./3 {
-		t.Errorf("%v, %v", got, err)
+	classes := []string{"a", "b", "c"}
+	for name, c := range map[string]struct {
+		truth, predicted []int32
+		want             ClassScore
+	}{
+		"unequal":     {[]int32{0, 0, 0, 0, 1, 1}, []int32{0, 0, 0, 0, 1, 0}, ClassScore{5. / 6, 3. / 4}},
+		"in no class": {[]int32{0, 0, 1, 3, -1}, []int32{0, 1, 1, 0, 0}, ClassScore{2. / 3, 3. / 4}},
+		"never":       {[]int32{0, 0, 0, 2}, []int32{0, 0, 0, 0}, ClassScore{3. / 4, 1. / 2}},
+		"no row of b": {[]int32{0, 2, 2}, []int32{1, 2, 2}, ClassScore{2. / 3, 1. / 2}},
+		"odd guess":   {[]int32{0, 1}, []int32{7, 1}, ClassScore{1. / 2, 1. / 2}},
+	} {
+		got, err := ScoreClasses(classes, c.truth, c.predicted)
+		if err != nil || math.Abs(got.Accuracy-c.want.Accuracy) > 1e-15 || math.Abs(got.Balanced-c.want.Balanced) > 1e-15 {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
-	if _, err := scoreClasses(classes, []float64{1}, []int32{2}); !errors.Is(err, ErrNoTestRow) {
+	if _, err := ScoreClasses(classes, []int32{3}, []int32{1}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("no row in a class: %v", err)
+	}
+	if _, err := ScoreClasses(classes, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
+		t.Errorf("no prediction: %v", err)
 	}
 }

@@ -49,6 +49,14 @@ func ExampleParseMethod() {
 	// true
 }
 
+// Nine of ten rows are of one class, which is all that is ever predicted.
+func ExampleScoreClasses() {
+	truth := []int32{0, 0, 0, 0, 0, 0, 0, 0, 0, 1}
+	s, err := bench.ScoreClasses([]string{"no", "yes"}, truth, make([]int32, len(truth)))
+	fmt.Println(s.Accuracy, s.Balanced, err)
+	// Output: 0.9 0.5 <nil>
+}
+
 func ExampleWriteTable() {
 	err := bench.WriteTable(os.Stdout, []bench.Summary{
 		{Data: "houses", N: 20640, D: 8, Method: "nonprivate-ols", Median: .643, Q25: .639, Q75: .645, Seconds: .003, Trials: 10},

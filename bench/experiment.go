@@ -37,7 +37,7 @@ type contender struct {
 }
 
 // newExperiment plans the methods for a table, of which it reads the header.
-func newExperiment(s source, methods []*method, c Config) (*experiment, error) {
+func newExperiment(ctx context.Context, s source, methods []*method, c Config) (*experiment, error) {
 	target := c.Target
 	header, err := dataset.Header(s.path, dataset.ReadOptions{})
 	if err != nil {
@@ -49,7 +49,7 @@ func newExperiment(s source, methods []*method, c Config) (*experiment, error) {
 		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
 			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
 	}
-	facts, err := c.facts(s, header, target)
+	facts, err := c.facts(ctx, s, header, target)
 	if err != nil {
 		return nil, err
 	}

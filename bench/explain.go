@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -38,9 +36,6 @@ var (
 	// explain.
 	ErrTooWide = errors.New("bench: a table of this shape takes too long to simulate at any size that was asked for; " +
 		"give fewer rows or exclude columns")
-	// ErrExplainTask is returned for a classification: the synthetic tables have
-	// a number as their target.
-	ErrExplainTask = errors.New("bench: the synthetic tables have a number as their target: there is no explanation of a classification")
 )
 
 // DefaultExplainRows returns the sizes of synthetic tables by default.
@@ -66,25 +61,35 @@ type ExplainConfig struct {
 	Progress func(done, total int)
 }
 
-// A Band is the distribution of R² over the synthetic tables.
+// A Band is the distribution of a metric over the synthetic tables: R², or of a
+// classification the accuracy.
 type Band struct {
 	Median, Lower, Upper float64 // Lower and Upper are the 10% and 90% quantiles
+}
+
+// An ExplainedFit is the expected error at one number of rows and one epsilon.
+type ExplainedFit struct {
+	Band          // over the tables on which there was a model; NaN where there was none
+	Abstained int // number of tables on which the method abstained
 }
 
 // An ExplainedSize is the expected error at one number of rows.
 type ExplainedSize struct {
 	Rows int
-	Open Band   // least squares without privacy
-	At   []Band // by epsilon
+	Open Band           // without privacy: least squares, of classes logistic regression
+	At   []ExplainedFit // by epsilon
 }
 
 // An Explanation is the expected error of a pipeline on synthetic tables.
 type Explanation struct {
 	Epsilons []float64 // increasing, the pipeline's own among them
 	Sizes    []ExplainedSize
-	Tables   int
-	Seed     uint64
-	Notes    []string // what was left out, and why
+	// Largest is the accuracy of always predicting the largest class, Truth that
+	// of the true function. For a classification only.
+	Largest, Truth Band
+	Tables         int
+	Seed           uint64
+	Notes          []string // what was left out, and why
 }
 
 // Explain runs a pipeline on synthetic tables of its declared shape, at several
@@ -100,11 +105,17 @@ type Explanation struct {
 // [SyntheticR2]. Features that the selection leaves out without looking have no
 // effect.
 //
+// For classes there are such scores in place of the target, as many as a
+// [regression.Classifier] has, with effects and noise of their own: of two classes
+// it is the second one where the score is above 0, of more the one whose score is
+// largest. Two classes are equally large then, more about so. Nobody is in no class.
+//
 // Every table is used at every size, as its first rows, and at every epsilon,
 // so that differences are paired. Models are tested on [ExplainTestRows] further
-// rows by their exact R². Wide shapes are given fewer tables and sizes, see
-// Notes, or refused with [ErrTooWide]. Other errors are [ErrExplainRows],
-// [ErrExplainTask], the context's and those of [pipeline.Pipeline.Plan].
+// rows by their exact R² or accuracy. Tables on which the method abstained are
+// counted. Wide shapes are given fewer tables and sizes, see Notes, or refused with
+// [ErrTooWide]. Other errors are [ErrExplainRows], the context's and those of
+// [pipeline.Pipeline.Plan].
 func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
 	x, err := newExplainer(p, c)
 	if err != nil {
@@ -150,7 +161,7 @@ type explainer struct {
 	pipelines []*pipeline.Pipeline // by epsilon
 	features  []int                // the columns that the target depends on
 	target    int
-	open      trainer // least squares without privacy
+	open      trainer // without privacy
 	shape     shape
 	out       *Explanation
 
@@ -163,9 +174,6 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	sizes, err := explainSizes(c.Rows)
 	if err != nil {
 		return nil, err
-	}
-	if p.Task == regression.TaskClassification {
-		return nil, ErrExplainTask
 	}
 	plan, err := p.Plan()
 	if err != nil {
@@ -193,7 +201,11 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 		return nil, err
 	}
 	open.Selector = fixedChoice(p.Schema, x.features)
-	if x.open, err = openly("nonprivate-ols", &open); err != nil {
+	baseline := regression.NonprivateOLS
+	if p.Task == regression.TaskClassification {
+		baseline = regression.NonprivateLogistic
+	}
+	if x.open, err = openly(baseline, &open); err != nil {
 		return nil, err
 	}
 	x.price(p)
@@ -239,90 +251,4 @@ func (x *explainer) note(format string, args ...any) {
 func (x *explainer) parallel() int {
 	largest := x.out.Sizes[len(x.out.Sizes)-1].Rows + ExplainTestRows
 	return max(1, min(runtime.GOMAXPROCS(0), copiesBytes/(16*largest*x.shape.width)))
-}
-
-// tableScores are the values of R² of one table, by size.
-type tableScores []struct {
-	open float64
-	at   []float64
-}
-
-// table draws a synthetic table and trains every model on it.
-func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
-	schema := x.pipelines[0].Schema
-	family := newFamily(schema, x.features, x.target, newSynthetic(x.out.Seed, uint64(t)))
-	cols, err := family.rows(ctx, ExplainTestRows)
-	if err != nil {
-		return nil, err
-	}
-	test, err := firstRows(schema, cols, ExplainTestRows)
-	if err != nil {
-		return nil, err
-	}
-	sizes := x.out.Sizes
-	if cols, err = family.rows(ctx, sizes[len(sizes)-1].Rows); err != nil {
-		return nil, err
-	}
-	scores := make(tableScores, len(sizes))
-	for i, size := range sizes {
-		train, err := firstRows(schema, cols, size.Rows)
-		if err != nil {
-			return nil, err
-		}
-		if scores[i].open, err = x.score(ctx, x.open, train, test); err != nil {
-			return nil, err
-		}
-		for _, p := range x.pipelines {
-			value, err := x.score(ctx, privately(p), train, test)
-			if err != nil {
-				return nil, err
-			}
-			scores[i].at = append(scores[i].at, value)
-		}
-	}
-	return scores, nil
-}
-
-// score trains a model and returns its R² on the test rows.
-func (x *explainer) score(ctx context.Context, train trainer, rows, test *dataset.Table) (float64, error) {
-	if ctx.Err() != nil {
-		return 0, ctx.Err()
-	}
-	predict, err := train(ctx, rows)
-	if err != nil {
-		return 0, err
-	}
-	prediction, err := predict(test)
-	if err != nil {
-		return 0, err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.done++; x.progress != nil {
-		x.progress(x.done, x.out.Tables*len(x.out.Sizes)*(1+len(x.pipelines)))
-	}
-	value := regression.R2(prediction, test.Float(x.target))
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return 0, ErrNotFinite
-	}
-	return value, nil
-}
-
-// summarise turns the values of all tables into bands.
-func (x *explainer) summarise(results []tableScores) {
-	band := func(value func(tableScores) float64) Band {
-		var values []float64
-		for _, r := range results {
-			values = append(values, value(r))
-		}
-		slices.Sort(values)
-		return Band{quantile(values, .5), quantile(values, bandTail), quantile(values, 1-bandTail)}
-	}
-	for i := range x.out.Sizes {
-		size := &x.out.Sizes[i]
-		size.Open = band(func(s tableScores) float64 { return s[i].open })
-		for e := range x.pipelines {
-			size.At = append(size.At, band(func(s tableScores) float64 { return s[i].at[e] }))
-		}
-	}
 }

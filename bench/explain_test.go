@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -56,7 +58,7 @@ func TestExplain(t *testing.T) {
 	if !(best.Median > worst.Median+.1) {
 		t.Errorf("best %+v, worst %+v", best, worst)
 	}
-	for _, b := range []bench.Band{best, few.Open, many.Open} {
+	for _, b := range []bench.Band{best.Band, few.Open, many.Open} {
 		if math.Abs(b.Median-bench.SyntheticR2) > .05 || !(b.Lower <= b.Median && b.Median <= b.Upper) {
 			t.Errorf("%+v is not near the R² of the true function", b)
 		}
@@ -71,7 +73,7 @@ func TestExplainFixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range []bench.Band{x.Sizes[0].Open, x.Sizes[0].At[5]} {
+	for _, b := range []bench.Band{x.Sizes[0].Open, x.Sizes[0].At[5].Band} {
 		if math.Abs(b.Median-bench.SyntheticR2) > .06 {
 			t.Errorf("%+v is not near the R² of the true function", b)
 		}
@@ -95,6 +97,112 @@ func TestExplainSelects(t *testing.T) {
 		if b := x.Sizes[1].At[5]; !(b.Median > 0 && b.Median < .75) {
 			t.Errorf("%s: %+v at epsilon 10", name, b)
 		}
+	}
+}
+
+// classed is declared with a target of classes.
+func classed(d, classes int) *pipeline.Pipeline {
+	p := declared(d)
+	p.Task = regression.TaskClassification
+	target := &p.Schema.Columns[p.Schema.Index("y")]
+	target.Kind = dataset.Category
+	for k := range classes {
+		target.Categories = append(target.Categories, "class "+strconv.Itoa(k))
+	}
+	return p
+}
+
+// TestExplainClasses: much budget and many rows reach the true function, whose
+// accuracy for two classes is 1/2 + arcsin(sqrt(R²))/pi, and little of both is
+// about as good as the largest class.
+func TestExplainClasses(t *testing.T) {
+	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(bench.SyntheticR2))/math.Pi, 3: .73} {
+		x, err := bench.Explain(t.Context(), classed(3, classes), bench.ExplainConfig{Rows: []int{100, 50_000}, Tables: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(x.Truth.Median-truth) > .03 || x.Largest.Median < 1/float64(classes) || x.Largest.Median > 1/float64(classes)+.1 {
+			t.Errorf("%d classes: the true function %+v, the largest class %+v", classes, x.Truth, x.Largest)
+		}
+		worst, best := x.Sizes[0].At[0], x.Sizes[1].At[5]
+		for _, b := range []bench.Band{best.Band, x.Sizes[1].Open} {
+			if math.Abs(b.Median-x.Truth.Median) > .03 || !(b.Lower <= b.Median && b.Median <= b.Upper) {
+				t.Errorf("%d classes: %+v is not near the true function %+v", classes, b, x.Truth)
+			}
+		}
+		if worst.Median > best.Median-.1 || worst.Abstained != 0 || len(x.Notes) > 0 {
+			t.Errorf("%d classes: best %+v, worst %+v, notes %q", classes, best, worst, x.Notes)
+		}
+	}
+}
+
+// TestExplainAbstains: a method that has no model for so few rows says so, for
+// numbers and for classes, and the other sizes are explained all the same.
+func TestExplainAbstains(t *testing.T) {
+	for name, p := range map[string]*pipeline.Pipeline{"numbers": declared(1), "classes": classed(1, 2)} {
+		p.Model = pipeline.Tukey
+		last, all := 0, 0
+		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2, Progress: func(done, total int) { last, all = done, total }})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		few, many := x.Sizes[0].At[3], x.Sizes[1].At[5]
+		if few.Abstained != 2 || !math.IsNaN(few.Median) || math.IsNaN(x.Sizes[0].Open.Median) {
+			t.Errorf("%s: 20 rows: %+v", name, x.Sizes[0])
+		}
+		if many.Abstained != 0 || !(many.Median > .6) {
+			t.Errorf("%s: 20,000 rows: %+v", name, many)
+		}
+		if last != all || all == 0 {
+			t.Errorf("%s: %d of %d models", name, last, all)
+		}
+	}
+}
+
+// TestExplainClassMethods runs a method of every kind: selectors that read classes or
+// numbers, the choice of auto, one fit for all classes, one for each, a reader of
+// classes, and private columns.
+func TestExplainClassMethods(t *testing.T) {
+	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
+		p := classed(5, 2)
+		if p.Selector, p.Model = s, pipeline.Logistic; s == nil {
+			p.Model = pipeline.Auto
+		}
+		runOnce(t, p)
+	}
+	for _, model := range []string{pipeline.JointGram, pipeline.BoostedAdaSSP, pipeline.SVM} {
+		p := classed(2, 4)
+		p.Model = model
+		runOnce(t, p)
+	}
+	partly := classed(3, 2)
+	partly.Model, partly.Budget.Relation = pipeline.BRC, budget.SubstitutePrivateColumns
+	partly.Schema.Columns[1].Private = true
+	runOnce(t, partly)
+}
+
+// runOnce explains a pipeline at one small size.
+func runOnce(t *testing.T, p *pipeline.Pipeline) {
+	t.Helper()
+	x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{400}, Tables: 1})
+	if err != nil {
+		t.Errorf("%v %s: %v", p.Selector, p.Model, err)
+		return
+	}
+	for _, fit := range append(x.Sizes[0].At, bench.ExplainedFit{Band: x.Sizes[0].Open}) {
+		if !(fit.Median >= 0 && fit.Median <= 1) {
+			t.Errorf("%v %s: accuracy %+v", p.Selector, p.Model, fit)
+		}
+	}
+}
+
+// TestExplainManyClasses: so many models are given fewer tables or sizes.
+func TestExplainManyClasses(t *testing.T) {
+	p := classed(20, 200)
+	p.Model = pipeline.BoostedAdditive
+	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
+		t.Errorf("%v", err)
 	}
 }
 

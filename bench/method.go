@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // A Method names what an experiment trains.
@@ -109,6 +110,9 @@ func (c Config) methods() ([]*method, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := c.fitsTask(parsed); err != nil {
+			return nil, err
+		}
 		methods = append(methods, c.named(parsed))
 	}
 	for _, path := range c.Recipes {
@@ -130,6 +134,19 @@ func (c Config) methods() ([]*method, error) {
 		seen[m.name] = true
 	}
 	return methods, nil
+}
+
+// fitsTask refuses a method that reads classes where there are none.
+func (c Config) fitsTask(m Method) error {
+	if c.Task == regression.TaskClassification {
+		return nil
+	}
+	for _, part := range []string{m.Selection, m.Model} {
+		if recipe.NeedsClasses(part) {
+			return &MethodError{m.Name, part + " needs classes, and the task is regression; choose classification (--task classification), or another method"}
+		}
+	}
+	return nil
 }
 
 // named writes the recipe that a method name stands for.

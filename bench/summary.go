@@ -17,7 +17,7 @@ func (x *experiment) summarise(rows []Row) []Summary {
 		if m.private {
 			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
 		}
-		var values, seconds []float64
+		var values, balanced, seconds []float64
 		for _, r := range rows {
 			switch {
 			case r.Method != m.name:
@@ -25,12 +25,17 @@ func (x *experiment) summarise(rows []Row) []Summary {
 				s.Failed++
 			default:
 				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
+				balanced = append(balanced, r.Balanced)
 			}
 		}
 		s.Trials = len(values)
 		slices.Sort(values)
 		slices.Sort(seconds)
 		s.Median, s.Q25, s.Q75 = quantile(values, .5), quantile(values, .25), quantile(values, .75)
+		if s.Metric == MetricAccuracy {
+			slices.Sort(balanced)
+			s.Balanced = Quartiles{quantile(balanced, .5), quantile(balanced, .25), quantile(balanced, .75)}
+		}
 		s.Seconds = quantile(seconds, .5)
 		out = append(out, s)
 	}

@@ -11,7 +11,8 @@ import (
 
 // The law of synthetic tables; see [Explain].
 const (
-	// SyntheticR2 is the R² of the true linear function.
+	// SyntheticR2 is the R² of the true linear function, of a classification that
+	// of each score.
 	SyntheticR2 = .7
 	// SyntheticCorrelation is the correlation of any two numeric features.
 	SyntheticCorrelation = .2
@@ -77,16 +78,24 @@ type synthetic struct {
 	target   int
 	g        *generator
 
-	units    []affine    // by column
-	numeric  []int       // of features
-	weights  []float64   // by numeric
-	category []int       // of features
-	effects  [][]float64 // by category and level
-	noise    float64     // standard deviation, in units of the signal's
-	total    float64     // standard deviation of signal and noise together
+	units    []affine // by column
+	numeric  []int    // of features
+	category []int    // of features
+	scores   []linear // one for a number or two classes, else one a class
+
+	code []int32 // of the row being written, by category
+	best []int32 // of the rows last written: the class of the scores without noise
 }
 
-// newFamily draws the columns' units and the true function of a table, with
+// linear is a score: a linear function of the features, and the noise on it.
+type linear struct {
+	weights []float64   // by numeric
+	effects [][]float64 // by category and level; their mean is 0
+	noise   float64     // standard deviation
+	total   float64     // standard deviation of signal and noise together
+}
+
+// newFamily draws the columns' units and the true functions of a table, with
 // every effect from the standard normal law.
 func newFamily(schema dataset.Schema, features []int, target int, g *generator) *synthetic {
 	s := &synthetic{schema: schema, features: features, target: target, g: g}
@@ -94,35 +103,47 @@ func newFamily(schema dataset.Schema, features []int, target int, g *generator) 
 		s.units = append(s.units, g.units(c))
 	}
 	for _, j := range features {
-		if c := schema.Columns[j]; c.Kind == dataset.Numeric {
+		if schema.Columns[j].Kind == dataset.Numeric {
 			s.numeric = append(s.numeric, j)
 		} else {
 			s.category = append(s.category, j)
-			effects := make([]float64, levels(c))
-			g.normals(effects)
-			s.effects = append(s.effects, effects)
 		}
 	}
-	s.weights = make([]float64, len(s.numeric))
-	g.normals(s.weights)
-	variance := s.variance()
-	s.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
-	s.total = math.Sqrt(variance / SyntheticR2)
-	if variance == 0 { // a category of one level explains nothing
-		s.noise, s.total = 1, 1
+	s.code = make([]int32, len(s.category))
+	for range scoresOf(schema.Columns[target]) {
+		s.scores = append(s.scores, s.newScore())
 	}
 	return s
 }
 
-// variance is the variance of the true function, after each category's effects
-// were centred.
-func (s *synthetic) variance() float64 {
+// newScore draws a true function.
+func (s *synthetic) newScore() linear {
+	var t linear
+	for _, j := range s.category {
+		effects := make([]float64, levels(s.schema.Columns[j]))
+		s.g.normals(effects)
+		t.effects = append(t.effects, effects)
+	}
+	t.weights = make([]float64, len(s.numeric))
+	s.g.normals(t.weights)
+	variance := t.center()
+	t.noise = math.Sqrt(variance * (1 - SyntheticR2) / SyntheticR2)
+	t.total = math.Sqrt(variance / SyntheticR2)
+	if variance == 0 { // a category of one level explains nothing
+		t.noise, t.total = 1, 1
+	}
+	return t
+}
+
+// center takes the mean off each category's effects and returns the variance of
+// the true function.
+func (t *linear) center() float64 {
 	sum, squares := 0., 0.
-	for _, w := range s.weights {
+	for _, w := range t.weights {
 		sum, squares = sum+w, squares+w*w
 	}
 	variance := SyntheticCorrelation*sum*sum + (1-SyntheticCorrelation)*squares
-	for _, effects := range s.effects {
+	for _, effects := range t.effects {
 		mean := 0.
 		for _, e := range effects {
 			mean += e / float64(len(effects))
@@ -133,6 +154,18 @@ func (s *synthetic) variance() float64 {
 		}
 	}
 	return variance
+}
+
+// signal is the true function, in units of the score's standard deviation.
+func (t *linear) signal(x []float64, code []int32) float64 {
+	y := 0.
+	for k, w := range t.weights {
+		y += w * x[k]
+	}
+	for k, effects := range t.effects {
+		y += effects[code[k]]
+	}
+	return y / t.total
 }
 
 // rows writes the next n rows of the table. Columns that the target does not
@@ -163,7 +196,11 @@ func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, erro
 			cols[j].Codes = idleCodes
 		}
 	}
-	z := make([]float64, len(s.numeric)+2) // own parts, the common part, the noise
+	s.best = nil
+	if s.schema.Columns[s.target].Kind != dataset.Numeric {
+		s.best = make([]int32, n)
+	}
+	z := make([]float64, len(s.numeric)+1+len(s.scores)) // own parts, the common part, the noises
 	for i := range n {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -177,20 +214,62 @@ func (s *synthetic) rows(ctx context.Context, n int) ([]dataset.ColumnData, erro
 func (s *synthetic) row(cols []dataset.ColumnData, i int, z []float64) {
 	s.g.normals(z)
 	d := len(s.numeric)
+	x, noise := z[:d], z[d+1:]
 	common := math.Sqrt(SyntheticCorrelation) * z[d]
 	own := math.Sqrt(1 - SyntheticCorrelation)
-	y := s.noise * z[d+1]
 	for k, j := range s.numeric {
-		x := common + own*z[k]
-		cols[j].Floats[i] = s.units[j].at(x)
-		y += s.weights[k] * x
+		x[k] = common + own*x[k]
+		cols[j].Floats[i] = s.units[j].at(x[k])
 	}
 	for k, j := range s.category {
-		code := s.g.below(uint64(len(s.effects[k])))
-		cols[j].Codes[i] = int32(code)
-		y += s.effects[k][code]
+		s.code[k] = int32(s.g.below(uint64(levels(s.schema.Columns[j]))))
+		cols[j].Codes[i] = s.code[k]
 	}
-	cols[s.target].Floats[i] = s.units[s.target].at(y / s.total)
+	if s.best != nil {
+		cols[s.target].Codes[i], s.best[i] = s.class(x, noise)
+		return
+	}
+	t := &s.scores[0]
+	cols[s.target].Floats[i] = s.units[s.target].at(t.signal(x, s.code) + t.noise/t.total*noise[0])
+}
+
+// class returns the class of a row, and the one that its scores without noise
+// point to: of two classes the second one where the score is above 0, of more the
+// one whose score is largest.
+func (s *synthetic) class(x, noise []float64) (class, best int32) {
+	if len(s.scores) == 1 {
+		t := &s.scores[0]
+		signal := t.signal(x, s.code)
+		return above(signal + t.noise/t.total*noise[0]), above(signal)
+	}
+	most, clearest := math.Inf(-1), math.Inf(-1)
+	for k := range s.scores {
+		t := &s.scores[k]
+		signal := t.signal(x, s.code)
+		if signal > clearest {
+			clearest, best = signal, int32(k)
+		}
+		if y := signal + t.noise/t.total*noise[k]; y > most {
+			most, class = y, int32(k)
+		}
+	}
+	return class, best
+}
+
+// above is the class of a score of two classes.
+func above(score float64) int32 {
+	if score > 0 {
+		return 1
+	}
+	return 0
+}
+
+// scoresOf is how many scores make a target: two classes take one.
+func scoresOf(target dataset.Column) int {
+	if n := len(target.Categories); target.Kind != dataset.Numeric && n > 2 {
+		return n
+	}
+	return 1
 }
 
 // firstRows returns the table of the first n rows.

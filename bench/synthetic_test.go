@@ -42,9 +42,9 @@ func TestSyntheticLaw(t *testing.T) {
 		counts[code]++
 		for k, j := range f.numeric {
 			u := f.units[j]
-			truth[i] += f.weights[k] * (cols[j].Floats[i] - u.center) / u.scale
+			truth[i] += f.scores[0].weights[k] * (cols[j].Floats[i] - u.center) / u.scale
 		}
-		truth[i] += f.effects[0][code]
+		truth[i] += f.scores[0].effects[0][code]
 	}
 	for _, count := range counts {
 		if math.Abs(float64(count)-n/3.) > 500 {
@@ -58,6 +58,53 @@ func TestSyntheticLaw(t *testing.T) {
 	other, _ := draw(8)
 	if !slices.Equal(again[2].Floats, y) || slices.Equal(other[2].Floats, y) {
 		t.Error("the seed does not choose the table")
+	}
+}
+
+// TestSyntheticClasses: classes are about equally large and as hard to tell apart as
+// [Explain] says, and what is left out has no part in them.
+func TestSyntheticClasses(t *testing.T) {
+	const n = 40_000
+	for classes, truth := range map[int]float64{2: .5 + math.Asin(math.Sqrt(SyntheticR2))/math.Pi, 3: 0, 5: 0} {
+		target := dataset.Column{Name: "y", Kind: dataset.Category}
+		for k := range classes {
+			target.Categories = append(target.Categories, string(rune('a'+k)))
+		}
+		schema := dataset.Schema{Columns: []dataset.Column{target, {Name: "a"}, {Name: "idle"}, {Name: "b"},
+			{Name: "c", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true}}}
+		draw := func(seed uint64) ([]dataset.ColumnData, *synthetic) {
+			f := newFamily(schema, []int{1, 3, 4}, 0, newSynthetic(seed, 1))
+			cols, err := f.rows(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cols, f
+		}
+		cols, f := draw(7)
+		if len(f.scores) != scoresOf(target) || slices.Max(cols[2].Floats) != slices.Min(cols[2].Floats) {
+			t.Errorf("%d classes: %d scores, idle column %v", classes, len(f.scores), cols[2].Floats[:5])
+		}
+		count := make([]int, classes)
+		right := 0
+		for i, k := range cols[0].Codes {
+			if count[k]++; k == f.best[i] {
+				right++
+			}
+		}
+		for _, c := range count {
+			if share := float64(c) / n * float64(classes); classes == 2 && math.Abs(share-1) > .03 || share < .3 || share > 2 {
+				t.Errorf("%d classes: sizes %v", classes, count)
+			}
+		}
+		accuracy := float64(right) / n
+		if truth != 0 && math.Abs(accuracy-truth) > .01 || accuracy < 1.5/float64(classes) || accuracy > .9 {
+			t.Errorf("%d classes: the true function is right for %v, want %v", classes, accuracy, truth)
+		}
+		again, _ := draw(7)
+		other, _ := draw(8)
+		if !slices.Equal(again[0].Codes, cols[0].Codes) || slices.Equal(other[0].Codes, cols[0].Codes) {
+			t.Error("the seed does not choose the table")
+		}
 	}
 }
 

@@ -100,17 +100,17 @@ func rowsOf(t *dataset.Table) regression.Rows {
 // openly trains a baseline of package regression on the columns that the
 // pipeline's selector keeps.
 func openly(name string, p *pipeline.Pipeline) (trainer, error) {
-	baseline, err := regression.Baseline(name)
-	if err != nil {
-		return nil, err
-	}
 	target := p.Schema.Index(p.Target)
 	features, err := publicChoice(p, target)
 	if err != nil {
 		return nil, err
 	}
 	if p.Task == regression.TaskClassification {
-		return openClassifier(baseline, p, features), nil
+		return openClassifier(name, p.Schema.Columns[target], target, features)
+	}
+	baseline, err := regression.Baseline(name)
+	if err != nil {
+		return nil, err
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		d := regression.Design{Target: p.Target, Y: t.Float(target)}
@@ -119,15 +119,20 @@ func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return func(t *dataset.Table) ([]float64, error) {
-			rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
-			names, columns := expand(t, features)
-			for j, name := range names {
-				rows.Numeric[name] = columns[j]
-			}
-			return model.Predict(nil, rows)
-		}, nil
+		return expanded(model, features), nil
 	}, nil
+}
+
+// expanded predicts with a model of columns as [expand] writes them.
+func expanded(model regression.Model, features []int) predictor {
+	return func(t *dataset.Table) ([]float64, error) {
+		rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
+		names, columns := expand(t, features)
+		for j, name := range names {
+			rows.Numeric[name] = columns[j]
+		}
+		return model.Predict(nil, rows)
+	}
 }
 
 // publicChoice returns the columns that a selector keeps without looking at a

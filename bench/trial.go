@@ -100,7 +100,7 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 				p = parts{m.table.Select(train).Compact(), m.table.Select(test).Compact()}
 				cut[m.table] = p
 			}
-			r.Value, r.Seconds, r.Err = m.measure(ctx, p)
+			r.Value, r.Balanced, r.Seconds, r.Err = m.measure(ctx, p)
 		}
 		if r.Err != nil && ctx.Err() != nil {
 			break
@@ -110,25 +110,25 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 	return rows
 }
 
-// measure trains on one part and returns R² or the accuracy on the other, with the time that
-// training took.
-func (k *contender) measure(ctx context.Context, p parts) (value, seconds float64, err error) {
+// measure trains on one part and returns R², or the accuracy and the balanced one,
+// on the other, with the time that training took.
+func (k *contender) measure(ctx context.Context, p parts) (value, balanced, seconds float64, err error) {
 	start := time.Now()
 	predict, err := k.trainer(ctx, p.train)
 	seconds = time.Since(start).Seconds()
 	if err != nil {
-		return 0, seconds, err
+		return 0, 0, seconds, err
 	}
 	prediction, err := predict(p.test)
 	if err != nil {
-		return 0, seconds, err
+		return 0, 0, seconds, err
 	}
 	if k.classes != nil {
-		value, err = scoreClasses(k.classes, prediction, p.test.Codes(k.target))
-		return value, seconds, err
+		got, err := ScoreClasses(k.classes, p.test.Codes(k.target), codesOf(prediction))
+		return got.Accuracy, got.Balanced, seconds, err
 	}
 	value, err = score(prediction, p.test.Float(k.target))
-	return value, seconds, err
+	return value, 0, seconds, err
 }
 
 // score is the exact R² over the rows whose target is known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 
 // MarshalJSON writes one object with the keys data, method, epsilon, delta,
 // trial, metric, value and seconds, with error in place of value where there is
-// none. Epsilon and delta of a method without privacy are null.
+// none, and balanced_accuracy after a value that is an accuracy. Epsilon and delta of a method without privacy are null.
 func (r Row) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Data    string   `json:"data"`
@@ -24,6 +25,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Trial   int      `json:"trial"`
 		Metric  string   `json:"metric"`
 		Value   *float64 `json:"value,omitempty"`
+		Second  *float64 `json:"balanced_accuracy,omitempty"`
 		Error   string   `json:"error,omitempty"`
 		Seconds float64  `json:"seconds"`
 	}{Data: r.Data, Method: r.Method, Trial: r.Trial, Metric: r.Metric, Seconds: r.Seconds}
@@ -32,37 +34,53 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
-	} else {
-		out.Value = &r.Value
+		return json.Marshal(out)
+	}
+	out.Value = &r.Value
+	if r.Metric == MetricAccuracy {
+		out.Second = &r.Balanced
 	}
 	return json.Marshal(out)
 }
 
 // MarshalJSON writes one object with the keys data, method, epsilon, delta,
-// metric, median, q25, q75 and trials. Epsilon and delta of a method without
-// privacy are null, and so are the quantiles when no trial gave a value.
+// metric, median, q25, q75 and trials, and for an accuracy balanced_accuracy with
+// a median, q25 and q75 of its own. Epsilon and delta of a method without privacy
+// are null, and so are the quantiles when no trial gave a value.
 func (s Summary) MarshalJSON() ([]byte, error) {
+	type quartiles struct {
+		Median *float64 `json:"median"`
+		Q25    *float64 `json:"q25"`
+		Q75    *float64 `json:"q75"`
+	}
+	of := func(median, q25, q75 *float64) quartiles {
+		if s.Trials == 0 {
+			return quartiles{}
+		}
+		return quartiles{median, q25, q75}
+	}
 	out := struct {
 		Data    string   `json:"data"`
 		Method  string   `json:"method"`
 		Epsilon *float64 `json:"epsilon"`
 		Delta   *float64 `json:"delta"`
 		Metric  string   `json:"metric"`
-		Median  *float64 `json:"median"`
-		Q25     *float64 `json:"q25"`
-		Q75     *float64 `json:"q75"`
-		Trials  int      `json:"trials"`
-	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Trials: s.Trials}
+		quartiles
+		Second *quartiles `json:"balanced_accuracy,omitempty"`
+		Trials int        `json:"trials"`
+	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
 	if s.Private {
 		out.Epsilon, out.Delta = &s.Epsilon, &s.Delta
 	}
-	if s.Trials > 0 {
-		out.Median, out.Q25, out.Q75 = &s.Median, &s.Q25, &s.Q75
+	if s.Metric == MetricAccuracy {
+		second := of(&s.Balanced.Median, &s.Balanced.Q25, &s.Balanced.Q75)
+		out.Second = &second
 	}
 	return json.Marshal(out)
 }
 
-// WriteTable writes summaries as a table of text, one line each.
+// WriteTable writes summaries as a table of text, one line each. Where one is of
+// an accuracy there is a column for the median of the balanced accuracy.
 func WriteTable(w io.Writer, summaries []Summary) error {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -70,7 +88,12 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	style.Format.Header = text.FormatDefault
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
-	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75", "seconds", "abstained/failed"}
+	classes := slices.ContainsFunc(summaries, func(s Summary) bool { return s.Metric == MetricAccuracy })
+	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75"}
+	if classes {
+		head = append(head, "balanced")
+	}
+	head = append(head, "seconds", "abstained/failed")
 	t.AppendHeader(head)
 	var columns []table.ColumnConfig
 	for i, name := range head {
@@ -80,9 +103,14 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	}
 	t.SetColumnConfigs(columns)
 	for _, s := range summaries {
-		t.AppendRow(table.Row{
-			s.Data, s.N, s.D, s.Method, decimals(s.Median), decimals(s.Q25), decimals(s.Q75), decimals(s.Seconds), s.Failed,
-		})
+		row := table.Row{s.Data, s.N, s.D, s.Method, decimals(s.Median), decimals(s.Q25), decimals(s.Q75)}
+		switch {
+		case s.Metric == MetricAccuracy:
+			row = append(row, decimals(s.Balanced.Median))
+		case classes:
+			row = append(row, decimals(math.NaN()))
+		}
+		t.AppendRow(append(row, decimals(s.Seconds), s.Failed))
 	}
 	for line := range strings.Lines(t.Render() + "\n") {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

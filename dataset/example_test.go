@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/parquet-go/parquet-go"
 )
 
 // A file is read under a schema somebody declared; what a row holds never makes an
@@ -153,4 +154,31 @@ func ExampleView_Split() {
 	// Output:
 	// [10 12]
 	// [11]
+}
+
+// The cells of a public file, to collect what they are.
+func ExampleParquetText() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "loans.parquet")
+	type row struct {
+		Amount float64 `parquet:"amount"`
+		Repaid bool    `parquet:"repaid"`
+	}
+	if err := parquet.WriteFile(path, []row{{2.5, true}, {10, false}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = dataset.ParquetText(context.Background(), path, func(column int, cell []byte) { fmt.Printf("%d: %s\n", column, cell) })
+	fmt.Println(err)
+	// Output:
+	// 0: 2.5
+	// 0: 10
+	// 1: true
+	// 1: false
+	// <nil>
 }

@@ -130,7 +130,12 @@ func ExampleAvailable() {
 	fmt.Println(recipe.AvailableInBench())
 	// Output:
 	// [none fixed kendall sublasso sis dpfsdr dpfs crfs auto] [joint-gram adassp boosted-adassp boosted-additive tukey brc svm logistic auto]
-	// [nonprivate-ols nonprivate-ridge nonprivate-lasso as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
+	// [nonprivate-ols nonprivate-ridge nonprivate-lasso nonprivate-logistic nonprivate-svm as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
+}
+
+func ExampleNeedsClasses() {
+	fmt.Println(recipe.NeedsClasses("nonprivate-logistic"), recipe.NeedsClasses("nonprivate-ols"))
+	// Output: true false
 }
 
 func ExampleSchema() {

@@ -51,7 +51,7 @@ func thisBuild() availability {
 		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"},
 		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "brc", "svm", "logistic", "auto"},
 		benchModels: []string{
-			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso",
+			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm",
 			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
 		},
 		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive", "brc", "svm", "logistic"},
@@ -71,6 +71,10 @@ func Available() (selection, model []string) {
 	a := thisBuild()
 	return slices.Clone(a.selections), slices.Clone(a.models)
 }
+
+// NeedsClasses reports whether a name of selection.method or model.method is for
+// classification only.
+func NeedsClasses(method string) bool { return readsClasses(method) }
 
 // AvailableInBench returns the names that this build accepts for model.method
 // in an experiment on public data only: they give no privacy.

@@ -35,3 +35,9 @@ func listed(k int32) int32 {
 // Accuracy is the share of the rows on the diagonal: golearn's GetAccuracy, and
 // NaN without rows.
 func Accuracy(matrix evaluation.ConfusionMatrix) float64 { return evaluation.GetAccuracy(matrix) }
+
+// BalancedAccuracy is the mean over the classes that have rows of the share of
+// their rows on the diagonal, which is golearn's GetRecall; NaN without rows.
+func BalancedAccuracy(matrix evaluation.ConfusionMatrix) float64 {
+	return Macro(Scores(matrix)).Recall
+}

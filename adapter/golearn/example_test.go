@@ -92,6 +92,15 @@ func ExampleTable() {
 	// Output: [area price] [50 80 100]
 }
 
+func ExampleBalancedAccuracy() {
+	matrix, err := golearn.ConfusionOfCodes([]string{"no", "yes"}, []int32{0, 0, 0, 1}, []int32{0, 0, 0, 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix))
+	// Output: 0.75 0.5
+}
+
 func ExampleConfusion() {
 	class := base.NewCategoricalAttribute()
 	class.SetName("risk")

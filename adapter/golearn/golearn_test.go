@@ -457,6 +457,12 @@ func TestConfusionOfCodes(t *testing.T) {
 	if got := golearn.Accuracy(matrix); got != .4 {
 		t.Errorf("accuracy %v", got)
 	}
+	if got := golearn.BalancedAccuracy(matrix); got != .5 { // (1/2 + 1 + 0) / 3
+		t.Errorf("balanced accuracy %v", got)
+	}
+	if got := golearn.BalancedAccuracy(nil); !math.IsNaN(got) {
+		t.Errorf("balanced accuracy of nothing %v", got)
+	}
 	if _, err := golearn.ConfusionOfCodes(nil, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
 		t.Errorf("unequal lengths: %v", err)
 	}

@@ -19,7 +19,7 @@ const metricAccuracy = bench.MetricAccuracy
 // value of its own. With codes a category is a number instead: its place in the
 // order of the values, the empty one first.
 func readClassTable(ctx context.Context, path string, drop, categories []string, codes bool) (*dataset.Table, error) {
-	columns, err := bench.PublicColumns(path, categories)
+	columns, err := bench.PublicColumns(ctx, path, categories)
 	if err != nil {
 		return nil, err
 	}
@@ -121,18 +121,15 @@ func rowsOf(t *dataset.Table, rows []int) dataset.View {
 	return t.Select(sorted)
 }
 
-// accuracy is the share of the records of a view whose class is predicted.
+// accuracy is the share of the records of a view whose class is predicted, of the
+// first ones where there are fewer predictions.
 func accuracy(predicted []int32, v dataset.View) Outcome {
-	right := 0
-	for i, c := range baseline.Labels(v)[:len(predicted)] {
-		if predicted[i] == c {
-			right++
-		}
+	columns := v.Schema().Columns
+	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories, baseline.Labels(v)[:len(predicted)], predicted)
+	if err != nil {
+		return failure(Failed, err)
 	}
-	if len(predicted) == 0 {
-		return failure(Failed, bench.ErrNoTestRow)
-	}
-	return Outcome{Status: OK, Values: map[string]float64{metricAccuracy: float64(right) / float64(len(predicted))}}
+	return Outcome{Status: OK, Values: map[string]float64{metricAccuracy: got.Accuracy}}
 }
 
 // tableNamed finds a table by the beginning of its name.

@@ -15,8 +15,9 @@ import (
 	"github.com/dptrain/dptrain/recipe"
 )
 
-const benchLong = `Bench compares methods on public tables by their exact R², or accuracy with
---task classification, on held-out rows.
+const benchLong = `Bench compares methods on public tables by their exact R², or with
+--task classification by their accuracy, on held-out rows. The column balanced is
+the median of the mean over the classes of the share that is predicted rightly.
 
 A trial trains on nine tenths of the rows with the whole budget and tests on the
 rest; ten trials test every row once, and all methods see the same splits. The
@@ -34,7 +35,7 @@ and on no table that a ledger knows.`
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
-  dptrain bench --public --data adult.csv --task classification --categories --method joint-gram,nonprivate-ols
+  dptrain bench --public --data adult.csv --task classification --categories --method joint-gram,nonprivate-logistic
   dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv
   dptrain bench --public --suite seed-001 --data tables/ --out results/`
 

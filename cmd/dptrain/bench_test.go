@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,43 @@ func TestBenchTable(t *testing.T) {
 	}
 }
 
+// TestBenchClasses: the balanced accuracy stands beside the accuracy, in the table
+// and in JSON.
+func TestBenchClasses(t *testing.T) {
+	args := strings.Fields("bench --public --data ../../testdata/loans.csv --task classification --categories --method nonprivate-logistic --trials 2")
+	got := dptrain(t, args...)
+	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+	if got.code != 0 || got.stderr != "" || len(lines) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if head := strings.Join(strings.Fields(lines[0]), " "); head != "data n d method median q25 q75 balanced seconds abstained/failed" {
+		t.Errorf("head %q", head)
+	}
+	got = dptrain(t, append(args, "--json")...)
+	lines = strings.Split(strings.TrimSpace(got.stdout), "\n")
+	if got.code != 0 || len(lines) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	if keys := keysOf(t, lines[0]); keys != "data method epsilon delta trial metric value balanced_accuracy seconds" {
+		t.Errorf("trial: %s", keys)
+	}
+	if keys := keysOf(t, lines[2]); keys != "data method epsilon delta metric median q25 q75 balanced_accuracy trials" {
+		t.Errorf("summary: %s", keys)
+	}
+	var first, summary struct {
+		Value, Median float64
+		Balanced      json.RawMessage `json:"balanced_accuracy"`
+	}
+	var balanced float64
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &first), json.Unmarshal(first.Balanced, &balanced)); err != nil || balanced < .6 || balanced >= first.Value {
+		t.Errorf("%v: %s", err, lines[0])
+	}
+	var quartiles struct{ Median, Q25, Q75 float64 }
+	if err := errors.Join(json.Unmarshal([]byte(lines[2]), &summary), json.Unmarshal(summary.Balanced, &quartiles)); err != nil || quartiles.Median < .6 || quartiles.Median >= summary.Median {
+		t.Errorf("%v: %s", err, lines[2])
+	}
+}
+
 func TestBenchMistakes(t *testing.T) {
 	path := benchFile(t)
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
@@ -105,6 +143,7 @@ func TestBenchMistakes(t *testing.T) {
 		"not public":   {[]string{"--data", path}, 2, []string{"--public", "not private", "dptrain fit"}},
 		"method":       {[]string{"--public", "--data", path, "--method", "magic"}, 2, []string{`"magic"`, "joint-gram", "nonprivate-lasso"}},
 		"selection":    {[]string{"--public", "--data", path, "--method", "magic+auto"}, 2, []string{`"magic"`, "none"}},
+		"needs class":  {[]string{"--public", "--data", path, "--method", "nonprivate-svm"}, 2, []string{"nonprivate-svm needs classes", "--task classification"}},
 		"empty method": {[]string{"--public", "--data", path, "--method", ""}, 2, []string{"joint-gram"}},
 		"no data":      {[]string{"--public"}, 2, []string{"--data"}},
 		"rows":         {[]string{"--public", "--data", path, "--rows", "0"}, 2, []string{"--rows"}},

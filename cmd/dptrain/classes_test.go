@@ -128,19 +128,24 @@ func TestClassMistakes(t *testing.T) {
 	write(t, "t.csv", classCSV(20))
 	base := "--data t.csv --target income --epsilon 1 "
 	for args, want := range map[string]result{
-		"fit " + base + "--task classification":                          {exitRecipe, "", "data.classes is required for classification"},
-		"fit " + base + "--classes a,b":                                  {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
-		"fit " + base + "--task classification --classes a,b,a":          {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
-		"fit " + base + "--task ranking":                                 {exitRecipe, "", "--task: task: unknown name \"ranking\""},
-		"plan " + base + "--task classification --classes a,b --explain": {exitUsage, "", "--explain is for regression"},
-		"init t.csv --task classification":                               {exitUsage, "", "--task classification needs --classes"},
-		"init t.csv --classes a,b":                                       {exitUsage, "", "--classes has no meaning for regression"},
-		"init t.csv --task classification --classes a,a":                 {exitUsage, "", "class \"a\" is listed twice"},
-		"init t.csv --task guess":                                        {exitUsage, "", "--task must be regression or classification"},
+		"fit " + base + "--task classification":                 {exitRecipe, "", "data.classes is required for classification"},
+		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
+		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
+		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: task: unknown name \"ranking\""},
+		"init t.csv --task classification":                      {exitUsage, "", "--task classification needs --classes"},
+		"init t.csv --classes a,b":                              {exitUsage, "", "--classes has no meaning for regression"},
+		"init t.csv --task classification --classes a,a":        {exitUsage, "", "class \"a\" is listed twice"},
+		"init t.csv --task guess":                               {exitUsage, "", "--task must be regression or classification"},
 	} {
 		got := dptrain(t, strings.Fields(args)...)
 		if got.code != want.code || got.stdout != "" || !strings.Contains(got.stderr, want.stderr) {
 			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	for _, method := range []string{"nonprivate-logistic", "nonprivate-svm"} {
+		write(t, "open.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [a, b]}\nprivacy: {epsilon: 1}\nmodel: {method: "+method+"}\n")
+		if got := dptrain(t, "fit", "open.yaml"); got.code != exitRecipe || !strings.Contains(got.stderr, "\""+method+"\" gives no privacy guarantee") {
+			t.Errorf("%+v", got)
 		}
 	}
 	write(t, "r.yaml", dptrain(t, "init", "t.csv", "--task", "classification", "--classes", "under 50 K,over 50 K").stdout)

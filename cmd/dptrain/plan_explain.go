@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"math"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // explainFlags are the flags of `plan --explain`.
@@ -25,7 +22,7 @@ type explainFlags struct {
 }
 
 func (f *explainFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² at several epsilons on synthetic\ntables of this shape; takes some seconds")
+	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on\nsynthetic tables of this shape; takes some seconds")
 	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(), "with --explain: `SIZES` of the synthetic tables, such as 500,5000")
 }
 
@@ -40,8 +37,12 @@ func (f *explainFlags) check(changed func(string) bool) error {
 	return nil
 }
 
-// explainFormat is the value of the key "format" of `plan --explain --json`.
-const explainFormat = "dptrain.explain/1"
+// The values of the key "format" of `plan --explain --json`. The second one also
+// has what a classification says, and abstentions.
+const (
+	explainFormat  = "dptrain.explain/1"
+	explainFormat2 = "dptrain.explain/2"
+)
 
 const explainNotice = "Computed on synthetic tables, not on your data: no row was read."
 
@@ -51,6 +52,8 @@ type explanation struct {
 	Format      string             `json:"format"`
 	Notice      string             `json:"notice"`
 	Target      string             `json:"target"`
+	Task        string             `json:"task,omitempty"`    // format 2
+	Classes     *int               `json:"classes,omitempty"` // of a classification
 	Method      string             `json:"method"`
 	Selection   string             `json:"selection"`
 	Features    explainedFeatures  `json:"features"`
@@ -60,6 +63,7 @@ type explanation struct {
 	Composition string             `json:"composition"`
 	Holdout     float64            `json:"holdout"`
 	Assumed     explainAssumptions `json:"assumptions"`
+	References  *explainReferences `json:"references,omitempty"` // of a classification
 	Sizes       []explainedSize    `json:"sizes"`
 	Notes       []string           `json:"notes"`
 }
@@ -78,22 +82,44 @@ type explainAssumptions struct {
 	Seed        uint64  `json:"seed"`
 }
 
+// explainReferences are the accuracies of two classifiers that learn nothing: the
+// largest class for every row, and the function that the classes were drawn with.
+type explainReferences struct {
+	Largest explainedBand `json:"largest_class"`
+	Truth   explainedBand `json:"true_function"`
+}
+
 type explainedSize struct {
 	Rows    int            `json:"rows"`
 	Open    explainedBand  `json:"nonprivate"`
 	Private []explainedFit `json:"private"`
 }
 
-// explainedBand is the median and the 10% and 90% quantiles of R².
+// explainedBand is the median and the 10% and 90% quantiles of R² or accuracy.
 type explainedBand struct {
-	Median float64 `json:"median"`
-	Lower  float64 `json:"lower"`
-	Upper  float64 `json:"upper"`
+	Median metric `json:"median"`
+	Lower  metric `json:"lower"`
+	Upper  metric `json:"upper"`
+}
+
+func bandOf(b bench.Band) explainedBand {
+	return explainedBand{metric(b.Median), metric(b.Lower), metric(b.Upper)}
+}
+
+// metric is a number that may not exist: null then.
+type metric float64
+
+func (x metric) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(x)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(x))
 }
 
 type explainedFit struct {
 	Epsilon float64 `json:"epsilon"`
 	explainedBand
+	Abstained *int `json:"abstained,omitempty"` // of the tables; format 2
 }
 
 // explain prints the expected error of a pipeline.
@@ -110,8 +136,6 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 	case errors.Is(err, bench.ErrExplainRows):
 		return usagef("--rows takes 1 to %d different numbers from %d to %d",
 			bench.MaxExplainSizes, bench.MinExplainRows, bench.MaxExplainRows)
-	case errors.Is(err, bench.ErrExplainTask):
-		return usagef("--explain is for regression: its synthetic tables have a number as their target; `dptrain plan` without it prints the price")
 	case errors.Is(err, bench.ErrTooWide):
 		return usagef("tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude")
 	case err != nil:
@@ -151,75 +175,24 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 			e.Features.Category++
 		}
 	}
+	classes := p.Task == regression.TaskClassification
+	if classes {
+		n := len(p.Schema.Columns[p.Schema.Index(p.Target)].Categories)
+		e.Classes, e.References = &n, &explainReferences{bandOf(x.Largest), bandOf(x.Truth)}
+	}
+	if classes || pipeline.MayAbstain(plan.Method()) {
+		e.Format, e.Task = explainFormat2, p.Task
+	}
 	for _, s := range x.Sizes {
-		size := explainedSize{Rows: s.Rows, Open: explainedBand(s.Open)}
-		for i, band := range s.At {
-			size.Private = append(size.Private, explainedFit{x.Epsilons[i], explainedBand(band)})
+		size := explainedSize{Rows: s.Rows, Open: bandOf(s.Open)}
+		for i, at := range s.At {
+			fit := explainedFit{Epsilon: x.Epsilons[i], explainedBand: bandOf(at.Band)}
+			if e.Format == explainFormat2 {
+				fit.Abstained = &at.Abstained
+			}
+			size.Private = append(size.Private, fit)
 		}
 		e.Sizes = append(e.Sizes, size)
 	}
 	return e
-}
-
-func (e *explanation) text(w io.Writer) error {
-	t := table.NewWriter()
-	t.SetStyle(plainTable())
-	t.SuppressTrailingSpaces()
-	head := table.Row{"epsilon"}
-	columns := []table.ColumnConfig{{Number: 1, Align: text.AlignRight, AlignHeader: text.AlignRight}}
-	open := table.Row{"no privacy"}
-	for i, s := range e.Sizes {
-		head = append(head, fmt.Sprintf("%d rows", s.Rows))
-		open = append(open, s.Open.String())
-		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
-	t.AppendHeader(head)
-	for i, fit := range e.Sizes[0].Private {
-		name := digits(fit.Epsilon)
-		if fit.Epsilon == e.Epsilon {
-			name = "yours: " + name
-		}
-		row := table.Row{name}
-		for _, s := range e.Sizes {
-			row = append(row, s.Private[i].String())
-		}
-		t.AppendRow(row)
-	}
-	t.AppendRow(open)
-	_, err := fmt.Fprintf(w, "Expected R² on synthetic tables, not on your data: median (10%% to 90%%)\n\n%s\n\n%s", t.Render(), e.legend())
-	return err
-}
-
-// String prints a band as "0.61 (0.55 to 0.66)".
-func (b explainedBand) String() string {
-	return fmt.Sprintf("%s (%s to %s)", decimals(b.Median), decimals(b.Lower), decimals(b.Upper))
-}
-
-// decimals prints two decimals, and no minus sign before 0.00.
-func decimals(x float64) string {
-	if s := strconv.FormatFloat(x, 'f', 2, 64); s != "-0.00" {
-		return s
-	}
-	return "0.00"
-}
-
-// legend says what the table is made of and how to read it.
-func (e *explanation) legend() string {
-	run := fmt.Sprintf("%s, selection %s, %d numeric and %d category features, delta %v, relation %s, held-out share %v",
-		e.Method, e.Selection, e.Features.Numeric, e.Features.Category, e.Delta, e.Relation, e.Holdout)
-	synthetic := fmt.Sprintf("%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. "+
-		"Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.",
-		e.Assumed.Tables, e.Assumed.Correlation, e.Assumed.R2)
-	reading := fmt.Sprintf("R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
-		"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
-		"about your number of rows; the last line is least squares.", e.Assumed.TestRows, e.Assumed.R2)
-	limits := "Real tables have skewed columns, outliers, missing cells and effects that are not linear, so results may be worse; " +
-		"with few strong features selection may do better. No row was read and nothing was spent."
-	out := report.Paragraph("Run", run) + report.Paragraph("Synthetic", synthetic) +
-		report.Paragraph("Reading", reading) + report.Paragraph("Limits", limits)
-	for _, note := range e.Notes {
-		out += report.Paragraph("Note", note)
-	}
-	return out
 }

@@ -41,6 +41,61 @@ func TestPlanExplainJSON(t *testing.T) {
 	onlyFiles(t, "line.csv")
 }
 
+// TestPlanExplainClasses: a classification is explained by accuracies, from the
+// header alone, in format 2.
+func TestPlanExplainClasses(t *testing.T) {
+	files := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n9,8\nbroken,\"\n\x00") // no row is read
+	write(t, "r.yaml", "task: classification\ndata: {path: line.csv, target: y, classes: [no, yes], columns: {b: {categories: [u, v]}}}\nprivacy: {epsilon: 1}\nmodel: {method: joint-gram}\n")
+	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "60,5000", "--json")
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	files.compare(t, "plan-explain-classes-json", anyNumber.ReplaceAllString(got.stdout, "${1}0"))
+	var x explanation
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || x.Format != explainFormat2 || x.References == nil {
+		t.Fatalf("%v: %+v", err, x)
+	}
+	if best := x.Sizes[1].Private[4]; !(best.Median > x.References.Largest.Median+.1 && best.Median < x.References.Truth.Median+.05) {
+		t.Errorf("epsilon 10: %+v, %+v", best, x.References)
+	}
+	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "500")
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	for _, want := range []string{"Expected accuracy on synthetic tables, not on your data", "500 rows", "yours: 1 ", "no privacy", "largest class 0.5", "true function 0.8",
+		"1 numeric and 1 category features, 2 classes", "No row was read"} {
+		if !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), strings.TrimSpace(want)) {
+			t.Errorf("lacks %q:\n%s", want, got.stdout)
+		}
+	}
+	onlyFiles(t, "line.csv", "r.yaml")
+}
+
+// TestPlanExplainAbstains: a method that has no model for so few rows is no error.
+func TestPlanExplainAbstains(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,y\n")
+	write(t, "r.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
+	got := dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20,5000", "--json")
+	var x explanation
+	if err := json.Unmarshal([]byte(got.stdout), &x); err != nil || got.code != exitOK || x.Format != explainFormat2 || x.Task != "regression" || x.References != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	few, many := x.Sizes[0].Private[0], x.Sizes[1].Private[4]
+	if few.Abstained == nil || *few.Abstained != x.Assumed.Tables || many.Abstained == nil || *many.Abstained != 0 || !(many.Median > .6) {
+		t.Errorf("%s", got.stdout)
+	}
+	if !strings.Contains(got.stdout, `"median": null`) {
+		t.Errorf("no null in %s", got.stdout)
+	}
+	got = dptrain(t, "plan", "r.yaml", "--explain", "--rows", "20")
+	if got.code != exitOK || !strings.Contains(got.stdout, " abstains\n") || !strings.Contains(got.stdout, "there is no model") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestPlanExplainText(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")

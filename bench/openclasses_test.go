@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// separated is a table whose class is "high" where a is above 0. With odd, as many
+// rows again are in no class, far on the side of "low".
+func separated(t *testing.T, n int, odd bool) *dataset.Table {
+	t.Helper()
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "side", Kind: dataset.Category, Categories: []string{"low", "high"}},
+		{Name: "a"},
+		{Name: "kind", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
+	}}
+	var codes, kinds []int32
+	var a []float64
+	for i := range n {
+		x := float64(2*i+1)/float64(n) - 1
+		code := int32(0)
+		if x > 0 {
+			code = 1
+		}
+		codes, a, kinds = append(codes, code), append(a, x), append(kinds, int32(i%3))
+		if odd {
+			codes, a, kinds = append(codes, 2), append(a, -5-x), append(kinds, 2)
+		}
+	}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestOpenClassifiers: a baseline that reads classes finds the boundary between
+// them, and rows in no class, which least squares takes for 0, do not move it.
+func TestOpenClassifiers(t *testing.T) {
+	test := separated(t, 400, false)
+	for _, name := range []string{regression.NonprivateLogistic, regression.NonprivateSVM, regression.NonprivateOLS} {
+		for _, odd := range []bool{false, true} {
+			train := separated(t, 300, odd)
+			fit, err := openClassifier(name, train.Schema().Columns[0], 0, []int{1, 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			predict, err := fit(context.Background(), train)
+			if err != nil {
+				t.Fatal(err)
+			}
+			prediction, err := predict(test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ScoreClasses([]string{"low", "high"}, test.Codes(0), codesOf(prediction))
+			if moved := odd && name == regression.NonprivateOLS; err != nil || (got.Accuracy > .98) == moved {
+				t.Errorf("%s, rows in no class %v: accuracy %v, %v", name, odd, got.Accuracy, err)
+			}
+		}
+	}
+}
+
+// TestOpenClassifiersRun: two and three classes, categories, a selection in front,
+// and a recipe with fixed columns. Neither claims a guarantee.
+func TestOpenClassifiersRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fixed.yaml")
+	text := "task: classification\ndata: {target: rating, classes: [weak, fair, very good]}\nselection: {method: fixed, features: [income, debt]}\nmodel: {method: nonprivate-svm}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for target, least := range map[string]float64{"repaid": .8, "rating": .5} {
+		c := Config{
+			Public: true, Data: []string{loans}, Task: "classification", Target: target, Categories: true, Trials: 3,
+			Methods: []string{"nonprivate-logistic", "none+nonprivate-svm"},
+		}
+		if target == "rating" {
+			c.Recipes = []string{path}
+		}
+		summaries, err := Run(context.Background(), c, func(r Row) {
+			if r.Private || r.Epsilon != 0 || r.Err != nil {
+				t.Errorf("%+v", r)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range summaries {
+			if s.Trials != 3 || s.Median < least || s.Private {
+				t.Errorf("%s: %+v", target, s)
+			}
+		}
+	}
+}
+
+// TestClassMethodsNeedClasses: what reads classes is refused for a number before a
+// table is opened, by name and in a recipe.
+func TestClassMethodsNeedClasses(t *testing.T) {
+	for _, name := range []string{"nonprivate-logistic", "none+nonprivate-svm", "logistic", "dpfsdr+auto"} {
+		var mistake *MethodError
+		_, err := Run(context.Background(), Config{Public: true, Data: []string{"absent.csv"}, Methods: []string{name}}, nil)
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "needs classes") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "r.yaml")
+	if err := os.WriteFile(path, []byte("data: {target: debt}\nmodel: {method: nonprivate-svm}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var problems recipe.Problems
+	if _, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Recipes: []string{path}}, nil); !errors.As(err, &problems) || !strings.Contains(err.Error(), "nonprivate-svm needs classes") {
+		t.Errorf("recipe: %v", err)
+	}
+}
+
+// A private selection cannot be followed by a classifier without privacy.
+func TestOpenClassifierAfterPrivateSelection(t *testing.T) {
+	_, err := Run(context.Background(), Config{Public: true, Data: []string{loans}, Task: "classification", Target: "repaid", Trials: 1,
+		Methods: []string{"dpfsdr+nonprivate-logistic"}}, func(r Row) {
+		if !errors.Is(r.Err, errPrivateSelection) {
+			t.Error(fmt.Sprint(r.Err))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/dptrain/dptrain/report"
+)
+
+// text prints an explanation as a table and how to read it.
+func (e *explanation) text(w io.Writer) error {
+	t := table.NewWriter()
+	t.SetStyle(plainTable())
+	t.SuppressTrailingSpaces()
+	head := table.Row{"epsilon"}
+	columns := []table.ColumnConfig{{Number: 1, Align: text.AlignRight, AlignHeader: text.AlignRight}}
+	for i, s := range e.Sizes {
+		head = append(head, fmt.Sprintf("%d rows", s.Rows))
+		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(columns)
+	t.AppendHeader(head)
+	row := func(name string, cell func(explainedSize) string) {
+		out := table.Row{name}
+		for _, s := range e.Sizes {
+			out = append(out, cell(s))
+		}
+		t.AppendRow(out)
+	}
+	for i, fit := range e.Sizes[0].Private {
+		name := digits(fit.Epsilon)
+		if fit.Epsilon == e.Epsilon {
+			name = "yours: " + name
+		}
+		row(name, func(s explainedSize) string { return s.Private[i].cell(e.Assumed.Tables) })
+	}
+	row("no privacy", func(s explainedSize) string { return s.Open.String() })
+	name, legend := "R²", e.legend()
+	if r := e.References; r != nil {
+		name, legend = "accuracy", e.classLegend()
+		row("largest class", func(explainedSize) string { return r.Largest.String() })
+		row("true function", func(explainedSize) string { return r.Truth.String() })
+	}
+	_, err := fmt.Fprintf(w, "Expected %s on synthetic tables, not on your data: median (10%% to 90%%)\n\n%s\n\n%s", name, t.Render(), legend)
+	return err
+}
+
+// cell prints a fit, with the abstentions on a number of tables.
+func (f explainedFit) cell(tables int) string {
+	switch {
+	case math.IsNaN(float64(f.Median)):
+		return "abstains"
+	case f.Abstained != nil && *f.Abstained > 0:
+		return fmt.Sprintf("%s, abstains on %d of %d", f.explainedBand, *f.Abstained, tables)
+	}
+	return f.String()
+}
+
+// String prints a band as "0.61 (0.55 to 0.66)".
+func (b explainedBand) String() string {
+	return fmt.Sprintf("%s (%s to %s)", decimals(b.Median), decimals(b.Lower), decimals(b.Upper))
+}
+
+// decimals prints two decimals, and no minus sign before 0.00.
+func decimals(x metric) string {
+	if s := strconv.FormatFloat(float64(x), 'f', 2, 64); s != "-0.00" {
+		return s
+	}
+	return "0.00"
+}
+
+// run says what was carried out.
+func (e *explanation) run() string {
+	out := fmt.Sprintf("%s, selection %s, %d numeric and %d category features", e.Method, e.Selection, e.Features.Numeric, e.Features.Category)
+	if e.Classes != nil {
+		out += fmt.Sprintf(", %d classes", *e.Classes)
+	}
+	return out + fmt.Sprintf(", delta %v, relation %s, held-out share %v", e.Delta, e.Relation, e.Holdout)
+}
+
+// drawn says how the features of the synthetic tables are drawn.
+func (e *explanation) drawn() string {
+	return fmt.Sprintf("%d tables drawn by program with your columns. Numeric features: normal, correlation %v. Categories: all equally likely. ", e.Assumed.Tables, e.Assumed.Correlation)
+}
+
+// legend says what the table is made of and how to read it.
+func (e *explanation) legend() string {
+	synthetic := e.drawn() + fmt.Sprintf("Target: linear in the features, every feature counts, plus noise so that the true function has R² %v. No missing cells, no outliers.", e.Assumed.R2)
+	reading := fmt.Sprintf("R² is exact, on %d further rows. %v is the ceiling, 0 is as good as a constant. "+
+		"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
+		"about your number of rows; the last line is least squares.", e.Assumed.TestRows, e.Assumed.R2)
+	limits := "Real tables have skewed columns, outliers, missing cells and effects that are not linear, so results may be worse; " +
+		"with few strong features selection may do better."
+	return e.paragraphs(synthetic, reading, limits)
+}
+
+// classLegend is legend for a classification.
+func (e *explanation) classLegend() string {
+	target := fmt.Sprintf("Target: a score that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
+		"the second class where it is above 0, so that both are equally large.", e.Assumed.R2)
+	if *e.Classes > 2 {
+		target = fmt.Sprintf("Target: one score a class that is linear in the features, every feature counts, plus noise so that the true function has R² %v; "+
+			"the class is that of the largest score, so that classes are about equally large.", e.Assumed.R2)
+	}
+	reading := fmt.Sprintf("Accuracy is exact, on %d further rows. \"largest class\" is what you get without a model, by always saying the most frequent class; "+
+		"\"true function\", the score without its noise, is the ceiling; \"no privacy\" is logistic regression. "+
+		"The number of rows counts those held out. Take the smallest epsilon whose loss against \"no privacy\" you can accept at "+
+		"about your number of rows.", e.Assumed.TestRows)
+	limits := "Real tables have classes of unequal size, skewed columns, outliers, missing cells and effects that are not linear. Where one class is large, " +
+		"its share takes the place of \"largest class\", and there is less to gain above it; with few strong features selection may do better."
+	return e.paragraphs(e.drawn()+target+" No missing cells, no outliers, nobody in no class.", reading, limits)
+}
+
+func (e *explanation) paragraphs(synthetic, reading, limits string) string {
+	if e.abstains() {
+		reading += " Where the method abstained there is no model; the numbers are over the other tables."
+	}
+	out := report.Paragraph("Run", e.run()) + report.Paragraph("Synthetic", synthetic) +
+		report.Paragraph("Reading", reading) + report.Paragraph("Limits", limits+" No row was read and nothing was spent.")
+	for _, note := range e.Notes {
+		out += report.Paragraph("Note", note)
+	}
+	return out
+}
+
+// abstains reports whether the method abstained on a table.
+func (e *explanation) abstains() bool {
+	for _, s := range e.Sizes {
+		for _, fit := range s.Private {
+			if fit.Abstained != nil && *fit.Abstained > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
