@@ -72,6 +72,11 @@ type Config struct {
 	// nine tenths of Rows. The rest of the table's fold is tested on as without
 	// it, and a table that has no more rows is used whole.
 	Rows int
+	// Balance leaves rows out at random, by the seed, until every class has as many
+	// as the smallest, and rows in no class: splits are of what is left. That looks
+	// at the labels of all rows, so it has no private counterpart. It is for
+	// classification only.
+	Balance bool
 	// Budget is what every private method spends on its training rows. An
 	// epsilon of 0 means [DefaultEpsilon] with [DefaultDelta]. Recipes bring
 	// their own.
@@ -140,7 +145,7 @@ func Run(ctx context.Context, c Config, emit func(Row)) ([]Summary, error) {
 	}
 	total := 0
 	for _, x := range experiments {
-		x.skip, x.limit = c.Skip, c.Rows
+		x.skip, x.limit, x.balance = c.Skip, c.Rows, c.Balance
 		total += x.remaining(c.trials())
 	}
 	var summaries []Summary
@@ -173,7 +178,7 @@ func (c Config) prepare(ctx context.Context) ([]*experiment, error) {
 	case c.Trials < 0:
 		return nil, fmt.Errorf("%w, not %d", ErrTrials, c.Trials)
 	case c.Task != "" && c.Task != regression.TaskRegression && c.Task != regression.TaskClassification,
-		c.Task != regression.TaskClassification && len(c.Classes) > 0:
+		c.Task != regression.TaskClassification && (len(c.Classes) > 0 || c.Balance):
 		return nil, ErrTask
 	case c.Rows < 0:
 		return nil, fmt.Errorf("%w, not %d", ErrRows, c.Rows)

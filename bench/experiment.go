@@ -21,6 +21,8 @@ type experiment struct {
 	skip    func(data, method string, trial int) bool // nil: nothing is left out
 	rows    int                                       // known once the table is read
 	limit   int                                       // Config.Rows
+	balance bool                                      // Config.Balance
+	kept    []int32                                   // the rows that balancing leaves, of which rows counts; nil: all
 }
 
 // contender is a method made ready for a table.

@@ -37,6 +37,7 @@ func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func
 		return nil, err
 	}
 	defer x.release()
+	x.keepBalanced(seed)
 	var all []Row
 	line := &queue{waiting: map[int][]Row{}, emit: func(r Row) {
 		all = append(all, r)
@@ -80,7 +81,7 @@ type parts struct{ train, test *dataset.Table }
 // trial runs every method on one split. When ctx ends it returns the rows that
 // are finished.
 func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
-	train, test := split(seed, t, x.rows, x.limit)
+	train, test := x.split(seed, t)
 	cut := map[*dataset.Table]parts{}
 	var rows []Row
 	for _, m := range x.methods {

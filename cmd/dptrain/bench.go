@@ -80,6 +80,7 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringVar(&c.Task, "task", "", "regression (default) or classification; the metric is R² or accuracy")
 	flags.StringSliceVar(&c.Classes, "classes", nil, "classes of the target (default: its values in the table, in order)")
 	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
+	flags.BoolVar(&c.Balance, "balance", false, "leave rows out at random until all classes have as many, before the splits")
 	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table (default of a suite: that of its paper)")
 	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this many rows, drawn with the seed (default: all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
@@ -177,7 +178,7 @@ func benchError(err error) error {
 	case errors.Is(err, bench.ErrNoData):
 		return usagef("%v; give --data FILE_OR_DIR", err)
 	case errors.Is(err, bench.ErrTask):
-		return usagef("--task must be regression or classification, and --classes needs --task classification")
+		return usagef("--task must be regression or classification, and --classes and --balance need --task classification")
 	case errors.Is(err, bench.ErrNoClasses):
 		return usagef("%v; name the target with --target, or its classes with --classes", err)
 	case errors.As(err, &method):

@@ -61,7 +61,7 @@ func (f *benchFlags) suiteOptions(changed func(string) bool, args []string) (sui
 	case changed("trials") && c.Trials < 1:
 		return suite.Options{}, usagef("--trials must be at least 1")
 	}
-	for _, name := range []string{"method", "target", "epsilon", "delta", "relation", "rows", "json"} {
+	for _, name := range []string{"method", "target", "epsilon", "delta", "relation", "rows", "balance", "json"} {
 		if changed(name) {
 			return suite.Options{}, usagef("--%s has no effect on a suite, which has its own methods and budgets", name)
 		}

@@ -131,3 +131,24 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestBenchBalance: balancing is a matter of bench, of classes, and of no suite.
+func TestBenchBalance(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", classCSV(400))
+	got := dptrain(t, "bench", "--public", "--data", "t.csv", "--task", "classification", "--balance", "--method", "nonprivate-ols", "--trials", "2")
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "nonprivate-ols") {
+		t.Errorf("%+v", got)
+	}
+	for args, want := range map[string]string{
+		"bench --public --data t.csv --target a --balance":                            "--balance need --task classification",
+		"bench --public --suite seed-004 --data . --out o --balance":                  "--balance has no effect on a suite",
+		"fit --data t.csv --target income --classes a,b --epsilon 1 --balance":        "unknown flag: --balance",
+		"bench --public --data t.csv --target a --task regression --balance --json":   "--balance need --task classification",
+		"bench --data t.csv --task classification --balance --method nonprivate-ols ": "--public",
+	} {
+		if got := dptrain(t, strings.Fields(args)...); got.code != exitUsage || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
