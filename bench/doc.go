@@ -14,7 +14,8 @@
 //
 // One trial holds out a tenth of the rows, gives the other nine tenths and the
 // whole budget to the method, and measures the exact R² of the predictions on
-// the held-out rows ([regression.R2], not clipped). Ten consecutive trials are
+// the held-out rows ([regression.R2], not clipped), or for classes the accuracy and
+// the balanced accuracy ([ScoreClasses]). Ten consecutive trials are
 // the ten folds of one random permutation, so that they test every row exactly
 // once; the next ten take the next permutation. Every method sees the same
 // splits: differences between methods are paired.

@@ -7,6 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // An experiment on a small public table, in which y is 3x + 1 exactly.
@@ -37,6 +42,31 @@ func ExampleRun() {
 		fmt.Printf("%s, %d rows: %s has a median R² of %.2f in %d trials\n", s.Data, s.N, s.Method, s.Median, s.Trials)
 	}
 	// Output: line, 50 rows: nonprivate-ols has a median R² of 1.00 in 10 trials
+}
+
+// What to expect of two classes and three numbers, before any table is touched.
+func ExampleExplain() {
+	p := &pipeline.Pipeline{
+		Task: regression.TaskClassification, Target: "repaid", Model: pipeline.JointGram,
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Selector: selection.None{},
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "income"}, {Name: "age"}, {Name: "debt"},
+			{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+		}},
+	}
+	x, err := bench.Explain(context.Background(), p, bench.ExplainConfig{Rows: []int{20_000}, Tables: 1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("largest class %.1f, true function %.1f\n", x.Largest.Median, x.Truth.Median)
+	for i, epsilon := range x.Epsilons {
+		if epsilon == 1 {
+			fmt.Println("epsilon 1 comes near:", x.Sizes[0].At[i].Median > x.Truth.Median-.05)
+		}
+	}
+	// Output:
+	// largest class 0.5, true function 0.8
+	// epsilon 1 comes near: true
 }
 
 func ExampleParseMethod() {
