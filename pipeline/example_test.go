@@ -79,3 +79,37 @@ func ExamplePipeline_Fit() {
 	// prediction at dose 2: 4
 	// held-out R² above .9: true
 }
+
+// A search is priced as one step, whatever it will try.
+func ExampleSearch() {
+	p := &pipeline.Pipeline{
+		Schema: dataset.Schema{Columns: []dataset.Column{
+			{Name: "age", Ranged: true, Lower: 0, Upper: 120}, {Name: "dose", Ranged: true, Lower: 0, Upper: 10}, {Name: "response", Ranged: true, Lower: 0, Upper: 50},
+		}},
+		Target: "response",
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Search: &pipeline.Search{Runs: 5, Holdout: .1, Candidates: []pipeline.Candidate{
+			{Model: pipeline.JointGram}, {Model: pipeline.AdaSSP},
+		}},
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, leaf := range plan.Leaves() {
+		fmt.Println(leaf.Path, pipeline.PlaceOf(leaf.Path).Part)
+	}
+	law, _, _ := plan.Selection("fit/train")
+	fmt.Printf("gamma %.3f, mean number of tries %.0f\n", law.Gamma, law.Mean())
+	// Output:
+	// fit/train/candidate-1/train/model/gram train
+	// fit/train/candidate-1/score/r2/residual-scale score
+	// fit/train/candidate-1/score/r2/sums score
+	// fit/train/candidate-2/train/model/adassp/eigenvalue train
+	// fit/train/candidate-2/train/model/adassp/gram train
+	// fit/train/candidate-2/train/model/adassp/moments train
+	// fit/train/candidate-2/score/r2/residual-scale score
+	// fit/train/candidate-2/score/r2/sums score
+	// gamma 0.070, mean number of tries 5
+}
