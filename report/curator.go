@@ -49,14 +49,14 @@ func (c *CuratorFile) free() error {
 	case err != nil:
 		return unwritable(shown, err)
 	case !info.IsDir():
-		return &DirError{shown, "is not a folder", "choose another output folder", ErrForeign}
+		return &DirError{shown, "is not a folder", "choose another --out", ErrForeign}
 	}
 	info, err = os.Lstat(filepath.Join(dir, c.name))
 	switch {
 	case err == nil && info.IsDir():
-		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another output folder", ErrForeign}
+		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another --out", ErrForeign}
 	case err == nil && !f.force:
-		return &DirError{filepath.Join(shown, c.name), "exists already", "choose another output folder, or replace it with --force", ErrExists}
+		return &DirError{filepath.Join(shown, c.name), "exists already", "choose another --out, or replace it with --force", ErrExists}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return unwritable(shown, err)
 	}
