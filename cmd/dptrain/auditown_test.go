@@ -101,7 +101,9 @@ func TestOwnAuditVerdicts(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
-		a.ownTable = func(context.Context, *pipeline.Pipeline, *dataset.Table, audit.Options) (audit.Verdict, error) { return v, nil }
+		a.ownTable = func(context.Context, *pipeline.Pipeline, *dataset.Table, audit.Options) (audit.Verdict, error) {
+			return v, nil
+		}
 		code := a.run(t.Context(), append(slices.Clone(ownArgs), "--force"))
 		if code != exitOK || stderr.Len() > 0 {
 			t.Errorf("code %d, %s", code, stderr.String())
