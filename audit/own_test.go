@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -242,5 +243,42 @@ func TestOwnTableMistakes(t *testing.T) {
 	cancel()
 	if _, err := OwnTable(ctx, p, tab, Options{Runs: 100}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestPairsOfEveryExample: the generated pairs of every example recipe differ by one
+// record, or by one whole unit of as many as are kept.
+func TestPairsOfEveryExample(t *testing.T) {
+	files, err := filepath.Glob("../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	units := 0
+	for _, file := range files {
+		p := described(t, strings.TrimSuffix(filepath.Base(file), ".yaml"))
+		pairs, err := Pairs(p)
+		if err != nil || len(pairs) != 3 {
+			t.Fatalf("%s: %d pairs, %v", file, len(pairs), err)
+		}
+		for _, pair := range pairs {
+			a, b := rowsOf(pair.Tables[0]), rowsOf(pair.Tables[1])
+			gone, come := 0, 1
+			switch {
+			case p.Budget.Unit.MaxRows > 0:
+				come = p.Budget.Unit.MaxRows
+				units++
+			case p.Budget.Relation != budget.AddRemove:
+				gone = 1
+			}
+			if moved(a, b) != gone || moved(b, a) != come {
+				t.Errorf("%s, %s: %d records are gone and %d have come", file, pair.Name, moved(a, b), moved(b, a))
+			}
+			if last := pair.Tables[1].Len() - 1; p.Schema.Unit != "" && pair.Tables[1].ID(last) != pair.Tables[1].ID(last+1-come) {
+				t.Errorf("%s, %s: the records are not one unit", file, pair.Name)
+			}
+		}
+	}
+	if units == 0 {
+		t.Error("no example protects units")
 	}
 }
