@@ -55,3 +55,24 @@ func ExamplePipeline() {
 	fmt.Println(len(v.Leaves), "steps and the run, violations:", v.Violations())
 	// Output: 4 steps and the run, violations: []
 }
+
+// The pairs and the measures are for the owner of the table alone.
+func ExampleOwnTable() {
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
+	p := &pipeline.Pipeline{Schema: schema, Target: "y", Model: pipeline.JointGram, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 90}}, {Floats: []float64{3, 4, 5}}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v, err := audit.OwnTable(context.Background(), p, table, audit.Options{Runs: 100, Records: 2, Confidence: 1 - 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(v.Pairs[0])
+	fmt.Println(len(v.Pairs), "neighbours, violations:", v.Violations())
+	// Output:
+	// record 3 removed, far from the others
+	// 5 neighbours, violations: []
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrOptions is returned for options out of range.
-var ErrOptions = errors.New("audit: the number of runs is at least 100 and the confidence within (0, 1)")
+var ErrOptions = errors.New("audit: the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
 
 // Defaults of [Options]. The confidence is that of everything that one call
 // says together.
@@ -32,12 +32,21 @@ type Options struct {
 	// Draws is the same for single steps; 0 means DefaultDraws. A step that is
 	// slow (the Tukey mechanism) takes a hundredth of it.
 	Draws int
+	// Records is how many records of the owner's table [OwnTable] takes out or
+	// replaces, each in a pair of its own, at most 1000; 0 means DefaultRecords.
+	Records int
 	// Confidence, in (0, 1), is how sure the bounds are; 0 means
 	// DefaultConfidence.
 	Confidence float64
 	// Progress, if set, is told of the share of the work that is done, from one
 	// goroutine at a time.
 	Progress func(done float64)
+}
+
+// Check returns the error of options out of range, which wraps ErrOptions.
+func (o Options) Check() error {
+	_, err := o.filled()
+	return err
 }
 
 func (o Options) filled() (Options, error) {
@@ -47,11 +56,14 @@ func (o Options) filled() (Options, error) {
 	if o.Draws == 0 {
 		o.Draws = DefaultDraws
 	}
+	if o.Records == 0 {
+		o.Records = DefaultRecords
+	}
 	if o.Confidence == 0 {
 		o.Confidence = DefaultConfidence
 	}
-	if o.Runs < 100 || o.Draws < 100 || !(o.Confidence > 0 && o.Confidence < 1) {
-		return o, fmt.Errorf("%w: %d runs, %d draws, confidence %v", ErrOptions, o.Runs, o.Draws, o.Confidence)
+	if o.Runs < 100 || o.Draws < 100 || o.Records < 1 || o.Records > 1000 || !(o.Confidence > 0 && o.Confidence < 1) {
+		return o, fmt.Errorf("%w: %d runs, %d draws, %d records, confidence %v", ErrOptions, o.Runs, o.Draws, o.Records, o.Confidence)
 	}
 	return o, nil
 }

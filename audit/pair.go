@@ -19,8 +19,9 @@ const crowdRows = 12
 
 // Pairs makes neighbouring tables from the public description of a pipeline: an
 // extreme record alone, the same beside a few ordinary ones, and where the number
-// of records is public an extreme record in place of the opposite one. No
-// row of a real table is needed.
+// of records is public an extreme record in place of the opposite one. Where units are
+// protected the extreme record is a whole unit of equal ones, as many as are kept, and
+// each ordinary one is a unit of its own. No row of a real table is needed.
 //
 // Few records are the worst case for a model: what the others are like does not
 // hide one more, and noise is all that does.
@@ -42,10 +43,12 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 				rows = append(rows, ordinary(p, i))
 			}
 			if v := sign(p.Budget.Relation, side); v != 0 {
-				rows = append(rows, extreme(p, v, c.apart))
+				for range max(p.Budget.Unit.MaxRows, 1) {
+					rows = append(rows, extreme(p, v, c.apart, reach))
+				}
 			}
 			var err error
-			if pair.Tables[side], err = tableOf(p.Schema, rows); err != nil {
+			if pair.Tables[side], err = tableOf(p.Schema, rows, c.rows); err != nil {
 				return nil, err
 			}
 		}
@@ -82,9 +85,9 @@ func ordinary(p *pipeline.Pipeline, i int) []cell {
 	return out
 }
 
-// extreme is the record in which the tables differ: every column at one end. If
-// only private columns may change, the others stay at their upper end.
-func extreme(p *pipeline.Pipeline, sign int, agrees bool) []cell {
+// extreme is the record in which the tables differ: every column at one end of its
+// reach. If only private columns may change, the others stay at their upper end.
+func extreme(p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Column) (lo, hi float64)) []cell {
 	out := make([]cell, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {
 		s := sign
@@ -108,8 +111,16 @@ func extreme(p *pipeline.Pipeline, sign int, agrees bool) []cell {
 }
 
 // tableOf makes a table of records; their identities are their positions, so a
-// replaced record keeps its own.
-func tableOf(schema dataset.Schema, rows [][]cell) (*dataset.Table, error) {
+// replaced record keeps its own. In a table of units all records after the crowd are
+// one unit.
+func tableOf(schema dataset.Schema, rows [][]cell, crowd int) (*dataset.Table, error) {
+	var ids []uint64
+	if schema.Unit != "" {
+		ids = make([]uint64, len(rows))
+		for i := range ids {
+			ids[i] = uint64(min(i, crowd))
+		}
+	}
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {
 		for _, r := range rows {
@@ -120,5 +131,5 @@ func tableOf(schema dataset.Schema, rows [][]cell) (*dataset.Table, error) {
 			}
 		}
 	}
-	return dataset.NewTable(schema, columns, nil)
+	return dataset.NewTable(schema, columns, ids)
 }

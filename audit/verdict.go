@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -103,7 +104,15 @@ func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, er
 		out.Leaves = append(out.Leaves, leaf)
 	}
 	each.Progress = func(d float64) { progress(.5 + d/2) }
-	out.Whole, out.Pairs, err = whole(ctx, p, plan, each)
+	pairs, err := Pairs(p)
+	if err != nil {
+		return out, err
+	}
+	var made []sides
+	for _, pair := range pairs {
+		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) { return pair.Tables[side], nil }})
+	}
+	out.Whole, out.Pairs, err = whole(ctx, p, plan, made, p.FitPlan, each)
 	return out, err
 }
 
@@ -177,50 +186,6 @@ func byKind(k budget.Kind) []string {
 		return []string{"lipschitz-exponential"}
 	}
 	return []string{"tukey"}
-}
-
-// pilot is how many runs on a side show which published numbers vary.
-const pilot = 24
-
-// whole measures the run by what it publishes.
-func whole(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, o Options) (Measure, []string, error) {
-	pairs, err := Pairs(p)
-	if err != nil {
-		return Measure{}, nil, err
-	}
-	run := func(ctx context.Context, pair Pair, side int) (map[string]float64, error) {
-		res, err := p.FitPlan(ctx, plan, pair.Tables[side], pipeline.Options{})
-		if err != nil {
-			return nil, err
-		}
-		return released(res)
-	}
-	var trials []trial
-	var names []string
-	for _, pair := range pairs {
-		var first []map[string]float64
-		for i := range 2 * pilot {
-			r, err := run(ctx, pair, i%2)
-			if err != nil {
-				return Measure{}, nil, err
-			}
-			first = append(first, r)
-		}
-		columns := columnsOf(first)
-		if len(columns) == 0 { // nothing that is published varies: neither can it tell
-			columns = []string{""}
-		}
-		names = append(names, pair.Name)
-		trials = append(trials, func(ctx context.Context, side int) ([]float64, error) {
-			r, err := run(ctx, pair, side)
-			if err != nil {
-				return nil, err
-			}
-			return inOrder(r, columns), nil
-		})
-	}
-	m, err := measure(ctx, trials, o.Runs, 1-o.Confidence, p.Budget.Delta, o.Progress)
-	return m, names, err
 }
 
 func sortedTrue(set map[string]bool) []string {

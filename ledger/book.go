@@ -34,6 +34,7 @@ type Account struct {
 	// that have. Both are spent.
 	Reserved, Committed budget.Charge
 	Runs                []RunState
+	Notes               []NoteState
 }
 
 // RunState is one run of an account.
@@ -210,26 +211,29 @@ func checkVersion(first []byte) error {
 // add applies the rules of one entry's kind.
 func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
-	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != ""}
-	var want [5]bool
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil}
+	var want [6]bool
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
 		return damaged(n, "its kind is %.20q", e.Kind)
 	case e.Kind == KindOpen:
-		want = [5]bool{true, false, false, false, true}
+		want = [6]bool{true, false, false, false, true, false}
 		if e.Format != Format {
 			err = errors.New("its format is none")
 		}
 	case e.Kind == KindRegister && e.Dataset != nil:
-		want = [5]bool{false, true, false, false, true}
+		want = [6]bool{false, true, false, false, true, false}
 		err = b.register(e.Dataset)
 	case e.Kind == KindReserve && e.Run != nil:
-		want = [5]bool{false, false, true, false, true}
+		want = [6]bool{false, false, true, false, true, false}
 		err = b.reserve(e)
 	case e.Kind == KindCommit:
-		want = [5]bool{false, false, false, true, false}
+		want = [6]bool{false, false, false, true, false, false}
 		err = b.commit(e.Of)
+	case e.Kind == KindNote && e.Note != nil:
+		want = [6]bool{false, false, false, false, true, true}
+		err = b.note(e)
 	default:
 		return damaged(n, "its kind is %.20q", e.Kind)
 	}

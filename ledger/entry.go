@@ -26,6 +26,7 @@ const (
 	KindRegister Kind = "register" // a data set and its total
 	KindReserve  Kind = "reserve"  // a run, before it read a row; it is spent from here on
 	KindCommit   Kind = "commit"   // the run ended and may have released its results
+	KindNote     Kind = "note"     // something of price 0 that only the curator is told of
 )
 
 // An Entry is one link of the chain. Its canonical form is the JSON that [Encode]
@@ -39,6 +40,7 @@ type Entry struct {
 	Dataset  *Dataset `json:"dataset,omitempty"` // register
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
+	Note     *Note    `json:"note,omitempty"`    // note
 }
 
 // Dataset is a registered data set. Limit is the total in the currency.

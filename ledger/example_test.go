@@ -58,3 +58,27 @@ func Example() {
 	// run 4 is refused
 	// 8 entries, rho 0.0840 of 0.1013
 }
+
+// A note costs nothing and stays in the chain.
+func ExampleLedger_Note() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
+	if _, err := l.Register(ctx, "houses", budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+		panic(err)
+	}
+	if _, err := l.Note(ctx, ledger.Note{Dataset: "houses", Method: "joint-gram", What: ledger.NoteAudit}); err != nil {
+		panic(err)
+	}
+	book, err := l.Verify(ctx)
+	if err != nil {
+		panic(err)
+	}
+	a := book.Datasets[0]
+	fmt.Println(len(a.Notes), "note, spent", a.Spent().Cost)
+	// Output: 1 note, spent 0
+}

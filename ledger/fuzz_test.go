@@ -89,6 +89,7 @@ func FuzzEntry(f *testing.F) {
 	for _, data := range raw {
 		f.Add(data)
 	}
+	f.Add([]byte(`{"sequence":5,"previous":"","kind":"note","date":"2026-01-02T03:04:05Z","note":{"dataset":"houses","method":"joint-gram","what":"audit"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := decodeEntry(data)
 		if err != nil {

@@ -14,3 +14,12 @@ import (
 func (p *Pipeline) FitRecorded(ctx context.Context, plan *Plan, t *dataset.Table, o Options, r *mechanism.Recorder) (*Result, error) {
 	return p.run(ctx, plan, mechanism.NewRecordedSession(plan.Priced, r), t, o)
 }
+
+// FitFaulty is FitPlan with faults planted in every session.
+func (p *Pipeline) FitFaulty(ctx context.Context, plan *Plan, t *dataset.Table, o Options, f mechanism.Fault) (*Result, error) {
+	s, err := mechanism.NewFaultySession(plan.Priced, f)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, plan, s, t, o)
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -127,4 +128,22 @@ func ExampleRegistry() {
 	// Output:
 	// Approximate DP {1 1e-06}
 	// Neighbouring tables differ by one record, which one has and the other has not. The number of records is protected.
+}
+
+// A file for the owner of the data, beside the notes of a run.
+func ExamplePrepareAudit() {
+	dir, err := os.MkdirTemp("", "")
+	check(err)
+	defer os.RemoveAll(dir)
+	file, err := report.PrepareAudit(dir, false)
+	check(err)
+	defer file.Close()
+	check(file.Commit(context.Background(), func(w io.Writer) error {
+		_, err := io.WriteString(w, "{}\n")
+		return err
+	}))
+	info, err := os.Stat(filepath.Join(dir, report.CuratorDir, report.AuditFile))
+	check(err)
+	fmt.Println(info.Mode())
+	// Output: -rw-------
 }

@@ -101,21 +101,22 @@ type Folder struct {
 // back what Prepare made.
 func Prepare(dir string, force bool) (*Folder, error) {
 	f := &Folder{given: filepath.Clean(dir), force: force}
-	if err := f.make(); err != nil {
+	if err := f.open(f.free); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *Folder) make() (err error) {
+// open makes the folder and a temporary one in it; free checks what is there.
+func (f *Folder) open(free func() error) (err error) {
 	if f.made, err = makeAll(f.given); err != nil {
 		return err
 	}
 	if f.dir, err = filepath.EvalSymlinks(f.given); err != nil {
 		return unwritable(f.given, err)
 	}
-	if err := f.free(); err != nil {
+	if err := free(); err != nil {
 		return err
 	}
 	if f.stage, err = os.MkdirTemp(f.dir, ".dptrain-"); err != nil {
@@ -145,7 +146,7 @@ func contents(name string) []string {
 	if name == ReleaseDir {
 		return []string{"model.json", "report.json", "recipe.yaml"}
 	}
-	return []string{"run.json"}
+	return []string{"run.json", AuditFile}
 }
 
 // free checks that the two folders may be put in place.

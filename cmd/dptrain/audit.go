@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,50 +27,91 @@ How well the two can be told apart gives a lower bound of epsilon. If a bound is
 above its claim, dptrain has a fault, and the exit code is 1. If none is, that
 certifies nothing: no violation was found at this confidence.
 
-Only the header line of the table is read, never a row.`
+Only the header line of the table is read, never a row.
+
+With --own-table the rows are read. The whole run is then measured on the table
+itself, beside neighbours of it: records that stand out, and a few others, are
+taken out or replaced, and extreme ones are added. What comes out depends on the
+records and no guarantee covers it, so it is written for the owner of the data
+alone, to OUT/curator/audit.json. What is printed and the exit code are the same
+whatever it says. With a ledger, the ledger notes that this was done.`
+
+// auditFlags are the flags of the verb.
+type auditFlags struct {
+	recipe             recipeFlags
+	options            audit.Options
+	asJSON, own, force bool
+}
 
 func auditCommand(a *app) *cobra.Command {
-	var o audit.Options
-	var asJSON bool
+	x := &auditFlags{}
 	cmd := &cobra.Command{
 		Use:   "audit RECIPE",
 		Short: "Measure on generated tables how private a run is at best",
 		Long:  auditLong,
 		Example: `  dptrain audit recipe.yaml
-  dptrain audit recipe.yaml --runs 100000 --draws 2000000 --json`,
+  dptrain audit recipe.yaml --runs 100000 --draws 2000000 --json
+  dptrain audit recipe.yaml --own-table --runs 1000`,
 		Args: exactly(1, "one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := (&recipeFlags{set: cmd.Flags()}).load(args)
-			if err != nil {
+			if err := x.check(); err != nil {
 				return err
 			}
-			p, _, err := j.prepare()
-			if err != nil {
-				return err
-			}
-			if a.terminal {
-				o.Progress = func(done float64) { fmt.Fprintf(a.stderr, "\r%3.0f%%", 100*done) }
-			}
-			v, err := audit.Pipeline(cmd.Context(), p, o)
-			if a.terminal {
-				fmt.Fprint(a.stderr, "\r\x1b[K")
-			}
+			j, err := x.recipe.load(args)
 			switch {
-			case errors.Is(err, audit.ErrOptions):
-				return usagef("--runs and --draws are at least 100, and --confidence is between 0 and 1")
 			case err != nil:
 				return err
+			case x.own:
+				return a.auditOwn(cmd.Context(), j, x.options, x.force)
 			}
-			return a.showVerdict(newAudited(p, v), v, asJSON)
+			return a.audit(cmd.Context(), j, x.options, x.asJSON)
 		},
 	}
-	f := cmd.Flags()
+	f, o := cmd.Flags(), &x.options
+	x.recipe.set = f
 	f.SortFlags = false
 	f.IntVar(&o.Runs, "runs", audit.DefaultRuns, "how often the whole run is carried out on each table of a pair: a `NUMBER`")
 	f.IntVar(&o.Draws, "draws", audit.DefaultDraws, "how often each step is: a `NUMBER`")
 	f.Float64Var(&o.Confidence, "confidence", audit.DefaultConfidence, "how sure the bounds are, all together: a `NUMBER`")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&x.own, "own-table", false, "measure the whole run on the table of the recipe, for its owner alone")
+	f.IntVar(&o.Records, "records", audit.DefaultRecords, "with --own-table: how many records are taken out or replaced, a `NUMBER`")
+	f.StringVar(&x.recipe.out, "out", "", "with --own-table: the `FOLDER` that curator/ is in (default out)")
+	f.BoolVar(&x.force, "force", false, "with --own-table: replace a verdict that is there already")
 	return cmd
+}
+
+// check refuses flags that do not go together and numbers out of range.
+func (x *auditFlags) check() error {
+	changed, o := x.recipe.set.Changed, x.options
+	switch {
+	case x.own && (x.asJSON || changed("draws")):
+		return usagef("--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
+	case !x.own && (x.force || changed("records") || changed("out")):
+		return usagef("--records, --out and --force need --own-table")
+	case o.Check() != nil || changed("records") && o.Records == 0:
+		return usagef("--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
+	}
+	return nil
+}
+
+// audit audits the plan of a job on generated tables.
+func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
+	p, _, err := j.prepare()
+	if err != nil {
+		return err
+	}
+	if a.terminal {
+		o.Progress = func(done float64) { fmt.Fprintf(a.stderr, "\r%3.0f%%", 100*done) }
+	}
+	v, err := audit.Pipeline(ctx, p, o)
+	if a.terminal {
+		fmt.Fprint(a.stderr, "\r\x1b[K")
+	}
+	if err != nil {
+		return err
+	}
+	return a.showVerdict(newAudited(p, v), v, asJSON)
 }
 
 // auditFormat is the value of the key "format" of `audit --json`.

@@ -40,7 +40,7 @@ func TestAuditMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", "a,b,y\n")
 	write(t, "recipe.yaml", goodRecipe)
-	const outOfRange = "dptrain: --runs and --draws are at least 100, and --confidence is between 0 and 1\n"
+	const outOfRange = "dptrain: --runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1\n"
 	for _, tt := range []struct {
 		args string
 		want result
@@ -49,6 +49,11 @@ func TestAuditMistakes(t *testing.T) {
 		{"audit recipe.yaml --runs 5", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --draws -1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --confidence 1", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --own-table --records 0", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --own-table --records 1001", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --own-table --runs 5", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --own-table --json", result{exitUsage, "", "dptrain: --json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table\n"}},
+		{"audit recipe.yaml --force", result{exitUsage, "", "dptrain: --records, --out and --force need --own-table\n"}},
 	} {
 		if got := dptrain(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", tt.args, got, tt.want)

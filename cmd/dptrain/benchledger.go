@@ -72,7 +72,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// knownTable refuses a table, or a folder with one, that a run in the ledger read.
+// knownTable refuses a table, or a folder with one, that a run or an audit in the ledger read.
 func knownTable(path string, book *ledger.Book, data []string) error {
 	read := map[string]string{} // data set by table and by its folder
 	for _, acc := range book.Datasets {
@@ -80,6 +80,12 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 			if r.Table != "" {
 				read[r.Table] = acc.Name
 				read[filepath.Dir(r.Table)] = acc.Name
+			}
+		}
+		for _, n := range acc.Notes {
+			if n.Table != "" {
+				read[n.Table] = acc.Name
+				read[filepath.Dir(n.Table)] = acc.Name
 			}
 		}
 	}

@@ -190,18 +190,28 @@ const ledgerFormat = "dptrain.ledger-show/1"
 
 // accountJSON is a data set in `ledger show --json`.
 type accountJSON struct {
-	Dataset   string    `json:"dataset"`
-	Relation  string    `json:"relation"`
-	Private   []string  `json:"private,omitempty"`
-	Unit      string    `json:"unit,omitempty"`
-	Epsilon   float64   `json:"epsilon"`
-	Delta     float64   `json:"delta"`
-	Currency  string    `json:"currency"`
-	Limit     amount    `json:"limit"`
-	Reserved  amount    `json:"reserved"`
-	Committed amount    `json:"committed"`
-	Left      amount    `json:"left"`
-	Runs      []runJSON `json:"runs"`
+	Dataset   string     `json:"dataset"`
+	Relation  string     `json:"relation"`
+	Private   []string   `json:"private,omitempty"`
+	Unit      string     `json:"unit,omitempty"`
+	Epsilon   float64    `json:"epsilon"`
+	Delta     float64    `json:"delta"`
+	Currency  string     `json:"currency"`
+	Limit     amount     `json:"limit"`
+	Reserved  amount     `json:"reserved"`
+	Committed amount     `json:"committed"`
+	Left      amount     `json:"left"`
+	Runs      []runJSON  `json:"runs"`
+	Notes     []noteJSON `json:"notes,omitempty"`
+}
+
+// noteJSON is an entry of price 0: an audit of the table, of which the curator alone was
+// told.
+type noteJSON struct {
+	Entry  int64  `json:"entry"`
+	Date   string `json:"date"`
+	What   string `json:"what"`
+	Method string `json:"method"`
 }
 
 type runJSON struct {
@@ -225,7 +235,10 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	for _, acc := range accounts {
 		x := accountJSON{
 			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
-			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{},
+			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{}, nil,
+		}
+		for _, n := range acc.Notes {
+			x.Notes = append(x.Notes, noteJSON{n.Sequence, n.Date, n.What, n.Method})
 		}
 		for _, r := range acc.Runs {
 			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Charge), r.Committed, r.CuratorNotes})
@@ -246,6 +259,14 @@ func (a *app) showText(book *ledger.Book, accounts []*ledger.Account) error {
 	b.WriteString(report.Paragraph("Head", book.Head().String()))
 	_, err := fmt.Fprint(a.stdout, b.String())
 	return err
+}
+
+// auditsOf adds the audits of a table, of which the curator was told, to the runs.
+func auditsOf(acc *ledger.Account) string {
+	if len(acc.Notes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s of the table, for the curator", plural(len(acc.Notes), "audit", "audits"))
 }
 
 func accountText(acc *ledger.Account) string {
@@ -269,7 +290,7 @@ func accountText(acc *ledger.Account) string {
 		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
-		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes))
+		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc))
 	if len(acc.Runs) == 0 {
 		return s
 	}

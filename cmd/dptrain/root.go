@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/audit"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
 )
 
 // app is what the verbs share: the three streams, and whether the last of them
@@ -21,6 +25,9 @@ type app struct {
 
 	onStage func(stage string) // tests: called when a stage of fit begins
 
+	// ownTable carries out `audit --own-table`; tests plant faults.
+	ownTable func(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options) (audit.Verdict, error)
+
 	ledgerWait time.Duration // how long a ledger in use is waited for; 0 is the default
 }
 
@@ -29,6 +36,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		terminal: isTerminal(stderr), debug: os.Getenv("DPTRAIN_DEBUG") != "",
+		ownTable: audit.OwnTable,
 	}
 }
 

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/audit"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// ownArgs are the words of a small audit of the table. With a hundred runs at this
+// confidence no bound can be above 0.
+var ownArgs = strings.Fields("audit recipe.yaml --own-table --runs 100 --records 2 --confidence 0.9999999999")
+
+// ownVerdict reads the curator's file.
+func ownVerdict(t *testing.T, out string) ownAudit {
+	t.Helper()
+	var x ownAudit
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "curator", "audit.json"))), &x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// modesBelow lists what is below a folder, with modes.
+func modesBelow(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && path != dir {
+			out[path] = info.Mode().String()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestOwnAudit: tables of every bad kind give the same words, exit code and files, and
+// the verdict is in the curator's file alone.
+func TestOwnAudit(t *testing.T) {
+	files := goldenFiles(t)
+	var first result
+	for name, c := range map[string]struct {
+		data  string
+		pairs int
+	}{
+		"ordinary":        {lineCSV(40), 5},
+		"header only":     {"a,b,y\n", 2},
+		"one row":         {"a,b,y\n1,2,3\n", 4},
+		"text and ragged": {"a,b,y\nred,2\n1,NaN,inf,5\n,,\n", 5},
+		"constant":        {"a,b,y\n" + strings.Repeat("1,1,1\n", 20), 5},
+	} {
+		chdir(t)
+		write(t, "line.csv", c.data)
+		write(t, "recipe.yaml", goodRecipe+"model: {method: joint-gram}\n")
+		got := dptrain(t, ownArgs...)
+		if got.code != exitOK || got.stderr != "" {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if first.stdout == "" {
+			first = got
+			files.compare(t, "audit-own", got.stdout)
+		}
+		if got != first {
+			t.Errorf("%s: %+v", name, got)
+		}
+		x := ownVerdict(t, "out")
+		if x.Format != ownAuditFormat || len(x.Pairs) != c.pairs || len(x.Violations) > 0 || x.Run.Epsilon != 1 || !strings.Contains(x.Notice, "Do not publish") || !strings.Contains(x.Verdict, "certifies nothing") {
+			t.Errorf("%s: %+v", name, x)
+		}
+		if diff := cmp.Diff(map[string]string{"out/curator": "drwx------", "out/curator/audit.json": "-rw-------"}, modesBelow(t, "out")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		onlyFiles(t, "line.csv", "out", "recipe.yaml")
+	}
+}
+
+// TestOwnAuditVerdicts: a verdict with violations, one without and one about nothing
+// end in the same words and the same code.
+func TestOwnAuditVerdicts(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(40))
+	write(t, "recipe.yaml", goodRecipe)
+	var seen []string
+	for i, v := range []audit.Verdict{
+		{Whole: audit.Measure{Epsilon: 9}, Pairs: []string{"x"}, Confidence: .99},
+		{Pairs: []string{"x"}, Confidence: .99},
+		{Confidence: .99},
+	} {
+		var stdout, stderr strings.Builder
+		a := newApp(strings.NewReader(""), &stdout, &stderr)
+		a.ownTable = func(context.Context, *pipeline.Pipeline, *dataset.Table, audit.Options) (audit.Verdict, error) {
+			return v, nil
+		}
+		code := a.run(t.Context(), append(slices.Clone(ownArgs), "--force"))
+		if code != exitOK || stderr.Len() > 0 {
+			t.Errorf("code %d, %s", code, stderr.String())
+		}
+		seen = append(seen, stdout.String())
+		x := ownVerdict(t, "out")
+		want := []string{"more was measured than is claimed", "no violation found", "nothing was measured"}[i]
+		if !strings.HasPrefix(x.Verdict, want) || (len(x.Violations) > 0) != (i == 0) {
+			t.Errorf("%+v", x)
+		}
+	}
+	if len(slices.Compact(seen)) != 1 {
+		t.Errorf("%q", seen)
+	}
+}
+
+// TestOwnAuditBesideARun: the verdict stands beside the notes of a run, is not replaced
+// without --force, and the folder may be another.
+func TestOwnAuditBesideARun(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(40))
+	write(t, "recipe.yaml", goodRecipe)
+	if got := dptrain(t, "fit", "recipe.yaml"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	model := read(t, "out/release/model.json")
+	if got := dptrain(t, ownArgs...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	if runFile(t, "out").Rows != 40 || read(t, "out/release/model.json") != model {
+		t.Error("the results of the run changed")
+	}
+	before := read(t, "out/curator/audit.json")
+	if got := dptrain(t, ownArgs...); got.code != exitUsage || !strings.Contains(got.stderr, "out/curator/audit.json: exists already") || read(t, "out/curator/audit.json") != before {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "other")...); got.code != exitOK || !strings.Contains(got.stdout, "other/curator/audit.json") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestOwnAuditUnits: with people protected, whole people come and go, and none is named.
+func TestOwnAuditUnits(t *testing.T) {
+	chdir(t)
+	write(t, "visits.csv", visitsCSV(60))
+	write(t, "recipe.yaml", unitRecipe)
+	got := dptrain(t, ownArgs...)
+	if got.code != exitOK || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	if x := ownVerdict(t, "out"); len(x.Pairs) != 5 || !strings.HasPrefix(x.Pairs[0], "the unit of record ") {
+		t.Errorf("%+v", x)
+	}
+	if strings.Contains(got.stdout+read(t, "out/curator/audit.json"), "secret") {
+		t.Error("a person is named")
+	}
+}
+
+// TestOwnAuditInterrupted cancels an audit at each of its stages, and kills the process
+// there: no file is left but what was there before.
+func TestOwnAuditInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(40))
+	write(t, "recipe.yaml", goodRecipe)
+	want := result{exitInterrupted, "", "dptrain: interrupted\n"}
+	for _, at := range []string{"read", "audit", "write"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout, stderr strings.Builder
+		a := newApp(strings.NewReader(""), &stdout, &stderr)
+		a.onStage = func(stage string) {
+			if stage == at {
+				cancel()
+			}
+		}
+		code := a.run(ctx, ownArgs)
+		if got := (result{code, stdout.String(), stderr.String()}); got != want {
+			t.Errorf("cancelled at %q: %+v", at, got)
+		}
+		cancel()
+		onlyFiles(t, "line.csv", "recipe.yaml")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{"read", "audit", "write"} {
+		cmd := exec.Command(self, ownArgs...)
+		cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+at)
+		if out, err := cmd.CombinedOutput(); err == nil || len(out) > 0 {
+			t.Errorf("killed at %q: %v, %s", at, err, out)
+		}
+		if _, err := os.Lstat("out/curator"); !os.IsNotExist(err) {
+			t.Errorf("killed at %q: a file is there (%v)", at, err)
+		}
+	}
+}
+
+// TestOwnAuditLedger: the ledger notes the audit before a row is read and spends
+// nothing, bench knows the table then, and without the data set no row is read.
+func TestOwnAuditLedger(t *testing.T) {
+	withLedger(t)
+	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	spent := func() string {
+		t.Helper()
+		got := dptrain(t, "ledger", "show", "my.ledger")
+		if got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+		return steady(got.stdout)
+	}
+	before := spent()
+	if got := dptrain(t, ownArgs...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	after := spent()
+	if want := strings.Replace(before, "0, of which 0 wrote notes for the curator", "0, of which 0 wrote notes for the curator; 1 audit of the table,\n           for the curator", 1); steadyHead(after) != steadyHead(want) {
+		t.Errorf("%s\n%s", after, want)
+	}
+	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK || !strings.Contains(got.stdout, "3 entries, 0 runs") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout, `"what": "audit"`) {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "bench", "--public", "--data", "line.csv", "--target", "y", "--method", "joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {
+		t.Errorf("%+v", got)
+	}
+	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: gardens}\n")
+	write(t, "line.csv", "a,b,y\n")
+	if got := dptrain(t, append(slices.Clone(ownArgs), "--out", "second")...); got.code != exitLedger || got.stdout != "" {
+		t.Errorf("%+v", got)
+	}
+	onlyFiles(t, "line.csv", "my.ledger", "out", "recipe.yaml")
+}
+
+// steadyHead hides the number of the head.
+func steadyHead(s string) string {
+	head, _, _ := strings.Cut(s, "Head ")
+	return head
+}

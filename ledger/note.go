@@ -1,0 +1,53 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Note is an entry that costs nothing: something was done with a data set of which
+// only its curator is told, so that no guarantee covers it and no budget is spent, but
+// whoever asks later what was looked at should know. It is entered before a row is
+// read, and so depends on no record.
+type Note struct {
+	Dataset string `json:"dataset"`
+	Table   string `json:"table,omitempty"` // path of the table, for the owner and for bench
+	Method  string `json:"method"`          // of the run that was looked at
+	What    string `json:"what"`            // NoteAudit
+}
+
+// NoteAudit is the What of an audit of the owner's table.
+const NoteAudit = "audit"
+
+// NoteState is one note of an account.
+type NoteState struct {
+	*Note
+	Sequence int64
+	Date     string
+}
+
+// Note enters a note about a registered data set. The error wraps ErrUnknown if it is
+// not registered.
+func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
+	n.Table = strings.ToValidUTF8(n.Table, "\uFFFD")
+	return l.append(ctx, func(b *Book) (*Entry, error) {
+		if _, err := b.Account(n.Dataset); err != nil {
+			return nil, err
+		}
+		return &Entry{Kind: KindNote, Date: now(), Note: &n}, nil
+	})
+}
+
+// note applies the rules of a note: it is about a data set, and nothing else changes.
+func (b *Book) note(e *Entry) error {
+	a, err := b.Account(e.Note.Dataset)
+	if err != nil {
+		return err
+	}
+	if e.Note.What != NoteAudit {
+		return fmt.Errorf("%w: a note about %.20q", ErrInvalid, e.Note.What)
+	}
+	a.Notes = append(a.Notes, NoteState{e.Note, e.Sequence, e.Date})
+	return nil
+}

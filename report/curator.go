@@ -1,0 +1,112 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// AuditFile is the file of an audit of the owner's table, in CuratorDir.
+const AuditFile = "audit.json"
+
+// A CuratorFile is a file of the curator's folder that is written by itself, beside the
+// notes of a run or before there are any. It must be closed. It is not for concurrent
+// use.
+type CuratorFile struct {
+	folder Folder
+	name   string
+}
+
+// PrepareAudit takes the file AuditFile of the output folder dir. It makes dir where it
+// does not exist, and refuses what is there already ([ErrExists], unless force), a
+// curator/ that is a link or no folder ([ErrForeign]) and one that cannot be written to
+// or kept from others ([ErrUnwritable]). All are a [*DirError]. Close takes back what
+// PrepareAudit made.
+func PrepareAudit(dir string, force bool) (*CuratorFile, error) {
+	c := &CuratorFile{Folder{given: filepath.Clean(dir), force: force}, AuditFile}
+	if err := c.folder.open(c.free); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close removes what is temporary, and a folder that was made for nothing.
+func (c *CuratorFile) Close() error { return c.folder.Close() }
+
+// free checks that the file may be put in place. A folder that is there is closed to
+// others, as the file in it is.
+func (c *CuratorFile) free() error {
+	f := &c.folder
+	dir, shown := filepath.Join(f.dir, CuratorDir), filepath.Join(f.given, CuratorDir)
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return unwritable(shown, err)
+	case !info.IsDir():
+		return &DirError{shown, "is not a folder", "choose another --out", ErrForeign}
+	}
+	info, err = os.Lstat(filepath.Join(dir, c.name))
+	switch {
+	case err == nil && info.IsDir():
+		return &DirError{filepath.Join(shown, c.name), "is a folder", "choose another --out", ErrForeign}
+	case err == nil && !f.force:
+		return &DirError{filepath.Join(shown, c.name), "exists already", "choose another --out, or replace it with --force", ErrExists}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return unwritable(shown, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return unwritable(shown, err)
+	}
+	return nil
+}
+
+// Commit writes the file and puts it in place, once: with mode 0600, in a folder with
+// mode 0700. Until the last moment it ends with the context's error when ctx does;
+// after an error there is no new file, and an old one is as it was.
+func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error) error {
+	f := &c.folder
+	if f.stage == "" {
+		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
+	}
+	fresh, final := filepath.Join(f.stage, CuratorDir), filepath.Join(f.dir, CuratorDir)
+	name := filepath.Join(CuratorDir, c.name)
+	for _, s := range []step{
+		{CuratorDir, func() error { return os.Mkdir(fresh, 0o700) }},
+		{name, func() error { return writeFile(filepath.Join(fresh, c.name), 0o600, content) }},
+		{"sync", func() error { syncDir(fresh); return nil }},
+	} {
+		if err := f.before(ctx, s.name); err != nil {
+			return err
+		}
+		if err := s.do(); err != nil {
+			return f.explain(name, err)
+		}
+	}
+	if err := f.before(ctx, "rename"); err != nil {
+		return err
+	}
+	unlock, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := c.free(); err != nil { // since PrepareAudit
+		return err
+	}
+	// Where there is no folder yet, it comes with the file in it.
+	if _, err := os.Lstat(final); err == nil {
+		fresh, final = filepath.Join(fresh, c.name), filepath.Join(final, c.name)
+	}
+	if err := f.move("rename to "+name, func() error { return os.Rename(fresh, final) }); err != nil {
+		return f.explain(name, err)
+	}
+	f.made = nil
+	syncDir(filepath.Dir(final))
+	return f.Close()
+}
