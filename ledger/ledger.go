@@ -79,6 +79,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit, Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
+	l.sweep()
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
 		head, err := l.found(d)
 		if !errors.Is(err, fs.ErrExist) {
@@ -202,6 +203,7 @@ type Reservation struct {
 // would cross the total. No row may be read before it returns, and nothing may be
 // released if it returns an error.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
+	l.sweep()
 	out := &Reservation{ledger: l}
 	t := r.Plan.Target()
 	head, err := l.append(ctx, func(b *Book) (*Entry, error) {
