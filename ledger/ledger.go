@@ -189,6 +189,8 @@ type Request struct {
 	// Public lists the columns that the run reads and does not protect, the target
 	// among them, under budget.SubstitutePrivateColumns.
 	Public []string
+	// Records says what one record of the table is, where that is a choice.
+	Records Records
 }
 
 // A Reservation is a run that was admitted. It is spent, whether it is committed
@@ -218,13 +220,16 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err := a.CheckPublic(public); err != nil {
 			return nil, err
 		}
+		if err := a.CheckRecords(r.Records); err != nil {
+			return nil, err
+		}
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
 		run := &Run{
 			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
-			CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
+			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
 	})

@@ -349,3 +349,28 @@ func TestLedgerOfColumns(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLedgerOfRecords: all runs on a data set take the same lines as one record.
+func TestLedgerOfRecords(t *testing.T) {
+	withLedger(t)
+	recipe := func(name, quotes string) {
+		write(t, name, "data: {path: line.csv, target: y, multiline_quotes: "+quotes+"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+quotes+"}\n")
+	}
+	recipe("a.yaml", "true")
+	recipe("b.yaml", "false")
+	if got := dptrain(t, "fit", "a.yaml"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	for _, verb := range []string{"plan", "fit"} {
+		got := dptrain(t, verb, "b.yaml")
+		if got.code != exitLedger || !strings.Contains(got.stderr, `every line is a record, in earlier runs on data set "houses" a quoted field may hold newlines; set data.multiline_quotes`) {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "plan", "a.yaml"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK || strings.Count(got.stdout, "committed\n") != 1 || !strings.Contains(got.stdout, "Records") {
+		t.Errorf("%+v", got)
+	}
+}

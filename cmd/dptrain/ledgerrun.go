@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/ledger"
@@ -39,12 +40,23 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	name := j.recipe.Ledger.Dataset
 	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
 		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
-		Public: p.PublicColumns(),
+		Public: p.PublicColumns(), Records: j.records(),
 	})
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
 	}
 	return &entry{r, name}, nil
+}
+
+// records says what the run takes as one record of its table.
+func (j *job) records() ledger.Records {
+	switch {
+	case strings.EqualFold(filepath.Ext(j.table), ".parquet"):
+		return ledger.RecordsUnstated
+	case j.recipe.Data.MultilineQuotes:
+		return ledger.RecordsQuoted
+	}
+	return ledger.RecordsLines
 }
 
 // commit enters that the run has ended and writes the reservation into its
@@ -81,6 +93,8 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 		return fmt.Errorf("%w; change privacy.relation", err)
 	case errors.Is(err, ledger.ErrPublic):
 		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+	case errors.Is(err, ledger.ErrRecords):
+		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
 	case errors.Is(err, ledger.ErrUnit):
 		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
 	}
@@ -194,6 +208,9 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	cost, err := acc.Price(plan.Priced)
 	if err == nil {
 		err = acc.CheckPublic(p.PublicColumns())
+	}
+	if err == nil {
+		err = acc.CheckRecords(j.records())
 	}
 	if err != nil {
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
