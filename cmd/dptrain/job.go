@@ -60,6 +60,7 @@ type job struct {
 	table  string            // path of the table
 	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
+	header []string          // of the table; set by prepare
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All
@@ -180,6 +181,7 @@ func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	j.header = header
 	p, err := j.pipeline(header)
 	if err != nil {
 		return nil, nil, err

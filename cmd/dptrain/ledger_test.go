@@ -374,3 +374,50 @@ func TestLedgerOfRecords(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLedgerMisspelt: a protected name that the table does not have is a warning, and
+// a run that uses a column of nearly that name as public is refused.
+func TestLedgerMisspelt(t *testing.T) {
+	chdir(t)
+	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
+	recipe := func(name, columns string) {
+		write(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
+			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+name+"-out}\n")
+	}
+	recipe("open.yaml", "  columns: {debt: {private: true}}\n")
+	recipe("both.yaml", "  columns: {debt: {private: true}, income: {private: true}}\n")
+	recipe("less.yaml", "  columns: {debt: {private: true}}\n  exclude: [income]\n")
+	for dataset, private := range map[string]string{"typo": "debt,incmoe", "case": "debt,Income", "far": "debt,salary", "right": "debt"} {
+		got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", dataset, "--epsilon", "9", "--relation", "substitute-private-columns", "--private", private)
+		if got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for _, c := range []struct {
+		recipe, dataset string
+		code            int
+		warns           bool
+	}{
+		{"open.yaml", "typo", exitLedger, false}, {"open.yaml", "case", exitLedger, false},
+		{"both.yaml", "typo", exitOK, true}, {"less.yaml", "typo", exitOK, true},
+		{"open.yaml", "far", exitOK, true}, {"open.yaml", "right", exitOK, false},
+	} {
+		for _, verb := range []string{"plan", "fit"} {
+			args := []string{verb, c.recipe, "--dataset", c.dataset}
+			if verb == "fit" {
+				args = append(args, "--out", c.recipe+c.dataset)
+			}
+			got := dptrain(t, args...)
+			if got.code != c.code || strings.Contains(got.stdout, "which the table does not have") != c.warns ||
+				c.code != exitOK && !strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "), `the run uses "income" as public; if the registration misspells it`) {
+				t.Errorf("%v: %+v", args, got)
+			}
+			if verb == "fit" && c.warns && !strings.Contains(read(t, c.recipe+c.dataset+"/release/report.json"), `"protected-absent"`) {
+				t.Errorf("%v: no warning in the report", args)
+			}
+		}
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "committed\n") != 4 || strings.Contains(got.stdout, "reserved\n") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -26,6 +26,7 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 type entry struct {
 	*ledger.Reservation
 	dataset string
+	absent  []string // protected columns that the table does not have
 }
 
 // reserve enters the price of a run, or refuses it. No row was read so far.
@@ -38,6 +39,10 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		table = j.table
 	}
 	name := j.recipe.Ledger.Dataset
+	absent, err := a.absentColumns(ctx, j, p)
+	if err != nil {
+		return nil, err
+	}
 	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
 		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
 		Public: p.PublicColumns(), Records: j.records(),
@@ -45,7 +50,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
 	}
-	return &entry{r, name}, nil
+	return &entry{r, name, absent}, nil
 }
 
 // records says what the run takes as one record of its table.
@@ -69,6 +74,9 @@ func (e *entry) commit(ctx context.Context, r *report.Report) error {
 		return err
 	}
 	r.Enter(report.Ledger{Dataset: e.dataset, Entry: e.Head.Sequence, Head: e.Head.Hash})
+	if len(e.absent) > 0 {
+		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: absentText(e.dataset, e.absent)})
+	}
 	return nil
 }
 
@@ -177,7 +185,9 @@ type billLedger struct {
 	// admits; what is left now and 0 if it does not fit.
 	Remains amount `json:"remains"`
 	Runs    int64  `json:"runs"`
-	symbol  string
+	// Absent lists protected columns that the table does not have.
+	Absent []string `json:"absent,omitempty"`
+	symbol string
 }
 
 // amount is a charge as real numbers: rho or mu², and the delta of black boxes.
@@ -219,6 +229,9 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
 		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
 	}
+	if l.Absent, err = a.absentFrom(acc, j, p); err != nil {
+		return nil, err
+	}
 	b.Ledger = l
 	if err := acc.Refuse(cost); err != nil {
 		return fitting(ctx, err, acc, p), nil
@@ -253,8 +266,12 @@ func (l *billLedger) text() string {
 	}
 	s := fmt.Sprintf("data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
 		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
-	if !l.Fits {
-		return report.Paragraph("Ledger", s+", so it would be refused")
+	warning := ""
+	if len(l.Absent) > 0 {
+		warning = report.Paragraph("Warning", absentText(l.Dataset, l.Absent))
 	}
-	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs))
+	if !l.Fits {
+		return report.Paragraph("Ledger", s+", so it would be refused") + warning
+	}
+	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs)) + warning
 }
