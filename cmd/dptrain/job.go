@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -187,6 +188,9 @@ func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
 		return nil, nil, err
 	}
 	plan, err := price(p)
+	if err == nil {
+		err = p.Rehearse(context.Background(), plan)
+	}
 	return p, plan, err
 }
 

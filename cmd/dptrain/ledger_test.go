@@ -421,3 +421,19 @@ func TestLedgerMisspelt(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestTooSmallForTheGrid: a budget so small that its noise leaves the integer grid is
+// refused before anything is reserved, in plan and in fit.
+func TestTooSmallForTheGrid(t *testing.T) {
+	withLedger(t)
+	for _, verb := range []string{"plan", "fit"} {
+		args := []string{verb, "--data", "line.csv", "--target", "y", "--task", "classification", "--classes", "0,1", "--epsilon", "1e-10", "--dataset", "houses", "--ledger", "my.ledger"}
+		got := dptrain(t, args...)
+		if got.code != exitBudget || !strings.Contains(got.stderr, "an epsilon of 1e-10 is too small for this run") {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "reserved\n") || !strings.Contains(got.stdout, "0, of which") {
+		t.Errorf("%+v", got)
+	}
+}
