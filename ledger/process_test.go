@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		childCrash()
 	case "full":
 		childFull()
+	case "readonly":
+		childReadOnly()
 	}
 }
 
