@@ -158,7 +158,7 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	if !ok {
 		return t.unsupported(source, target)
 	}
-	if err := t.checkColumn(source); err != nil {
+	if err := t.checkColumn(ctx, source, t.declared(target)); err != nil {
 		return err
 	}
 	switch {
@@ -185,30 +185,41 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	return err
 }
 
-// checkColumn scans the page headers of a column.
-func (t *parquetTable) checkColumn(source *parquet.Column) error {
-	check := pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: t.rd.opts.pageBytes()}
+// checkColumn scans the pages of a column, which errors call by name.
+func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string) error {
+	page := t.rd.opts.pageBytes()
+	if c := source.Compression(); c != nil && !readable(c.CompressionCodec()) {
+		return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name, c.CompressionCodec()),
+			Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+	}
+	check := pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: page, body: newPageBody(source, page)}
+	defer check.body.close()
 	for _, g := range t.file.Metadata().RowGroups {
 		if source.Index() >= len(g.Columns) {
 			return damagedParquet(t.rd.path)
 		}
-		if err := check.chunk(&g.Columns[source.Index()].MetaData, g.NumRows); err != nil {
+		if err := check.chunk(ctx, &g.Columns[source.Index()].MetaData, g.NumRows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// declared is the name under which the schema knows a column.
+func (t *parquetTable) declared(target int) string {
+	if target == unitField {
+		return t.rd.schema.Unit
+	}
+	return t.rd.schema.Columns[target].Name
+}
+
 // unsupported names a declared column and the type the file gives it.
 func (t *parquetTable) unsupported(source *parquet.Column, target int) error {
-	name, typ := t.rd.schema.Unit, "a list or group"
-	if target != unitField {
-		name = t.rd.schema.Columns[target].Name
-	}
+	typ := "a list or group"
 	if source.Leaf() && source.MaxRepetitionLevel() == 0 {
 		typ = source.Type().String()
 	}
-	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %s, which is not supported", name, typ),
+	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %s, which is not supported", t.declared(target), typ),
 		Hint: "store it as a number, a boolean or a string", Err: ErrColumnType}
 }
 

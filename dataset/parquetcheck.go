@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -14,16 +15,17 @@ import (
 // looks. A few bytes can so ask for more memory than there is, which ends a Go
 // process without a word. Therefore the footer and the page headers are scanned
 // first: no list is longer than the bytes that are left, no page than its column,
-// and no page expands beyond maxPage by its own account.
+// and no page expands beyond maxPage by its own account. That each page then holds
+// what its header says is looked at in parquetpage.go.
 
 // The public limits of a page, as its header states its size before compression,
 // of a footer's groups, which the library visits by recursion, and of a decimal.
 // Writers aim at one page a megabyte.
 const (
-	maxPage       = 1 << 28 // bytes
-	maxPageValues = 1 << 25
-	maxGroups     = 1 << 16
-	maxDecimal    = 32 // bytes
+	maxPage    = 1 << 28 // bytes
+	pageValue  = 8       // bytes of a page for each value that it may have
+	maxGroups  = 1 << 16
+	maxDecimal = 32 // bytes
 )
 
 // checkFooter scans the footer of a file of the given size.
@@ -58,6 +60,12 @@ type pageSizes struct {
 	values               int64
 	kinds                int // of page that it describes: one, or none for an index
 	dictionary           bool
+
+	encoding, levelEncoding format.Encoding
+
+	version2                      bool
+	stored                        bool // version 2: the values are not compressed
+	nulls, definition, repetition int64
 }
 
 // pageCheck checks the column chunks of one column that holds one value a row.
@@ -67,10 +75,11 @@ type pageCheck struct {
 	size  int64
 	width int64 // of a value in a dictionary, at least
 	page  int64 // maxPage; tests make it smaller
+	body  *pageBody
 }
 
-// chunk scans the page headers of a column chunk.
-func (c pageCheck) chunk(meta *format.ColumnMetaData, rows int64) error {
+// chunk scans the pages of a column chunk.
+func (c pageCheck) chunk(ctx context.Context, meta *format.ColumnMetaData, rows int64) error {
 	at, size := meta.DataPageOffset, meta.TotalCompressedSize
 	if meta.DictionaryPageOffset != 0 {
 		at = meta.DictionaryPageOffset
@@ -79,6 +88,9 @@ func (c pageCheck) chunk(meta *format.ColumnMetaData, rows int64) error {
 		return damagedParquet(c.path)
 	}
 	for end := at + size; at < end; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		head, n, ok := c.header(at, end)
 		if !ok {
 			return damagedParquet(c.path)
@@ -89,15 +101,26 @@ func (c pageCheck) chunk(meta *format.ColumnMetaData, rows int64) error {
 		case head.compressed < 0, head.compressed > end-at, head.expanded < 0, head.values < 0,
 			head.dictionary && head.values > bytes/c.width, !head.dictionary && head.values > rows:
 			return damagedParquet(c.path)
-		case head.expanded > c.page, head.values > maxPageValues:
-			return &FileError{Path: c.path, Msg: fmt.Sprintf("holds a page of more than %d bytes or %d values", c.page, maxPageValues),
-				Hint: "write it again with smaller pages", Err: ErrTooLarge}
+		case bytes > c.page, head.values > c.page/pageValue:
+			return c.tooLarge()
 		case !head.dictionary:
 			rows -= head.values
+		}
+		switch err := c.body.check(&head, c.file, at); err {
+		case nil:
+		case errPageLimit:
+			return c.tooLarge()
+		default:
+			return damagedParquet(c.path)
 		}
 		at += head.compressed
 	}
 	return nil
+}
+
+func (c pageCheck) tooLarge() error {
+	return &FileError{Path: c.path, Msg: fmt.Sprintf("holds a page of more than %d bytes or %d values", c.page, c.page/pageValue),
+		Hint: "write it again with smaller pages", Err: ErrTooLarge}
 }
 
 // header reads the page header at an offset and returns its length.
@@ -108,7 +131,7 @@ func (c pageCheck) header(at, end int64) (p pageSizes, n int64, ok bool) {
 			return p, 0, false
 		}
 		p = pageSizes{}
-		s := thriftScan{data: buf, keep: p.field}
+		s := thriftScan{data: buf, keep: p.field, flag: p.flag}
 		if s.fields(0, 0) {
 			return p, int64(s.at), p.kinds <= 1
 		}
@@ -123,6 +146,7 @@ func (c pageCheck) header(at, end int64) (p pageSizes, n int64, ok bool) {
 const (
 	footerSchema   = 2
 	schemaChildren = 5
+	groupChunks    = 1 // in format.RowGroup, the only list at its depth with this number
 
 	pageExpanded   = 2
 	pageCompressed = 3
@@ -130,6 +154,14 @@ const (
 	pageDictionary = 7
 	pageDataV2     = 8
 	pageValues     = 1
+	pageEncoding   = 2 // of versions 1 and of dictionaries
+	pageLevels     = 3
+
+	page2Nulls      = 2
+	page2Encoding   = 4
+	page2Definition = 5
+	page2Repetition = 6
+	page2Compressed = 7
 )
 
 // field takes one number of a page header.
@@ -142,7 +174,34 @@ func (p *pageSizes) field(depth int, outer, inner int16, v int64) {
 	case depth == 1 && inner == pageValues && outer == pageDictionary:
 		p.dictionary, p.values, p.kinds = true, v, p.kinds+1
 	case depth == 1 && inner == pageValues && (outer == pageDataV1 || outer == pageDataV2):
-		p.values, p.kinds = v, p.kinds+1
+		p.values, p.kinds, p.version2 = v, p.kinds+1, outer == pageDataV2
+	case depth == 1 && outer == pageDataV2:
+		p.field2(inner, v)
+	case depth == 1 && inner == pageEncoding && (outer == pageDataV1 || outer == pageDictionary):
+		p.encoding = format.Encoding(v)
+	case depth == 1 && inner == pageLevels && outer == pageDataV1:
+		p.levelEncoding = format.Encoding(v)
+	}
+}
+
+// field2 takes one number of the header of a data page of version 2.
+func (p *pageSizes) field2(inner int16, v int64) {
+	switch inner {
+	case page2Nulls:
+		p.nulls = v
+	case page2Encoding:
+		p.encoding = format.Encoding(v)
+	case page2Definition:
+		p.definition = v
+	case page2Repetition:
+		p.repetition = v
+	}
+}
+
+// flag takes one truth value of a page header.
+func (p *pageSizes) flag(depth int, outer, inner int16, v bool) {
+	if depth == 1 && outer == pageDataV2 && inner == page2Compressed {
+		p.stored = !v
 	}
 }
 
@@ -154,7 +213,13 @@ type thriftScan struct {
 	// keep, if set, is called with each integer: how deep it stands, the number of
 	// the field that holds its struct or list, the number of its own field.
 	keep func(depth int, outer, inner int16, v int64)
+	// flag, if set, is called in the same way with each truth value of a struct.
+	flag func(depth int, outer, inner int16, v bool)
 }
+
+// leastChunk is less than what the description of a column chunk takes, in bytes: the
+// library keeps more than 500 for each.
+const leastChunk = 16
 
 // thriftDepth is how deep structs and lists may nest; six levels are in use.
 const thriftDepth = 24
@@ -186,6 +251,9 @@ func (s *thriftScan) fields(depth int, outer int16) bool {
 		id = int16(next)
 		kind := b & 15
 		if isBool := kind == 1 || kind == 2; isBool { // the value is in the kind
+			if s.flag != nil {
+				s.flag(depth, outer, id, kind == 1)
+			}
 			continue
 		}
 		if !s.value(kind, depth, outer, id) {
@@ -234,7 +302,11 @@ func (s *thriftScan) list(depth int, id int16) bool {
 		return false
 	}
 	for range n {
+		start := s.at
 		if depth >= thriftDepth || !s.value(b&15, depth+1, 0, id) {
+			return false
+		}
+		if depth == 2 && id == groupChunks && s.at-start < leastChunk {
 			return false
 		}
 	}

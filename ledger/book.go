@@ -33,8 +33,11 @@ type Account struct {
 	// Reserved is the sum over runs that have not committed, Committed over those
 	// that have. Both are spent.
 	Reserved, Committed budget.Charge
-	Runs                []RunState
-	Notes               []NoteState
+	// Records is how the first run that said so takes records from the table; all
+	// after it do the same.
+	Records Records
+	Runs    []RunState
+	Notes   []NoteState
 }
 
 // RunState is one run of an account.
@@ -94,6 +97,28 @@ func (a *Account) CheckPublic(public []string) error {
 		}
 	}
 	return nil
+}
+
+// CheckRecords refuses a run that takes other records from the table than an
+// earlier one: it would have other neighbouring tables, as a record of three lines
+// is three records to a run that reads line by line. The error wraps ErrRecords, or
+// ErrInvalid for a way that is none.
+func (a *Account) CheckRecords(r Records) error {
+	switch {
+	case r != RecordsUnstated && r != RecordsLines && r != RecordsQuoted:
+		return fmt.Errorf("%w: %.40q is no way of reading records", ErrInvalid, string(r))
+	case r == RecordsUnstated || a.Records == RecordsUnstated || r == a.Records:
+		return nil
+	}
+	return fmt.Errorf("%w: %s, in earlier runs on data set %q %s", ErrRecords, r.does(), a.Name, a.Records.does())
+}
+
+// does says what a run does with a quoted field.
+func (r Records) does() string {
+	if r == RecordsQuoted {
+		return "a quoted field may hold newlines"
+	}
+	return "every line is a record"
 }
 
 // checkPrivate refuses a list of protected columns that does not suit a relation.
@@ -295,8 +320,14 @@ func (b *Book) reserve(e *Entry) error {
 	if err := a.CheckPublic(r.Public); err != nil {
 		return err
 	}
+	if err := a.CheckRecords(r.Records); err != nil {
+		return err
+	}
 	if err := a.Refuse(r.Charge); err != nil {
 		return err
+	}
+	if a.Records == RecordsUnstated {
+		a.Records = r.Records
 	}
 	b.runs[e.Sequence] = place{slices.Index(b.Datasets, a), len(a.Runs)}
 	a.Reserved = a.Reserved.Plus(r.Charge)

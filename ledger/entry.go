@@ -85,12 +85,26 @@ type Run struct {
 	// records of each the run keeps; absent where that is one record.
 	Unit    string `json:"unit,omitempty"`
 	MaxRows int    `json:"max_rows,omitempty"`
+	// Records says what one record of the table is, where that is a choice of the
+	// run; absent for tables where it is none, and in entries of before it was noted.
+	Records Records `json:"records,omitempty"`
 	// CuratorNotes tells that the run writes exact facts for the data's owner,
 	// which no guarantee covers.
 	CuratorNotes bool          `json:"curator_notes"`
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 }
+
+// Records says how a run takes records from a text file.
+type Records string
+
+// The ways. A line that a quote leaves open is one record, or goes on to the line
+// that closes it.
+const (
+	RecordsUnstated Records = ""       // the file itself says what a record is
+	RecordsLines    Records = "lines"  // every line
+	RecordsQuoted   Records = "quoted" // a quoted field may hold newlines
+)
 
 // A Head names an entry by its place and its hash.
 type Head struct {

@@ -40,6 +40,8 @@ var (
 	ErrPublic = errors.New("ledger: a protected column is public in the run")
 	// ErrUnit: the run does not protect the data set's privacy unit.
 	ErrUnit = errors.New("ledger: privacy units do not mix")
+	// ErrRecords: the run takes other records from the table than earlier runs.
+	ErrRecords = errors.New("ledger: ways of reading records do not mix")
 	// ErrInvalid: a name or a run that no entry can hold.
 	ErrInvalid = errors.New("ledger: invalid entry")
 	// ErrCommitted: the reservation was committed before.
@@ -67,7 +69,7 @@ func InFile(path string, err error) error {
 	}
 	msg := err.Error()
 	for _, sentinel := range []error{
-		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrUnit, ErrInvalid, ErrCommitted,
+		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrUnit, ErrRecords, ErrInvalid, ErrCommitted,
 	} {
 		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
 	}

@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,5 +59,88 @@ func TestDiskFull(t *testing.T) {
 	}
 	if _, err := l.Reserve(t.Context(), childRequest(0)); err != nil {
 		t.Errorf("once there is room: %v", err)
+	}
+}
+
+// nobody is a user without rights to what the superuser made.
+const nobody = 65534
+
+// childReadOnly reads and tries to write without the superuser's rights.
+func childReadOnly() {
+	if err := errors.Join(syscall.Setgid(nobody), syscall.Setuid(nobody)); err != nil {
+		fail(err)
+	}
+	l := At(os.Getenv(childFile), Options{})
+	if _, err := l.Read(context.Background()); err != nil {
+		fail(err)
+	}
+	_, err := l.Reserve(context.Background(), childRequest(0))
+	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+		fail(err)
+	}
+	_, err = At(filepath.Join(filepath.Dir(l.path), "new"), Options{}).Register(context.Background(), "x", total(budget.ZCDP))
+	if !errors.Is(err, ErrUnwritable) || !strings.Contains(err.Error(), "permission denied") {
+		fail(err)
+	}
+	println("refused")
+}
+
+// TestReadOnlyForNobody is TestReadOnlyFolder where the tests run as the superuser,
+// whom no mode stops.
+func TestReadOnlyForNobody(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("TestReadOnlyFolder does without another user")
+	}
+	l := newLedger(t, budget.ZCDP)
+	before, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(l.path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	for dir := filepath.Dir(l.path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { // for nobody to get there
+			t.Fatal(err)
+		}
+	}
+	out, err := child(t, "readonly", l.path, "").CombinedOutput()
+	if err != nil || string(out) != "refused\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+	after, err := os.ReadFile(l.path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file changed, %v", err)
+	}
+}
+
+// TestModeUnderAnyMask: the ledger is its owner's alone, whatever the mask of the
+// process allows, and so is its draft.
+func TestModeUnderAnyMask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	l := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	l.step = func(step string) error {
+		if step != "written" {
+			return nil
+		}
+		drafts, err := filepath.Glob(filepath.Join(filepath.Dir(l.path), draftPrefix+"*"))
+		if err != nil || len(drafts) != 1 {
+			t.Errorf("drafts %q, %v", drafts, err)
+		}
+		for _, d := range drafts {
+			if info, err := os.Stat(d); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("the draft: %v, %v", info, err)
+			}
+		}
+		return nil
+	}
+	if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(l.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
 	}
 }

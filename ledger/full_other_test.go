@@ -3,3 +3,5 @@
 package ledger
 
 func childFull() {}
+
+func childReadOnly() {}

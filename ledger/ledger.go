@@ -79,6 +79,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 		Name: name, Relation: total.Relation.String(), Private: private, Unit: total.Unit, Epsilon: total.Epsilon, Delta: total.Delta,
 		BlackBox: total.BlackBox, Currency: total.Currency.String(), Limit: limit,
 	}
+	l.sweep()
 	if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
 		head, err := l.found(d)
 		if !errors.Is(err, fs.ErrExist) {
@@ -188,6 +189,8 @@ type Request struct {
 	// Public lists the columns that the run reads and does not protect, the target
 	// among them, under budget.SubstitutePrivateColumns.
 	Public []string
+	// Records says what one record of the table is, where that is a choice.
+	Records Records
 }
 
 // A Reservation is a run that was admitted. It is spent, whether it is committed
@@ -202,6 +205,7 @@ type Reservation struct {
 // would cross the total. No row may be read before it returns, and nothing may be
 // released if it returns an error.
 func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
+	l.sweep()
 	out := &Reservation{ledger: l}
 	t := r.Plan.Target()
 	head, err := l.append(ctx, func(b *Book) (*Entry, error) {
@@ -216,13 +220,16 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err := a.CheckPublic(public); err != nil {
 			return nil, err
 		}
+		if err := a.CheckRecords(r.Records); err != nil {
+			return nil, err
+		}
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
 		run := &Run{
 			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
-			CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
+			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
 	})

@@ -482,3 +482,66 @@ func TestPublicColumns(t *testing.T) {
 		t.Errorf("public columns under add-remove: %v", err)
 	}
 }
+
+// TestRecords: the first run that says what a record is fixes it for the data set.
+func TestRecords(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	for i, c := range []struct {
+		records Records
+		want    error
+	}{
+		{RecordsUnstated, nil}, {RecordsQuoted, nil}, {RecordsLines, ErrRecords}, {RecordsUnstated, nil}, {RecordsQuoted, nil}, {"words", ErrInvalid},
+	} {
+		r := request(t, .1)
+		r.Records = c.records
+		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+			t.Errorf("run %d: %v, want %v", i, err, c.want)
+		}
+	}
+	if a := account(t, l, "houses"); a.Records != RecordsQuoted || len(a.Runs) != 4 {
+		t.Errorf("%+v", a)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Register(t.Context(), "trees", total(budget.ZCDP)); err != nil { // a choice of its own
+		t.Fatal(err)
+	}
+	r := request(t, .1)
+	r.Dataset, r.Records = "trees", RecordsLines
+	if _, err := l.Reserve(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGoldenLedger: a ledger written before runs noted how they read records holds,
+// and takes in runs that do.
+func TestGoldenLedger(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	head := Head{7, "01dcd5f93217fa88cc8ed88c4b9f56a6d32359b7f29b0fe2e15ada2620d3f5b2"}
+	b, err := l.Verify(t.Context(), head)
+	if err != nil || b.Head() != head || len(b.Datasets) != 2 || len(b.Datasets[0].Runs) != 2 || !cmp.Equal(b.Datasets[1].Private, []string{"income", "debt"}) {
+		t.Fatalf("%v, %v", b, err)
+	}
+	for _, c := range []struct {
+		records Records
+		want    error
+	}{{RecordsLines, nil}, {RecordsQuoted, ErrRecords}} {
+		r := request(t, .1)
+		r.Records = c.records
+		if _, err := l.Reserve(t.Context(), r); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.records, err, c.want)
+		}
+	}
+	if _, err := l.Verify(t.Context(), head); err != nil {
+		t.Error(err)
+	}
+}

@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		childCrash()
 	case "full":
 		childFull()
+	case "readonly":
+		childReadOnly()
 	}
 }
 
@@ -292,6 +294,9 @@ func TestKilledAtEveryStep(t *testing.T) {
 		}
 		if _, err := l.Register(t.Context(), "houses", total(budget.ZCDP)); err != nil && !exists || exists && !errors.Is(err, ErrExists) {
 			t.Errorf("again after %s: %v", step, err)
+		}
+		if left, err := os.ReadDir(filepath.Dir(l.path)); err != nil || len(left) != 1 {
+			t.Errorf("left after %s and the next command: %v, %v", step, left, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/stage"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
@@ -165,17 +166,27 @@ func put(tx *bolt.Tx, sequence int64, data []byte) error {
 	return top.Put(headKey(), []byte(hashOf(data)))
 }
 
+// The draft of a new ledger is draftName in a folder of its own.
+const (
+	draftPrefix = ".dptrain-ledger-"
+	draftName   = "ledger"
+)
+
+// sweep clears away drafts of processes that were killed.
+func (l *Ledger) sweep() {
+	stage.Sweep(filepath.Dir(l.path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(draftName) })
+}
+
 // create makes a new ledger that holds the given entries. It appears under its
 // name complete, or not at all, and replaces nothing: fs.ErrExist.
 func (l *Ledger) create(list []*Entry) (head Head, err error) {
 	dir := filepath.Dir(l.path)
-	f, err := os.CreateTemp(dir, ".dptrain-ledger-") // mode 0600
+	temp, err := stage.Make(dir, draftPrefix)
 	if err != nil {
 		return Head{}, unwritable(err)
 	}
-	temporary := f.Name()
-	defer os.Remove(temporary)
-	f.Close()
+	defer temp.Close()
+	temporary := filepath.Join(temp.Path, draftName)
 	db, err := bolt.Open(temporary, 0o600, &bolt.Options{PageSize: pageSize})
 	if err != nil {
 		return Head{}, unwritable(err)

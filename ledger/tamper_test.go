@@ -213,7 +213,13 @@ func TestMadeUpEntries(t *testing.T) {
 		"keys of two kinds":       func(l []*Entry) { l[3].Run = l[2].Run },
 		"a second beginning":      func(l []*Entry) { l[3].Kind, l[3].Format = KindOpen, Format },
 		"a data set twice":        func(l []*Entry) { l[3] = &Entry{Kind: KindRegister, Dataset: l[1].Dataset, Date: l[0].Date} },
-		"no date":                 func(l []*Entry) { l[2].Date = "yesterday" },
+		"records of no kind":      func(l []*Entry) { r := *l[2].Run; r.Records = "words"; l[2].Run = &r },
+		"records of two kinds": func(l []*Entry) {
+			r, q := *l[2].Run, *l[4].Run
+			r.Records, q.Records = RecordsLines, RecordsQuoted
+			l[2].Run, l[4].Run = &r, &q
+		},
+		"no date": func(l []*Entry) { l[2].Date = "yesterday" },
 	}
 	for name, edit := range edits {
 		list, _, _ := chainOf(t, 8)

@@ -35,6 +35,8 @@ type Winner[T any] struct {
 // is no selection is [ErrUnknownLeaf], one that was begun before [ErrSpent], and
 // one inside a try [ErrTry]. An error of try ends the selection and is returned.
 //
+// In a session of [NewRehearsal], which sees no records, every candidate is tried once.
+//
 // # Why it is private
 //
 // A try is a run of one mechanism Q: a candidate, its releases, its result with the
@@ -102,6 +104,9 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 		return 0, nil, fmt.Errorf("%w: the selection %q", ErrSpent, path)
 	}
 	s.core.tries[path] = true
+	if s.core.rehearsal() {
+		return len(candidates), candidates, nil
+	}
 	return s.core.tap.runs(path, newStream(derive(s.core.key, "tries", path, 0)).tries(law)), candidates, nil
 }
 
@@ -110,8 +115,11 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
 	path := s.join(name)
 	c := newCore(s.core.priced)
-	c.key, c.tap, c.try = derive(s.core.key, "try", path, uint64(i)), s.core.tap, i
+	c.key, c.tap, c.try, c.narrow = derive(s.core.key, "try", path, uint64(i)), s.core.tap, i, s.core.narrow
 	j := int(newStream(derive(c.key, "candidate", path, 0)).below(uint64(len(candidates))))
+	if c.rehearsal() {
+		j = i - 1
+	}
 	c.within = path + "/" + candidates[j]
 	return &Session{core: c, path: c.within}, j
 }

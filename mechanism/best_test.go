@@ -306,3 +306,20 @@ func ExampleBest() {
 	fmt.Println(w.Result == []string{"coarse", "fine"}[w.Candidate], w.Score, err)
 	// Output: true 1 <nil>
 }
+
+// TestBestRehearsal: a rehearsal tries every candidate once.
+func TestBestRehearsal(t *testing.T) {
+	s := searching(t, runsOf(t, 1.01), 0)
+	r, err := NewRehearsal(s.core.priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tried []int
+	_, err = Best(r, "train", func(c int, s *Session) (int, float64, error) {
+		tried = append(tried, c)
+		return 0, 0, nil
+	})
+	if err != nil || !reflect.DeepEqual(tried, []int{0, 1}) {
+		t.Errorf("tried %v: %v", tried, err)
+	}
+}

@@ -173,7 +173,7 @@ func TukeyDepth(s *Session, name string, x Bounded[Cloud]) (point Public[[]float
 	}
 	// h has sensitivity 1, that is hUnits of the noise grid. Rounding the scale
 	// up lowers e1; the threshold is that of the rounded scale, rounded up.
-	scale, err := scaleUp(up(hUnits / (checkShare * t.law.Epsilon)))
+	scale, err := s.scaleUp(up(hUnits / (checkShare * t.law.Epsilon)))
 	if err != nil {
 		return point, false, fmt.Errorf("%w: %q", err, t.path)
 	}

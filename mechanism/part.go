@@ -43,7 +43,7 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	sigma, err := scaleUp(up(x.sens * math.Sqrt(float64(parts)) / t.law.Mu))
+	sigma, err := s.scaleUp(up(x.sens * math.Sqrt(float64(parts)) / t.law.Mu))
 	if err != nil {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}

@@ -78,7 +78,7 @@ func (s *Session) takeGaussian(name string, draw int, sens float64, n int) (tick
 	}
 	// mu = sensitivity/sigma, so sigma = sensitivity/mu; rounding sigma up only
 	// lowers mu.
-	sigma, err := scaleUp(up(sens / t.law.Mu))
+	sigma, err := s.scaleUp(up(sens / t.law.Mu))
 	if err != nil {
 		return ticket{}, 0, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -99,7 +99,7 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 	if err != nil {
 		return Public[float64]{}, err
 	}
-	b, err := scaleUp(up(x.sens / t.law.Epsilon))
+	b, err := s.scaleUp(up(x.sens / t.law.Epsilon))
 	if err != nil {
 		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}

@@ -45,6 +45,7 @@ type Session struct {
 
 type core struct {
 	priced *budget.Priced
+	narrow float64 // how many times smaller than the limit a noise must be; 1 but in a rehearsal
 	key    [keySize]byte
 
 	mu     sync.Mutex
@@ -63,7 +64,7 @@ type core struct {
 }
 
 func newCore(p *budget.Priced) *core {
-	return &core{priced: p, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}}
+	return &core{priced: p, narrow: 1, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}}
 }
 
 // An Event describes one leaf after the run: what was released, under which
@@ -85,6 +86,28 @@ func NewSession(p *budget.Priced) (*Session, error) {
 	}
 	return &Session{core: c, path: p.Tree().Name}, nil
 }
+
+// rehearsalMargin is by how much the scale of a draw may depend on what was released
+// before it without leaving the grid where it did not in a rehearsal. A draw that is
+// spent in parts is the case: their scale is the root of their number larger.
+const rehearsalMargin = 1 << 4
+
+// NewRehearsal opens a session in which a run is rehearsed before it is carried out,
+// on a table without records: sensitivities depend on public facts and earlier
+// releases only, so a scale that leaves the integer grid does so in the rehearsal
+// too. It refuses with [ErrScale] a noise that would come within a factor of 2^4 of
+// the limit, for what earlier releases can make larger. (The width of a choice is a
+// constant of its statistic.)
+func NewRehearsal(p *budget.Priced) (*Session, error) {
+	s, err := NewSession(p)
+	if err == nil {
+		s.core.narrow = rehearsalMargin
+	}
+	return s, err
+}
+
+// rehearsal reports whether the session is one of [NewRehearsal].
+func (c *core) rehearsal() bool { return c.narrow != 1 }
 
 // Sub returns the session of the node with the given name below this one.
 func (s *Session) Sub(name string) *Session {
@@ -171,7 +194,9 @@ func (s *Session) note(t ticket, sensitivity, scale float64) {
 }
 
 // scaleUp returns the smallest integer scale not below x, or ErrScale.
-func scaleUp(x float64) (uint64, error) { return scaleWithin(x, maxScale) }
+func (s *Session) scaleUp(x float64) (uint64, error) {
+	return scaleWithin(x, maxScale/s.core.narrow)
+}
 
 // scaleWithin is scaleUp with another limit, below 2^63.
 func scaleWithin(x, most float64) (uint64, error) {

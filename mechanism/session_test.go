@@ -182,3 +182,41 @@ func TestCoins(t *testing.T) {
 		t.Errorf("%v heads at p=.1, %v agreements of two coins, of %d", heads, same, n)
 	}
 }
+
+// TestRehearsalMargin: a rehearsal refuses noise within 2^4 of the grid's limit that a
+// run may still draw, and a choice at the run's own limit.
+func TestRehearsalMargin(t *testing.T) {
+	plan, err := budget.Calibrate(budget.Seq("run",
+		budget.FixedLeaf("sum", budget.Law{Kind: budget.Gaussian, Mu: 1, Draws: 1}),
+		budget.FixedLeaf("one", budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}),
+		budget.FixedLeaf("pick", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: 1})), budget.Target{Epsilon: 20, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sens           float64
+		rehearsal, run bool
+	}{{maxScale / 32, true, true}, {maxScale / 8, false, true}, {maxScale * 2, false, false}} {
+		for _, rehearsal := range []bool{true, false} {
+			open, want := NewSession, c.run
+			if rehearsal {
+				open, want = NewRehearsal, c.rehearsal
+			}
+			s, err := open(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err1 := Gaussian(s, "sum", Bounded[Vector]{Vector{0}, L2, c.sens, 1})
+			_, err2 := Laplace(s, "one", 0, Bounded[int64]{0, Absolute, c.sens, 1})
+			_, err3 := Choose(s, "pick", 0, Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1})
+			for _, err := range []error{err1, err2} {
+				if (err == nil) != want || err != nil && !errors.Is(err, ErrScale) {
+					t.Errorf("sensitivity %g, rehearsal %v: %v", c.sens, rehearsal, err)
+				}
+			}
+			if err3 != nil {
+				t.Error(err3)
+			}
+		}
+	}
+}

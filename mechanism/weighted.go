@@ -32,7 +32,7 @@ func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, dev
 	noise := x.sens / t.law.Mu
 	out, scales := make(Vector, len(x.value.Values)), make([]float64, len(x.value.Values))
 	for k, v := range x.value.Values {
-		sigma, err := scaleUp(up(noise / x.value.Weights[k]))
+		sigma, err := s.scaleUp(up(noise / x.value.Weights[k]))
 		if err != nil {
 			return none, none, fmt.Errorf("%w: %q", err, t.path)
 		}

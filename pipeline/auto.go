@@ -104,6 +104,9 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 		return branch{}, nil, err
 	}
 	b := p.pick(low)
+	if p.forced != nil {
+		b = *p.forced
+	}
 	return b, s.Sub(b.name), nil
 }
 

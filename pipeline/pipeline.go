@@ -117,6 +117,7 @@ type Plan struct {
 	tries     []*Plan // of the candidates of a search; branches is then empty
 	columns   []int   // candidate features and then the target, as schema columns
 	records   int
+	forced    *branch // in a rehearsal: the branch to take
 }
 
 // The names of the plan's nodes. They are part of report.json.

@@ -339,3 +339,12 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestNearest(t *testing.T) {
+	names := []string{"Income", "debt", "y"}
+	for word, want := range map[string]string{"incmoe": "Income", " INCOME": "Income", "dept": "debt", "salary": "", "z": "", "Y": "y"} {
+		if got, ok := Nearest(word, names); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", word, got, ok)
+		}
+	}
+}

@@ -119,6 +119,26 @@ func nearest(word string, names []string) (string, bool) {
 	return best, best != ""
 }
 
+// Nearest returns the name that word may be a misspelling of: it differs in letter case
+// only, or by at most two edits (an insertion, a deletion, another letter, two letters
+// exchanged) and fewer than half of the name's letters. ok is false if there is none.
+func Nearest(word string, names []string) (name string, ok bool) {
+	lower := make([]string, len(names))
+	for i, n := range names {
+		lower[i] = strings.ToLower(strings.TrimSpace(n))
+	}
+	best, ok := nearest(strings.TrimSpace(word), lower)
+	if !ok {
+		return "", false
+	}
+	for i, n := range lower {
+		if strings.EqualFold(n, best) {
+			return names[i], true
+		}
+	}
+	return "", false
+}
+
 // editDistance is the Damerau-Levenshtein distance (adjacent transpositions
 // count one; the restricted form), or limit if it is not smaller.
 func editDistance(a, b string, limit int) int {

@@ -130,6 +130,9 @@ func (f *Folder) steps(files Files) []step {
 		sync(CuratorDir))
 }
 
+// oldPrefix begins the name of a folder that was moved aside.
+const oldPrefix = "old-"
+
 // errNoExchange: two folders cannot change places in one step here.
 var errNoExchange = errors.New("no exchange")
 
@@ -165,8 +168,8 @@ func (f *Folder) put(fresh, final string) (undo func() error, err error) {
 	if err == nil || !errors.Is(err, errNoExchange) {
 		return func() error { return f.exchange(final, fresh) }, err
 	}
-	old := filepath.Join(f.stage, "old-"+name)
-	if err := f.move("rename to old-"+name, func() error { return os.Rename(final, old) }); err != nil {
+	old := filepath.Join(f.stage, oldPrefix+name)
+	if err := f.move("rename to "+oldPrefix+name, func() error { return os.Rename(final, old) }); err != nil {
 		return nil, err
 	}
 	err = f.move("rename to "+name, func() error { return os.Rename(fresh, final) })

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/stage"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -87,6 +88,7 @@ type Folder struct {
 	dir   string // symbolic links resolved
 	given string // as the caller named it
 	stage string // temporary folder in dir
+	temp  *stage.Dir
 	made  []string
 	force bool
 
@@ -97,8 +99,9 @@ type Folder struct {
 // Prepare takes the folder dir for the results of a run. It makes dir where it
 // does not exist, and refuses one that holds results already ([ErrExists], unless
 // force), one whose release/ or curator/ is not dptrain's ([ErrForeign]) and one
-// that cannot be written to ([ErrUnwritable]). All are a [*DirError]. Close takes
-// back what Prepare made.
+// that cannot be written to ([ErrUnwritable]). All are a [*DirError]. Before it looks,
+// it clears away what runs left there that were killed. Close takes back what Prepare
+// made.
 func Prepare(dir string, force bool) (*Folder, error) {
 	f := &Folder{given: filepath.Clean(dir), force: force}
 	if err := f.open(f.free); err != nil {
@@ -116,12 +119,14 @@ func (f *Folder) open(free func() error) (err error) {
 	if f.dir, err = filepath.EvalSymlinks(f.given); err != nil {
 		return unwritable(f.given, err)
 	}
+	sweep(f.dir)
 	if err := free(); err != nil {
 		return err
 	}
-	if f.stage, err = os.MkdirTemp(f.dir, ".dptrain-"); err != nil {
+	if f.temp, err = stage.Make(f.dir, stagePrefix); err != nil {
 		return unwritable(f.given, err)
 	}
+	f.stage = f.temp.Path
 	return nil
 }
 
@@ -130,7 +135,7 @@ func (f *Folder) open(free func() error) (err error) {
 func (f *Folder) Close() error {
 	var errs []error
 	if f.stage != "" {
-		errs = append(errs, os.RemoveAll(f.stage))
+		errs = append(errs, f.temp.Close())
 		f.stage = ""
 	}
 	for _, dir := range slices.Backward(f.made) {

@@ -103,3 +103,27 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestModesUnderAnyMask: the curator's notes are their owner's alone, whatever the mask
+// of the process allows, and so is everything before it is in place.
+func TestModesUnderAnyMask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	folder := t.TempDir()
+	f, err := Prepare(folder, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.step = func(name string) error {
+		if info, err := os.Stat(f.stage); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("before %q: %v, %v", name, info, err)
+		}
+		return nil
+	}
+	if err := f.Commit(t.Context(), numbered(1)); err != nil {
+		t.Fatal(err)
+	}
+	got := modes(tree(t, folder))
+	if got["curator"] != "drwx------" || got["curator/run.json"] != "-rw-------" {
+		t.Errorf("%v", got)
+	}
+}

@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/filelock"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -191,6 +193,7 @@ func TestKilledAtRandom(t *testing.T) {
 	if err := Write(t.Context(), folder, numbered(last+1), true); err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != last+1 {
 		t.Errorf("the run after the kills: %v", err)
 	}
+	nothingLeft(t, folder)
 	t.Logf("%d kills, %d runs written, %d kills let a run through before", *kills, last, moved)
 }
 
@@ -230,13 +233,81 @@ func TestKilledAtEveryStep(t *testing.T) {
 				if got := runOf(t, at); got != want {
 					t.Errorf("%skilled at %q: run %d, want %d", without, step, got, want)
 				}
+				if old {
+					if _, err := Prepare(folder, false); !errors.Is(err, ErrExists) || runOf(t, filepath.Join(folder, ReleaseDir)) != want {
+						t.Errorf("%skilled at %q: a run without force: %v", without, step, err)
+					}
+				}
 				if err := Write(t.Context(), folder, numbered(3), true); err != nil || runOf(t, filepath.Join(folder, ReleaseDir)) != 3 {
 					t.Errorf("the next run: %v", err)
 				}
+				nothingLeft(t, folder)
 			}
 		}
 	}
 	t.Logf("%d kills", killed)
+}
+
+// nothingLeft expects no temporary folder, and nothing else that a run does not leave.
+func nothingLeft(t *testing.T, folder string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("after the next run: %v, %v", entries, err)
+	}
+}
+
+// TestStaleFoldersOfOthers: a run clears away what a dead run left, and neither what
+// a live one needs nor what a user put there.
+func TestStaleFoldersOfOthers(t *testing.T) {
+	folder := t.TempDir()
+	live, err := Prepare(folder, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	keep := filepath.Join(folder, stagePrefix+"77", "notes.txt")
+	dead := filepath.Join(folder, stagePrefix+"88", CuratorDir)
+	outside := filepath.Join(t.TempDir(), "report.json")
+	for _, dir := range []string{filepath.Dir(keep), dead, filepath.Join(folder, stagePrefix+"99")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{keep, filepath.Join(dead, "run.json"), outside} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(folder, stagePrefix+"99", ReleaseDir)); err != nil { // release/ was a link
+		t.Fatal(err)
+	}
+	if err := Write(t.Context(), folder, numbered(1), false); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, ".dptrain-*"))
+	if err != nil || !canLock(t, folder) {
+		t.Skip("no locks here")
+	}
+	if len(left) != 2 || !slices.Contains(left, filepath.Dir(keep)) || !slices.Contains(left, live.stage) {
+		t.Errorf("left: %q", left)
+	}
+	for _, path := range []string{keep, outside} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func canLock(t *testing.T, folder string) bool {
+	t.Helper()
+	f, err := os.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, _ := filelock.Lock(f)
+	return got
 }
 
 // childRace writes its run without force, as soon as the file go is there, and says

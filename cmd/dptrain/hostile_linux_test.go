@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"os/signal"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,9 @@ data:
     secret.csv: {lower: 0, upper: 5}
 privacy: {epsilon: 1}
 `)
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
 	for _, tt := range []struct {
 		args string
 		want []string
@@ -73,6 +77,7 @@ privacy: {epsilon: 1}
 		{"check recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"plan recipe.yaml", []string{"line.csv", "recipe.yaml"}},
 		{"fit recipe.yaml", []string{"line.csv", "recipe.yaml"}},
+		{"fit recipe.yaml --out second --ledger my.ledger --dataset houses", []string{"line.csv", "my.ledger", "recipe.yaml"}},
 		{"report out", nil},
 		{"predict out/release/model.json line.csv", []string{"line.csv"}},
 		{"report out --registry", nil},
@@ -82,7 +87,7 @@ privacy: {epsilon: 1}
 				t.Fatalf("%s: %+v", tt.args, got)
 			}
 		})
-		got = slices.DeleteFunc(got, func(name string) bool { return name == "out" })
+		got = slices.DeleteFunc(got, func(name string) bool { return name == "out" || name == "second" })
 		if diff := cmp.Diff(append([]string{}, tt.want...), append([]string{}, got...)); diff != "" {
 			t.Errorf("%s opened (-want +got):\n%s", tt.args, diff)
 		}
@@ -90,4 +95,59 @@ privacy: {epsilon: 1}
 	if !strings.Contains(read(t, "out/release/model.json"), "secret.yaml") {
 		t.Error("the model does not name the other files")
 	}
+}
+
+// full lets no file of this process grow beyond some bytes, as on a full disk, until
+// it is called off.
+func full(t *testing.T, size uint64) (off func()) {
+	t.Helper()
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(unix.SIGXFSZ)
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		signal.Reset(unix.SIGXFSZ)
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &old); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDiskFullAfterTheLedger: a run whose results do not fit on the disk stays spent,
+// says why, leaves nothing behind, and goes through once there is room.
+func TestDiskFullAfterTheLedger(t *testing.T) {
+	withLedger(t)
+	args := ledgerArgs("fit", ".4")
+	var stdout, stderr strings.Builder
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	off := func() {}
+	a.onStage = func(stage string) {
+		if stage == "write" {
+			off = full(t, 100)
+		}
+	}
+	code := a.run(t.Context(), args)
+	off()
+	if code != exitUsage || stdout.String() != "" || !strings.Contains(stderr.String(), "out/release/report.json: cannot be written: file too large") {
+		t.Errorf("%d, %s%s", code, stdout.String(), stderr.String())
+	}
+	onlyFiles(t, "line.csv", "my.ledger")
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "committed\n") != 1 {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, args...); got.code != exitOK {
+		t.Errorf("once there is room: %+v", got)
+	}
+	write(t, "old.csv", "old")
+	off = full(t, 100)
+	got := dptrain(t, "predict", "out/release/model.json", "line.csv", "-o", "old.csv")
+	off()
+	if got.code != exitUsage || !strings.Contains(got.stderr, "old.csv cannot be written: file too large") || read(t, "old.csv") != "old" {
+		t.Errorf("%+v", got)
+	}
+	onlyFiles(t, "line.csv", "my.ledger", "old.csv", "out")
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/stage"
 )
 
 // keep reads the whole file into memory, because it is needed twice. A Parquet
@@ -168,7 +169,11 @@ func (in *input) records() (*dataset.Text, error) {
 	return dataset.NewText(bytes.NewReader(in.kept), in.path, dataset.ReadOptions{MultilineQuotes: in.multiline})
 }
 
-// writeOutput writes a file under a temporary name and renames it.
+// draftPrefix begins the names of the temporary folders of output files.
+const draftPrefix = ".dptrain-out-"
+
+// writeOutput writes a file under a temporary name and renames it. Drafts of the same
+// file that killed processes left are removed.
 func writeOutput(path string, write func(io.Writer) error) error {
 	fail := func(err error) error {
 		var pe *fs.PathError
@@ -183,12 +188,13 @@ func writeOutput(path string, write func(io.Writer) error) error {
 		}
 		return usagef("%s cannot be written: %w", path, err)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".dptrain-")
+	stage.Sweep(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
+	dir, err := stage.Make(filepath.Dir(path), draftPrefix)
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(dir)
-	draft := filepath.Join(dir, filepath.Base(path))
+	defer dir.Close()
+	draft := filepath.Join(dir.Path, filepath.Base(path))
 	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return fail(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -60,6 +61,7 @@ type job struct {
 	table  string            // path of the table
 	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
+	header []string          // of the table; set by prepare
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All
@@ -180,11 +182,15 @@ func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	j.header = header
 	p, err := j.pipeline(header)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan, err := price(p)
+	if err == nil {
+		err = p.Rehearse(context.Background(), plan)
+	}
 	return p, plan, err
 }
 

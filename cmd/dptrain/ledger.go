@@ -290,6 +290,7 @@ func accountText(acc *ledger.Account) string {
 		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
+		recordsText(acc.Records) +
 		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc))
 	if len(acc.Runs) == 0 {
 		return s
@@ -306,6 +307,14 @@ func accountText(acc *ledger.Account) string {
 		t.AppendRow(table.Row{r.Sequence, r.Date, printable(r.Method), printable(r.Target), digits(r.Epsilon), digits(r.Delta), show(r.Charge), state})
 	}
 	return s + "\n" + t.Render() + "\n"
+}
+
+// recordsText says how runs on a data set read records, where that is not line by line.
+func recordsText(r ledger.Records) string {
+	if r != ledger.RecordsQuoted {
+		return ""
+	}
+	return report.Paragraph("Records", "a quoted field may hold newlines (data.multiline_quotes), in every run")
 }
 
 // hidden names a relation, and the columns that it hides where they are listed.

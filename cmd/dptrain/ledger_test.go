@@ -349,3 +349,91 @@ func TestLedgerOfColumns(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLedgerOfRecords: all runs on a data set take the same lines as one record.
+func TestLedgerOfRecords(t *testing.T) {
+	withLedger(t)
+	recipe := func(name, quotes string) {
+		write(t, name, "data: {path: line.csv, target: y, multiline_quotes: "+quotes+"}\nprivacy: {epsilon: .3}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: out-"+quotes+"}\n")
+	}
+	recipe("a.yaml", "true")
+	recipe("b.yaml", "false")
+	if got := dptrain(t, "fit", "a.yaml"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	for _, verb := range []string{"plan", "fit"} {
+		got := dptrain(t, verb, "b.yaml")
+		if got.code != exitLedger || !strings.Contains(got.stderr, `every line is a record, in earlier runs on data set "houses" a quoted field may hold newlines; set data.multiline_quotes`) {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "plan", "a.yaml"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); got.code != exitOK || strings.Count(got.stdout, "committed\n") != 1 || !strings.Contains(got.stdout, "Records") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLedgerMisspelt: a protected name that the table does not have is a warning, and
+// a run that uses a column of nearly that name as public is refused.
+func TestLedgerMisspelt(t *testing.T) {
+	chdir(t)
+	write(t, "money.csv", "income,debt,home,y\n1,2,1,3\n2,1,2,4\n3,5,1,1\n")
+	recipe := func(name, columns string) {
+		write(t, name, "data:\n  path: money.csv\n  target: y\n"+columns+
+			"privacy: {epsilon: .5, relation: substitute-private-columns}\nledger: {path: my.ledger, dataset: x}\noutput: {dir: "+name+"-out}\n")
+	}
+	recipe("open.yaml", "  columns: {debt: {private: true}}\n")
+	recipe("both.yaml", "  columns: {debt: {private: true}, income: {private: true}}\n")
+	recipe("less.yaml", "  columns: {debt: {private: true}}\n  exclude: [income]\n")
+	for dataset, private := range map[string]string{"typo": "debt,incmoe", "case": "debt,Income", "far": "debt,salary", "right": "debt"} {
+		got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", dataset, "--epsilon", "9", "--relation", "substitute-private-columns", "--private", private)
+		if got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for _, c := range []struct {
+		recipe, dataset string
+		code            int
+		warns           bool
+	}{
+		{"open.yaml", "typo", exitLedger, false}, {"open.yaml", "case", exitLedger, false},
+		{"both.yaml", "typo", exitOK, true}, {"less.yaml", "typo", exitOK, true},
+		{"open.yaml", "far", exitOK, true}, {"open.yaml", "right", exitOK, false},
+	} {
+		for _, verb := range []string{"plan", "fit"} {
+			args := []string{verb, c.recipe, "--dataset", c.dataset}
+			if verb == "fit" {
+				args = append(args, "--out", c.recipe+c.dataset)
+			}
+			got := dptrain(t, args...)
+			if got.code != c.code || strings.Contains(got.stdout, "which the table does not have") != c.warns ||
+				c.code != exitOK && !strings.Contains(strings.ReplaceAll(got.stderr, "\n", " "), `the run uses "income" as public; if the registration misspells it`) {
+				t.Errorf("%v: %+v", args, got)
+			}
+			if verb == "fit" && c.warns && !strings.Contains(read(t, c.recipe+c.dataset+"/release/report.json"), `"protected-absent"`) {
+				t.Errorf("%v: no warning in the report", args)
+			}
+		}
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "committed\n") != 4 || strings.Contains(got.stdout, "reserved\n") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTooSmallForTheGrid: a budget so small that its noise leaves the integer grid is
+// refused before anything is reserved, in plan and in fit.
+func TestTooSmallForTheGrid(t *testing.T) {
+	withLedger(t)
+	for _, verb := range []string{"plan", "fit"} {
+		args := []string{verb, "--data", "line.csv", "--target", "y", "--task", "classification", "--classes", "0,1", "--epsilon", "1e-10", "--dataset", "houses", "--ledger", "my.ledger"}
+		got := dptrain(t, args...)
+		if got.code != exitBudget || !strings.Contains(got.stderr, "an epsilon of 1e-10 is too small for this run") {
+			t.Errorf("%s: %+v", verb, got)
+		}
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "reserved\n") || !strings.Contains(got.stdout, "0, of which") {
+		t.Errorf("%+v", got)
+	}
+}

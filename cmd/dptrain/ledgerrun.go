@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/ledger"
@@ -25,6 +26,7 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 type entry struct {
 	*ledger.Reservation
 	dataset string
+	absent  []string // protected columns that the table does not have
 }
 
 // reserve enters the price of a run, or refuses it. No row was read so far.
@@ -37,14 +39,29 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		table = j.table
 	}
 	name := j.recipe.Ledger.Dataset
+	absent, err := a.absentColumns(ctx, j, p)
+	if err != nil {
+		return nil, err
+	}
 	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
 		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
-		Public: p.PublicColumns(),
+		Public: p.PublicColumns(), Records: j.records(),
 	})
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
 	}
-	return &entry{r, name}, nil
+	return &entry{r, name, absent}, nil
+}
+
+// records says what the run takes as one record of its table.
+func (j *job) records() ledger.Records {
+	switch {
+	case strings.EqualFold(filepath.Ext(j.table), ".parquet"):
+		return ledger.RecordsUnstated
+	case j.recipe.Data.MultilineQuotes:
+		return ledger.RecordsQuoted
+	}
+	return ledger.RecordsLines
 }
 
 // commit enters that the run has ended and writes the reservation into its
@@ -57,6 +74,9 @@ func (e *entry) commit(ctx context.Context, r *report.Report) error {
 		return err
 	}
 	r.Enter(report.Ledger{Dataset: e.dataset, Entry: e.Head.Sequence, Head: e.Head.Hash})
+	if len(e.absent) > 0 {
+		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: absentText(e.dataset, e.absent)})
+	}
 	return nil
 }
 
@@ -81,6 +101,8 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 		return fmt.Errorf("%w; change privacy.relation", err)
 	case errors.Is(err, ledger.ErrPublic):
 		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+	case errors.Is(err, ledger.ErrRecords):
+		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
 	case errors.Is(err, ledger.ErrUnit):
 		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
 	}
@@ -163,7 +185,9 @@ type billLedger struct {
 	// admits; what is left now and 0 if it does not fit.
 	Remains amount `json:"remains"`
 	Runs    int64  `json:"runs"`
-	symbol  string
+	// Absent lists protected columns that the table does not have.
+	Absent []string `json:"absent,omitempty"`
+	symbol string
 }
 
 // amount is a charge as real numbers: rho or mu², and the delta of black boxes.
@@ -195,12 +219,18 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	if err == nil {
 		err = acc.CheckPublic(p.PublicColumns())
 	}
+	if err == nil {
+		err = acc.CheckRecords(j.records())
+	}
 	if err != nil {
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
 	}
 	l := &billLedger{
 		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
 		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
+	}
+	if l.Absent, err = a.absentFrom(acc, j, p); err != nil {
+		return nil, err
 	}
 	b.Ledger = l
 	if err := acc.Refuse(cost); err != nil {
@@ -236,8 +266,12 @@ func (l *billLedger) text() string {
 	}
 	s := fmt.Sprintf("data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
 		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
-	if !l.Fits {
-		return report.Paragraph("Ledger", s+", so it would be refused")
+	warning := ""
+	if len(l.Absent) > 0 {
+		warning = report.Paragraph("Warning", absentText(l.Dataset, l.Absent))
 	}
-	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs))
+	if !l.Fits {
+		return report.Paragraph("Ledger", s+", so it would be refused") + warning
+	}
+	return report.Paragraph("Ledger", fmt.Sprintf("%s, and %s would remain: enough for %d more like it", s, show(l.Remains), l.Runs)) + warning
 }

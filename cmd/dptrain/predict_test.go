@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +77,27 @@ func TestPredict(t *testing.T) {
 		t.Errorf("-o: %+v, file %q", got, read(t, "old.csv"))
 	}
 	onlyFiles(t, "model.json", "new.csv", "new.csv.gz", "new.tsv", "old.csv")
+}
+
+// TestPredictClearsDrafts: what a killed predict left of the same output is removed, and
+// nothing else.
+func TestPredictClearsDrafts(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	for _, name := range []string{draftPrefix + "1/out.csv", draftPrefix + "2/other.csv"} {
+		if err := os.Mkdir(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, "half a dra")
+	}
+	if r := dptrain(t, "predict", "model.json", "new.csv", "-o", "out.csv"); r.code != exitOK {
+		t.Fatalf("%+v", r)
+	}
+	left, err := filepath.Glob(".dptrain-*/*")
+	if err != nil || !slices.Equal(left, []string{draftPrefix + "2/other.csv"}) {
+		t.Errorf("left %q, %v", left, err)
+	}
 }
 
 func TestPredictMistakes(t *testing.T) {

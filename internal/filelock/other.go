@@ -4,5 +4,5 @@ package filelock
 
 import "os"
 
-// Try is for systems that can lock a file or folder.
-func Try(*os.File) bool { return true }
+// Lock is for systems that can lock a file or folder.
+func Lock(*os.File) (got, busy bool) { return false, false }
