@@ -120,6 +120,9 @@ func (t *parquetTable) countRows() (rows int, err error) {
 	if total != t.file.NumRows() {
 		return 0, damagedParquet(t.rd.path)
 	}
+	if (total-freeRows)/rowsPerByte > t.size {
+		return 0, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte), Hint: "check that it is the table that was meant", Err: ErrTooLarge}
+	}
 	return int(total), nil
 }
 

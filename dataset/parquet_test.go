@@ -239,7 +239,7 @@ func TestParquetRowCountIsChecked(t *testing.T) {
 			if err != nil || table.Len() != 3 {
 				t.Errorf("the true count: %v", err)
 			}
-		case 1 << 40:
+		case 1 << 30, 1 << 40:
 			checkError(t, "claim", err, ErrTooLarge)
 		default:
 			checkError(t, "claim", err, ErrCorrupt)

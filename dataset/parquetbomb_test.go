@@ -106,6 +106,26 @@ func deltaOf(t *testing.T, lengths ...int32) []byte {
 	return data
 }
 
+// TestParquetRowsPerByte: a file of a few bytes cannot stand for a table of any size, and
+// one of a million equal rows is read.
+func TestParquetRowsPerByte(t *testing.T) {
+	constant := func(pages, values int) []byte {
+		list := []bombPage{dictionaryPage("1")}
+		for range pages {
+			list = append(list, dataPage(values, 10, format.RLEDictionary, append([]byte{1}, runOf(uint64(values), 0)...)))
+		}
+		return bombFile(t, format.ByteArray, false, format.Uncompressed, int64(pages)*int64(values), list...)
+	}
+	used := heapUse(func() { checkError(t, "63 pages", readBomb(constant(63, maxPage/pageValue), maxPage), ErrTooLarge) })
+	if used > 1<<22 {
+		t.Errorf("%d MiB", used>>20)
+	}
+	table, _, err := readColumn(constant(8, 1<<17), maxPage)
+	if err != nil || table.Len() != 1<<20 || table.Float(0)[1<<19] != 1 {
+		t.Errorf("a million rows: %v", err)
+	}
+}
+
 // deltaHead begins a list of so many integers.
 func deltaHead(total uint64) []byte {
 	out := binary.AppendUvarint(nil, 128)

@@ -28,6 +28,15 @@ const (
 	maxDecimal = 32 // bytes
 )
 
+// The public limit of rows for each byte of a file, and the rows that are free of it. A
+// run of equal values takes the same few bytes however long it is, so without a limit
+// two thousand bytes could ask for all the memory of a table of 2^31 rows. What gzip
+// makes of the shortest lines is half as much.
+const (
+	rowsPerByte = 1 << 10
+	freeRows    = 1 << 20
+)
+
 // checkFooter scans the footer of a file of the given size.
 func checkFooter(r io.ReaderAt, size int64) bool {
 	var end [8]byte
