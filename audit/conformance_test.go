@@ -255,7 +255,8 @@ func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu || e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
 			t.Errorf("event %+v of leaf %+v", e, l)
 		}
-		branch := len(strings.Split(e.Path, "/")) > 2 && pipeline.IsBranch(strings.Split(e.Path, "/")[2])
+		at := pipeline.PlaceOf(e.Path)
+		branch := at.Branch != "" || at.Candidate != "" // one of several, of which one is told of
 		if e.Released > e.Law.Draws || e.Released < e.Law.Draws && !branch && !res.Abstained {
 			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
 		}
@@ -271,6 +272,53 @@ func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 		}
 		if spent := curve.Epsilon(g.Delta); !(spent <= g.Epsilon*(1+1e-9)) {
 			t.Errorf("part %q spends %v of %v", part, spent, g.Epsilon)
+		}
+	}
+}
+
+// TestSearchConforms: a search owes what every way to train owes, for every task
+// and relation, and its result is that of one candidate.
+func TestSearchConforms(t *testing.T) {
+	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+			c := conformer{name: task + " search " + rel.String(), task: task, relation: rel}
+			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
+			switch {
+			case rel == budget.SubstitutePrivateColumns && task == regression.TaskClassification:
+				candidates, c.model = "[{model: {method: joint-gram}}, {model: {method: brc}}]", pipeline.BRC
+			case rel == budget.SubstitutePrivateColumns:
+				candidates = "[{model: {method: joint-gram}}, {selection: {method: fixed, features: [a]}, model: {method: joint-gram}}]"
+			}
+			text := "data:\n  path: t.csv\n  target: y\n"
+			if rel == budget.SubstitutePrivateColumns {
+				text += "  columns: {a: {private: true}}\n"
+			}
+			if task == regression.TaskClassification {
+				text += "  classes: [\"0\", \"1\"]\n"
+			}
+			text += fmt.Sprintf("task: %s\nprivacy: {epsilon: 3, relation: %v}\nholdout: 0.3\nsearch: {runs: 3, holdout: 0.3, candidates: %s}\n", task, rel, candidates)
+			r, problems := recipe.Parse("", []byte(text))
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			p, err := r.Pipeline([]string{"a", "b", "c", "d", "y"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(c.name, func(t *testing.T) {
+				conforms(t, c, p)
+				res, err := p.Fit(context.Background(), c.tables(t, p.Schema)["ordinary"], pipeline.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				won := pipeline.CandidateName(res.Search.Chosen)
+				for _, e := range res.Events {
+					at := pipeline.PlaceOf(e.Path)
+					if at.Candidate != "" && at.Candidate != won && e.Released > 0 || at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
+						t.Errorf("%s won: %+v", won, e)
+					}
+				}
+			})
 		}
 	}
 }

@@ -95,6 +95,9 @@ func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.T
 		t.Fatal(err)
 	}
 	first := mechanism.NewRecorder(seed)
+	if p.Search != nil {
+		first.ForceTries(4)
+	}
 	plan := plan(t, p)
 	published := record(t, r, p, plan, tab, first)
 	for _, n := range neighbours {

@@ -65,24 +65,28 @@ func (s shape) seconds(sizes []int, epsilons int) float64 {
 	for _, size := range sizes {
 		n := float64(size)
 		fit := .07 + perCell*n*w + 1e-10*n*m*m + 5e-7*m*m + cubic*m*m*m + (6e-4+4e-7*n)*float64(s.curves)
-		total += float64(epsilons)*fit + 1.5e-9*n*w*w + 2e-9*w*w*w
+		total += float64(epsilons)*max(s.tries, 1)*fit + 1.5e-9*n*w*w + 2e-9*w*w*w
 	}
 	return total
 }
 
 // shape is what the time of an explanation depends on.
 type shape struct {
-	width  int  // numbers in a row: a category has one for each level
-	model  int  // of these, the most that a model uses
-	curves int  // of an additive model
-	sorts  bool // a private selection may look at every column
-	slow   bool // measured: the matrix work of the AdaSSP methods takes longer
+	width  int     // numbers in a row: a category has one for each level
+	model  int     // of these, the most that a model uses
+	curves int     // of an additive model
+	sorts  bool    // a private selection may look at every column
+	slow   bool    // measured: the matrix work of the AdaSSP methods takes longer
+	tries  float64 // of a search, on average; 0 without one
 }
 
 // shapeOf measures the rows of a pipeline.
 func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) shape {
 	s := shape{width: 2, model: 2} // the constant and the target
 	s.slow = method == pipeline.AdaSSP || method == pipeline.BoostedAdaSSP
+	if p.Search != nil { // as if every candidate were the slowest
+		s.slow, s.tries = true, p.Search.Runs
+	}
 	facts := selection.Facts{Target: p.Schema.Columns[p.Schema.Index(p.Target)], Relation: p.Budget.Relation}
 	for _, j := range features {
 		facts.Columns = append(facts.Columns, p.Schema.Columns[j])
@@ -95,7 +99,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	}
 	for _, c := range most {
 		s.model += numbers(c)
-		if method == pipeline.BoostedAdditive && c.Kind == dataset.Numeric {
+		if (method == pipeline.BoostedAdditive || p.Search != nil) && c.Kind == dataset.Numeric {
 			s.curves++
 		}
 	}

@@ -29,6 +29,9 @@ type PricedLeaf struct {
 	// Fixed tells a law that calibration did not choose, Informer a leaf of the
 	// informer of a OneOf.
 	Fixed, Informer bool
+	// Candidate is the path of the kid of a Select that leads to the leaf; it is
+	// empty for a leaf that no Select holds.
+	Candidate string
 }
 
 // index lists the leaves in tree order.
@@ -50,6 +53,9 @@ func (p *Priced) index() {
 			kid, kidPart := leaf, part
 			kid.Path += "/" + n.Kids[i].Name
 			kid.Informer = leaf.Informer || n.Op == OpOneOf && i == 0
+			if n.Op == OpSelect {
+				kid.Candidate = kid.Path
+			}
 			if n.Op == OpPar {
 				kidPart = append(slices.Clip(part), n.Kids[i].Name)
 			}
@@ -66,6 +72,38 @@ func (p *Priced) Law(path string) (Law, bool) {
 		return Law{}, false
 	}
 	return p.leaves[i].Law, true
+}
+
+// Leaf returns the leaf at path and whether there is one.
+func (p *Priced) Leaf(path string) (PricedLeaf, bool) {
+	i, ok := p.byPath[path]
+	if !ok {
+		return PricedLeaf{}, false
+	}
+	return p.leaves[i], true
+}
+
+// Selection returns the law of the number of runs of the Select at path and the
+// names of its candidates, and whether there is one.
+func (p *Priced) Selection(path string) (law Selection, candidates []string, ok bool) {
+	n, rest := &p.tree, strings.Split(path, "/")
+	if rest[0] != n.Name {
+		return Selection{}, nil, false
+	}
+	for _, name := range rest[1:] {
+		i := slices.IndexFunc(n.Kids, func(kid Node) bool { return kid.Name == name })
+		if i < 0 {
+			return Selection{}, nil, false
+		}
+		n = &n.Kids[i]
+	}
+	if n.Op != OpSelect {
+		return Selection{}, nil, false
+	}
+	for _, kid := range n.Kids {
+		candidates = append(candidates, kid.Name)
+	}
+	return *n.Select, candidates, true
 }
 
 // Leaves returns all leaves in tree order.

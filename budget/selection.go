@@ -52,6 +52,19 @@ func (s Selection) Mean() float64 {
 // candidate curve,
 //
 //	R(a) + (1+eta)(1-1/b) R(b) + (1+eta) ln(1/gamma)/b + ln(E K)/(a-1)
+//
+// The candidate of a run is drawn by coins that no record has a part in, so the
+// run's divergence is at most that of the worst candidate (quasi-convexity), and
+// R stands for it. A candidate may be a Par of disjoint records, such as those
+// that train and those that score. Which part holds the record that differs is
+// decided once, by that record's coin, before the first run, so for every value of
+// the coins it is the same part in all runs: the divergence of a run is at most
+// the curve of that part. Both terms in R grow with it, so the pointwise largest
+// curve of the parts, which is what a Par hands on, covers both cases, and the
+// mixture over the coin is no worse. For the same reason the Select itself may be
+// a kid of a Par: beside its kids it is one mechanism on its own records, and at
+// every epsilon the delta of the mixture over the coin is at most the largest of
+// the kids' deltas.
 type selected struct {
 	candidates []*ledger
 	base       float64 // the two terms in b, minimised over b

@@ -60,6 +60,11 @@
 // fitted to one bucket of records, or abstains. Its volumes, its check and its
 // draw are computed in integers of any length.
 //
+// # Private selection
+//
+// [Best] runs one of several planned candidates a secret, random number of times and
+// returns the best run. Outside it the candidates' leaves cannot be spent.
+//
 // # Streams and coins
 //
 // The noise of draw i of a leaf is an AES-256-CTR stream whose key is derived

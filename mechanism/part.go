@@ -86,12 +86,15 @@ func (s *Session) takePart(name string, draw, part, parts int) (ticket, error) {
 		s.core.parts[id] = progress{parts: parts}
 	}
 	p, begun := s.core.parts[id]
+	if s.core.over {
+		return ticket{}, fmt.Errorf("%w: %q, and the try is over", ErrTry, id.path)
+	}
 	if !begun || p.parts != parts || p.next != part {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, parts, draw, id.path)
 	}
 	s.core.parts[id] = progress{parts, part + 1}
 	key := derive(s.core.key, "noise part", id.path, uint64(draw)<<32|uint64(part))
-	return ticket{path: id.path, draw: draw, part: part, law: law, noise: newStream(key)}, nil
+	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, noise: newStream(key)}, nil
 }
 
 // notePart records the description of a part; a draw counts as released with

@@ -26,6 +26,10 @@ var (
 	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units, or that
 	// of a choice 2^62 of its own.
 	ErrScale = errors.New("mechanism: the noise scale leaves the range of the integer grid")
+	// ErrTry is returned for a leaf of a candidate of a private selection outside
+	// a try of that candidate, and for a leaf of another step inside one; see
+	// [Best].
+	ErrTry = errors.New("mechanism: a candidate's leaf can be released inside a try of that candidate only")
 	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
 	ErrEmpty = errors.New("mechanism: nothing to release")
 )
@@ -47,8 +51,19 @@ type core struct {
 	spent  map[string]map[int]bool
 	parts  map[drawID]progress
 	events map[string]Event
+	tries  map[string]bool // private selections that are begun
+
+	// Of a try of a private selection: the candidate's path, the number of the
+	// try from 1, and whether it is over.
+	within string
+	try    int
+	over   bool
 
 	tap tap
+}
+
+func newCore(p *budget.Priced) *core {
+	return &core{priced: p, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}}
 }
 
 // An Event describes one leaf after the run: what was released, under which
@@ -64,7 +79,7 @@ type Event struct {
 // NewSession opens a session at the root of a priced tree. It fails only when
 // the operating system's random source does.
 func NewSession(p *budget.Priced) (*Session, error) {
-	c := &core{priced: p, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}}
+	c := newCore(p)
 	if _, err := rand.Read(c.key[:]); err != nil {
 		return nil, fmt.Errorf("mechanism: no random source: %w", err)
 	}
@@ -109,6 +124,7 @@ type ticket struct {
 	path  string
 	draw  int
 	part  int // of a draw that is spent in parts
+	try   int // of a private selection, from 1; 0 outside
 	law   budget.Law
 	noise *stream
 }
@@ -116,15 +132,22 @@ type ticket struct {
 // take spends draw i of a leaf.
 func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) {
 	path := s.join(name)
-	law, ok := s.core.priced.Law(path)
+	leaf, ok := s.core.priced.Leaf(path)
 	if !ok {
 		return ticket{}, fmt.Errorf("%w: %q", ErrUnknownLeaf, path)
+	}
+	law := leaf.Law
+	if leaf.Candidate != s.core.within {
+		return ticket{}, fmt.Errorf("%w: %q", ErrTry, path)
 	}
 	if law.Kind != kind {
 		return ticket{}, fmt.Errorf("%w: %q is priced as %v, the release is %v", ErrLaw, path, law.Kind, kind)
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
+	if s.core.over {
+		return ticket{}, fmt.Errorf("%w: %q, and the try is over", ErrTry, path)
+	}
 	if draw < 0 || draw >= law.Draws || s.core.spent[path][draw] {
 		return ticket{}, fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
 	}
@@ -132,7 +155,7 @@ func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) 
 		s.core.spent[path] = map[int]bool{}
 	}
 	s.core.spent[path][draw] = true
-	return ticket{path: path, draw: draw, law: s.core.tap.priced(law), noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
+	return ticket{path: path, draw: draw, try: s.core.try, law: s.core.tap.priced(law), noise: newStream(derive(s.core.key, "noise", path, uint64(draw)))}, nil
 }
 
 // note records the public description of a release.

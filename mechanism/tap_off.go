@@ -10,4 +10,5 @@ func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { retu
 func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { return out }
 func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }
 func (tap) choices(_ ticket, _ Vector, _ float64, out []int) []int        { return out }
+func (tap) runs(_ string, k int) int                                      { return k }
 func (tap) points(_ ticket, _ Cloud, out Vector) Vector                   { return out }

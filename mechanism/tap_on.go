@@ -26,6 +26,7 @@ type Release struct {
 	Path  string
 	Draw  int
 	Part  int // of a draw that is spent in parts
+	Try   int // of a private selection, from 1; 0 outside
 	Law   budget.Law
 	Shape int // side of a symmetric matrix, coordinates of a point; 0 for a vector
 	Kind  string
@@ -48,6 +49,8 @@ type Recorder struct {
 	faults []string
 	fault  Fault
 	parts  map[string]string // of the leaves, by path
+	tries  map[string]int    // how often private selections tried, by path
+	force  int               // if positive, how often they are to try
 }
 
 // NewRecorder starts a recording under a key drawn from seed.
@@ -62,7 +65,18 @@ func NewRecorder(seed byte) *Recorder {
 // Replay returns a recorder for the neighbouring run: the same key, hence the
 // same coins record by record, and the recorded outputs.
 func (r *Recorder) Replay() *Recorder {
-	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault}
+	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault, force: r.force}
+}
+
+// Tries returns how often the private selection at path tried: in the shipped
+// program nobody learns it.
+func (r *Recorder) Tries(path string) int { return r.tries[path] }
+
+// ForceTries makes every private selection try k times whatever its law says, so
+// that a test can compare runs that differ in this alone.
+func (r *Recorder) ForceTries(k int) *Recorder {
+	r.force = k
+	return r
 }
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
@@ -71,12 +85,24 @@ func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	for _, l := range p.Leaves() {
 		r.parts[l.Path] = l.Part
 	}
-	return &Session{
-		core: &core{
-			priced: p, key: r.key, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tap: tap{r, r.fault},
-		},
-		path: p.Tree().Name,
+	r.tries = map[string]int{}
+	c := newCore(p)
+	c.key, c.tap = r.key, tap{r, r.fault}
+	return &Session{core: c, path: p.Tree().Name}
+}
+
+// runs notes how often a private selection tries.
+func (t tap) runs(path string, k int) int {
+	if t.rec == nil {
+		return k
 	}
+	t.rec.mu.Lock()
+	defer t.rec.mu.Unlock()
+	if t.rec.force > 0 {
+		k = t.rec.force
+	}
+	t.rec.tries[path] = k
+	return k
 }
 
 func (t tap) watch(rel Release) Vector {
@@ -87,6 +113,9 @@ func (t tap) watch(rel Release) Vector {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := fmt.Sprintf("%s#%d.%d", rel.Path, rel.Draw, rel.Part)
+	if rel.Try > 0 {
+		id += fmt.Sprintf(" of try %d", rel.Try)
+	}
 	if r.replay != nil {
 		first, ok := r.replay[id]
 		switch {
@@ -105,15 +134,15 @@ func (t tap) watch(rel Release) Vector {
 }
 
 func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "vector", append(Vector(nil), in...), bound, out, nil})
+	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "vector", append(Vector(nil), in...), bound, out, nil})
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
+	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
 }
 
 func (t tap) weighted(k ticket, in Weighted, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.law, 0, "weighted", append(Vector(nil), in.Values...), bound, out, in.Weights})
+	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "weighted", append(Vector(nil), in.Values...), bound, out, in.Weights})
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
@@ -126,7 +155,7 @@ func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(Release{k.path, k.draw, k.part, k.law, 0, "choice", append(Vector(nil), in...), bound, indices, nil})
+	indices = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "choice", append(Vector(nil), in...), bound, indices, nil})
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -142,7 +171,7 @@ func (t tap) points(k ticket, in Cloud, out Vector) Vector {
 	for i, x := range in.values {
 		bits[i] = int64(math.Float64bits(x))
 	}
-	return t.watch(Release{k.path, k.draw, k.part, k.law, in.d, "points", bits, 1, out, nil})
+	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.d, "points", bits, 1, out, nil})
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -152,6 +181,9 @@ func (r *Recorder) Releases() []Release {
 		out = append(out, x)
 	}
 	sort.Slice(out, func(i, j int) bool {
+		if out[i].Try != out[j].Try {
+			return out[i].Try < out[j].Try
+		}
 		if out[i].Path != out[j].Path {
 			return out[i].Path < out[j].Path
 		}

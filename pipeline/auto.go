@@ -123,7 +123,7 @@ func (p *Plan) pick(low int) branch {
 func (p *Plan) modelMu(name string) float64 {
 	square := 0.
 	for _, l := range p.Leaves() {
-		if strings.HasPrefix(l.Path, rootNode+"/"+trainNode+"/"+name+"/"+modelNode+"/") {
+		if strings.HasPrefix(l.Path, p.root+"/"+name+"/"+modelNode+"/") {
 			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}

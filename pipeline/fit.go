@@ -41,6 +41,7 @@ type Result struct {
 	Selected    []string            // chosen features
 	R2          *evaluate.R2        // regression
 	Confusion   *evaluate.Confusion // classification
+	Search      *Searched           // nil for a run without a search
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -58,7 +59,8 @@ type Fact struct {
 // not covered by the guarantee and must not be published.
 type Curator struct {
 	Rows, TrainRows, HoldoutRows int
-	Seconds                      map[string]float64 // wall time by stage
+	ScoreRows                    int                // of the training rows, those that scored the tries of a search
+	Seconds                      map[string]float64 // wall time by stage; of a search, that of its best try
 }
 
 // Fit runs the pipeline on a table: it plans, opens a session and spends what
@@ -84,14 +86,14 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
 	train, held := r.split(s, r.limitUnits(s, t.All().Columns(plan.columns)))
-	out, err := r.train(ctx, s.Sub(trainNode), train)
+	out, err := r.trainOrSearch(ctx, s, train)
 	if err != nil {
 		return nil, err
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
 		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained,
-		Guarantee: guarantee, Considered: plan.Columns(),
+		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
@@ -108,7 +110,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	res.Events = s.Events()
 	res.Unprotected = p.unprotected()
 	res.Warnings = p.warnings(res)
-	res.Curator = Curator{t.Len(), train.Len(), held.Len(), r.seconds}
+	res.Curator = Curator{t.Len(), train.Len(), held.Len(), out.scoreRows, r.seconds}
 	return res, nil
 }
 
@@ -130,11 +132,16 @@ type runner struct {
 	seconds  map[string]float64
 }
 
-// stage announces a stage and returns the function that ends it.
-func (r *runner) stage(name string) func() {
+// announce tells the caller that a stage begins.
+func (r *runner) announce(name string) {
 	if r.options.Progress != nil {
 		r.options.Progress(name)
 	}
+}
+
+// stage announces a stage and returns the function that ends it.
+func (r *runner) stage(name string) func() {
+	r.announce(name)
 	start := time.Now()
 	return func() { r.seconds[name] += time.Since(start).Seconds() }
 }
@@ -143,12 +150,18 @@ func (r *runner) stage(name string) func() {
 // the training or the held-out part.
 func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held dataset.View) {
 	defer r.stage("split")()
-	if r.pipeline.Holdout == 0 {
+	return deal(s, all, "split", r.pipeline.Holdout)
+}
+
+// deal deals every record, by the coin of that name of its unit, to the second
+// part with probability share and else to the first.
+func deal(s *mechanism.Session, all dataset.View, coin string, share float64) (first, second dataset.View) {
+	if share == 0 {
 		return all, all.Select(nil)
 	}
-	coins, identity := s.Coins("split"), identityOf(s)
+	coins, identity := s.Coins(coin), identityOf(s)
 	parts := all.Split(2, func(id uint64) int {
-		if coins.Heads(identity(id), r.pipeline.Holdout) {
+		if coins.Heads(identity(id), share) {
 			return 1
 		}
 		return 0
@@ -156,9 +169,12 @@ func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held data
 	return trainingPart(s, parts[0], all), parts[1]
 }
 
+// heldOutStage is the name of the last stage.
+const heldOutStage = "held-out metric"
+
 // evaluate predicts the held-out part and releases how good that is.
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted, res *Result) error {
-	defer r.stage("held-out metric")()
+	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
 	prediction, err := f.model().Predict(nil, rowsOf(v, r.plan.facts))
 	if err != nil {

@@ -81,6 +81,9 @@ func (p *Pipeline) unprotected() []Fact {
 		{"target", p.Target},
 		{"holdout", p.Holdout},
 	}
+	if p.Search != nil {
+		out = append(out, Fact{"share of the training records that score the tries", p.Search.Holdout})
+	}
 	if p.Budget.Relation == budget.SubstitutePrivateColumns {
 		out = append(out, Fact{"public columns", p.PublicColumns()})
 	}

@@ -99,6 +99,9 @@ type Pipeline struct {
 	Form string
 	// Rounds is the number of rounds of BRC; 0 leaves it to the form.
 	Rounds int
+	// Search, if set, tries several ways to select and train and keeps the best;
+	// the seven fields above are then empty.
+	Search *Search
 }
 
 // A Plan is a priced pipeline.
@@ -106,8 +109,10 @@ type Plan struct {
 	*budget.Priced
 	guarantee budget.Guarantee
 	facts     selection.Facts
+	root      string // path of the training node
 	branches  []branch
-	columns   []int // candidate features and then the target, as schema columns
+	tries     []*Plan // of the candidates of a search; branches is then empty
+	columns   []int   // candidate features and then the target, as schema columns
 	records   int
 }
 
@@ -129,16 +134,11 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
-	plan.branches = p.branches(plan.facts)
-	trees := make([]budget.Node, len(plan.branches))
-	for i := range plan.branches {
-		var err error
-		if trees[i], err = p.trainTree(plan.facts, &plan.branches[i]); err != nil {
-			return nil, err
-		}
+	train, err := p.trainingPart(plan, rootNode+"/"+trainNode)
+	if err != nil {
+		return nil, err
 	}
-	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
-	parts := []budget.Node{oneOf(trees)}
+	parts := []budget.Node{train}
 	if p.Holdout > 0 {
 		metric, err := p.metricNode(plan.facts.Target)
 		if err != nil {
@@ -146,16 +146,37 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		}
 		parts = append(parts, budget.Seq(holdoutNode, metric))
 	}
-	var err error
 	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range plan.tries {
+		t.Priced = plan.Priced
 	}
 	plan.guarantee = plan.Priced.Guarantee()
 	if math.IsInf(plan.guarantee.Mu, 1) && !plan.approximate() {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
+}
+
+// trainingPart plans what happens to the training part, whose node is at path, and
+// notes its branches or tries in plan.
+func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
+	plan.root = path
+	if p.Search != nil {
+		return p.searchTree(plan)
+	}
+	plan.branches = p.branches(plan.facts)
+	trees := make([]budget.Node, len(plan.branches))
+	for i := range plan.branches {
+		var err error
+		if trees[i], err = p.trainTree(plan.facts, &plan.branches[i]); err != nil {
+			return budget.Node{}, err
+		}
+	}
+	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
+	return oneOf(trees), nil
 }
 
 // metricNode prices the held-out metric.
@@ -193,6 +214,9 @@ func (p *Pipeline) check(plan *Plan) error {
 	if err := p.checkUnit(); err != nil {
 		return err
 	}
+	if err := p.checkSearch(); err != nil {
+		return err
+	}
 	if err := p.checkRelation(); err != nil {
 		return err
 	}
@@ -216,8 +240,13 @@ func (p *Pipeline) check(plan *Plan) error {
 	return nil
 }
 
-// Method returns the model method that the plan runs.
-func (p *Plan) Method() string { return p.branches[0].method }
+// Method returns the model method that the plan runs, or [SearchMethod].
+func (p *Plan) Method() string {
+	if len(p.tries) > 0 {
+		return SearchMethod
+	}
+	return p.branches[0].method
+}
 
 // Columns lists the names of the candidate features in table order.
 func (p *Plan) Columns() []string {

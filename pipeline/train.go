@@ -19,6 +19,8 @@ type trained struct {
 	chosen    []int   // candidates
 	method    string
 	abstained bool
+	search    *Searched // nil for a run without a search
+	scoreRows int       // of a search
 }
 
 // train runs the stages of the training part in the order that stages.go shows.

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// encode prints a struct as YAML by its yaml tags: sections as blocks, lists
-// and columns on one line each. The library's own printer does not always give
+// encode prints a struct as YAML by its yaml tags: sections as blocks, lists,
+// columns and candidates on one line each. The library's own printer does not always give
 // back a text with line breaks, and what is published must read back exactly.
 // Maps are printed in the order of their keys, so equal values give equal
 // bytes.
@@ -28,6 +28,13 @@ func encodeBlock(b *strings.Builder, v reflect.Value, indent string) {
 		if isBlock && len(entries(e.value)) > 0 {
 			b.WriteByte('\n')
 			encodeBlock(b, e.value, indent+"  ")
+			continue
+		}
+		if e.value.Kind() == reflect.Slice && e.value.Type().Elem().Kind() == reflect.Struct {
+			b.WriteByte('\n')
+			for i := range e.value.Len() {
+				b.WriteString(indent + "  - " + inline(e.value.Index(i)) + "\n")
+			}
 			continue
 		}
 		b.WriteString(" " + inline(e.value) + "\n")

@@ -26,7 +26,10 @@ func (r *Recipe) Validate(header []string) Problems {
 
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
-	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Selection.Features)
+	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude)
+	for _, x := range r.choices() {
+		names = append(names, x.selection.Features...)
+	}
 	for name := range r.Data.Columns {
 		names = append(names, name)
 	}
@@ -58,9 +61,11 @@ func (h *headerCheck) present() {
 			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
 		}
 	}
-	for i, name := range h.r.Selection.Features {
-		if !h.names[name] {
-			h.absent(h.r.src.problem, item("selection.features", i), "the feature", name)
+	for _, x := range h.r.choices() {
+		for i, name := range x.selection.Features {
+			if !h.names[name] {
+				h.absent(h.r.src.problem, item(x.path+"selection.features", i), "the feature", name)
+			}
 		}
 	}
 }
@@ -98,14 +103,19 @@ func (h *headerCheck) candidates() []string {
 
 // enough checks that there is something to learn from, and k columns of it.
 func (h *headerCheck) enough() {
-	n, k := len(h.candidates()), h.r.Selection.K
-	switch {
-	case n == 0:
+	n := len(h.candidates())
+	if n == 0 {
 		h.ps = append(h.ps, h.r.src.problem("data", "no column is left to learn from", "the table has no other columns than the target and the excluded ones"))
-	case k == n:
-		h.ps = append(h.ps, h.r.src.problem("selection.k", fmt.Sprintf("selection.k is %d, but there are only %d columns to choose from", k, n), "method none keeps all of them and spends nothing"))
-	case k > n:
-		h.ps = append(h.ps, h.r.src.problem("selection.k", fmt.Sprintf("selection.k is %d, but only %d columns can be chosen", k, n), "a category column counts as one; the target and excluded columns do not count"))
+		return
+	}
+	for _, x := range h.r.choices() {
+		path := x.path + "selection.k"
+		switch k := x.selection.K; {
+		case k == n:
+			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k, n), "method none keeps all of them and spends nothing"))
+		case k > n:
+			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but only %d columns can be chosen", path, k, n), "a category column counts as one; the target and excluded columns do not count"))
+		}
 	}
 }
 
@@ -116,8 +126,8 @@ func (h *headerCheck) declared() {
 		return
 	}
 	columns := h.candidates()
-	if h.r.Selection.Method == "fixed" {
-		columns = h.r.Selection.Features
+	if x := h.r.choices(); len(x) == 1 && x[0].selection.Method == "fixed" {
+		columns = x[0].selection.Features
 	}
 	var bare []string
 	for _, name := range columns {

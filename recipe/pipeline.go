@@ -27,13 +27,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	}
 	p := &pipeline.Pipeline{
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
-		DeclaredScaling: r.Scaling.Method == "declared", Model: r.Model.Method,
+		DeclaredScaling: r.Scaling.Method == "declared",
 	}
-	if r.Model.Fallback != "none" {
-		p.Fallback = r.Model.Fallback
-	}
-	p.Buckets = r.Model.Buckets
-	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
 	excluded := map[string]bool{}
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
@@ -46,7 +41,15 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
 		}
 	}
-	p.SelectionShare = r.Selection.Share
+	if r.Search != nil {
+		p.Search, err = r.search(len(p.Schema.Columns) - 1)
+		return p, err
+	}
+	p.Model, p.Buckets, p.SelectionShare = r.Model.Method, r.Model.Buckets, r.Selection.Share
+	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
+	if r.Model.Fallback != "none" {
+		p.Fallback = r.Model.Fallback
+	}
 	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
 		return nil, err
 	}

@@ -12,11 +12,12 @@ type published struct {
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 		Classes         []string          `yaml:"classes,omitempty"`
 	} `yaml:"data"`
-	Privacy   Privacy   `yaml:"privacy"`
-	Holdout   float64   `yaml:"holdout"`
-	Scaling   Scaling   `yaml:"scaling"`
-	Selection Selection `yaml:"selection"`
-	Model     Model     `yaml:"model"`
+	Privacy   Privacy    `yaml:"privacy"`
+	Holdout   float64    `yaml:"holdout"`
+	Scaling   Scaling    `yaml:"scaling"`
+	Selection *Selection `yaml:"selection,omitempty"`
+	Model     *Model     `yaml:"model,omitempty"`
+	Search    *Search    `yaml:"search,omitempty"`
 	Ledger    *struct {
 		Dataset string `yaml:"dataset"`
 	} `yaml:"ledger,omitempty"`
@@ -33,7 +34,9 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Data.MultilineQuotes = r.Data.MultilineQuotes
 	p.Data.Columns, p.Data.Classes = r.Data.Columns, r.Data.Classes
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
-	p.Selection, p.Model = r.Selection, r.Model
+	if p.Search = r.Search; p.Search == nil {
+		p.Selection, p.Model = &r.Selection, &r.Model
+	}
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

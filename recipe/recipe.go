@@ -30,6 +30,9 @@ type Recipe struct {
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
 	// Model says what is trained.
 	Model Model `yaml:"model" json:"model" jsonschema_description:"What is trained."`
+	// Search is nil unless several selections and models are tried. Selection and
+	// Model are then those of Default and have no meaning.
+	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
 	// Output says where results go.
@@ -152,6 +155,23 @@ type Model struct {
 	Rounds int `yaml:"rounds,omitempty" json:"rounds,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The number of rounds (method brc only). Left out it is 100, and 25 for form paper."`
 }
 
+// Search tries several ways to select and train and keeps the best.
+type Search struct {
+	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; how
+	// many there are is secret.
+	Runs float64 `yaml:"runs" json:"runs" jsonschema:"exclusiveMinimum=1,maximum=1000,default=5" jsonschema_description:"Mean number of tries. How many there are is drawn at random and stays secret."`
+	// Holdout is the share of the training records, in (0, 0.5], that scores a try.
+	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of the training records that score a try; each record draws its own coin."`
+	// Candidates are what is tried, from 2 to pipeline.MaxCandidates.
+	Candidates []Candidate `yaml:"candidates" json:"candidates" jsonschema:"required,minItems=2,maxItems=64,uniqueItems=true" jsonschema_description:"What is tried: each with a selection, a model or both. Everything else is shared."`
+}
+
+// Candidate is a selection and a model to try; what is left out is auto.
+type Candidate struct {
+	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
+	Model     Model     `yaml:"model" json:"model" jsonschema_description:"What is trained."`
+}
+
 // Ledger keeps spending across runs.
 type Ledger struct {
 	// Path is the ledger file, relative to the recipe unless absolute; see
@@ -169,6 +189,12 @@ type Output struct {
 
 // defaultShare is a default that several files need.
 const defaultShare = 0.1
+
+// The defaults of a search.
+const (
+	defaultRuns       = 5
+	defaultScoreShare = 0.1
+)
 
 // DefaultLedger is the value of ledger.path.
 const DefaultLedger = "dptrain.ledger"
@@ -195,10 +221,14 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
-	if !given["selection.share"] && can.choosesColumns(r.Selection.Method) && (r.Selection.Method != "auto" || r.Selection.K > 0) {
-		r.Selection.Share = defaultShare
-		if readsClasses(r.Selection.Method) {
-			r.Selection.Share = pipeline.ClassedSelectionShare
+	r.settleSearch(given)
+	for _, x := range r.choices() {
+		s := x.selection
+		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
+			s.Share = defaultShare
+			if readsClasses(s.Method) {
+				s.Share = pipeline.ClassedSelectionShare
+			}
 		}
 	}
 	for name, c := range r.Data.Columns {

@@ -21,6 +21,7 @@ type checker struct {
 	r     *Recipe
 	can   availability
 	bench bool
+	home  string // of the keys selection and model: "", or a candidate's path with a dot
 	ps    Problems
 }
 
@@ -31,14 +32,29 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c.data()
 	c.columns()
 	c.privacy()
-	c.selection()
-	c.model()
+	if r.Search == nil {
+		c.selection()
+		c.model()
+	} else {
+		c.search()
+	}
 	c.ledgerAndOutput()
 	return c.ps
 }
 
 func (c *checker) add(path, msg, hint string) {
+	if at := c.at(path); at != path {
+		path, msg = at, shown(strings.TrimSuffix(c.home, "."))+": "+msg
+	}
 	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
+}
+
+// at places a key of a selection or a model, which may be a candidate's.
+func (c *checker) at(path string) string {
+	if strings.HasPrefix(path, "selection.") || strings.HasPrefix(path, "model.") {
+		return c.home + path
+	}
+	return path
 }
 
 // given reports whether the text says something at path.
@@ -46,7 +62,7 @@ func (c *checker) given(path string) bool {
 	if c.r.src == nil {
 		return false
 	}
-	_, ok := c.r.src.at[path]
+	_, ok := c.r.src.at[c.at(path)]
 	return ok
 }
 

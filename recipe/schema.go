@@ -42,11 +42,14 @@ func schema() *generate.Schema {
 	closed("privacy.relation", relations)
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
-	closed("selection.method", selections)
-	closed("selection.score", scores)
-	closed("selection.topk", topks)
-	closed("model.fallback", fallbacks())
-	closed("model.form", pipeline.BRCForms())
+	for _, home := range []string{"", "search.candidates[]."} {
+		closed(home+"selection.method", selections)
+		closed(home+"selection.score", scores)
+		closed(home+"selection.topk", topks)
+		closed(home+"model.fallback", fallbacks())
+		closed(home+"model.form", pipeline.BRCForms())
+	}
+	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{
 		{Enum: anys(append(append([]string{}, models...), nonprivate...))},
 		{Pattern: "^" + asPublished, Description: "published variants without a valid proof, in bench only"},
@@ -57,7 +60,7 @@ func schema() *generate.Schema {
 		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
 	}
 	// Names are taken as written, so a bare 7 or true is a name too.
-	for _, path := range []string{"data.target", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]"} {
+	for _, path := range []string{"data.target", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]", "search.candidates[].selection.features[]"} {
 		name := at(path)
 		name.Type, name.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
 	}
@@ -79,12 +82,26 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 			Then: &generate.Schema{Required: []string{then}},
 		}
 	}
-	at("selection").AllOf = []*generate.Schema{when("method", "fixed", "features")}
+	for _, path := range []string{"selection", "search.candidates[].selection"} {
+		at(path).AllOf = []*generate.Schema{when("method", "fixed", "features")}
+	}
+	at("search.candidates[]").MinProperties = new(uint64(1))
+	for _, key := range []string{"selection", "model"} {
+		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not), &generate.Schema{Required: []string{"search", key}})}
+	}
 	classes := when("task", "classification", "data")
 	p := generate.NewProperties()
 	p.Set("data", &generate.Schema{Required: []string{"classes"}})
 	classes.Then.Properties = p
 	root.AllOf = []*generate.Schema{classes}
+}
+
+// anyOf returns the alternatives of a schema, if there is one.
+func anyOf(s *generate.Schema) []*generate.Schema {
+	if s == nil {
+		return nil
+	}
+	return s.AnyOf
 }
 
 // schemaAt finds a property; [] steps into a list or a mapping by name.

@@ -44,7 +44,8 @@ var beyondSchema = strings.Fields(`
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
-	unit-relation unit-target unit-used`)
+	unit-relation unit-target unit-used
+	search-tukey search-same search-basic search-partly-public`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}
@@ -105,6 +106,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": defaultShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
+		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {

@@ -119,7 +119,7 @@ func Registry(r *Report) *Deployment {
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  "Ranges that the recipe does not declare were found by a mechanism within the budget. dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing:  tuning(r) + "Ranges that the recipe does not declare were found by a mechanism within the budget. dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -222,10 +222,22 @@ func mechanisms(events []Event) string {
 	return bullets(items...)
 }
 
+// tuning says what a search tried.
+func tuning(r *Report) string {
+	if r.Search == nil {
+		return ""
+	}
+	return fmt.Sprintf("One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
+		len(r.Search.Candidates), number(r.Search.Runs))
+}
+
 func composition(r *Report) string {
 	s := "Basic composition: the epsilons and deltas of the steps add up."
 	if r.Guarantee.Composition == "tight" {
 		s = "Privacy loss distributions of the steps, discretised towards more loss."
+	}
+	if r.Search != nil {
+		s = fmt.Sprintf("Training: Rényi divergences of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of candidates that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", r.Search.Eta, r.Search.Gamma)
 	}
 	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part != r.Events[0].Part }) {
 		s += " Training and held-out records are disjoint, so each part may spend the whole budget."

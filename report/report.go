@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
@@ -22,14 +21,17 @@ const (
 // A Report is the public account of one run. Its fields are the keys of
 // report.json, in the order of the file.
 type Report struct {
-	Format      string             `json:"format"`
-	Guarantee   Guarantee          `json:"guarantee"`
-	Events      []Event            `json:"events"` // in the order of the plan
-	Task        string             `json:"task"`   // "regression" or "classification"
-	Target      string             `json:"target"`
-	Features    Features           `json:"features"`
-	Model       Model              `json:"model"`
-	Metrics     Metrics            `json:"metrics"`
+	Format    string    `json:"format"`
+	Guarantee Guarantee `json:"guarantee"`
+	Events    []Event   `json:"events"` // in the order of the plan
+	Task      string    `json:"task"`   // "regression" or "classification"
+	Target    string    `json:"target"`
+	Features  Features  `json:"features"`
+	Model     Model     `json:"model"`
+	Metrics   Metrics   `json:"metrics"`
+	// Search is what a search came to; nil, and absent from the file, for a run
+	// without one.
+	Search      *Search            `json:"search,omitempty"`
 	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected
 	Warnings    []pipeline.Warning `json:"warnings"`
 	// Ledger is where the run was entered; nil, and absent from the file, for a
@@ -97,7 +99,7 @@ type Event struct {
 	// statistic's own measure. They are 0 if nothing was released.
 	Sensitivity float64 `json:"sensitivity"`
 	Scale       float64 `json:"scale"`
-	Part        string  `json:"part"` // the records it sees: train or holdout
+	Part        string  `json:"part"` // the records it sees: train, score (of a search) or holdout
 
 	Mu       float64 `json:"mu,omitempty"`      // gaussian
 	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
@@ -115,6 +117,36 @@ type Features struct {
 type Model struct {
 	Method string `json:"method"`
 	Kind   string `json:"kind"` // layout of model.json; empty when the method abstained and there is none
+}
+
+// Search says how a search came to the model: it tried candidates a secret number of
+// times, drawn from the truncated negative binomial law of Eta and Gamma, and kept
+// the try with the best private score on records that trained nothing.
+type Search struct {
+	Runs       float64     `json:"runs"`    // mean number of tries
+	Eta        float64     `json:"eta"`     // 0: the logarithmic law
+	Gamma      float64     `json:"gamma"`   // in (0, 1)
+	Holdout    float64     `json:"holdout"` // share of the training records that scored
+	Candidates []Candidate `json:"candidates"`
+	Chosen     int         `json:"chosen"` // number of the winner, from 1
+	Score      Score       `json:"score"`  // of the winning try
+}
+
+// Candidate is one of the ways that a search may have tried.
+type Candidate struct {
+	ID        string `json:"id"`        // its name in the plan, such as candidate-1
+	Selection string `json:"selection"` // method; auto if it chooses by itself
+	Model     string `json:"model"`
+}
+
+// Score is the largest of several noisy numbers and therefore biased upwards; a
+// metric on the held-out records is not.
+type Score struct {
+	Metric  string  `json:"metric"` // "r2" or "accuracy"
+	Value   float64 `json:"value"`
+	Private bool    `json:"private"` // released by a mechanism
+	Biased  bool    `json:"biased"`  // upwards: it is a maximum
+	Part    string  `json:"part"`    // "score"
 }
 
 // Metrics are the private measures of quality; nil (null) where none was taken.
@@ -182,6 +214,9 @@ func New(res *pipeline.Result) *Report {
 	for _, e := range res.Events {
 		r.Events = append(r.Events, event(e))
 	}
+	if res.Search != nil {
+		r.Search = search(res.Search, res.Task)
+	}
 	if res.Task == regression.TaskClassification {
 		r.Format = FormatClasses
 	}
@@ -196,6 +231,20 @@ func New(res *pipeline.Result) *Report {
 		}
 	}
 	return r
+}
+
+func search(x *pipeline.Searched, task string) *Search {
+	out := &Search{
+		Runs: x.Search.Runs, Eta: x.Eta, Gamma: x.Gamma, Holdout: x.Search.Holdout, Chosen: x.Chosen + 1,
+		Score: Score{Metric: "r2", Value: x.Score, Private: true, Biased: true, Part: "score"},
+	}
+	if task == regression.TaskClassification {
+		out.Score.Metric = "accuracy"
+	}
+	for i, c := range x.Search.Candidates {
+		out.Candidates = append(out.Candidates, Candidate{pipeline.CandidateName(i), c.SelectionName(), c.ModelName()})
+	}
+	return out
 }
 
 func share(s evaluate.Share) *Share {
@@ -221,27 +270,12 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 }
 
 func event(e mechanism.Event) Event {
-	part, stage := place(e.Path)
+	at := pipeline.PlaceOf(e.Path)
 	return Event{
-		ID: e.Path, Stage: stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
-		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: part,
+		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
+		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
 		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
 	}
-}
-
-// place reads the part and the stage from a path of package pipeline's plan:
-// root/part/stage/…, or root/part/branch/stage/… where the run chose between
-// branches.
-func place(path string) (part, stage string) {
-	names := strings.Split(path, "/")
-	for len(names) < 3 {
-		names = append(names, names[len(names)-1])
-	}
-	at := 2
-	if pipeline.IsBranch(names[at]) && len(names) > at+1 {
-		at++
-	}
-	return names[1], names[at]
 }
 
 // list returns an empty list for nil: the files write [], not null.

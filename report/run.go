@@ -25,10 +25,13 @@ type Run struct {
 	Rows        int `json:"rows"`
 	TrainRows   int `json:"train_rows"`
 	HoldoutRows int `json:"holdout_rows"`
+	// ScoreRows are those of the training rows that scored the tries of a search;
+	// nil, and absent from the file, for a run without one.
+	ScoreRows *int `json:"score_rows,omitempty"`
 	// Cells counts the cells that took a missing value, by column; nil (null)
 	// for a table that was not read from a file.
 	Cells *dataset.Stats `json:"cells"`
-	// Seconds is the wall time by stage.
+	// Seconds is the wall time by stage; of a search, that of its best try.
 	Seconds map[string]float64 `json:"seconds"`
 }
 
@@ -45,6 +48,9 @@ func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
 	r := &Run{
 		Format: RunFormat, Notice: notice, Cells: stats, Seconds: map[string]float64{},
 		Rows: res.Curator.Rows, TrainRows: res.Curator.TrainRows, HoldoutRows: res.Curator.HoldoutRows,
+	}
+	if res.Search != nil {
+		r.ScoreRows = &res.Curator.ScoreRows
 	}
 	for stage, seconds := range res.Curator.Seconds {
 		r.Seconds[stage] = seconds

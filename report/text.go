@@ -36,6 +36,9 @@ func Text(w io.Writer, r *Report) error {
 	default:
 		row("R²", metric(r.Metrics.R2))
 	}
+	if r.Search != nil && trained {
+		row("Search", searched(r))
+	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
@@ -98,6 +101,25 @@ func accuracy(m Metrics) string {
 	a, b := m.Accuracy, m.BalancedAccuracy
 	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
 		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
+}
+
+// searched says how a search came to the model.
+func searched(r *Report) string {
+	x := r.Search
+	way := "unknown"
+	if i := x.Chosen - 1; i >= 0 && i < len(x.Candidates) {
+		way = "selection " + shown(x.Candidates[i].Selection) + ", model " + shown(x.Candidates[i].Model)
+	}
+	score := "R²"
+	if x.Score.Metric == "accuracy" {
+		score = "accuracy"
+	}
+	s := fmt.Sprintf("candidate %d of %d won (%s) with a released %s of %.3f on records that trained nothing. How often candidates were tried is secret (%s times on average). The best of several scores is biased upwards",
+		x.Chosen, len(x.Candidates), way, score, x.Score.Value, number(x.Runs))
+	if r.Metrics.R2 != nil || r.Metrics.Accuracy != nil {
+		s += "; the figure above, on other records, is not"
+	}
+	return s
 }
 
 func names(list []string) string {

@@ -116,6 +116,9 @@ func newAudited(p *pipeline.Pipeline, v audit.Verdict) *audited {
 		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
 		Violations: append([]string{}, v.Violations()...),
 	}
+	if p.Search != nil {
+		out.Method = pipeline.SearchMethod
+	}
 	for _, l := range v.Leaves {
 		out.Steps = append(out.Steps, auditedStep{
 			l.Path, l.Law.Kind.String(), l.Law.Draws, l.Statistic, l.Epsilon, l.Mu, l.Measured(), l.Measure.Mu, l.Measure.Runs,

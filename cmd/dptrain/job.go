@@ -171,7 +171,7 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 
 // isAbsent tells what Validate says about a column that the header lacks.
 func isAbsent(p recipe.Problem) bool {
-	return strings.HasPrefix(p.Path, "data.") || strings.HasPrefix(p.Path, "selection.features") || p.Path == "privacy.unit.column"
+	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || p.Path == "privacy.unit.column"
 }
 
 // prepare reads the header of the table and prices the run. No row is read.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -92,6 +91,8 @@ type bill struct {
 	// abstain answers 95% of the time; absent for one that always answers.
 	Records int        `json:"records,omitempty"`
 	Steps   []billStep `json:"steps"`
+	// Search is the price of a search; absent for a run without one.
+	Search *billSearch `json:"search,omitempty"`
 	// Ledger says what would remain; absent for a run without a ledger.
 	Ledger *billLedger `json:"ledger,omitempty"`
 }
@@ -130,12 +131,13 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	for i, share := range leafShares(leaves) {
 		b.Steps = append(b.Steps, newBillStep(leaves[i], share))
 	}
+	b.Search = newBillSearch(p, plan)
 	return b
 }
 
 func newBillStep(l budget.PricedLeaf, share float64) billStep {
 	s := billStep{
-		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Part,
+		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: pipeline.PlaceOf(l.Path).Part,
 		Mu: l.Law.Mu, Epsilon: l.Law.Epsilon, Delta: l.Law.Delta,
 	}
 	if share >= 0 {
@@ -217,7 +219,11 @@ func (b *bill) total() string {
 	}
 	records := "No row was read."
 	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part != b.Steps[0].Part }) {
-		records = "train and holdout are different records, so each may spend the whole budget. " + records
+		parts := "train and holdout"
+		if b.Search != nil {
+			parts = "train, score and holdout"
+		}
+		records = parts + " are different records, so each may spend the whole budget. " + records
 	}
 	needs := ""
 	if b.Records > 0 {
@@ -230,16 +236,16 @@ func (b *bill) total() string {
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Epsilon", at) +
-		branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
+		b.Search.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
 }
 
-// branches explains the steps of a run that chooses between two ways to train.
+// branches explains the steps of a run, or of a try, that chooses between two ways
+// to train.
 func branches(steps []billStep) string {
 	var ways []string
 	for _, s := range steps {
-		names := strings.Split(s.ID, "/")
-		if len(names) > 3 && pipeline.IsBranch(names[2]) && !slices.Contains(ways, names[2]) {
-			ways = append(ways, names[2])
+		if at := pipeline.PlaceOf(s.ID).Branch; at != "" && !slices.Contains(ways, at) {
+			ways = append(ways, at)
 		}
 	}
 	if len(ways) != 2 {

@@ -136,7 +136,10 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 		Assumed: explainAssumptions{bench.SyntheticR2, bench.SyntheticCorrelation, x.Tables, bench.ExplainTestRows, x.Seed},
 		Notes:   append([]string{}, x.Notes...),
 	}
-	if p.Selector != nil {
+	switch {
+	case p.Search != nil:
+		e.Selection = fmt.Sprintf("that of one of %d candidates", len(p.Search.Candidates))
+	case p.Selector != nil:
 		e.Selection = p.Selector.Name()
 	}
 	for _, c := range p.Schema.Columns {

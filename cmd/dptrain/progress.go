@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/pipeline"
@@ -39,57 +38,45 @@ func planName(stage string) string {
 }
 
 // leafShares returns the share of the budget of every leaf: of the part of the
-// records that it sees, because each part has the whole budget, and of its
-// branch, because one branch only is taken. A fixed law and an informer, which
-// no calibration scaled, have none (-1).
+// records that it sees, because each part has the whole budget, of its branch,
+// because one branch only is taken, and of its candidate, because a try is of one.
+// A fixed law and an informer, which no calibration scaled, have none (-1).
 func leafShares(leaves []budget.PricedLeaf) []float64 {
-	total := map[string]float64{}
+	total := map[pipeline.Place]float64{}
 	for _, l := range leaves {
 		if !l.Fixed && !l.Informer {
-			total[l.Part+"/"+branchOf(l.Path)] += l.Share
+			total[within(l)] += l.Share
 		}
 	}
 	out := make([]float64, len(leaves))
 	for i, l := range leaves {
 		out[i] = -1
-		if whole := total[l.Part+"/"+branchOf(l.Path)]; !l.Fixed && !l.Informer && whole > 0 {
+		if whole := total[within(l)]; !l.Fixed && !l.Informer && whole > 0 {
 			out[i] = l.Share / whole
 		}
 	}
 	return out
 }
 
-// branchOf returns the branch of a path root/part/branch/…, or "".
-func branchOf(path string) string {
-	if names := strings.Split(path, "/"); len(names) > 3 && pipeline.IsBranch(names[2]) {
-		return names[2]
-	}
-	return ""
+// within returns the part, candidate and branch of a leaf.
+func within(l budget.PricedLeaf) pipeline.Place {
+	at := pipeline.PlaceOf(l.Path)
+	at.Stage = ""
+	return at
 }
 
-// stageShares adds the shares of the leaves of each stage, the third name of
-// their paths, or the fourth in a branch; the largest of the branches counts.
+// stageShares adds the shares of the leaves of each stage; the largest of the
+// branches counts. Stages of a search are not announced.
 func stageShares(leaves []budget.PricedLeaf) map[string]float64 {
-	branches := map[string]map[string]float64{}
+	places := map[pipeline.Place]float64{}
 	for i, share := range leafShares(leaves) {
-		names, branch := strings.Split(leaves[i].Path, "/"), branchOf(leaves[i].Path)
-		at := 2
-		if branch != "" {
-			at = 3
+		if at := pipeline.PlaceOf(leaves[i].Path); share >= 0 && at.Candidate == "" {
+			places[at] += share
 		}
-		if len(names) <= at || share < 0 {
-			continue
-		}
-		if branches[branch] == nil {
-			branches[branch] = map[string]float64{}
-		}
-		branches[branch][names[at]] += share
 	}
 	out := map[string]float64{}
-	for _, stages := range branches {
-		for stage, share := range stages {
-			out[stage] = max(out[stage], share)
-		}
+	for at, share := range places {
+		out[at.Stage] = max(out[at.Stage], share)
 	}
 	return out
 }

@@ -1,0 +1,133 @@
+package budget
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// generating is E z^K of the law with eta = 0.
+func (s Selection) generating(z float64) float64 {
+	return math.Log1p(-(1-s.Gamma)*z) / math.Log(s.Gamma)
+}
+
+// chosen returns the law of the best of K independent draws of q, whose outcomes
+// are in increasing order: P(best <= y) = E P(q <= y)^K.
+func (s Selection) chosen(q []float64) []float64 {
+	out, below, before := make([]float64, len(q)), 0., 0.
+	for i, p := range q {
+		below = math.Min(below+p, 1)
+		g := s.generating(below)
+		out[i], before = g-before, g
+	}
+	return out
+}
+
+func renyiOf(a float64, p, q []float64) float64 {
+	sum := 0.
+	for i := range p {
+		sum += math.Exp(a*math.Log(p[i]) + (1-a)*math.Log(q[i]))
+	}
+	return math.Log(sum) / (a - 1)
+}
+
+// TestSelectionBound: for epsilon-private steps with three outcomes, searched over,
+// the exact divergence of the selection is below the curve, and the worst comes
+// near the pure bound of 2 epsilon.
+func TestSelectionBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	closest, loss := 0., 0.
+	for _, mean := range []float64{1.5, 5, 40} {
+		s, err := SelectionForMean(0, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20_000 {
+			eps := .02 + 2*rng.Float64()
+			p, q := privatePair(rng, eps)
+			l := &ledger{laws: []Law{{Kind: Pure, Epsilon: eps, Draws: 1}}}
+			sel := newSelected(s, []*ledger{{}, l})
+			a, b := s.chosen(p), s.chosen(q)
+			for _, order := range []float64{1.5, 2, 8, 64} {
+				d, bound := renyiOf(order, a, b), sel.renyi(order)
+				if d > bound*(1+1e-9)+1e-12 {
+					t.Fatalf("mean %v, epsilon %v, order %v: divergence %v above the curve, %v", mean, eps, order, d, bound)
+				}
+				closest = math.Max(closest, d/bound)
+			}
+			for i := range a {
+				if a[i] > 1e-9 && b[i] > 1e-9 {
+					loss = math.Max(loss, math.Abs(math.Log(a[i]/b[i]))/eps)
+				}
+			}
+		}
+	}
+	if closest < .3 {
+		t.Errorf("the closest divergence was %v of the curve: the search shows nothing", closest)
+	}
+	if loss > 2*(1+1e-9) || loss < 1.5 {
+		t.Errorf("the largest loss was %v epsilon, want up to 2", loss)
+	}
+}
+
+// privatePair returns two laws of three outcomes with losses of at most eps, none
+// so rare that differences in chosen lose their digits.
+func privatePair(rng *rand.Rand, eps float64) (p, q []float64) {
+	for {
+		p, q = []float64{math.Exp(-9 * rng.Float64()), math.Exp(-9 * rng.Float64()), 0}, make([]float64, 3)
+		p[2] = 1 - p[0] - p[1]
+		q[2] = 1
+		for i := range 2 {
+			q[i] = p[i] * math.Exp(eps*float64(1-2*rng.IntN(2)))
+			q[2] -= q[i]
+		}
+		if p[2] > 1e-5 && q[2] > 1e-5 && math.Abs(math.Log(p[2]/q[2])) <= eps {
+			rng.Shuffle(3, func(i, j int) { p[i], p[j], q[i], q[j] = p[j], p[i], q[j], q[i] })
+			return p, q
+		}
+	}
+}
+
+// TestSelectBesideOthers: a selection among candidates that train on some records
+// and score on others costs what one among the worst parts costs, and as a kid of
+// a Par it leaves the others their whole budget.
+func TestSelectBesideOthers(t *testing.T) {
+	s, err := SelectionForMean(0, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := Target{Epsilon: 10, Delta: 1e-6}
+	train, score := FixedLeaf("train", gauss(.1)), FixedLeaf("score", gauss(.07))
+	p, err := Calibrate(Par("fit", Select("s", s, Par("a", train, score), Par("b", score, FixedLeaf("other", gauss(.05)))), GaussianLeaf("held", 1, 1)), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := Calibrate(Select("s", s, train), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "the selection in its part", p.root.kids[0].epsilonAt(1e-6), alone.Epsilon(1e-6), 1e-12)
+	held, _ := p.Law("fit/held")
+	near(t, "the part beside it", held.Mu, GaussianMu(10, 1e-6), 1e-9)
+	if e := p.Epsilon(1e-6); e < 9.99 || e > 10 {
+		t.Errorf("the whole costs %v of 10", e)
+	}
+
+	law, names, ok := p.Selection("fit/s")
+	if !ok || law != s || len(names) != 2 || names[0] != "a" || names[1] != "b" {
+		t.Errorf("the selection: %v, %v, %v", law, names, ok)
+	}
+	for _, path := range []string{"", "fit", "fit/s/a", "fit/held", "fit/t", "s"} {
+		if _, _, ok := p.Selection(path); ok {
+			t.Errorf("%q is a selection", path)
+		}
+	}
+	for path, want := range map[string]string{"fit/s/a/train": "fit/s/a", "fit/s/b/score": "fit/s/b", "fit/held": ""} {
+		if l, ok := p.Leaf(path); !ok || l.Candidate != want || l.Path != path {
+			t.Errorf("leaf %q: %+v, %v", path, l, ok)
+		}
+	}
+	if _, ok := p.Leaf("fit/s"); ok {
+		t.Error("a node is a leaf")
+	}
+}

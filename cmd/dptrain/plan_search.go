@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/report"
+)
+
+// billSearch is the price of a search.
+type billSearch struct {
+	Runs       float64            `json:"runs"` // mean number of tries
+	Eta        float64            `json:"eta"`
+	Gamma      float64            `json:"gamma"`
+	Holdout    float64            `json:"holdout"` // share of the training records that scores
+	Candidates []report.Candidate `json:"candidates"`
+	// TryEpsilon is what one try of the dearest candidate costs by itself at the
+	// delta of the run; all tries together cost the epsilon of the run.
+	TryEpsilon float64 `json:"try_epsilon"`
+}
+
+// newBillSearch returns nil for a run without a search.
+func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
+	law, names, ok := plan.Selection("fit/train")
+	if p.Search == nil || !ok {
+		return nil
+	}
+	b := &billSearch{Runs: p.Search.Runs, Eta: law.Eta, Gamma: law.Gamma, Holdout: p.Search.Holdout}
+	for i, name := range names {
+		c := p.Search.Candidates[i]
+		b.Candidates = append(b.Candidates, report.Candidate{ID: name, Selection: c.SelectionName(), Model: c.ModelName()})
+	}
+	for _, laws := range tries(plan) {
+		if c, err := budget.Compose(laws...); err == nil {
+			b.TryEpsilon = max(b.TryEpsilon, c.Epsilon(p.Budget.Delta))
+		}
+	}
+	return b
+}
+
+// tries lists, for every part of every candidate, the laws of its steps; where it
+// chooses between branches, once for each.
+func tries(plan *pipeline.Plan) map[pipeline.Place][]budget.Law {
+	out := map[pipeline.Place][]budget.Law{}
+	var common []budget.PricedLeaf
+	for _, l := range plan.Leaves() {
+		switch at := within(l); {
+		case l.Candidate == "":
+		case l.Informer:
+			common = append(common, l)
+		default:
+			out[at] = append(out[at], l.Law)
+		}
+	}
+	for at, laws := range out {
+		for _, l := range common {
+			if in := within(l); at.Branch != "" && in.Candidate == at.Candidate && in.Part == at.Part {
+				laws = append(laws, l.Law)
+			}
+		}
+		out[at] = laws
+	}
+	return out
+}
+
+// text explains a search; it is empty without one.
+func (b *billSearch) text() string {
+	if b == nil {
+		return ""
+	}
+	var ways []string
+	for _, c := range b.Candidates {
+		ways = append(ways, fmt.Sprintf("%s is selection %s, model %s", c.ID, printable(c.Selection), printable(c.Model)))
+	}
+	return report.Paragraph("Search", fmt.Sprintf("each try draws a candidate at random, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
+		"Tries are %v on average; how many there are is secret and drawn from the law eta %v, gamma %s. One try costs at most epsilon %s, all of them together the whole. %s",
+		percent(b.Holdout), b.Runs, b.Eta, digits(b.Gamma), digits(b.TryEpsilon), strings.Join(ways, "; ")))
+}

@@ -1,0 +1,165 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A Winner is the best try of a private selection.
+type Winner[T any] struct {
+	Candidate int     // which candidate it was of, in the order of the plan
+	Result    T       // what it returned
+	Score     float64 // by which it won; -Inf if no try had a score
+}
+
+// Best carries out the private selection that is planned as the node name: it
+// draws the number of tries K from the node's law, calls try K times, each time
+// with a candidate drawn uniformly and a session at that candidate's node, and
+// returns the try with the largest score; of equal ones the first. A score that is
+// not a number is below all others. How often try was called is no part of the
+// result, and whoever writes try must let it reach nothing that leaves: no
+// message, count, file or timing of a single try.
+//
+// Inside a try every leaf of its candidate can be spent, once; leaves of other
+// candidates and of the rest of the plan cannot, and nothing can after the try is
+// over. Noise, coins and public streams are keyed by (run key, try, path), so
+// those of two tries are independent. [Session.Events] then shows the winner's
+// releases as if there had been one try, and none of the other candidates',
+// whether they were tried or not.
+//
+// The result and the score must follow from what was released, and try must not
+// look at how earlier tries ended. It must not be told to stop early. The law
+// must have eta = 0, the logarithmic law, or Best returns [ErrLaw]; a node that
+// is no selection is [ErrUnknownLeaf], one that was begun before [ErrSpent], and
+// one inside a try [ErrTry]. An error of try ends the selection and is returned.
+//
+// # Why it is private
+//
+// A try is a run of one mechanism Q: a candidate, its releases, its result with the
+// score. The tries are independent and equal in law, K is independent of
+// all of them and secret, and the maximum is over a total order, so this is
+// Algorithm 1 of N. Papernot and T. Steinke ("Hyperparameter tuning with Rényi
+// differential privacy", 2022), whose Theorem 2 is the price of the node. Three
+// details:
+//
+//   - Ties. Let every output of Q carry a uniform number of its own, which no
+//     record has a part in, and order by (score, number). That order is total and
+//     Q as private as before. The tries are exchangeable, so the first of the
+//     best ones is distributed as the one with the largest number.
+//   - Errors. An error counts as a score above all others; ending at the first is
+//     then only a shorter way to the same output. Errors do not depend on a record
+//     anyway.
+//   - The split into records that train and records that score, and the cap on a
+//     privacy unit, come from coins drawn before the first try. Given them the
+//     tries are independent and the theorem holds; the mixture over the coins is
+//     no less private.
+func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T, float64, error)) (Winner[T], error) {
+	best := Winner[T]{Score: math.Inf(-1)}
+	runs, candidates, err := s.begin(name)
+	if err != nil {
+		return best, err
+	}
+	var events map[string]Event
+	for i := 1; i <= runs; i++ {
+		t, c := s.newTry(name, i, candidates)
+		result, score, err := try(c, t)
+		won := t.core.end()
+		if err != nil {
+			return Winner[T]{}, err
+		}
+		if events == nil || score > best.Score {
+			if score != score {
+				score = math.Inf(-1)
+			}
+			best, events = Winner[T]{c, result, score}, won
+		}
+	}
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	for path, e := range events {
+		s.core.events[path] = e
+	}
+	return best, nil
+}
+
+// begin takes the selection at name, draws K and lists the candidates.
+func (s *Session) begin(name string) (runs int, candidates []string, err error) {
+	path := s.join(name)
+	law, candidates, ok := s.core.priced.Selection(path)
+	switch {
+	case !ok:
+		return 0, nil, fmt.Errorf("%w: %q is no private selection", ErrUnknownLeaf, path)
+	case s.core.try > 0:
+		return 0, nil, fmt.Errorf("%w: %q is a selection inside a try", ErrTry, path)
+	case law.Eta != 0:
+		return 0, nil, fmt.Errorf("%w: the number of tries of %q has eta %v, and 0 alone can be drawn", ErrLaw, path, law.Eta)
+	}
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	if s.core.tries[path] {
+		return 0, nil, fmt.Errorf("%w: the selection %q", ErrSpent, path)
+	}
+	s.core.tries[path] = true
+	return s.core.tap.runs(path, newStream(derive(s.core.key, "tries", path, 0)).tries(law)), candidates, nil
+}
+
+// newTry returns a session for try i, from 1, and its candidate. Its key is that of
+// a run of its own, derived from the run key, the selection and the try.
+func (s *Session) newTry(name string, i int, candidates []string) (*Session, int) {
+	path := s.join(name)
+	c := newCore(s.core.priced)
+	c.key, c.tap, c.try = derive(s.core.key, "try", path, uint64(i)), s.core.tap, i
+	j := int(newStream(derive(c.key, "candidate", path, 0)).below(uint64(len(candidates))))
+	c.within = path + "/" + candidates[j]
+	return &Session{core: c, path: c.within}, j
+}
+
+// end closes a try and returns what it released.
+func (c *core) end() map[string]Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	return c.events
+}
+
+// tries draws the number of tries from the logarithmic law, exactly:
+//
+//	P(K = k) = (1-gamma)^k / (k ln(1/gamma)), k = 1, 2, ...
+//
+// (Papernot and Steinke 2022, Definition 1 with eta = 0). A number k of coins up
+// to the first head, each of probability gamma, has P(k) = gamma (1-gamma)^(k-1); it
+// is kept with probability 1/k and otherwise drawn again. What is kept has a law
+// proportional to gamma (1-gamma)^(k-1)/k, hence to (1-gamma)^k/k, which is that
+// one. It is kept with probability 1/E K, after 1/gamma coins on average.
+//
+// gamma is the very number in the priced plan, and both coins are exact.
+func (s *stream) tries(law budget.Selection) int {
+	for {
+		k := 1
+		for !s.heads(law.Gamma) {
+			k++
+		}
+		if s.below(uint64(k)) == 0 {
+			return k
+		}
+	}
+}
+
+// heads returns true with probability p in (0, 1), exactly. A float64 has a finite
+// binary expansion: a uniform number U is drawn 64 binary digits at a time and
+// compared with it until they differ; U < p is heads. Each step is exact:
+// p 2^64 < 2^64 is p with another exponent, and both its whole part and what is
+// left have no more digits than p.
+func (s *stream) heads(p float64) bool {
+	for p > 0 {
+		p = math.Ldexp(p, 64)
+		whole := math.Floor(p)
+		if u, w := s.uint64(), uint64(whole); u != w {
+			return u < w
+		}
+		p -= whole
+	}
+	return false // equal so far, and p has no more digits
+}

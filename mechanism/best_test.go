@@ -1,0 +1,309 @@
+package mechanism
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// searching returns a session of a plan with a selection between two candidates,
+// and a step beside it.
+func searching(t testing.TB, law budget.Selection, seed uint64) *Session {
+	t.Helper()
+	p, err := budget.Calibrate(budget.Par("fit",
+		budget.Select("train", law,
+			budget.Par("a", budget.GaussianLeaf("model", 1, 1), budget.GaussianLeaf("score", 1, 1)),
+			budget.Seq("b", budget.GaussianLeaf("model", 1, 2))),
+		budget.GaussianLeaf("metric", 1, 1)),
+		budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seed > 0 {
+		s.core.key = [keySize]byte{}
+		binary.BigEndian.PutUint64(s.core.key[:], seed)
+	}
+	return s
+}
+
+func runsOf(t testing.TB, mean float64) budget.Selection {
+	t.Helper()
+	law, err := budget.SelectionForMean(0, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return law
+}
+
+// TestTriesLaw: K follows the logarithmic law. Chi-square with cells of at least
+// 20 expected; a correct sampler fails with probability 1e-6 over the choice of the
+// fixed key.
+func TestTriesLaw(t *testing.T) {
+	const n = 60_000
+	for i, mean := range []float64{1.2, 3, 8} {
+		law := runsOf(t, mean)
+		s := newStream([keySize]byte{1, byte(i)})
+		counts, sum := map[int]float64{}, 0.
+		for range n {
+			k := s.tries(law)
+			counts[k]++
+			sum += float64(k)
+		}
+		chi, cells, rest, restSeen := 0., 0, float64(n), float64(n)
+		for k := 1; ; k++ {
+			want := n * math.Pow(1-law.Gamma, float64(k)) / (float64(k) * -math.Log(law.Gamma))
+			if want < 20 || rest-want < 20 {
+				break
+			}
+			chi += (counts[k] - want) * (counts[k] - want) / want
+			rest, restSeen, cells = rest-want, restSeen-counts[k], cells+1
+		}
+		chi += (restSeen - rest) * (restSeen - rest) / rest
+		if limit := (distuv.ChiSquared{K: float64(cells)}).Quantile(1 - 1e-6); chi > limit || cells < 4 {
+			t.Errorf("mean %v: chi-square %v with %d degrees of freedom, limit %v", mean, chi, cells, limit)
+		}
+		// Var K <= E K / gamma.
+		if got := sum / n; math.Abs(got-mean) > 5*math.Sqrt(mean/law.Gamma/n) {
+			t.Errorf("mean %v: %v tries on average", mean, got)
+		}
+	}
+}
+
+// words returns a stream that hands out these words.
+func words(w ...uint64) *stream {
+	s := newStream([keySize]byte{})
+	for i, x := range w {
+		binary.LittleEndian.PutUint64(s.buf[8*i:], x)
+	}
+	s.off = 0
+	return s
+}
+
+// TestHeads compares digits to the end of the number.
+func TestHeads(t *testing.T) {
+	third := math.Nextafter(1./3, 0) // digits 0 to 53
+	first := uint64(math.Ldexp(third, 64))
+	small := math.Ldexp(3, -66) // .00...011, the second 1 in the second word
+	for _, c := range []struct {
+		p    float64
+		u    []uint64
+		want bool
+	}{
+		{.5, []uint64{1<<63 - 1}, true}, {.5, []uint64{1 << 63, 0}, false}, {.5, []uint64{1<<63 + 1}, false},
+		{third, []uint64{first - 1}, true}, {third, []uint64{first, 0}, false}, {third, []uint64{first + 1}, false},
+		{small, []uint64{1}, false}, {small, []uint64{0, 3<<62 - 1}, true}, {small, []uint64{0, 3 << 62, 0}, false},
+		{math.SmallestNonzeroFloat64, []uint64{0, 0, 0, 1}, false},
+		{math.Nextafter(1, 0), []uint64{math.MaxUint64}, false}, {math.Nextafter(1, 0), []uint64{math.MaxUint64 - 1<<11}, true},
+	} {
+		if got := words(c.u...).heads(c.p); got != c.want {
+			t.Errorf("heads(%v) of %x: %v", c.p, c.u, got)
+		}
+	}
+	// A correct coin fails with probability 1e-6 over the choice of the key.
+	const n = 1_000_000
+	s, hits := newStream([keySize]byte{9}), 0.
+	for range n {
+		if s.heads(.07) {
+			hits++
+		}
+	}
+	if z := (hits - n*.07) / math.Sqrt(n*.07*.93); math.Abs(z) > 4.9 {
+		t.Errorf("heads at .07: %v of %v", hits, n)
+	}
+}
+
+// TestBestLaw: with two candidates of which the second always wins, the first is
+// returned with probability E 2^-K. Keys are fixed; a correct selection fails
+// with probability 1e-6 over their choice.
+func TestBestLaw(t *testing.T) {
+	const n = 4000
+	law := runsOf(t, 3)
+	want := math.Log1p(-(1-law.Gamma)/2) / math.Log(law.Gamma) // the generating function at 1/2
+	lost := 0.
+	base := searching(t, law, 1)
+	for i := range uint64(n) {
+		core := newCore(base.core.priced)
+		binary.BigEndian.PutUint64(core.key[:], i)
+		w, err := Best(&Session{core, "fit"}, "train", func(c int, _ *Session) (int, float64, error) { return 0, float64(c), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost += float64(1 - w.Candidate)
+	}
+	if z := (lost - n*want) / math.Sqrt(n*want*(1-want)); math.Abs(z) > 4.9 {
+		t.Errorf("the first of two was returned %v of %v times, want %v", lost, n, n*want)
+	}
+}
+
+// TestBestTakesTheBest: the largest score wins, the first of equal ones, and none
+// stands for the lowest.
+func TestBestTakesTheBest(t *testing.T) {
+	const none = -1e9
+	for seed := uint64(1); seed < 60; seed++ {
+		var given []float64
+		scores := []float64{math.NaN(), .3, .9, math.Inf(-1), .9, .1}
+		w, err := Best(searching(t, runsOf(t, 8), seed), "train", func(int, *Session) (int, float64, error) {
+			x := scores[(len(given)+int(seed))%len(scores)]
+			given = append(given, x)
+			return len(given) - 1, x, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, best := 0, math.Inf(-1)
+		for i, x := range given {
+			if x > best {
+				want, best = i, x
+			}
+		}
+		if w.Result != want || w.Score != best {
+			t.Errorf("seed %d: try %d with score %v of %v", seed, w.Result, w.Score, given)
+		}
+	}
+}
+
+// spend releases all of a candidate.
+func spend(c int, s *Session) (out []float64, err error) {
+	draws := []string{"model", "score"}
+	if c == 1 {
+		draws = []string{"model", "model"}
+	}
+	for i, leaf := range draws {
+		draw := 0
+		if c == 1 {
+			draw = i
+		}
+		x, err := GaussianDraw(s, leaf, draw, vector(0))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x.Value()...)
+	}
+	return out, nil
+}
+
+// TestTriesAreApart: tries have noise of their own, each leaf can be spent once in
+// each try of its own candidate and nowhere else.
+func TestTriesAreApart(t *testing.T) {
+	s := searching(t, runsOf(t, 30), 3)
+	if _, err := Gaussian(s.Sub("train").Sub("a"), "model", vector(0)); !errors.Is(err, ErrTry) {
+		t.Errorf("outside a try: %v", err)
+	}
+	seen := map[float64]bool{}
+	var last *Session
+	calls := map[int]int{}
+	_, err := Best(s, "train", func(c int, s *Session) (int, float64, error) {
+		last = s
+		calls[c]++
+		out, err := spend(c, s)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, x := range out {
+			if seen[x] {
+				t.Error("the noise of two releases is equal")
+			}
+			seen[x] = true
+		}
+		if _, err := spend(c, s); !errors.Is(err, ErrSpent) {
+			t.Errorf("twice in a try: %v", err)
+		}
+		other := &Session{s.core, "fit/train/" + []string{"b", "a"}[c]}
+		if _, err := Gaussian(other, "model", vector(0)); !errors.Is(err, ErrTry) {
+			t.Errorf("of the other candidate: %v", err)
+		}
+		if _, err := Gaussian(&Session{s.core, "fit"}, "metric", vector(0)); !errors.Is(err, ErrTry) {
+			t.Errorf("outside the selection: %v", err)
+		}
+		if _, err := Best(&Session{s.core, "fit"}, "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
+			t.Errorf("a selection in a try: %v", err)
+		}
+		return 0, 0, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls[0] == 0 || calls[1] == 0 {
+		t.Fatalf("tries by candidate: %v; take another seed", calls)
+	}
+	if _, err := GaussianPart(last, "model", 0, 0, 1, vector(0)); !errors.Is(err, ErrTry) {
+		t.Errorf("after the try: %v", err)
+	}
+	if _, err := Best(s, "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrSpent) {
+		t.Errorf("a second selection: %v", err)
+	}
+	if _, err := Best(s, "metric", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrUnknownLeaf) {
+		t.Errorf("no selection: %v", err)
+	}
+	geometric := searching(t, budget.Selection{Eta: 1, Gamma: .2}, 3)
+	if _, err := Best(geometric, "train", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrLaw) {
+		t.Errorf("eta 1: %v", err)
+	}
+	failure := errors.New("no")
+	if _, err := Best(searching(t, runsOf(t, 3), 3), "train", func(int, *Session) (int, float64, error) { return 0, 0, failure }); !errors.Is(err, failure) {
+		t.Errorf("an error of a try: %v", err)
+	}
+}
+
+// TestEventsHideTries: what a session says of its releases depends on the winning
+// candidate alone.
+func TestEventsHideTries(t *testing.T) {
+	first := map[int][]Event{}
+	for seed := uint64(1); seed < 40; seed++ {
+		s := searching(t, runsOf(t, 4), seed)
+		w, err := Best(s, "train", func(c int, s *Session) (int, float64, error) {
+			out, err := spend(c, s)
+			return 0, out[0], err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := s.Events()
+		if seen, ok := first[w.Candidate]; ok && !reflect.DeepEqual(seen, events) {
+			t.Fatalf("seed %d: %+v, before %+v", seed, events, seen)
+		}
+		first[w.Candidate] = events
+		for _, e := range events {
+			within := fmt.Sprintf("fit/train/%s/", []string{"a", "b"}[w.Candidate])
+			if won := len(e.Path) > len(within) && e.Path[:len(within)] == within; won != (e.Released > 0) || won && e.Scale == 0 {
+				t.Errorf("candidate %d won: %+v", w.Candidate, e)
+			}
+		}
+	}
+	if len(first) != 2 {
+		t.Errorf("%d candidates ever won", len(first))
+	}
+}
+
+func ExampleBest() {
+	law, err := budget.SelectionForMean(0, 5)
+	if err != nil {
+		panic(err)
+	}
+	tree := budget.Select("search", law, budget.GaussianLeaf("coarse", 1, 1), budget.GaussianLeaf("fine", 1, 1))
+	priced, err := budget.Calibrate(budget.Seq("run", tree), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		panic(err)
+	}
+	s, err := NewSession(priced)
+	if err != nil {
+		panic(err)
+	}
+	// A real try trains on some records and releases its score on others.
+	w, err := Best(s, "search", func(candidate int, s *Session) (string, float64, error) {
+		return []string{"coarse", "fine"}[candidate], 1, nil
+	})
+	fmt.Println(w.Result == []string{"coarse", "fine"}[w.Candidate], w.Score, err)
+	// Output: true 1 <nil>
+}

@@ -1,0 +1,252 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// searcher returns a table of n records whose target bends along its first column,
+// and a pipeline that searches among three ways to learn it.
+func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
+	t.Helper()
+	schema := dataset.Schema{}
+	cols := make([]dataset.ColumnData, 5)
+	for j, name := range []string{"a", "b", "c", "d", "y"} {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+		for i := range n {
+			cols[j].Floats = append(cols[j].Floats, math.Sin(float64(i*(j+3)+j)))
+		}
+	}
+	for i := range n {
+		cols[4].Floats[i] = math.Abs(cols[0].Floats[i]) - .5
+	}
+	tab, err := dataset.NewTable(schema, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Pipeline{
+		Schema: schema, Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+		Search: &Search{Runs: 4, Holdout: .2, Candidates: []Candidate{
+			{Model: JointGram},
+			{Selector: selection.Kendall{K: 2}, Model: BoostedAdaSSP},
+			{Selector: selection.None{}, Model: BoostedAdditive},
+		}},
+	}, tab
+}
+
+// TestSearchPlan: every candidate trains and scores, all of them as what a try may
+// cost, and the held-out part keeps the whole budget.
+func TestSearchPlan(t *testing.T) {
+	p, _ := searcher(t, 1)
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Method() != SearchMethod {
+		t.Errorf("method %q", plan.Method())
+	}
+	law, names, ok := plan.Selection("fit/train")
+	if !ok || law.Eta != 0 || math.Abs(law.Mean()-4) > 1e-9 || !slices.Equal(names, []string{"candidate-1", "candidate-2", "candidate-3"}) {
+		t.Errorf("the selection: %+v, %v, %v", law, names, ok)
+	}
+	g := plan.Guarantee()
+	if g.Spent > 3 || g.Spent < 3*(1-1e-6) || math.IsInf(g.Mu, 1) {
+		t.Errorf("guarantee %+v", g)
+	}
+	square := map[string]float64{}
+	for _, l := range plan.Leaves() {
+		rho, delta := l.Law.ZCDP()
+		if delta != 0 {
+			t.Errorf("%s has delta %v", l.Path, delta)
+		}
+		at := PlaceOf(l.Path)
+		square[at.Candidate+" "+at.Part] += rho
+		if (at.Candidate == "") != (l.Candidate == "") || at.Candidate != "" && l.Candidate != "fit/train/"+at.Candidate {
+			t.Errorf("%s: place %+v, candidate %q", l.Path, at, l.Candidate)
+		}
+	}
+	if len(square) != 7 {
+		t.Fatalf("parts %v", square)
+	}
+	for part, rho := range square {
+		if want := square["candidate-1 train"]; part != " holdout" && math.Abs(rho/want-1) > 1e-9 {
+			t.Errorf("%s costs rho %v, not %v", part, rho, want)
+		}
+	}
+	// Searching costs: a try has less than a run alone would have, and more than if
+	// as many runs as are made on average were composed.
+	alone, err := p.candidate(0).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, _ := alone.Law("fit/train/model/gram")
+	try, _ := plan.Law("fit/train/candidate-1/train/model/gram")
+	if ratio := try.Mu / whole.Mu; ratio > .8 || ratio < 1/math.Sqrt(4) {
+		t.Errorf("a try has %v of the mu of a run", ratio)
+	}
+	metric, _ := alone.Law("fit/holdout/r2/sums")
+	if held, _ := plan.Law("fit/holdout/r2/sums"); held != metric {
+		t.Errorf("the held-out metric has %+v, without a search %+v", held, metric)
+	}
+}
+
+// TestSearchIsRefused: what cannot be priced or carried out is refused before any
+// row is read.
+func TestSearchIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(p *Pipeline)
+		want   error
+		says   string
+	}{
+		"one candidate":  {func(p *Pipeline) { p.Search.Candidates = p.Search.Candidates[:1] }, ErrSearch, "2 to 64"},
+		"too many":       {func(p *Pipeline) { p.Search.Candidates = make([]Candidate, MaxCandidates+1) }, ErrSearch, "2 to 64"},
+		"one run":        {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
+		"many runs":      {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
+		"no number":      {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
+		"no scoring":     {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
+		"all scoring":    {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
+		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSearch, "tight"},
+		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta above 0"},
+		"model outside":  {func(p *Pipeline) { p.Model = JointGram }, ErrSearch, "candidates"},
+		"select outside": {func(p *Pipeline) { p.Selector = selection.None{} }, ErrSearch, "candidates"},
+		"share outside":  {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
+		"buckets":        {func(p *Pipeline) { p.Buckets = 30 }, ErrSearch, "candidates"},
+		"tukey":          {func(p *Pipeline) { p.Search.Candidates[1].Model = Tukey }, ErrSearch, "candidate 2"},
+		"twice":          {func(p *Pipeline) { p.Search.Candidates[2] = p.Search.Candidates[0] }, ErrSearch, "1 and 3"},
+		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = "nonprivate-ols" }, ErrModel, "candidate 2"},
+		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = SVM }, ErrModel, "candidate 1"},
+		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidate 2"},
+		"relation": {func(p *Pipeline) {
+			p.Budget.Relation, p.Schema.Columns[0].Private = budget.SubstitutePrivateColumns, true
+			p.Search.Candidates[1] = Candidate{Model: BRC}
+		}, ErrRelation, "candidate 3"},
+	} {
+		p, _ := searcher(t, 1)
+		c.change(p)
+		if _, err := p.Plan(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSearchResult: the result is that of one candidate, and what is spent is what
+// was planned.
+func TestSearchResult(t *testing.T) {
+	p, tab := searcher(t, 6000)
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		var stages []string
+		res, err := p.FitPlan(context.Background(), plan, tab, Options{Progress: func(s string) { stages = append(stages, s) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := res.Search
+		if got := p.Search.Candidates[x.Chosen].Model; res.Method != got || res.Model == nil || res.R2 == nil {
+			t.Errorf("candidate %d: method %q, model %v, R² %v", x.Chosen, res.Method, res.Model, res.R2)
+		}
+		if want := []string{"split", "search", heldOutStage}; !slices.Equal(stages, want) {
+			t.Errorf("stages %q", stages)
+		}
+		for _, e := range res.Events {
+			at := PlaceOf(e.Path)
+			if ran := at.Candidate == "" || at.Candidate == CandidateName(x.Chosen); ran && e.Released != e.Law.Draws || !ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
+				t.Errorf("candidate %d: %+v", x.Chosen, e)
+			}
+		}
+		if c := res.Curator; c.Rows != 6000 || c.TrainRows+c.HoldoutRows != 6000 || c.ScoreRows < 700 || c.ScoreRows > 1300 {
+			t.Errorf("rows %+v", c)
+		}
+	}
+}
+
+// TestSearchOfClasses: two classes, candidates of which one chooses by itself.
+func TestSearchOfClasses(t *testing.T) {
+	p, tab := searcher(t, 3000)
+	p.Task = regression.TaskClassification
+	p.Schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
+	p.Search.Candidates = []Candidate{{Model: Auto}, {Model: Logistic}, {Model: SVM}, {Selector: selection.Kendall{K: 2}, Model: BoostedAdditive}}
+	cols := make([]dataset.ColumnData, 5)
+	for j := range 4 {
+		cols[j].Floats = tab.Float(j)
+	}
+	for _, y := range tab.Float(4) {
+		code := int32(0)
+		if y > 0 {
+			code = 1
+		}
+		cols[4].Codes = append(cols[4].Codes, code)
+	}
+	classes, err := dataset.NewTable(p.Schema, cols, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(plan.Leaves(), func(l budget.PricedLeaf) bool {
+		return PlaceOf(l.Path) == Place{Part: "train", Candidate: "candidate-1", Branch: logisticBranch, Stage: modelNode}
+	}) {
+		t.Error("auto has no branches in the search")
+	}
+	seen := map[int]bool{}
+	for range 8 {
+		res, err := p.FitPlan(context.Background(), plan, classes, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Confusion == nil || !(res.Search.Score >= 0 && res.Search.Score <= 1) {
+			t.Errorf("accuracy %+v, score %v", res.Confusion, res.Search.Score)
+		}
+		seen[res.Search.Chosen] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("candidates that won: %v", seen)
+	}
+}
+
+// TestSearchUnits: where units are protected, all records of one train, score or
+// are held out.
+func TestSearchUnits(t *testing.T) {
+	p, tab := patients(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
+	p.Model = ""
+	p.Search = &Search{Runs: 3, Holdout: .3, Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}}
+	res, err := p.Fit(context.Background(), tab, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := res.Curator; c.TrainRows%3 != 0 || c.ScoreRows%3 != 0 || c.HoldoutRows%3 != 0 || c.ScoreRows == 0 || c.TrainRows+c.HoldoutRows != 1200 {
+		t.Errorf("rows %+v: units of three records are torn apart", c)
+	}
+}
+
+// TestSearchIsCancelled: a search ends with its context.
+func TestSearchIsCancelled(t *testing.T) {
+	p, tab := searcher(t, 500)
+	p.Search.Runs = MaxRuns
+	ctx, cancel := context.WithCancel(context.Background())
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.FitPlan(ctx, plan, tab, Options{Progress: func(stage string) {
+		if stage == "search" {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
