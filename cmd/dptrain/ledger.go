@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"unicode"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
@@ -187,163 +183,6 @@ that is reserved and not committed is running, or died; it is spent either way.`
 
 // ledgerFormat is the value of the key "format" of `ledger show --json`.
 const ledgerFormat = "dptrain.ledger-show/1"
-
-// accountJSON is a data set in `ledger show --json`.
-type accountJSON struct {
-	Dataset   string     `json:"dataset"`
-	Relation  string     `json:"relation"`
-	Private   []string   `json:"private,omitempty"`
-	Unit      string     `json:"unit,omitempty"`
-	Epsilon   float64    `json:"epsilon"`
-	Delta     float64    `json:"delta"`
-	Currency  string     `json:"currency"`
-	Limit     amount     `json:"limit"`
-	Reserved  amount     `json:"reserved"`
-	Committed amount     `json:"committed"`
-	Left      amount     `json:"left"`
-	Runs      []runJSON  `json:"runs"`
-	Notes     []noteJSON `json:"notes,omitempty"`
-}
-
-// noteJSON is an entry of price 0: an audit of the table, of which the curator alone was
-// told.
-type noteJSON struct {
-	Entry  int64  `json:"entry"`
-	Date   string `json:"date"`
-	What   string `json:"what"`
-	Method string `json:"method"`
-}
-
-type runJSON struct {
-	Entry        int64   `json:"entry"`
-	Date         string  `json:"date"`
-	Method       string  `json:"method"`
-	Target       string  `json:"target"`
-	Epsilon      float64 `json:"epsilon"`
-	Delta        float64 `json:"delta"`
-	Cost         amount  `json:"cost"`
-	Committed    bool    `json:"committed"`
-	CuratorNotes bool    `json:"curator_notes"`
-}
-
-func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
-	out := struct {
-		Format   string        `json:"format"`
-		Head     string        `json:"head"`
-		Datasets []accountJSON `json:"datasets"`
-	}{ledgerFormat, book.Head().String(), []accountJSON{}}
-	for _, acc := range accounts {
-		x := accountJSON{
-			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
-			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{}, nil,
-		}
-		for _, n := range acc.Notes {
-			x.Notes = append(x.Notes, noteJSON{n.Sequence, n.Date, n.What, n.Method})
-		}
-		for _, r := range acc.Runs {
-			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Charge), r.Committed, r.CuratorNotes})
-		}
-		out.Datasets = append(out.Datasets, x)
-	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
-}
-
-func (a *app) showText(book *ledger.Book, accounts []*ledger.Account) error {
-	var b strings.Builder
-	for _, acc := range accounts {
-		b.WriteString(accountText(acc) + "\n")
-	}
-	b.WriteString(report.Paragraph("Head", book.Head().String()))
-	_, err := fmt.Fprint(a.stdout, b.String())
-	return err
-}
-
-// auditsOf adds the audits of a table, of which the curator was told, to the runs.
-func auditsOf(acc *ledger.Account) string {
-	if len(acc.Notes) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %s of the table, for the curator", plural(len(acc.Notes), "audit", "audits"))
-}
-
-func accountText(acc *ledger.Account) string {
-	symbol := acc.Promise.Currency.Symbol()
-	show := func(c budget.Charge) string {
-		x := amountOf(c)
-		s := symbol + " " + digits(x.Cost)
-		if acc.Spent().Delta > 0 {
-			s += ", delta " + digits(x.Delta)
-		}
-		return s
-	}
-	notes := 0
-	for _, r := range acc.Runs {
-		if r.CuratorNotes {
-			notes++
-		}
-	}
-	s := report.Paragraph("Data set", printable(acc.Name)) +
-		report.Paragraph("Total", fmt.Sprintf("epsilon %v, delta %v (relation %s%s), which is %s", acc.Epsilon, acc.Delta, hidden(acc.Relation, acc.Private), ofUnit(acc.Unit), show(acc.Limit))) +
-		report.Paragraph("Spent", fmt.Sprintf("%s: %s committed, %s reserved; epsilon %s if all runs had been fixed in advance",
-			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
-		report.Paragraph("Left", show(acc.Left())) +
-		recordsText(acc.Records) +
-		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc))
-	if len(acc.Runs) == 0 {
-		return s
-	}
-	t := table.NewWriter()
-	t.SetStyle(plainTable())
-	t.SuppressTrailingSpaces()
-	t.AppendHeader(table.Row{"entry", "date", "method", "target", "epsilon", "delta", "cost", "state"})
-	for _, r := range acc.Runs {
-		state := "reserved"
-		if r.Committed {
-			state = "committed"
-		}
-		t.AppendRow(table.Row{r.Sequence, r.Date, printable(r.Method), printable(r.Target), digits(r.Epsilon), digits(r.Delta), show(r.Charge), state})
-	}
-	return s + "\n" + t.Render() + "\n"
-}
-
-// recordsText says how runs on a data set read records, where that is not line by line.
-func recordsText(r ledger.Records) string {
-	if r != ledger.RecordsQuoted {
-		return ""
-	}
-	return report.Paragraph("Records", "a quoted field may hold newlines (data.multiline_quotes), in every run")
-}
-
-// hidden names a relation, and the columns that it hides where they are listed.
-func hidden(relation string, private []string) string {
-	if len(private) == 0 {
-		return relation
-	}
-	shown := make([]string, len(private))
-	for i, name := range private {
-		shown[i] = printable(name)
-	}
-	return relation + " of " + strings.Join(shown, ", ")
-}
-
-// printable makes a text from a file safe for a terminal.
-func printable(s string) string {
-	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return strconv.Quote(s)
-	}
-	return s
-}
-
-const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total, and
-the price of every run from its plan. An entry that was edited, removed or added
-is found.
-
-Who can write the file can also make every hash anew, or put an earlier copy of
-the file in its place. Heads from outside find both: give those that reports
-printed, or the reports themselves.`
 
 func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
