@@ -34,6 +34,7 @@ type Minimizer struct {
 	constant int64 // in 1/FixedOne
 	lambda   float64
 	classes  int
+	loss     hinge.Loss
 	columns  [][]int16
 	codes    []int32
 }
@@ -56,6 +57,14 @@ func (s *Session) NewMinimizer(p int, limit2, constant, lambda float64, classes 
 		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation()},
 		constant: int64(constant * FixedOne), lambda: lambda, classes: classes, columns: make([][]int16, p),
 	}
+}
+
+// NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m), whose
+// slope lies between -1 and 0 too: the same bounds hold.
+func (s *Session) NewLogisticMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+	m := s.NewMinimizer(p, limit2, constant, lambda, classes)
+	m.loss = hinge.Logistic
+	return m
 }
 
 // Add clips a block of records in place and keeps a copy: one slice an entry of
@@ -110,10 +119,11 @@ func (m *Minimizer) norm() float64 {
 //
 //	Lambda |w - w'| <= |grad J(w) - grad J'(w') + r| <= R + 2g.
 //
-// It is attained in the limit, by records with margins below 1/2: with J the
+// It is attained in the limit, with the huberised loss by records with margins below 1/2: with J the
 // penalty alone, w = 0, and J' that of one record with R^2/Lambda <= 1/2, w' = y z/Lambda.
 // Substitution: r is the difference of two such vectors, at most 2R, so 2R + 2g;
-// attained by the record z with either label. The bias has its part of the
+// attained by the record z with either label. With the logistic loss |l'| is near 1
+// only where other records push the margin far below 0, so one record comes less near. The bias has its part of the
 // penalty: without one J is not strongly convex and no bound exists. (Chaudhuri,
 // Monteleoni and Sarwate, "Differentially private empirical risk minimization",
 // 2011, corollary 8, in sum form: the mean form divides by the number of records,
@@ -144,7 +154,7 @@ func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
 	p := len(m.columns) + 1
 	out := make(Vector, 0, p*m.scores())
 	for c := range m.scores() {
-		problem := &hinge.Problem{Columns: m.columns, Labels: m.labels(c), Constant: m.constant, Norm: r, Lambda: lambda}
+		problem := &hinge.Problem{Columns: m.columns, Labels: m.labels(c), Constant: m.constant, Norm: r, Lambda: lambda, Loss: m.loss}
 		w, err := problem.Minimize(ctx, g)
 		if err != nil {
 			return Bounded[Vector]{}, err

@@ -79,7 +79,7 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 		}
 		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: method}}
 	}
-	b := branch{name: trainNode, selector: p.Selector, method: method, fallback: p.Fallback}
+	b := branch{name: trainNode, selector: p.Selector, method: method, form: p.Form, fallback: p.Fallback}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}

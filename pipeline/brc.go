@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/dataset"
@@ -23,11 +24,27 @@ const (
 	BRCPaper = "paper"
 )
 
-// BRCForms lists the forms of BRC.
-func BRCForms() []string { return []string{BRCGaussian, BRCLaplace, BRCPaper} }
+// ErrForm is returned for a form that a method does not have.
+var ErrForm = errors.New("pipeline: unknown form of a method")
 
-// ErrForm is returned for a form that BRC does not have.
-var ErrForm = errors.New("pipeline: unknown form of brc")
+// Forms lists the forms that a method has, the default first; nil for one that has none.
+func Forms(method string) []string {
+	switch method {
+	case BRC:
+		return []string{BRCGaussian, BRCLaplace, BRCPaper}
+	case Logistic:
+		return []string{LogisticGradients, LogisticOutput}
+	}
+	return nil
+}
+
+// checkForm refuses a form that the model's method does not have.
+func (p *Pipeline) checkForm() error {
+	if p.Form != "" && !slices.Contains(Forms(p.Model), p.Form) {
+		return fmt.Errorf("%w: model %q, form %q; use one of %v", ErrForm, p.Model, p.Form, Forms(p.Model))
+	}
+	return nil
+}
 
 // brc is boosting with random classifiers.
 type brc struct{ boosting.BRC }
@@ -42,7 +59,7 @@ func (x setting) brc() (trainer, error) {
 	case BRCPaper:
 		t.AsPublished = true
 	default:
-		return nil, fmt.Errorf("%w: %q; use one of %v", ErrForm, x.form, BRCForms())
+		return nil, fmt.Errorf("%w: brc %q; use one of %v", ErrForm, x.form, Forms(BRC))
 	}
 	return brc{t}, nil
 }

@@ -161,7 +161,7 @@ func classifierOf(x setting) (trainer, error) {
 	case SVM:
 		return machine{svm.SVM{Columns: x.columns}, x.atLeast}, nil
 	case Logistic:
-		return logistic{svm.Logistic{Columns: x.columns}}, nil
+		return x.logistic()
 	}
 	x.columns, x.derived = append(x.columns[:last:last], numericTarget(target)), true
 	r, err := regressorOf(x)
@@ -243,32 +243,4 @@ func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 		out.Scores = append(out.Scores, scoreOf(fit))
 	}
 	return &fitted{classifier: out}, nil
-}
-
-// machine is the support vector machine; atLeast is a lower bound of the number
-// of records.
-type machine struct {
-	svm.SVM
-	atLeast int
-}
-
-// Run trains; see [trainer].
-func (t machine) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fit, err := t.SVM.Run(ctx, s, v, t.atLeast, ranges)
-	if err != nil {
-		return nil, err
-	}
-	return &fitted{classifier: fit.Model}, nil
-}
-
-// logistic is logistic regression.
-type logistic struct{ svm.Logistic }
-
-// Run trains; see [trainer].
-func (t logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fit, err := t.Logistic.Run(ctx, s, v, ranges)
-	if err != nil {
-		return nil, err
-	}
-	return &fitted{classifier: fit.Model}, nil
 }

@@ -95,7 +95,7 @@ type Pipeline struct {
 	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
 	// method.
 	Buckets int
-	// Form is the form of BRC, one of [BRCForms]; empty means BRCGaussian.
+	// Form is the form of the model's method, one of [Forms]; empty means the first.
 	Form string
 	// Rounds is the number of rounds of BRC; 0 leaves it to the form.
 	Rounds int
@@ -222,6 +222,9 @@ func (p *Pipeline) check(plan *Plan) error {
 		return err
 	}
 	if err := p.checkSizes(); err != nil {
+		return err
+	}
+	if err := p.checkForm(); err != nil {
 		return err
 	}
 	if err := p.checkRelation(); err != nil {

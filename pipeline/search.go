@@ -123,7 +123,7 @@ func (p *Pipeline) checkSearch() error {
 		if sizesOf(c.Selector) != nil {
 			return fmt.Errorf("%w: candidate %d: a list of sizes is a search of its own; make each size a candidate", ErrSearch, i+1)
 		}
-		if err := p.candidate(i).checkRelation(); err != nil {
+		if err := errors.Join(p.candidate(i).checkForm(), p.candidate(i).checkRelation()); err != nil {
 			return fmt.Errorf("candidate %d: %w", i+1, err)
 		}
 		for j := range i {

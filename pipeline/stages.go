@@ -28,6 +28,7 @@ type branch struct {
 	name     string
 	selector selection.Selector
 	method   string
+	form     string           // of the method, or ""
 	fallback string           // a method, or ""
 	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
 	others   bool             // whether stages before the model release something; set by trainTree
@@ -36,7 +37,7 @@ type branch struct {
 // counts reports whether a stage asks for the number of records.
 func (b branch) counts() bool {
 	c, ok := b.selector.(selection.Counter)
-	return ok && c.NeedsCount() || b.method == Tukey || b.method == SVM
+	return ok && c.NeedsCount() || b.method == Tukey || perturbsMinimizer(b.method, b.form)
 }
 
 // scalesFirst reports whether ranges are found before features are chosen.

@@ -76,7 +76,7 @@ type setting struct {
 
 // setting returns that of a branch's model for the given columns.
 func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
-	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation, form: p.Form, rounds: p.Rounds}
+	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation, form: b.form, rounds: p.Rounds}
 	switch {
 	case b.fallback != "":
 		x.epsilon = tukeyBacked

@@ -154,8 +154,9 @@ type Model struct {
 	// Buckets is into how many parts method "tukey" deals the records; 0 leaves
 	// it to the method.
 	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=12,maximum=100000" jsonschema_description:"Into how many parts the records are dealt (method tukey only). Left out, the method decides."`
-	// Form is which form of method "brc" is trained; empty means "gaussian".
-	Form string `yaml:"form,omitempty" json:"form,omitempty" jsonschema_description:"The form of method brc: gaussian, laplace (noise that delta 0 allows), or paper (as published)."`
+	// Form is which form of method "brc" or "logistic" is trained; empty means the
+	// first of pipeline.Forms.
+	Form string `yaml:"form,omitempty" json:"form,omitempty" jsonschema_description:"The form of the method: of brc gaussian, laplace (noise that delta 0 allows), or paper (as published); of logistic gradients, or output (noise on the minimiser)."`
 	// Rounds is the number of rounds of method "brc"; 0 leaves it to the form.
 	Rounds int `yaml:"rounds,omitempty" json:"rounds,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The number of rounds (method brc only). Left out it is 100, and 25 for form paper."`
 }

@@ -173,26 +173,25 @@ func (c *checker) model() {
 	case given && m.Buckets < tukey.LeastBuckets:
 		c.add("model.buckets", fmt.Sprintf("model.buckets must be at least %d, not %d: with fewer the check never passes", tukey.LeastBuckets, m.Buckets), "leave it out to let the method decide")
 	}
-	c.brc()
+	c.form()
 }
 
-// brc checks the keys of method brc.
-func (c *checker) brc() {
+// form checks the keys of methods that have forms, and the rounds of brc.
+func (c *checker) form() {
 	m := c.r.Model
-	form, rounds := m.Form != "", m.Rounds != 0 || c.given("model.rounds")
-	if m.Method != pipeline.BRC {
-		if form {
-			c.add("model.form", "model.form has no effect with method "+m.Method, "use method brc, or remove it")
-		}
-		if rounds {
-			c.add("model.rounds", "model.rounds has no effect with method "+m.Method, "use method brc, or remove it")
-		}
-		return
-	}
-	if form && c.name("model.form", m.Form, pipeline.BRCForms(), pipeline.BRCForms()) && m.Form == pipeline.BRCPaper && c.r.Privacy.Relation == budget.AddRemove.String() {
+	forms := pipeline.Forms(m.Method)
+	switch {
+	case m.Form == "":
+	case forms == nil:
+		c.add("model.form", "model.form has no effect with method "+m.Method, "use method brc or logistic, or remove it")
+	case c.name("model.form", m.Form, forms, forms) && m.Form == pipeline.BRCPaper && c.r.Privacy.Relation == budget.AddRemove.String():
 		c.add("model.form", "model.form: paper divides by the weight of all records, which needs a public number of them", "use relation substitute or "+privateColumns+", or another form")
 	}
-	if rounds && (m.Rounds < 1 || m.Rounds > boosting.MaxRounds) {
+	rounds := m.Rounds != 0 || c.given("model.rounds")
+	switch {
+	case rounds && m.Method != pipeline.BRC:
+		c.add("model.rounds", "model.rounds has no effect with method "+m.Method, "use method brc, or remove it")
+	case rounds && (m.Rounds < 1 || m.Rounds > boosting.MaxRounds):
 		c.add("model.rounds", fmt.Sprintf("model.rounds must be from 1 to %d, not %d", boosting.MaxRounds, m.Rounds), "leave it out for the default")
 	}
 }

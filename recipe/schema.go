@@ -47,7 +47,7 @@ func schema() *generate.Schema {
 		closed(home+"selection.score", scores)
 		closed(home+"selection.topk", topks)
 		closed(home+"model.fallback", fallbacks())
-		closed(home+"model.form", pipeline.BRCForms())
+		closed(home+"model.form", append(pipeline.Forms(pipeline.BRC), pipeline.Forms(pipeline.Logistic)...))
 	}
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{

@@ -1,4 +1,4 @@
-// Package svm trains linear classifiers under differential privacy. Both of its
+// Package svm trains linear classifiers under differential privacy. Its
 // trainers see the category target itself and answer with a
 // [regression.Classifier]: one linear score for two classes, one a class (one
 // against the rest) for more. A record in none of the declared classes takes no
@@ -16,6 +16,8 @@
 // iterations (package internal/hinge). It is the method of algorithms.md 7, step 5,
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011).
+//
+// [OutputLogistic] is the same with the logistic loss.
 //
 // The noise is as large in every direction and the penalty has to pay for the
 // worst one, so this is the simple method and not the accurate one.

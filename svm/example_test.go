@@ -72,6 +72,21 @@ func ExampleSVM() {
 	// Output: no yes
 }
 
+func ExampleOutputLogistic() {
+	view, columns, ranges := rooms()
+	trainer := svm.OutputLogistic{Columns: columns}
+	node, err := trainer.Plan()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fit, err := trainer.Run(context.Background(), session(node), view, 3900, ranges)
+	if err != nil {
+		log.Fatal(err)
+	}
+	printClasses(fit.Model)
+	// Output: no yes
+}
+
 func ExampleLogistic() {
 	view, columns, ranges := rooms()
 	trainer := svm.Logistic{Columns: columns}

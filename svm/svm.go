@@ -27,7 +27,10 @@ const (
 	defaultFactor = .5
 )
 
-const svmLeaf = "svm"
+const (
+	svmLeaf    = "svm"
+	outputLeaf = "output"
+)
 
 // SVM is the output-perturbed support vector machine; see the package comment.
 // Its rows are z = (x/B, Bias), x the features scaled and limited to norm B,
@@ -57,17 +60,35 @@ func DefaultLambda(atLeast int, noise float64) float64 {
 	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
 }
 
+// OutputLogistic is output-perturbed logistic regression, in everything else [SVM]: the
+// minimiser of the logistic loss with the same penalty, released with noise
+// (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). [Logistic] is the
+// more accurate one.
+type OutputLogistic struct {
+	Columns []dataset.Column // as in SVM
+	Lambda  float64          // as in SVM
+}
+
+// perturbed is a minimiser that is released with noise.
+type perturbed struct {
+	columns  []dataset.Column
+	lambda   float64
+	leaf     string
+	logistic bool
+}
+
+func (t SVM) perturbed() perturbed { return perturbed{t.Columns, t.Lambda, svmLeaf, false} }
+
+func (t OutputLogistic) perturbed() perturbed {
+	return perturbed{t.Columns, t.Lambda, outputLeaf, true}
+}
+
 // Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget],
 // [ErrFeatures], [ErrLambda] and [adassp.ErrTooWide].
-func (t SVM) Plan() (budget.Node, error) {
-	if t.Lambda != 0 && !(t.Lambda >= LeastLambda && t.Lambda <= MostLambda) {
-		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.Lambda, LeastLambda, float64(MostLambda))
-	}
-	if _, err := newFrame(t.Columns, nil); err != nil {
-		return budget.Node{}, err
-	}
-	return budget.GaussianLeaf(svmLeaf, adassp.GramShare, 1), nil
-}
+func (t SVM) Plan() (budget.Node, error) { return t.perturbed().plan() }
+
+// Plan is [SVM.Plan].
+func (t OutputLogistic) Plan() (budget.Node, error) { return t.perturbed().plan() }
 
 // Run trains on the records of v. atLeast is a released lower bound of their
 // number, or the number itself where it is public, and decides nothing but the
@@ -75,19 +96,42 @@ func (t SVM) Plan() (budget.Node, error) {
 // only. ranges has one entry a column. s is the session of the parent of the
 // leaf that Plan returned.
 func (t SVM) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	f, err := newFrame(t.Columns, ranges)
+	return t.perturbed().run(ctx, s, v, atLeast, ranges)
+}
+
+// Run is [SVM.Run].
+func (t OutputLogistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
+	return t.perturbed().run(ctx, s, v, atLeast, ranges)
+}
+
+func (t perturbed) plan() (budget.Node, error) {
+	if t.lambda != 0 && !(t.lambda >= LeastLambda && t.lambda <= MostLambda) {
+		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.lambda, LeastLambda, float64(MostLambda))
+	}
+	if _, err := newFrame(t.columns, nil); err != nil {
+		return budget.Node{}, err
+	}
+	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1), nil
+}
+
+func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
+	f, err := newFrame(t.columns, ranges)
 	if err != nil {
 		return nil, err
 	}
-	lambda := t.Lambda
+	lambda := t.lambda
 	if lambda == 0 {
-		lambda = DefaultLambda(atLeast, f.noise(s))
+		lambda = DefaultLambda(atLeast, f.noise(s, t.leaf))
 	}
 	limit := f.enc.NormLimit(0) // B^2
 	acc, err := dataset.Reduce(ctx, v, 0, func() *minimizerPass {
 		// With x in place of x/B a weight is a B-th of what it was, so the
 		// constant and the penalty are B and B^2 times as large.
-		m := s.NewMinimizer(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
+		start := s.NewMinimizer
+		if t.logistic {
+			start = s.NewLogisticMinimizer
+		}
+		m := start(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
 		return &minimizerPass{rows{frame: f, x: make([][]int16, f.slots())}, m}
 	})
 	if err != nil {
@@ -97,22 +141,22 @@ func (t SVM) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLe
 	if err != nil {
 		return nil, err
 	}
-	released, err := mechanism.Gaussian(s, svmLeaf, bounded)
+	released, err := mechanism.Gaussian(s, t.leaf, bounded)
 	if err != nil {
 		return nil, err
 	}
-	fit := f.fit(f.clipped(released.Value(), s.Scale(svmLeaf), limit))
+	fit := f.fit(f.clipped(released.Value(), s.Scale(t.leaf), limit))
 	fit.Lambda = lambda
 	return fit, nil
 }
 
 // noise returns the standard deviation of the noise times Lambda/R.
-func (f *frame) noise(s *mechanism.Session) float64 {
+func (f *frame) noise(s *mechanism.Session, leaf string) float64 {
 	change := math.Sqrt(float64(f.scores()))
 	if s.Relation() != budget.AddRemove {
 		change *= 2
 	}
-	return change / s.Mu(svmLeaf)
+	return change / s.Mu(leaf)
 }
 
 // minimizerPass hands encoded blocks to a Minimizer.

@@ -87,7 +87,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	return tab
 }
 
-// trainer is what both methods are tested through.
+// trainer is what the methods are tested through.
 type trainer interface {
 	Plan() (budget.Node, error)
 	run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error)
@@ -99,6 +99,12 @@ func (t svmTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.Vie
 	return t.Run(ctx, s, v, atLeast, ranges)
 }
 
+type outputTrainer struct{ OutputLogistic }
+
+func (t outputTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
+	return t.Run(ctx, s, v, atLeast, ranges)
+}
+
 type logisticTrainer struct{ Logistic }
 
 func (t logisticTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.View, _ int, ranges []scaling.Range) (*Fit, error) {
@@ -106,7 +112,9 @@ func (t logisticTrainer) run(ctx context.Context, s *mechanism.Session, v datase
 }
 
 func trainers(columns []dataset.Column) map[string]trainer {
-	return map[string]trainer{"svm": svmTrainer{SVM{Columns: columns}}, "logistic": logisticTrainer{Logistic{Columns: columns}}}
+	return map[string]trainer{
+		"svm": svmTrainer{SVM{Columns: columns}}, "output": outputTrainer{OutputLogistic{Columns: columns}}, "logistic": logisticTrainer{Logistic{Columns: columns}},
+	}
 }
 
 func priced(t testing.TB, tr trainer, epsilon float64, rel budget.Relation) *budget.Priced {
@@ -248,7 +256,7 @@ func TestNoise(t *testing.T) {
 			sum, squares, claimed = sum+x, squares+x*x, claimed+l.Terms[0].StdError*l.Terms[0].StdError/fits
 		}
 		ratio := (squares - sum*sum/fits) / (fits - 1) / claimed
-		if ratio > 1.7 || name == "svm" && ratio < .55 || ratio < .05 {
+		if ratio > 1.7 || name != "logistic" && ratio < .55 || ratio < .05 {
 			t.Errorf("%s: observed variance is %.2f times the claimed one", name, ratio)
 		}
 	}
@@ -358,6 +366,9 @@ func TestPlanErrors(t *testing.T) {
 		if _, err := (SVM{Columns: c.columns, Lambda: c.lambda}).Plan(); !errors.Is(err, c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
+		if _, err := (OutputLogistic{Columns: c.columns, Lambda: c.lambda}).Plan(); !errors.Is(err, c.want) {
+			t.Errorf("%s: output: %v", what, err)
+		}
 		if c.want == ErrLambda {
 			continue
 		}
@@ -367,7 +378,7 @@ func TestPlanErrors(t *testing.T) {
 	}
 }
 
-// TestCancelled: a cancelled context ends both with its error.
+// TestCancelled: a cancelled context ends each with its error.
 func TestCancelled(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	ctx, cancel := context.WithCancel(context.Background())

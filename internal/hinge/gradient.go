@@ -50,15 +50,16 @@ const unitRoundoff = 0x1p-53
 // roundings, for rows labelled rows and a point of norm size. Each row
 // contributes at most its norm times the error of its slope:
 //
-//	3u + 2 (gamma_k)^2 size Norm, k = d+3, gamma_k = k u/(1 - k u),
+//	e u + 2 (gamma_k)^2 size Norm, k = d+3, gamma_k = k u/(1 - k u),
 //
 // and the sums of a chunk's rests, of its compensated additions and of rounded
 // norms err by less than u/2^10 of the sum of all norms, which the factor 2 on
-// the second-order term and 3.01 for 3 cover.
+// the second-order term and the hundredth in [Loss.slopeError] cover. e is 3 for the
+// huberised loss and 4 for the logistic one.
 func (p *Problem) margin(rows int, size float64) float64 {
 	k := float64(len(p.Columns)+4) * unitRoundoff
 	gamma := k / (1 - k)
-	return float64(rows) * p.Norm * (3.01*unitRoundoff + 2*gamma*gamma*(size*p.Norm+1))
+	return float64(rows) * p.Norm * (p.Loss.slopeError()*unitRoundoff + 2*gamma*gamma*(size*p.Norm+1))
 }
 
 // chunkSums are the sums over one chunk of slope times entry in units of
@@ -93,7 +94,7 @@ func (p *Problem) sumChunk(c int, a Point, margins []float64) chunkSums {
 		}
 		s.labelled++
 		m[i] *= float64(y)
-		g := slope(m[i]) * float64(y) * slopeUnits
+		g := p.Loss.slope(m[i]) * float64(y) * slopeUnits
 		high[i] = math.Round(g)
 		low[i] = g - high[i]
 		s.high[last] += high[i]

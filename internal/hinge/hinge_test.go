@@ -56,18 +56,16 @@ func exact(p *Problem, a Point) float64 {
 			}
 			return f(float64(p.Columns[j][i]) * float64(y))
 		}
-		m := f(-1.5)
+		if y == 0 {
+			continue
+		}
+		m := f(0)
 		for j := range w {
 			m = add(m, mul(w[j], entry(j)))
 		}
-		if m.Cmp(f(0)) > 0 || y == 0 {
-			continue
-		}
-		if m.Cmp(f(-1)) < 0 {
-			m = f(-1)
-		}
+		g := exactSlope(p.Loss, m)
 		for j := range w {
-			sums[j] = add(sums[j], mul(m, entry(j)))
+			sums[j] = add(sums[j], mul(g, entry(j)))
 		}
 	}
 	total := f(0)
@@ -76,6 +74,73 @@ func exact(p *Problem, a Point) float64 {
 	}
 	out, _ := total.Sqrt(total).Float64()
 	return out
+}
+
+// exactSlope is the slope of a loss in arithmetic of 400 bits.
+func exactSlope(loss Loss, m *big.Float) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+	if loss == Logistic {
+		if x, _ := m.Float64(); x < -500 || x > 500 {
+			return f(loss.slope(x)) // off by less than e^-500
+		}
+		one := new(big.Float).SetPrec(400).Add(f(1), exactExp(m))
+		return new(big.Float).SetPrec(400).Quo(f(-1), one)
+	}
+	m = new(big.Float).SetPrec(400).Sub(m, f(1.5))
+	switch {
+	case m.Cmp(f(0)) > 0:
+		return f(0)
+	case m.Cmp(f(-1)) < 0:
+		return f(-1)
+	}
+	return m
+}
+
+// exactExp is e^m for |m| <= 500: the series of e^(m/2^60), squared 60 times.
+func exactExp(m *big.Float) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(500).SetFloat64(x) }
+	x := new(big.Float).SetPrec(500).Mul(m, f(0x1p-60))
+	sum, term := f(1), f(1)
+	for k := 1; k <= 12; k++ {
+		term = new(big.Float).SetPrec(500).Mul(term, x)
+		term.Quo(term, f(float64(k)))
+		sum.Add(sum, term)
+	}
+	for range 60 {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// TestSlope: both slopes are within what is claimed of them, for margins that are
+// off by a rounding.
+func TestSlope(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	worst := map[Loss]float64{}
+	for range 20000 {
+		m := math.Ldexp(r.NormFloat64(), r.IntN(16)-6)
+		off := m * (1 + unitRoundoff*float64(r.IntN(3)-1))
+		for _, loss := range []Loss{Huberised, Logistic} {
+			want := exactSlope(loss, new(big.Float).SetPrec(400).SetFloat64(m))
+			diff, _ := new(big.Float).SetPrec(400).Sub(want, new(big.Float).SetPrec(400).SetFloat64(loss.slope(off))).Float64()
+			worst[loss] = max(worst[loss], math.Abs(diff)/unitRoundoff)
+		}
+	}
+	for loss, w := range worst {
+		if w > loss.slopeError() {
+			t.Errorf("loss %d: a slope is off by %v roundings, claimed %v", loss, w, loss.slopeError())
+		}
+	}
+	for _, m := range []float64{math.Inf(1), math.Inf(-1), 0, 1e300, -1e300} {
+		for _, loss := range []Loss{Huberised, Logistic} {
+			if s := loss.slope(m); !(s >= -1 && s <= 0) {
+				t.Errorf("loss %d at %v: %v", loss, m, s)
+			}
+			if c := loss.curvature(m); !(c >= 0 && c <= 1) {
+				t.Errorf("loss %d at %v: curvature %v", loss, m, c)
+			}
+		}
+	}
 }
 
 // TestMinimize: on small and awkward problems the true gradient is within the
@@ -89,13 +154,15 @@ func TestMinimize(t *testing.T) {
 		{0, 2, 0, 1}, {1, 1, 0, 1}, {5, 3, .2, .01}, {300, 1, .5, .01}, {300, 8, 0, .01}, {300, 8, .1, 1}, {400, 30, .3, 1000}, {5000, 5, .1, .05}, {60, 100, .5, .02},
 	} {
 		p := random(r, c.n, c.d, c.wrong, c.lambda*(1<<28))
-		tolerance := 1e-9 * p.Norm
-		a, err := p.Minimize(context.Background(), tolerance)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := exact(p, a); got > tolerance {
-			t.Errorf("%+v: the gradient is %v, the tolerance %v", c, got, tolerance)
+		for _, p.Loss = range []Loss{Huberised, Logistic} {
+			tolerance := 1e-9 * p.Norm
+			a, err := p.Minimize(context.Background(), tolerance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := exact(p, a); got > tolerance {
+				t.Errorf("%+v, loss %d: the gradient is %v, the tolerance %v", c, p.Loss, got, tolerance)
+			}
 		}
 	}
 }
@@ -117,12 +184,14 @@ func TestDegenerate(t *testing.T) {
 			for _, constant := range []int64{0, 1, one, 1 << 20} {
 				p.Lambda, p.Constant = lambda*(1<<28), constant
 				p.Norm = math.Sqrt(2*one*one + float64(constant*constant))
-				a, err := p.Minimize(context.Background(), 1e-6*p.Norm)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := exact(p, a); got > 1e-6*p.Norm {
-					t.Errorf("%s, lambda %v, constant %d: the gradient is %v", name, lambda, constant, got)
+				for _, p.Loss = range []Loss{Huberised, Logistic} {
+					a, err := p.Minimize(context.Background(), 1e-6*p.Norm)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := exact(p, a); got > 1e-6*p.Norm {
+						t.Errorf("%s, lambda %v, constant %d, loss %d: the gradient is %v", name, lambda, constant, p.Loss, got)
+					}
 				}
 			}
 		}
@@ -133,8 +202,9 @@ func TestDegenerate(t *testing.T) {
 // the computed gradient norm differs from the true one by no more than stated.
 func TestErrorBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 60 {
+	for i := range 60 {
 		p := random(r, 1+r.IntN(300), 1+r.IntN(9), .3, 1<<28)
+		p.Loss = Loss(i % 2)
 		a := newPoint(len(p.Columns) + 1)
 		size := math.Ldexp(1, r.IntN(40)-20) / (1 << 14)
 		for j := range a.High {
@@ -165,7 +235,7 @@ func TestErrorBound(t *testing.T) {
 // minimum the sum of slopes times rows and the penalty are each at most n norms.)
 func TestWorstCaseBound(t *testing.T) {
 	const rows = math.MaxInt32
-	p := &Problem{Columns: make([][]int16, 4096), Norm: 64 << 14, Lambda: .01 * (1 << 28)}
+	p := &Problem{Columns: make([][]int16, 4096), Norm: 64 << 14, Lambda: .01 * (1 << 28), Loss: Logistic}
 	bound := p.margin(rows, math.Sqrt(2*rows*1.5/p.Lambda)) + 8*unitRoundoff*rows*p.Norm
 	if bound > p.Norm*1e-5/3 {
 		t.Errorf("%v norms", bound/p.Norm)
@@ -184,10 +254,15 @@ func TestCancelled(t *testing.T) {
 
 // BenchmarkMinimize has the shape of the Adult table: 45000 rows, 105 entries.
 func BenchmarkMinimize(b *testing.B) {
-	p := random(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
-	for b.Loop() {
-		if _, err := p.Minimize(context.Background(), 1e-5*p.Norm); err != nil {
-			b.Fatal(err)
-		}
+	for name, loss := range map[string]Loss{"huberised": Huberised, "logistic": Logistic} {
+		b.Run(name, func(b *testing.B) {
+			p := random(rand.New(rand.NewPCG(7, 8)), 45000, 105, .15, 50*(1<<28)*10)
+			p.Loss = loss
+			for b.Loop() {
+				if _, err := p.Minimize(context.Background(), 1e-5*p.Norm); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

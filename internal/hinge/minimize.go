@@ -62,8 +62,10 @@ func (p *Problem) newton(ctx context.Context, g *gradient) ([]float64, error) {
 	return step.RawVector().Data, nil
 }
 
-// hessian returns the sum of z z^T over the rows on the curved part of the loss
-// plus lambda I. The sums are exact.
+// hessian returns the sum of curvature times z z^T over the rows plus lambda I, of the
+// huberised loss exactly: its curvature is 0 or 1. Rows of the logistic loss are multiplied
+// by the root of their curvature and rounded, each entry by at most half a unit. That is a
+// step with another matrix, as positive definite, which no proof leans on.
 func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense, error) {
 	d := len(p.Columns)
 	type worker struct {
@@ -80,18 +82,25 @@ func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense
 		lo, hi := p.rows(c)
 		var index []int
 		for i := lo; i < hi; i++ {
-			if p.Labels[i] != 0 && active(margins[i]) {
+			if p.Labels[i] != 0 && p.Loss.curvature(margins[i]) > 0 {
 				index = append(index, i)
 			}
 		}
+		roots, ones := p.roots(margins, index)
 		for j, column := range p.Columns {
 			w.rows[j] = w.rows[j][:0]
-			for _, i := range index {
-				w.rows[j] = append(w.rows[j], column[i])
-				w.border[j] += int64(column[i])
+			for n, i := range index {
+				x := column[i]
+				if roots != nil {
+					x = int16(math.RoundToEven(roots[n] * float64(x)))
+				}
+				w.rows[j] = append(w.rows[j], x)
+				w.border[j] += int64(x) * ones[n]
 			}
 		}
-		w.border[d] += int64(len(index))
+		for _, one := range ones {
+			w.border[d] += one * one
+		}
 		gram.Accumulate(w.sums, w.rows)
 	})
 	if err != nil {
@@ -106,14 +115,36 @@ func (p *Problem) hessian(ctx context.Context, margins []float64) (*mat.SymDense
 			for j := i; j < d; j, at = j+1, at+1 {
 				h.SetSym(i, j, h.At(i, j)+float64(w.sums[at]))
 			}
-			h.SetSym(i, d, h.At(i, d)+k*float64(w.border[i]))
+			h.SetSym(i, d, h.At(i, d)+k*(float64(w.border[i])/rootUnits))
 		}
-		h.SetSym(d, d, h.At(d, d)+k*k*float64(w.border[d]))
+		h.SetSym(d, d, h.At(d, d)+k*k*(float64(w.border[d])/(rootUnits*rootUnits)))
 	}
 	for i := range d + 1 {
 		h.SetSym(i, i, h.At(i, i)+p.Lambda)
 	}
 	return h, nil
+}
+
+// rootUnits is the inverse of the grid on which roots of curvatures multiply the
+// constant.
+const rootUnits = 1 << 14
+
+// roots returns the roots of the curvatures of rows, nil where all are 1, and the same
+// in units of 1/rootUnits.
+func (p *Problem) roots(margins []float64, index []int) (roots []float64, units []int64) {
+	units = make([]int64, len(index))
+	if p.Loss != Logistic {
+		for n := range units {
+			units[n] = rootUnits
+		}
+		return nil, units
+	}
+	roots = make([]float64, len(index))
+	for n, i := range index {
+		roots[n] = math.Sqrt(p.Loss.curvature(margins[i]))
+		units[n] = int64(math.RoundToEven(roots[n] * rootUnits))
+	}
+	return roots, units
 }
 
 // search returns a step length t in (0, 1] along a descent direction: 1 if J
@@ -138,7 +169,7 @@ func (p *Problem) search(ctx context.Context, a Point, g *gradient, step []float
 		if err = forEach(ctx, len(parts), func(_, c int) {
 			lo, hi := p.rows(c)
 			for i := lo; i < hi; i++ {
-				parts[c] += slope(g.margins[i]+t*changes[i]) * changes[i]
+				parts[c] += p.Loss.slope(g.margins[i]+t*changes[i]) * changes[i]
 			}
 		}); err != nil {
 			return math.NaN()

@@ -15,7 +15,18 @@ type Problem struct {
 	Constant int64     // the last entry of every row, at most 2^40
 	Norm     float64   // the norm of no row exceeds it
 	Lambda   float64   // > 0
+	Loss     Loss
 }
+
+// A Loss is convex in the margin m, with a derivative in [-1, 0].
+type Loss uint8
+
+const (
+	// Huberised is the huberised hinge loss: slope clamp(m - 3/2, -1, 0).
+	Huberised Loss = iota
+	// Logistic is ln(1 + e^-m): slope -1/(1 + e^m).
+	Logistic
+)
 
 // A Point is a vector whose coordinates are High + Low, |Low| at most half a unit
 // in the last place of High; the last one belongs to the constant.
@@ -57,11 +68,36 @@ func (p *Problem) chunks() int { return (len(p.Labels) + chunk - 1) / chunk }
 
 func (p *Problem) rows(c int) (lo, hi int) { return c * chunk, min((c+1)*chunk, len(p.Labels)) }
 
-// slope returns the derivative of the loss at margin m.
-func slope(m float64) float64 { return min(max(m-1.5, -1), 0) }
+// slope returns the derivative of the loss at margin m. e^m may be infinite, and the
+// slope then 0.
+func (l Loss) slope(m float64) float64 {
+	if l == Logistic {
+		return -1 / (1 + math.Exp(m))
+	}
+	return min(max(m-1.5, -1), 0)
+}
 
-// active reports whether the loss is curved at margin m.
-func active(m float64) bool { return m > .5 && m < 1.5 }
+// curvature returns the second derivative where there is one, in [0, 1], and 0
+// elsewhere.
+func (l Loss) curvature(m float64) float64 {
+	switch {
+	case l == Logistic:
+		e := math.Exp(-math.Abs(m))
+		return e / ((1 + e) * (1 + e))
+	case m > .5 && m < 1.5:
+		return 1
+	}
+	return 0
+}
+
+// slopeError is by how many times 2^-53 a slope is off at most, but for the
+// second-order error of its margin; see the package comment.
+func (l Loss) slopeError() float64 {
+	if l == Logistic {
+		return 4.01
+	}
+	return 3.01
+}
 
 // forEach calls work(worker, i) for i in [0, count) on several goroutines; work
 // must write to places of i or of the worker only.
