@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // ErrOptions is returned for options out of range.
@@ -218,7 +220,7 @@ func parallel(ctx context.Context, n int, step func(done float64), f func(i int)
 	defer cancel(nil)
 	var next, done atomic.Int64
 	var mu sync.Mutex
-	var wg sync.WaitGroup
+	wg := carry.Group{Panicked: func() { cancel(nil) }}
 	for range min(runtime.GOMAXPROCS(0), n) {
 		wg.Go(func() {
 			for ctx.Err() == nil {

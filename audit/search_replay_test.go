@@ -16,7 +16,8 @@ import (
 )
 
 // TestSearchReplay: with many tries forced, every release of every try is compared,
-// those of tries that lost too, for records, for two classes and for patients.
+// those of tries that lost too, for records, for two classes, for patients, and where
+// records are replaced, whole or in their private columns.
 func TestSearchReplay(t *testing.T) {
 	for name, c := range map[string]struct {
 		example    string
@@ -24,6 +25,8 @@ func TestSearchReplay(t *testing.T) {
 	}{
 		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.Auto}, {Model: pipeline.BoostedAdaSSP}}},
 		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: pipeline.Auto}, {Model: pipeline.SVM}, {Model: pipeline.Logistic}}},
+		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.Auto}}},
+		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.BRC}}},
 		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.BoostedAdditive}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -131,3 +131,96 @@ func TestSelectBesideOthers(t *testing.T) {
 		t.Error("a node is a leaf")
 	}
 }
+
+// law is P(K = k) of the logarithmic law for k = 1, ..., n, from its definition, and
+// what is left.
+func (s Selection) law(n int) (probability []float64, rest float64) {
+	rest = 1
+	for k := 1; k <= n; k++ {
+		p := math.Exp(float64(k)*math.Log1p(-s.Gamma)) / (float64(k) * -math.Log(s.Gamma))
+		probability, rest = append(probability, p), rest-p
+	}
+	return probability, max(rest, 0)
+}
+
+// bruteChosen is chosen with the sum over K written out, and what is left of the law
+// added by the caller.
+func bruteChosen(law, q []float64) []float64 {
+	out, below := make([]float64, len(q)), 0.
+	for i, p := range q {
+		for k, w := range law {
+			out[i] += w * (math.Pow(min(below+p, 1), float64(k+1)) - math.Pow(below, float64(k+1)))
+		}
+		below += p
+	}
+	return out
+}
+
+// hockey is the delta of two laws of outcomes at epsilon, in both directions.
+func hockey(p, q []float64, epsilon float64) float64 {
+	there, back := 0., 0.
+	for i := range p {
+		there += math.Max(0, p[i]-math.Exp(epsilon)*q[i])
+		back += math.Max(0, q[i]-math.Exp(epsilon)*p[i])
+	}
+	return math.Max(there, back)
+}
+
+// TestSelectionByBruteForce: the exact delta of the best of K draws, with the law of K summed up
+// term by term, is below the delta of the priced tree at every epsilon, for pure
+// steps of three outcomes, which are searched over, and for a Gaussian step in cells
+// whose score is its output. What K leaves beyond the sum counts as delta 0: the
+// exact delta is then only the smaller, by at most that.
+func TestSelectionByBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	grid := []float64{0, .05, .2, .5, 1, 2, 4}
+	nearest := map[string]float64{}
+	for _, mean := range []float64{1.2, 3, 10} {
+		s, err := SelectionForMean(0, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		law, rest := s.law(400)
+		if rest > 1e-6 {
+			t.Fatalf("mean %v: %v of K is beyond the sum", mean, rest)
+		}
+		check := func(kind string, step Law, p, q []float64) {
+			priced, err := Calibrate(Select("best", s, FixedLeaf("a", step), FixedLeaf("b", step)), Target{Epsilon: 60, Delta: 1e-6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := bruteChosen(law, p), bruteChosen(law, q)
+			for _, epsilon := range grid {
+				d, bound := hockey(a, b, epsilon), priced.Delta(epsilon)
+				if d > bound*(1+1e-9)+1e-12 {
+					t.Fatalf("%s, mean %v, law %+v: delta %v at epsilon %v, priced %v", kind, mean, step, d, epsilon, bound)
+				}
+				if bound > 1e-6 {
+					nearest[kind] = math.Max(nearest[kind], d/bound)
+				}
+			}
+		}
+		for range 40 {
+			eps := .02 + 1.5*rng.Float64()
+			p, q := privatePair(rng, eps)
+			check("pure", pure(Pure, eps, 1), p, q)
+		}
+		for _, mu := range []float64{.1, .5, 1.5} {
+			p, q := make([]float64, 800), make([]float64, 800)
+			cell := func(x, shift float64) float64 { return math.Erfc(-(x-shift)/math.Sqrt2) / 2 }
+			for i := range p {
+				lo, hi := -8+float64(i)*.02, -8+float64(i+1)*.02
+				p[i], q[i] = cell(hi, 0)-cell(lo, 0), cell(hi, mu)-cell(lo, mu)
+			}
+			check("gaussian", gauss(mu), p, q)
+		}
+	}
+	for kind, x := range nearest {
+		if x < .3 {
+			t.Errorf("%s: the exact delta came to %v of the price at best: the search shows nothing", kind, x)
+		}
+	}
+	if len(nearest) != 2 {
+		t.Errorf("compared %v", nearest)
+	}
+}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // parallel runs do(worker, task) for tasks 0..tasks-1 on the given number of
 // workers, handing tasks out in order. It stops handing out after the first
 // failure or when the context is done, waits for what is running, and returns
-// the context's error or that of the lowest failed task.
+// the context's error or that of the lowest failed task. A panic of a task is one of
+// the caller.
 func parallel(ctx context.Context, workers, tasks int, do func(worker, task int) error) error {
 	workers = max(1, min(workers, tasks))
 	var (
@@ -17,7 +20,7 @@ func parallel(ctx context.Context, workers, tasks int, do func(worker, task int)
 		mu     sync.Mutex
 		failed = tasks
 		first  error
-		wg     sync.WaitGroup
+		wg     carry.Group
 	)
 	run := func(worker int) {
 		for ctx.Err() == nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // The fast reader of streams (gzip, standard input) cannot look twice. One
@@ -32,7 +34,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	}
 	sink := segments{limit: maxRows}
 	stats := make([]*Stats, workers)
-	var wg sync.WaitGroup
+	wg := carry.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
 		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine()}); err != nil {

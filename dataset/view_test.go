@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // countingTable holds the row number in column 0, its half in column 1, and its
@@ -226,5 +228,23 @@ func TestParallelReturnsTheLowestFailure(t *testing.T) {
 	})
 	if err != one {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestParallelPanic: a panic of any worker arrives at the caller, where it can be
+// recovered.
+func TestParallelPanic(t *testing.T) {
+	for bad := range 20 {
+		p := carry.Catch(func() {
+			_ = parallel(t.Context(), 4, 20, func(_, task int) error {
+				if task == bad {
+					panic("cell 4711")
+				}
+				return nil
+			})
+		})
+		if p == nil || p.Value != "cell 4711" {
+			t.Fatalf("task %d: %+v", bad, p)
+		}
 	}
 }

@@ -35,7 +35,9 @@ type Winner[T any] struct {
 // is no selection is [ErrUnknownLeaf], one that was begun before [ErrSpent], and
 // one inside a try [ErrTry]. An error of try ends the selection and is returned.
 //
-// In a session of [NewRehearsal], which sees no records, every candidate is tried once.
+// In a session of [NewRehearsal], which sees no records, every candidate is tried once
+// and the first is returned: the best of a number of tries that is known would cost more
+// than the plan has priced, if records were there all the same.
 //
 // # Why it is private
 //
@@ -71,7 +73,7 @@ func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T
 		if err != nil {
 			return Winner[T]{}, err
 		}
-		if events == nil || score > best.Score {
+		if events == nil || score > best.Score && !s.core.rehearsal() {
 			if score != score {
 				score = math.Inf(-1)
 			}

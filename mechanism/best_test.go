@@ -307,7 +307,8 @@ func ExampleBest() {
 	// Output: true 1 <nil>
 }
 
-// TestBestRehearsal: a rehearsal tries every candidate once.
+// TestBestRehearsal: a rehearsal tries every candidate once and returns the first,
+// whatever the scores are: it is no selection.
 func TestBestRehearsal(t *testing.T) {
 	s := searching(t, runsOf(t, 1.01), 0)
 	r, err := NewRehearsal(s.core.priced)
@@ -315,11 +316,11 @@ func TestBestRehearsal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tried []int
-	_, err = Best(r, "train", func(c int, s *Session) (int, float64, error) {
+	w, err := Best(r, "train", func(c int, s *Session) (int, float64, error) {
 		tried = append(tried, c)
-		return 0, 0, nil
+		return c, float64(c), nil
 	})
-	if err != nil || !reflect.DeepEqual(tried, []int{0, 1}) {
-		t.Errorf("tried %v: %v", tried, err)
+	if err != nil || !reflect.DeepEqual(tried, []int{0, 1}) || w.Candidate != 0 || w.Result != 0 {
+		t.Errorf("tried %v, %+v: %v", tried, w, err)
 	}
 }

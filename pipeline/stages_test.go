@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
@@ -174,5 +175,14 @@ func TestTukeyWidestChoice(t *testing.T) {
 	}
 	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
 		t.Errorf("182 buckets for 5 parameters: %v", err)
+	}
+}
+
+// TestTrainerPanic: a panic of a trainer, which has a goroutine of its own, arrives at
+// the caller, where it can be recovered.
+func TestTrainerPanic(t *testing.T) {
+	x := setting{method: JointGram, columns: wide(t, 0, 2).Schema().Columns}
+	if p := carry.Catch(func() { _, _ = runTrainer(t.Context(), x, nil, dataset.View{}, nil) }); p == nil {
+		t.Error("a trainer without a session and a table did not panic")
 	}
 }

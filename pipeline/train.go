@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -137,18 +138,21 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 		return nil, err
 	}
 	type outcome struct {
-		fit *fitted
-		err error
+		fit   *fitted
+		err   error
+		panic *carry.Panic
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		fit, err := method.Run(ctx, s, v, ranges)
-		done <- outcome{fit, err}
+		var o outcome
+		o.panic = carry.Catch(func() { o.fit, o.err = method.Run(ctx, s, v, ranges) })
+		done <- o
 	}()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case o := <-done:
+		o.panic.Again()
 		return o.fit, o.err
 	}
 }

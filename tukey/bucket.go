@@ -5,10 +5,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -31,7 +31,7 @@ func (f *frame) models(ctx context.Context, s *mechanism.Session, v dataset.View
 	shifts := s.Coins("jitter")
 	models := make([][]float64, m)
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg carry.Group
 	for range min(runtime.GOMAXPROCS(0), m) {
 		wg.Go(func() {
 			fit := newBucketFit(f)

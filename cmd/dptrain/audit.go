@@ -97,7 +97,7 @@ func (x *auditFlags) check() error {
 
 // audit audits the plan of a job on generated tables.
 func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
-	p, _, err := j.prepare()
+	p, _, err := j.prepare(ctx)
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,24 @@ func TestAuditInterrupted(t *testing.T) {
 	}
 }
 
+// TestRehearsalInterrupted: a rehearsal, which may take as long as a run, ends with the
+// context, in each verb that has one.
+func TestRehearsalInterrupted(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", "a,b,y\n")
+	write(t, "recipe.yaml", strings.Replace(goodRecipe, "epsilon: 1", "epsilon: 0.001", 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range []string{"plan recipe.yaml", "fit recipe.yaml", "audit recipe.yaml", "audit recipe.yaml --own-table"} {
+		var stdout, stderr strings.Builder
+		code := run(ctx, strings.Fields(args), strings.NewReader(""), &stdout, &stderr)
+		if code != exitInterrupted || stdout.Len() > 0 || stderr.String() != "dptrain: interrupted\n" {
+			t.Errorf("%s: code %d, %q, %q", args, code, stdout.String(), stderr.String())
+		}
+		onlyFiles(t, "line.csv", "recipe.yaml")
+	}
+}
+
 // TestAuditViolation: a violation is an internal error that names what it is.
 func TestAuditViolation(t *testing.T) {
 	var out strings.Builder

@@ -26,11 +26,11 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 		return err
 	}
 	defer file.Close()
-	p, _, err := j.prepare()
+	p, plan, err := j.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.noteAudit(ctx, j, p); err != nil {
+	if err := a.noteAudit(ctx, j, p, plan); err != nil {
 		return err
 	}
 	a.stage("read")
@@ -64,7 +64,7 @@ func (a *app) stage(name string) {
 
 // noteAudit enters in the ledger of a recipe that its table is audited, before a row is
 // read. It costs nothing: no guarantee covers what the owner is told.
-func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline) error {
+func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) error {
 	if j.ledger == "" {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline) error
 		table = j.table
 	}
 	_, err = a.openLedger(j.ledger).Note(ctx, ledger.Note{
-		Dataset: j.recipe.Ledger.Dataset, Table: realPath(table), Method: p.Model, What: ledger.NoteAudit,
+		Dataset: j.recipe.Ledger.Dataset, Table: realPath(table), Method: plan.Method(), What: ledger.NoteAudit,
 	})
 	if err != nil {
 		return ledgerHint(ctx, err, j, p)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // run carries out args and turns errors and panics into a message and a code.
@@ -34,7 +36,7 @@ type quietError struct{ error }
 
 func (e *quietError) Unwrap() error { return e.error }
 
-// crash reports a panic. Its value and the arguments on the stack may hold
+// crash reports a panic, of this goroutine or carried from another one. Its value and the arguments on the stack may hold
 // private data, so only the places are ever named, and these only on request.
 func (a *app) crash(p any) {
 	fmt.Fprintln(a.stderr, "dptrain: internal error; this is a fault of dptrain, please report it")
@@ -42,9 +44,13 @@ func (a *app) crash(p any) {
 		fmt.Fprintln(a.stderr, "dptrain: set DPTRAIN_DEBUG=1 to see where it happened")
 		return
 	}
-	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)
 	callers := make([]uintptr, 64)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	callers = callers[:runtime.Callers(2, callers)]
+	if carried, ok := p.(*carry.Panic); ok { // of another goroutine
+		p, callers = carried.Value, carried.Callers
+	}
+	fmt.Fprintf(a.stderr, "panic of type %T at\n", p)
+	frames := runtime.CallersFrames(callers)
 	for {
 		frame, more := frames.Next()
 		file := frame.File[strings.LastIndexByte(frame.File, '/')+1:]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
@@ -68,17 +69,25 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestPanicSaysNothing: of a panic nothing but the places are ever told, those of the
+// goroutine that it happened in.
 func TestPanicSaysNothing(t *testing.T) {
-	for _, debug := range []bool{false, true} {
+	for i, debug := range []bool{false, true, false, true} {
 		chdir(t)
 		write(t, "line.csv", lineCSV(50))
 		var stdout, stderr strings.Builder
 		a := newApp(strings.NewReader(""), &stdout, &stderr)
 		a.debug = debug
 		a.onStage = func(stage string) {
-			if stage == "model" {
+			if stage != "model" {
+				return
+			}
+			if i < 2 {
 				panic("cell 4711")
 			}
+			var other carry.Group
+			other.Go(func() { panicElsewhere() })
+			other.Wait()
 		}
 		code := a.run(t.Context(), strings.Fields("fit --data line.csv --target y --epsilon 1"))
 		if code != exitInternal || stdout.String() != "" || !strings.Contains(stderr.String(), "internal error") {
@@ -90,6 +99,11 @@ func TestPanicSaysNothing(t *testing.T) {
 		if where := strings.Contains(stderr.String(), "exit_test.go:"); where != debug {
 			t.Errorf("debug %v: %s", debug, stderr.String())
 		}
+		if i == 3 && (!strings.Contains(stderr.String(), ".panicElsewhere exit_test.go:") || !strings.Contains(stderr.String(), "panic of type string")) {
+			t.Errorf("the place in the other goroutine is missing: %s", stderr.String())
+		}
 		onlyFiles(t, "line.csv")
 	}
 }
+
+func panicElsewhere() { panic("cell 4711") }

@@ -62,7 +62,7 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 		return err
 	}
 	defer folder.Close()
-	p, plan, err := j.prepare()
+	p, plan, err := j.prepare(ctx)
 	if err != nil {
 		return err
 	}

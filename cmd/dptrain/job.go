@@ -177,7 +177,7 @@ func isAbsent(p recipe.Problem) bool {
 }
 
 // prepare reads the header of the table and prices the run. No row is read.
-func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
+func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, error) {
 	header, err := dataset.Header(j.table, j.readOptions())
 	if err != nil {
 		return nil, nil, err
@@ -189,7 +189,7 @@ func (j *job) prepare() (*pipeline.Pipeline, *pipeline.Plan, error) {
 	}
 	plan, err := price(p)
 	if err == nil {
-		err = p.Rehearse(context.Background(), plan)
+		err = p.Rehearse(ctx, plan)
 	}
 	return p, plan, err
 }

@@ -51,7 +51,7 @@ func planCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, plan, err := j.prepare()
+			p, plan, err := j.prepare(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,10 @@
 package kendall
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
 
 const (
 	leafBits  = 10 // a leaf counts the ascents among 2^leafBits places
@@ -32,17 +36,21 @@ func ascentsOnTwo(p, work []uint32) int64 {
 		return leafAscents(p)
 	}
 	shift, half := splitShift(len(p)), len(p)/2
-	second := make(chan int64)
-	go func() {
+	var second carry.Group
+	var part int64
+	second.Go(func() {
 		s := newSplit(shift)
 		s.skip(p[:half])
-		second <- s.ascents(p[half:], work)
-	}()
+		part = s.ascents(p[half:], work)
+	})
 	total := newSplit(shift).ascents(p[:half], work)
-	total += <-second
+	second.Wait()
+	total += part
 	half = half >> shift << shift // between two digits
-	go func() { second <- ascentsInDigits(work[half:], p[half:], shift) }()
-	return total + ascentsInDigits(work[:half], p[:half], shift) + <-second
+	second.Go(func() { part = ascentsInDigits(work[half:], p[half:], shift) })
+	total += ascentsInDigits(work[:half], p[:half], shift)
+	second.Wait()
+	return total + part
 }
 
 // ascentsInDigits returns the ascents within each digit of what a split has

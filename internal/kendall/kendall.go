@@ -1,6 +1,10 @@
 package kendall
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
 
 // manyTies is the number of ties a row has on average from which on fine sorts
 // all rows by (x, y) rather than each group of ties.
@@ -49,10 +53,12 @@ func Pair(x, y []float64, scratch *Scratch) int64 {
 	if scratch.second == nil {
 		scratch.second = new(Scratch)
 	}
-	other := make(chan *Ranks, 1)
-	go func() { other <- Rank(y, scratch.second) }()
+	var other *Ranks
+	var second carry.Group
+	second.Go(func() { other = Rank(y, scratch.second) })
 	ranks := Rank(x, scratch)
-	return sum(ranks, <-other, scratch, ascentsOnTwo)
+	second.Wait()
+	return sum(ranks, other, scratch, ascentsOnTwo)
 }
 
 // fine is [S] for any columns, x with at least as many distinct values as y.

@@ -1,0 +1,80 @@
+// Package carry takes a panic of a goroutine to the goroutine that waits for it.
+//
+// The command answers a panic without its value, which may hold private data. It can
+// do so for its own goroutine only: a panic that nobody recovers in another one ends
+// the process, and the runtime prints the value and the arguments of the calls. So
+// every goroutine that touches records is started by a [Group] or calls [Catch].
+package carry
+
+import (
+	"runtime"
+	"sync"
+)
+
+// A Panic is a panic that was caught. Value may hold private data and must not be
+// printed.
+type Panic struct {
+	Value   any
+	Callers []uintptr // where it happened, as runtime.Callers returns them
+}
+
+// Catch calls f and returns its panic, nil if there was none. A panic that was carried
+// before stays the one it was.
+func Catch(f func()) (caught *Panic) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Panic:
+			caught = p
+		default:
+			callers := make([]uintptr, 64)
+			caught = &Panic{p, callers[:runtime.Callers(3, callers)]}
+		}
+	}()
+	f()
+	return nil
+}
+
+// Again panics with p, if there is one.
+func (p *Panic) Again() {
+	if p != nil {
+		panic(p)
+	}
+}
+
+// A Group is a [sync.WaitGroup] whose goroutines may panic. The zero value is ready.
+type Group struct {
+	// Panicked, if set, is called when a goroutine has panicked, before Wait returns: it
+	// stops others that would wait for that one.
+	Panicked func()
+
+	wg    sync.WaitGroup
+	mu    sync.Mutex
+	first *Panic
+}
+
+// Go calls f in a goroutine.
+func (g *Group) Go(f func()) {
+	g.wg.Go(func() {
+		p := Catch(f)
+		if p == nil {
+			return
+		}
+		g.mu.Lock()
+		if g.first == nil {
+			g.first = p
+		}
+		g.mu.Unlock()
+		if g.Panicked != nil {
+			g.Panicked()
+		}
+	})
+}
+
+// Wait waits for all goroutines, and panics with the first [*Panic] of them.
+func (g *Group) Wait() {
+	g.wg.Wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.first.Again()
+}
