@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -126,7 +127,7 @@ func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Expla
 	next := make(chan int)
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var workers sync.WaitGroup
+	var workers carry.Group
 	for range min(x.out.Tables, x.parallel()) {
 		workers.Go(func() {
 			for t := range next {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -44,7 +45,7 @@ func (x *experiment) run(ctx context.Context, seed uint64, trials int, emit func
 		emit(r)
 	}}
 	next := make(chan int)
-	var workers sync.WaitGroup
+	var workers carry.Group
 	for range min(trials, x.parallel()) {
 		workers.Go(func() {
 			for t := range next {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
@@ -200,7 +200,7 @@ func reduceInto[A any](ctx context.Context, n int, newAcc func() A, add func(acc
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
 	accs := make([]A, workers)
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group carry.Group
 	for w := range workers {
 		group.Go(func() {
 			accs[w] = newAcc()

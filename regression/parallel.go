@@ -3,8 +3,9 @@ package regression
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // forEach calls work(i) for every i in [0, count), on up to workers
@@ -23,7 +24,7 @@ func forEach(ctx context.Context, count, workers int, work func(i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group carry.Group
 	for range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {

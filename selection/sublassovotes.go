@@ -6,10 +6,10 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -20,7 +20,7 @@ func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, part
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
 	counts, errs := make([]*mechanism.Votes, workers), make([]error, workers)
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group carry.Group
 	for w := range workers {
 		counts[w] = s.NewVotes(len(f.Columns), x.K)
 		group.Go(func() {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -133,7 +133,7 @@ func Batches(src Source, n, m, d int) ([][]int, error) {
 func BatchModels(ctx context.Context, x [][]float64, y []float64, batches [][]int) ([][]float64, error) {
 	models := make([][]float64, len(batches))
 	var next atomic.Int64
-	var workers sync.WaitGroup
+	var workers carry.Group
 	for range min(runtime.GOMAXPROCS(0), len(batches)) {
 		workers.Go(func() {
 			for ctx.Err() == nil {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // A Task is a part of an experiment that shares what it prepares: the cells of
@@ -105,7 +107,7 @@ func runTask(ctx context.Context, t Task, todo []Key, s *Store, done func()) err
 func each(ctx context.Context, todo []Key, trial func(context.Context, Key) Outcome, emit func(Key, Outcome)) error {
 	var mu sync.Mutex
 	next := make(chan Key)
-	var workers sync.WaitGroup
+	var workers carry.Group
 	for range min(len(todo), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for k := range next {

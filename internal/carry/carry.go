@@ -48,7 +48,7 @@ type Group struct {
 	// stops others that would wait for that one.
 	Panicked func()
 
-	wg    sync.WaitGroup
+	wg    sync.WaitGroup //nolint:forbidigo // what the others are to use
 	mu    sync.Mutex
 	first *Panic
 }

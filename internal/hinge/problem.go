@@ -4,8 +4,9 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // A Problem is one minimisation. Rows have one entry a column and then Constant.
@@ -113,7 +114,7 @@ func forEach(ctx context.Context, count int, work func(worker, i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
-	var group sync.WaitGroup
+	var group carry.Group
 	for w := range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {

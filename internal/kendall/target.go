@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // ErrLength is returned if a column has not as many rows as the target.
@@ -34,7 +35,7 @@ func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scrat
 		errs = make([]error, d)
 		next atomic.Int64
 		stop atomic.Bool
-		wait sync.WaitGroup
+		wait carry.Group
 	)
 	for range min(workers, d) {
 		wait.Go(func() {
