@@ -25,7 +25,7 @@ func SelectionForMean(eta, mean float64) (Selection, error) {
 	_, x := bisect(0, 700, 1e-15, func(x float64) bool {
 		return Selection{eta, math.Exp(-x)}.Mean() < mean
 	})
-	s := Selection{Eta: eta, Gamma: math.Exp(-x)}
+	s := Selection{Eta: eta, Gamma: math.Min(math.Exp(-x), math.Nextafter(1, 0))} // a mean of 1 + 2^-52 too
 	return s, s.Validate()
 }
 

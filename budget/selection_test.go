@@ -224,3 +224,17 @@ func TestSelectionByBruteForce(t *testing.T) {
 		t.Errorf("compared %v", nearest)
 	}
 }
+
+// TestSelectionNearOne: every mean above 1 has a law, and one of the same mean to
+// within rounding.
+func TestSelectionNearOne(t *testing.T) {
+	for _, mean := range []float64{math.Nextafter(1, 2), 1 + 1e-14, 1 + 1e-9, 1.01} {
+		s, err := SelectionForMean(0, mean)
+		if err != nil || !(math.Abs(s.Mean()-mean) <= 1e-15) {
+			t.Errorf("mean %v: %+v of mean %v, %v", mean, s, s.Mean(), err)
+		}
+		if _, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1)), Target{Epsilon: 1, Delta: 1e-6}); err != nil {
+			t.Errorf("mean %v: %v", mean, err)
+		}
+	}
+}
