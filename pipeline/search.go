@@ -73,6 +73,25 @@ func (c Candidate) SelectionName() string {
 	return c.Selector.Name()
 }
 
+// K returns how many features the selector was told to choose; 0 where it was not.
+func (c Candidate) K() int {
+	switch x := c.Selector.(type) {
+	case selection.Kendall:
+		return x.K
+	case selection.SubLasso:
+		return x.K
+	case selection.SIS:
+		return x.K
+	case selection.DPFSDR:
+		return x.K
+	case selection.DPFS:
+		return x.K
+	case selection.CRFS:
+		return x.K
+	}
+	return 0
+}
+
 // ModelName returns the model method, [Auto] where it is empty.
 func (c Candidate) ModelName() string {
 	if c.Model == "" {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -151,9 +152,29 @@ type Sizes struct {
 
 // Candidate is one of the ways that a search may have tried.
 type Candidate struct {
-	ID        string `json:"id"`        // its name in the plan, such as candidate-1
-	Selection string `json:"selection"` // method; auto if it chooses by itself
+	ID        string `json:"id"`          // its name in the plan, such as candidate-1
+	Selection string `json:"selection"`   // method; auto if it chooses by itself
+	K         int    `json:"k,omitempty"` // of the selection, where it is told how many to choose
 	Model     string `json:"model"`
+	Form      string `json:"form,omitempty"` // of the model, where it is told
+}
+
+// CandidateOf describes candidate i, from 0.
+func CandidateOf(i int, c pipeline.Candidate) Candidate {
+	return Candidate{pipeline.CandidateName(i), c.SelectionName(), c.K(), c.ModelName(), c.Form}
+}
+
+// Way says in words how a candidate selects and trains.
+func (c Candidate) Way() string {
+	s := "selection " + shown(c.Selection)
+	if c.K > 0 {
+		s += fmt.Sprintf(" (k = %d)", c.K)
+	}
+	s += ", model " + shown(c.Model)
+	if c.Form != "" {
+		s += " (" + shown(c.Form) + ")"
+	}
+	return s
 }
 
 // Score is the largest of several noisy numbers and therefore biased upwards; a
@@ -262,7 +283,7 @@ func search(x *pipeline.Searched, task string) *Search {
 		out.Score.Metric = "accuracy"
 	}
 	for i, c := range x.Search.Candidates {
-		out.Candidates = append(out.Candidates, Candidate{pipeline.CandidateName(i), c.SelectionName(), c.ModelName()})
+		out.Candidates = append(out.Candidates, CandidateOf(i, c))
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func searched(r *Report) string {
 	x := r.Search
 	way := "unknown"
 	if i := x.Chosen - 1; i >= 0 && i < len(x.Candidates) {
-		way = "selection " + shown(x.Candidates[i].Selection) + ", model " + shown(x.Candidates[i].Model)
+		way = x.Candidates[i].Way()
 	}
 	score := "R²"
 	if x.Score.Metric == "accuracy" {

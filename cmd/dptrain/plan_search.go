@@ -28,9 +28,8 @@ func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
 		return nil
 	}
 	b := &billSearch{Runs: p.Search.Runs, Eta: law.Eta, Gamma: law.Gamma, Holdout: p.Search.Holdout}
-	for i, name := range names {
-		c := p.Search.Candidates[i]
-		b.Candidates = append(b.Candidates, report.Candidate{ID: name, Selection: c.SelectionName(), Model: c.ModelName()})
+	for i := range names {
+		b.Candidates = append(b.Candidates, report.CandidateOf(i, p.Search.Candidates[i]))
 	}
 	for _, laws := range tries(plan) {
 		if c, err := budget.Compose(laws...); err == nil {
@@ -72,7 +71,7 @@ func (b *billSearch) text() string {
 	}
 	var ways []string
 	for _, c := range b.Candidates {
-		ways = append(ways, fmt.Sprintf("%s is selection %s, model %s", c.ID, printable(c.Selection), printable(c.Model)))
+		ways = append(ways, c.ID+" is "+c.Way())
 	}
 	return report.Paragraph("Search", fmt.Sprintf("each try draws a candidate at random, trains it on the train records and scores it on the score records (%s of the training part); the best score wins. "+
 		"Tries are %v on average; how many there are is secret and drawn from the law eta %v, gamma %s. One try costs at most epsilon %s, all of them together the whole. %s",
