@@ -16,6 +16,7 @@ import (
 // ranges that are not declared are released from the same budget.
 type fitJob struct {
 	model    string
+	form     string // of the model; "" for its first
 	selector selection.Selector // nil: all columns
 	share    float64            // of mu^2, of a private selection
 	target   budget.Target
@@ -26,7 +27,7 @@ func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, er
 	columns := t.Schema().Columns
 	p := pipeline.Pipeline{
 		Schema: t.Schema(), Task: regression.TaskClassification, Target: columns[len(columns)-1].Name,
-		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model,
+		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model, Form: j.form,
 	}
 	if p.Selector == nil {
 		p.Selector = selection.None{}

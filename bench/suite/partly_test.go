@@ -201,8 +201,8 @@ func TestPartlyPlan(t *testing.T) {
 			t.Errorf("%s: %d trials", task.Name, task.Trials)
 		}
 	}
-	// Five sets of 9 private methods at 6 budgets and 2 open ones; 4 boosters; 2 x 7.
-	if len(seen) != 5*(9*6+2)+4+14 {
+	// Five sets of 10 private methods at 6 budgets and 2 open ones; 4 boosters; 2 x 7.
+	if len(seen) != 5*(10*6+2)+4+14 {
 		t.Errorf("%d cells", len(seen))
 	}
 }

@@ -21,6 +21,7 @@ const (
 	partlyPATE      = "pate"
 	partlyPeople    = "boosting-for-people"
 	wholeLogistic   = "logistic, all private"
+	wholeOutput     = "logistic with output perturbation, all private"
 	wholeBRC        = "brc, all private"
 	wholePublished  = "brc, as published, all private"
 	wholeGram       = "joint-gram, all private"
@@ -38,15 +39,16 @@ func partlyMethods() []partlyMethod {
 	return []partlyMethod{
 		{openLogistic, true, openRun(true)},
 		{publicLogistic, true, openRun(false)},
-		{partlyBRC, false, fitRun(pipeline.BRC, part)},
+		{partlyBRC, false, fitRun(pipeline.BRC, "", part)},
 		{partlyPublished, false, publishedRun(part)},
-		{partlyGram, false, fitRun(pipeline.JointGram, part)},
+		{partlyGram, false, fitRun(pipeline.JointGram, "", part)},
 		{partlyPATE, false, pateRun},
 		{partlyPeople, false, peopleRun},
-		{wholeLogistic, false, fitRun(pipeline.Logistic, add)},
-		{wholeBRC, false, fitRun(pipeline.BRC, add)},
+		{wholeLogistic, false, fitRun(pipeline.Logistic, "", add)},
+		{wholeOutput, false, fitRun(pipeline.Logistic, pipeline.LogisticOutput, add)},
+		{wholeBRC, false, fitRun(pipeline.BRC, "", add)},
 		{wholePublished, false, publishedRun(sub)},
-		{wholeGram, false, fitRun(pipeline.JointGram, add)},
+		{wholeGram, false, fitRun(pipeline.JointGram, "", add)},
 	}
 }
 
@@ -90,14 +92,14 @@ func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
 }
 
 // fitRun is a method that recipes reach.
-func fitRun(model string, r budget.Relation) func(context.Context, partlyTrial) Outcome {
+func fitRun(model, form string, r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		x.target.Relation = r
 		t, err := x.records(r)
 		if err != nil {
 			return failure(Failed, err)
 		}
-		result, err := fitJob{model: model, target: x.target}.fit(ctx, t)
+		result, err := fitJob{model: model, form: form, target: x.target}.fit(ctx, t)
 		if err != nil {
 			return failure(Failed, err)
 		}

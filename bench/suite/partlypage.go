@@ -26,7 +26,7 @@ func partlyPage(records []Record) Page {
 // private methods.
 func partlyFigures(x index) Section {
 	s := Section{Title: "Accuracy by budget (figures 2, 3, 4a, 4b and 4d)"}
-	whole := []string{wholeLogistic, wholeBRC, wholePublished, wholeGram}
+	whole := []string{wholeLogistic, wholeOutput, wholeBRC, wholePublished, wholeGram}
 	var left, right []partlyMethod
 	for _, m := range partlyMethods() {
 		switch {
