@@ -16,7 +16,7 @@ import (
 // ranges that are not declared are released from the same budget.
 type fitJob struct {
 	model    string
-	form     string // of the model; "" for its first
+	form     string             // of the model; "" for its first
 	selector selection.Selector // nil: all columns
 	share    float64            // of mu^2, of a private selection
 	target   budget.Target
