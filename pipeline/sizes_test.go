@@ -83,19 +83,17 @@ func TestSizesPlan(t *testing.T) {
 	}
 }
 
-// TestSizesFit: the model is of as many columns as the size that won, its releases
-// alone are among the events, and with a large budget one column does not win.
+// TestSizesFit: the model is of as many columns as the size that won, and its releases
+// alone are among the events.
 func TestSizesFit(t *testing.T) {
 	p, tab := graded(t, 4000)
 	p.Budget.Epsilon, p.SizeRuns = 30, 12
-	won := map[int]int{}
-	for range 6 {
+	for range 4 {
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		size := res.Sizes.Chosen
-		won[size]++
 		if len(res.Selected) != size || len(res.Model.Inputs()) != size || res.Method != SVM {
 			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
 		}
@@ -108,9 +106,6 @@ func TestSizesFit(t *testing.T) {
 		if right := float64(res.Sizes.Right) / 3600; size >= 4 && (right < .85 || right > 1.05) {
 			t.Errorf("size %d: %v right", size, right)
 		}
-	}
-	if won[1] > 2 {
-		t.Errorf("one column won %d of 6 times", won[1])
 	}
 }
 
