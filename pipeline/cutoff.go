@@ -57,51 +57,20 @@ func (t withCutoff) Run(ctx context.Context, s *mechanism.Session, v dataset.Vie
 // record and on the released score alone; a record in no class is in none. Add or
 // remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
 func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (float64, error) {
-	columns := v.Schema().Columns
-	last := len(columns) - 1
-	scores, err := score.Predict(nil, rowsOfColumns(v, columns[:last]))
+	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell)
 	if err != nil {
 		return 0, fmt.Errorf("cutoff: %w", err)
 	}
-	pass, err := dataset.Reduce(ctx, v, 0, func() *cutoffPass {
-		return &cutoffPass{target: last, scores: scores, cells: s.NewHistogram([]int{1}, 2*cutoffBins)}
-	})
-	if err != nil {
-		return 0, err
-	}
-	counts, err := mechanism.Gaussian(s, cutoffLeaf, pass.cells.Bound())
-	if err != nil {
-		return 0, err
-	}
-	return bestCutoff(counts.Value(), s.Scale(cutoffLeaf)), nil
+	return bestCutoff(counts, s.Scale(cutoffLeaf)), nil
 }
 
-// cutoffPass counts records by class and score.
-type cutoffPass struct {
-	target int
-	scores []float64
-	cells  *mechanism.Histogram
-	codes  []int32
-	bins   []uint16
-}
-
-func (p *cutoffPass) Add(b dataset.Block) {
-	n := b.Len()
-	if cap(p.bins) < n {
-		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+// cutoffCell returns the cell of a class and a score; records in no class have none.
+func cutoffCell(class int, score float64) int {
+	if class < 2 {
+		return class*cutoffBins + cutoffBin(score)
 	}
-	p.bins = p.bins[:n]
-	scores := p.scores[b.Start():]
-	for i, code := range b.Codes(p.target, p.codes[:n]) {
-		p.bins[i] = math.MaxUint16 // in no class: counted nowhere
-		if code < 2 {
-			p.bins[i] = uint16(int(code)*cutoffBins + cutoffBin(scores[i]))
-		}
-	}
-	p.cells.Add([][]uint16{p.bins})
+	return noCell
 }
-
-func (p *cutoffPass) Merge(o *cutoffPass) { p.cells.Merge(o.cells) }
 
 // cutoffBin returns the bin of a score among equal ones of [-1, 1]. Bin b holds
 // the scores above its lower end and up to its upper one, as the cutoff parts

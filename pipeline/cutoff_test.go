@@ -127,7 +127,7 @@ func TestCutoffSensitivity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &cutoffPass{scores: scores, cells: s.NewHistogram([]int{1}, 2*cutoffBins)}
+			p := &cellsPass{prediction: scores, cell: cutoffCell, cells: s.NewHistogram([]int{1}, 2*cutoffBins)}
 			p.Add(tab.All().Block(0, len(rows)))
 			bound := p.cells.Bound()
 			if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -163,47 +162,15 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 // kept.
 func releaseRight(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted) (float64, error) {
 	columns := v.Schema().Columns
-	last := len(columns) - 1
-	prediction, err := f.model().Predict(nil, rowsOfColumns(v, columns[:last]))
+	classes := len(columns[len(columns)-1].Categories)
+	right, err := releaseCells(ctx, s, rightLeaf, v, f.model(), 1, func(class int, prediction float64) int {
+		if class < classes && prediction == float64(class) {
+			return 0
+		}
+		return noCell // wrong
+	})
 	if err != nil {
 		return 0, fmt.Errorf("right predictions: %w", err)
 	}
-	pass, err := dataset.Reduce(ctx, v, 0, func() *rightPass {
-		return &rightPass{target: last, classes: len(columns[last].Categories), prediction: prediction, cells: s.NewHistogram([]int{1}, 1)}
-	})
-	if err != nil {
-		return 0, err
-	}
-	right, err := mechanism.Gaussian(s, rightLeaf, pass.cells.Bound())
-	if err != nil {
-		return 0, err
-	}
-	return right.Value()[0], nil
+	return right[0], nil
 }
-
-// rightPass counts the records in a class that are predicted to be in it.
-type rightPass struct {
-	target, classes int
-	prediction      []float64
-	cells           *mechanism.Histogram
-	codes           []int32
-	bins            []uint16
-}
-
-func (p *rightPass) Add(b dataset.Block) {
-	n := b.Len()
-	if cap(p.bins) < n {
-		p.bins, p.codes = make([]uint16, n), make([]int32, n)
-	}
-	p.bins = p.bins[:n]
-	prediction := p.prediction[b.Start():]
-	for i, code := range b.Codes(p.target, p.codes[:n]) {
-		p.bins[i] = math.MaxUint16 // wrong: counted nowhere
-		if int(code) < p.classes && prediction[i] == float64(code) {
-			p.bins[i] = 0
-		}
-	}
-	p.cells.Add([][]uint16{p.bins})
-}
-
-func (p *rightPass) Merge(o *rightPass) { p.cells.Merge(o.cells) }
