@@ -72,5 +72,6 @@
 // records (which part of the split, which bucket) are a keyed function of
 // (run key, path, record identity), from keys that never touch noise. The run
 // key comes from crypto/rand and cannot be set, except in builds with the tag
-// "replay", which exists for tests and holds exact private values.
+// "replay", which exists for tests and holds exact private values; there a test's
+// keys come from a seed, so that it has the same answer on every machine.
 package mechanism

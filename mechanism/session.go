@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -80,8 +79,15 @@ type Event struct {
 // NewSession opens a session at the root of a priced tree. It fails only when
 // the operating system's random source does.
 func NewSession(p *budget.Priced) (*Session, error) {
+	return open(p, "run")
+}
+
+// open opens a session under a fresh key. The purpose tells runs from rehearsals
+// where a test's keys come from a seed.
+func open(p *budget.Priced, purpose string) (*Session, error) {
 	c := newCore(p)
-	if _, err := rand.Read(c.key[:]); err != nil {
+	var err error
+	if c.key, err = runKey(p, purpose); err != nil {
 		return nil, fmt.Errorf("mechanism: no random source: %w", err)
 	}
 	return &Session{core: c, path: p.Tree().Name}, nil
@@ -99,7 +105,7 @@ const rehearsalMargin = 1 << 4
 // the limit, for what earlier releases can make larger. (The width of a choice is a
 // constant of its statistic.)
 func NewRehearsal(p *budget.Priced) (*Session, error) {
-	s, err := NewSession(p)
+	s, err := open(p, "rehearsal")
 	if err == nil {
 		s.core.narrow = rehearsalMargin
 	}

@@ -5,6 +5,7 @@
 #   scripts/long.sh fuzz 1m    the fuzz targets only, a minute each
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
+#   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,12 +27,15 @@ fuzz() {
     { grep -q '^ *context deadline exceeded' "$log" && ! grep -qi 'failing input\|panic\|fatal error' "$log"; }
 }
 
-case $part in all | fuzz | kill | soak) ;; *)
-  echo "usage: scripts/long.sh [all|fuzz|kill|soak] [time for each fuzz target]" >&2
+case $part in all | fuzz | kill | soak | fresh) ;; *)
+  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target]" >&2
   exit 2
   ;;
 esac
 
+if [[ $part == all || $part == fresh ]]; then
+  step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 ./...
+fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
   fuzz dataset FuzzParquet           # Parquet
