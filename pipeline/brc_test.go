@@ -3,16 +3,20 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 )
 
 // TestBRCForms: each form spends the law and the number of rounds that it says,
-// and all of them learn.
+// and all of them learn. A single fit of the published form, the least exact, is
+// below .7 in at most 1 of 100 runs (lowest of 60: .748), so its median of nine
+// fits is with odds below 2e-8.
 func TestBRCForms(t *testing.T) {
 	tab := loans(t, 6000, "no", "yes")
 	for _, c := range []struct {
@@ -29,21 +33,23 @@ func TestBRCForms(t *testing.T) {
 	} {
 		p := classify(tab)
 		p.Budget.Relation, p.Model, p.Form, p.Rounds = budget.Substitute, BRC, c.form, c.rounds
-		res, err := p.Fit(context.Background(), tab, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := false
-		for _, e := range res.Events {
-			if strings.HasSuffix(e.Path, "/agreement") {
-				found = true
-				if e.Law.Kind != c.kind || e.Law.Draws != c.draws || e.Released != c.draws {
-					t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
-				}
+		var fits [9]float64
+		for k := range fits {
+			res, err := p.Fit(context.Background(), tab, Options{})
+			if err != nil {
+				t.Fatal(err)
 			}
+			i := slices.IndexFunc(res.Events, func(e mechanism.Event) bool { return strings.HasSuffix(e.Path, "/agreement") })
+			if i < 0 {
+				t.Fatalf("%q, %d rounds: no release of agreements", c.form, c.rounds)
+			}
+			if e := res.Events[i]; e.Law.Kind != c.kind || e.Law.Draws != c.draws || e.Released != c.draws {
+				t.Errorf("%q, %d rounds: %+v", c.form, c.rounds, e)
+			}
+			fits[k] = accuracy(t, res.Model, tab)
 		}
-		if a := accuracy(t, res.Model, tab); !found || a < .7 {
-			t.Errorf("%q, %d rounds: accuracy %v", c.form, c.rounds, a)
+		if slices.Sort(fits[:]); fits[4] < .7 {
+			t.Errorf("%q, %d rounds: accuracies %v", c.form, c.rounds, fits)
 		}
 	}
 }
