@@ -85,8 +85,8 @@ func sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.S
 	k := s.SymmetricDim()
 	var st mat.VecDense
 	st.MulVec(s, theta)
-	var square mat.Dense
-	square.Mul(s, s)
+	var square mat.SymDense
+	square.SymOuterK(1, mat.DenseCopyOf(s)) // S S^T, in half of a product's time
 	cov := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {
