@@ -201,8 +201,9 @@ func (m partMoments) solve() []solution {
 func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat.SymDense {
 	k := theta.Len()
 	var half, cov mat.Dense
-	half.Mul(inverse, m.residual(theta))
-	cov.Mul(&half, inverse)
+	dense := mat.DenseCopyOf(inverse) // products of two symmetric matrices go entry by entry
+	half.Mul(dense, m.residual(theta))
+	cov.Mul(&half, dense)
 	out := mat.NewSymDense(k, nil)
 	for i := range k {
 		for j := i; j < k; j++ {

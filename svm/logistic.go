@@ -256,15 +256,8 @@ func (f *frame) step(ctx context.Context, s *mechanism.Session, v dataset.View, 
 // with S the matrix of the steps. It is an upper bound in practice: where the
 // loss is curved a later step undoes part of the noise of earlier ones.
 func (f *frame) plain(theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
-	var square mat.Dense
-	square.Mul(inverse, inverse)
-	d := inverse.SymmetricDim()
-	cov := mat.NewSymDense(d, nil)
-	for i := range d {
-		for j := i; j < d; j++ {
-			cov.SetSym(i, j, Steps*sigma*sigma*square.At(i, j))
-		}
-	}
+	cov := mat.NewSymDense(inverse.SymmetricDim(), nil)
+	cov.ScaleSym(Steps*sigma*sigma, adassp.Square(inverse))
 	out := make([]regression.Model, len(theta))
 	for c := range out {
 		m := f.linear(theta[c], cov, adassp.Kappa)
