@@ -172,7 +172,7 @@ func TestSolveExact(t *testing.T) {
 			}
 		}
 	}
-	got := solve(g, 0).theta
+	got := solveAll(g, g.p-2, 0, NewSpectrum(features(g, g.p-2)))[0].theta
 	x, y := mat.NewDense(5, 3, nil), mat.NewVecDense(5, nil)
 	for i, z := range rows {
 		x.SetRow(i, []float64{z[0], z[1], z[3]})
@@ -197,7 +197,8 @@ func TestSolveIsTotal(t *testing.T) {
 		"huge": {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
 		"ones": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "crossed": {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
 	} {
-		fit := solve(packed{4, values}, 1)
+		g := packed{4, values}
+		fit := solveAll(g, 2, 1, NewSpectrum(features(g, 2)))[0]
 		for i, v := range fit.theta {
 			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.cov.At(i, i) >= 0) || math.IsInf(fit.cov.At(i, i), 0) {
 				t.Errorf("%s: theta %v, variance %v", name, fit.theta, fit.cov.At(i, i))

@@ -63,5 +63,6 @@ func (t ClassGram) fits(ctx context.Context, s *mechanism.Session, v dataset.Vie
 	if err != nil {
 		return nil, nil, err
 	}
-	return enc, solveAll(m.sums, m.sums.p-1-len(t.Columns[last].Categories), m.sigma), nil
+	first := m.sums.p - 1 - len(t.Columns[last].Categories)
+	return enc, solveAll(m.sums, first, m.sigma, NewSpectrum(features(m.sums, first))), nil
 }

@@ -2,6 +2,7 @@ package adassp
 
 import (
 	"context"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,6 +20,9 @@ type Moments struct {
 	enc     *scaling.Encoder
 	sums    packed
 	sigma   float64
+
+	once     sync.Once
+	spectrum Spectrum
 }
 
 // ReleaseMoments releases the joint noisy Gram matrix of the columns, the
@@ -40,23 +44,24 @@ func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, colu
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Moments{columns, enc, packed{p, noisy.Value()}, s.Scale(leaf)}, nil
+	return &Moments{columns: columns, enc: enc, sums: packed{p, noisy.Value()}, sigma: s.Scale(leaf)}, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal
 // entry, and sqrt2 times that of another.
 func (m *Moments) Sigma() float64 { return m.sigma }
 
-// Features returns the block of the features and, last, the constant: the
-// entries of x in the words of [Frame].
-func (m *Moments) Features() *mat.SymDense {
-	return features(m.sums, m.sums.p-2)
+// Spectrum returns the eigendecomposition of the block of the features and,
+// last, the constant: the entries of x in the words of [Frame]. It is computed once.
+func (m *Moments) Spectrum() Spectrum {
+	m.once.Do(func() { m.spectrum = NewSpectrum(features(m.sums, m.sums.p-2)) })
+	return m.spectrum
 }
 
 // Solve returns the coefficients of the scaled target by the entries of x, and
 // the covariance of the privacy noise in them.
 func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
-	fit := solve(m.sums, m.sigma)
+	fit := solveAll(m.sums, m.sums.p-2, m.sigma, m.Spectrum())[0]
 	return fit.theta, fit.cov
 }
 

@@ -187,7 +187,7 @@ func (m partMoments) solve() []solution {
 	first := entries - 1 - m.targets
 	a := features(sums, first)
 	// Public blocks without noise may be singular: one-hot blocks are.
-	inverse := ridgeInverse(a, max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
+	inverse := NewSpectrum(a).ridgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
 	fits := make([]solution, m.targets)
 	for t := range fits {
 		theta := mat.NewVecDense(a.SymmetricDim(), nil)

@@ -26,10 +26,10 @@ type solution struct {
 	cov   *mat.SymDense
 }
 
-// solve fits the target, entry p-2 of the rows, by the other entries from the
-// noisy matrix of second moments: with A the block of the others and v its
-// column against the target, theta = (A+ + lambda I)^-1 v, where A+ has the
-// negative eigenvalues replaced by 0 and lambda = RidgeFactor sigma sqrt(2(k+1)).
+// solveAll fits several targets, entries first to p-2 of the rows, by the others
+// from the noisy matrix of second moments: with A the block of the others, whose
+// spectrum is a, and v its column against the target, theta = (A+ + lambda I)^-1 v,
+// where A+ has the negative eigenvalues replaced by 0 and lambda = RidgeFactor sigma sqrt(2(k+1)).
 // It is total: any finite matrix gives a finite solution.
 //
 // The noise law is known: with E the noise of A (std sigma on the diagonal,
@@ -37,13 +37,9 @@ type solution struct {
 // S (e - E theta), S = (A+ + lambda I)^-1. Entries of E theta have covariance
 // sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I, so the
 // covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
-func solve(g packed, sigma float64) solution { return solveAll(g, g.p-2, sigma)[0] }
-
-// solveAll is solve for several targets: entries first to p-2 of the rows.
-func solveAll(g packed, first int, sigma float64) []solution {
-	a := features(g, first)
-	k := a.SymmetricDim()
-	inverse := ridgeInverse(a, RidgeFactor*sigma*math.Sqrt(2*float64(k)))
+func solveAll(g packed, first int, sigma float64, a Spectrum) []solution {
+	k := len(a.Values)
+	inverse := a.ridgeInverse(RidgeFactor * sigma * math.Sqrt(2*float64(k)))
 	fits := make([]solution, g.p-1-first)
 	for t := range fits {
 		theta := mat.NewVecDense(k, nil)
@@ -104,9 +100,9 @@ func Square(s *mat.SymDense) *mat.SymDense {
 }
 
 // ridgeInverse returns (A+ + lambda I)^-1.
-func ridgeInverse(a *mat.SymDense, lambda float64) *mat.SymDense {
+func (s Spectrum) ridgeInverse(lambda float64) *mat.SymDense {
 	lambda = max(lambda, math.SmallestNonzeroFloat64)
-	return NewSpectrum(a).Apply(func(e float64) float64 { return 1 / (max(e, 0) + lambda) })
+	return s.Apply(func(e float64) float64 { return 1 / (max(e, 0) + lambda) })
 }
 
 // Symmetric unpacks a released p x p matrix, the upper triangle by rows.

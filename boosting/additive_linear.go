@@ -33,9 +33,8 @@ type correction struct {
 }
 
 func newCorrection(m *adassp.Moments) *correction {
-	a := m.Features()
-	k := a.SymmetricDim()
-	c := &correction{spectrum: adassp.NewSpectrum(a), eigen: make([]float64, k), theta: make([]float64, k), mean: make([]float64, k), shrink: make([]float64, k)}
+	k := len(m.Spectrum().Values)
+	c := &correction{spectrum: m.Spectrum(), eigen: make([]float64, k), theta: make([]float64, k), mean: make([]float64, k), shrink: make([]float64, k)}
 	floor := max(adassp.RidgeFactor*m.Sigma()*math.Sqrt(2*float64(k)), math.SmallestNonzeroFloat32)
 	for i, e := range c.spectrum.Values {
 		c.eigen[i] = max(e, floor)
