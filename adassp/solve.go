@@ -29,7 +29,8 @@ type solution struct {
 // solveAll fits several targets, entries first to p-2 of the rows, by the others
 // from the noisy matrix of second moments: with A the block of the others, whose
 // spectrum is a, and v its column against the target, theta = (A+ + lambda I)^-1 v,
-// where A+ has the negative eigenvalues replaced by 0 and lambda = RidgeFactor sigma sqrt(2(k+1)).
+// where A+ has the negative eigenvalues replaced by 0 and lambda =
+// RidgeFactor sigma sqrt(2(k+1)).
 // It is total: any finite matrix gives a finite solution.
 //
 // The noise law is known: with E the noise of A (std sigma on the diagonal,
