@@ -122,7 +122,7 @@ func Registry(r *Report) *Deployment {
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  tuning(r) + "Ranges that the recipe does not declare were found by a mechanism within the budget. dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing:  tuning(r) + ranges(r.Guarantee.Relation) + " dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -180,6 +180,14 @@ func neighbours(relation string) string {
 		return "Neighbouring tables differ by what one record says. The number of records is public."
 	}
 	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
+}
+
+// ranges says where ranges of columns come from.
+func ranges(relation string) string {
+	if relation == "substitute-private-columns" {
+		return "Ranges of private columns that the recipe does not declare were found by a mechanism within the budget; those of public columns are exact."
+	}
+	return "Ranges that the recipe does not declare were found by a mechanism within the budget."
 }
 
 // neighboursOf is neighbours where the records of a privacy unit are protected together. It
