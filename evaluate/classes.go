@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -72,7 +73,7 @@ type Confusion struct {
 	Accuracy Share
 	// Balanced is the mean over the classes of the share of its records that are
 	// predicted so (recall). A class whose records the noise hides counts as
-	// unknown: anything from 0 to 1.
+	// unknown: anything from 0 to 1. Its interval is wide where there is one.
 	Balanced Share
 }
 
@@ -149,21 +150,59 @@ func readConfusion(classes []string, cells []float64, sigma float64) *Confusion 
 	}
 	v := sigma*sigma + 1./12
 	right, all := 0., 0.
-	recalls := make([]Share, l)
+	hits, rows := make([]float64, l), make([]float64, l)
 	for k := range l {
-		row := 0.
 		for _, n := range out.Counts[k] {
-			row += float64(n)
+			rows[k] += float64(n)
 		}
-		hit := float64(out.Counts[k][k])
-		recalls[k] = ratio(hit, row, v, float64(l)*v, v, widenedLevel)
-		right += hit
-		all += row
+		hits[k] = float64(out.Counts[k][k])
+		right += hits[k]
+		all += rows[k]
 	}
 	// The right ones are L of the L^2 cells of all records in a class.
 	n := float64(l)
 	out.Accuracy = limited(ratio(right, all, n*v, n*n*v, n*v, Level))
-	out.Balanced = limited(meanOf(recalls))
+	out.Balanced = limited(balanced(hits, rows, v))
+	return out
+}
+
+// How balanced treats classes whose number of records is near its noise.
+const (
+	// A class is plain if its number of records is plainStart standard deviations of
+	// its noise, and plainGrowth times the root of the number of classes: the mean of
+	// noisy ratios is biased by the square of the noise over their wholes, which
+	// more classes do not average out.
+	plainStart, plainGrowth = 4, 2.5
+	// doubtfulLevel is that of all recalls at once where a class is not plain.
+	doubtfulLevel = .99
+)
+
+// balanced returns the mean over the classes of hits/rows, each of whose cells has
+// noise of variance v.
+//
+// Where every class is plain the noise in the ratios is about independent and normal,
+// and [meanOf] adds it up. Elsewhere it is not: a class that the noise hides may have any
+// recall from 0 to 1, and so may all of these at once, on the same side of what is
+// guessed. There every recall has an interval at a level at which all cover together with
+// [doubtfulLevel] at least (the union bound), and the ends of the mean are the means of
+// the ends.
+func balanced(hits, rows []float64, v float64) Share {
+	n := float64(len(rows))
+	least := max(plainStart, plainGrowth*math.Sqrt(n)) * math.Sqrt(n*v)
+	if slices.Min(rows) >= least {
+		recalls := make([]Share, len(rows))
+		for k, row := range rows {
+			recalls[k] = ratio(hits[k], row, v, n*v, v, widenedLevel)
+		}
+		return meanOf(recalls)
+	}
+	out := Share{Level: Level}
+	for k, row := range rows {
+		s := limited(ratio(hits[k], row, v, n*v, v, 1-(1-doubtfulLevel)/n))
+		out.Value += s.Value / n
+		out.Lower += s.Lower / n
+		out.Upper += s.Upper / n
+	}
 	return out
 }
 

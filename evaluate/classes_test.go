@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -118,6 +119,53 @@ func TestClassesCoverage(t *testing.T) {
 			}
 			if covered < 356 || coveredBalanced < 356 {
 				t.Errorf("%s, epsilon %v: %d intervals of the accuracy and %d of the balanced one cover, of 400", name, epsilon, covered, coveredBalanced)
+			}
+		}
+	}
+}
+
+// TestBalancedCoverage: the interval of the balanced accuracy covers also where noise
+// hides some classes or all of them, and near the border between the two ways to make
+// it. Of 2000 intervals that each cover with probability .95, fewer than 1845 cover with
+// probability below 1e-6.
+func TestBalancedCoverage(t *testing.T) {
+	const sigma, runs = 10, 2000
+	r := rand.New(rand.NewPCG(1, 2))
+	try := func(rows, hits []float64) {
+		l, want := len(rows), 0.
+		cells := make([]float64, (l+1)*l)
+		for k := range l {
+			want += hits[k] / rows[k] / float64(l)
+			cells[k*l+k] = hits[k]
+			cells[k*l+(k+1)%l] = rows[k] - hits[k]
+		}
+		covered, noisy := 0, make([]float64, len(cells))
+		for range runs {
+			for i, x := range cells {
+				noisy[i] = x + sigma*r.NormFloat64()
+			}
+			s := readConfusion(names(l), noisy, sigma).Balanced
+			checkShare(t, s)
+			if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
+				covered++
+			}
+		}
+		if covered < 1845 {
+			t.Errorf("rows %v, hits %v: %d of %d cover", rows, hits, covered, runs)
+		}
+	}
+	for _, l := range []int{2, 3, 6, 12} {
+		for _, small := range []float64{1, 10, 30, 60, 100, 200, 400} {
+			for _, c := range []struct{ first, recall float64 }{{2000, 0}, {2000, 1}, {small, 0}, {small, 1}, {small, .5}} {
+				rows, hits := make([]float64, l), make([]float64, l)
+				for k := range rows {
+					rows[k], hits[k] = small, math.Round(c.recall*small)
+				}
+				rows[0] = c.first // a plain class, of which all records are predicted rightly, or one like the others
+				if c.first > small {
+					hits[0] = c.first
+				}
+				try(rows, hits)
 			}
 		}
 	}

@@ -122,6 +122,9 @@ func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
 	if math.IsInf(out.Mu, 1) {
 		out.Mu = 0
 	}
+	if u := g.Unit; u != (budget.Unit{}) {
+		out.Unit = &regression.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // patients returns a table of n records and the pipeline that protects whoever a
@@ -115,6 +116,10 @@ func TestOneRecordAUnit(t *testing.T) {
 	}
 	if unit.Guarantee.Mu != record.Guarantee.Mu || unit.Guarantee.Unit != p.Budget.Unit || record.Guarantee.Unit != (budget.Unit{}) {
 		t.Errorf("guarantees %+v and %+v", unit.Guarantee, record.Guarantee)
+	}
+	stated := func(r *Result) *regression.Unit { return r.Model.(*regression.Linear).Guarantee.Unit }
+	if u := stated(unit); u == nil || *u != (regression.Unit{Column: "patient", MaxRows: 1}) || stated(record) != nil {
+		t.Errorf("the models state the units %+v and %+v", u, stated(record))
 	}
 	for i, e := range record.Events {
 		if unit.Events[i] != e {

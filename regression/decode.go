@@ -373,16 +373,3 @@ func (d *jsonReader) terms(list *[]Term, columns *[]string) error {
 		return err
 	})
 }
-
-func (d *jsonReader) guarantee(g **Guarantee) error {
-	if null, err := d.null(); null || err != nil {
-		return err
-	}
-	*g = &Guarantee{}
-	return d.object([]field{
-		{name: "epsilon", read: d.numberInto(&(*g).Epsilon)},
-		{name: "delta", read: d.numberInto(&(*g).Delta)},
-		{name: "mu", read: d.numberInto(&(*g).Mu)},
-		{name: "relation", read: d.textInto(&(*g).Relation)},
-	}, refuseUnknown)
-}

@@ -74,6 +74,17 @@ type guaranteeLayout struct {
 	Delta    float64 `json:"delta"`
 	Mu       float64 `json:"mu"`
 	Relation string  `json:"relation"`
+
+	Unit *unitLayout `json:"unit,omitempty"`
+}
+
+type unitLayout struct {
+	Column  string `json:"column"`
+	MaxRows int    `json:"max_rows"`
+}
+
+func layoutOf(g *Guarantee) guaranteeLayout {
+	return guaranteeLayout{g.Epsilon, g.Delta, g.Mu, g.Relation, (*unitLayout)(g.Unit)}
 }
 
 type clipLayout struct {
@@ -161,7 +172,7 @@ func (d *document) model(m Model) error {
 		return err
 	}
 	if g := guaranteeOf(m); g != nil {
-		d.member("guarantee", guaranteeLayout(*g))
+		d.member("guarantee", layoutOf(g))
 	} else {
 		d.member("guarantee", nil)
 	}

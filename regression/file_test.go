@@ -111,6 +111,9 @@ func drawLinear(t *rapid.T) *Linear {
 	}
 	if rapid.Bool().Draw(t, "private") {
 		m.Guarantee = &Guarantee{Epsilon: size.Draw(t, "eps"), Delta: rapid.Float64Range(0, .5).Draw(t, "delta"), Relation: "substitute"}
+		if rapid.Bool().Draw(t, "persons") {
+			m.Guarantee.Unit = &Unit{rapid.StringN(1, 5, -1).Draw(t, "unit"), rapid.IntRange(1, 1000).Draw(t, "rows")}
+		}
 	}
 	return m
 }
@@ -160,6 +163,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"coefficient":1.5,`, `"coefficient":1.5,"p_value":0,`, `model file 13:39: terms[0]: unknown key "p_value"`},
 		{`"prediction": {"lower":-1000,`, `"prediction": {`, `model file 20:17: prediction: key "lower" is absent`},
 		{`"relation":"add-remove"`, `"relation":""`, `model file 21:83: guarantee.relation: must name the neighbouring relation`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"","max_rows":1}`, `model file 21:103: guarantee.unit.column: must name a column`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id","max_rows":1.5}`, `model file 21:129: guarantee.unit.max_rows: must be a whole number of at least 1`},
+		{`"relation":"add-remove"`, `"relation":"add-remove","unit":{"column":"id"}`, `model file 21:103: guarantee.unit: key "max_rows" is absent`},
 		{"\n}\n", "\n} {}", `model file 22:3: is not JSON: invalid character '{' after top-level value`},
 		{`"price"`, "\"pri\xffce\"", `model file 5:17: is not valid UTF-8`},
 		{`"target"`, `"` + strings.Repeat("t", 1000) + `"`, `model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`},

@@ -177,6 +177,11 @@ func (g *Guarantee) validate() error {
 		return &ModelError{"guarantee.mu", "must be finite and at least 0"}
 	case g.Relation == "" || !utf8.ValidString(g.Relation):
 		return &ModelError{"guarantee.relation", "must name the neighbouring relation"}
+	case g.Unit == nil:
+	case g.Unit.Column == "" || !utf8.ValidString(g.Unit.Column):
+		return &ModelError{"guarantee.unit.column", "must name a column"}
+	case g.Unit.MaxRows < 1:
+		return &ModelError{"guarantee.unit.max_rows", "must be at least 1"}
 	}
 	return nil
 }

@@ -89,6 +89,14 @@ type Guarantee struct {
 	Delta    float64 // in [0, 1)
 	Mu       float64 // total Gaussian-DP parameter; 0 when the run has none
 	Relation string  // the neighbouring relation, as recipes name it
+	Unit     *Unit   // what Relation adds or removes; nil: one record
+}
+
+// Unit is a privacy unit of several records: one value of a column, with all records
+// that have it, of which at most MaxRows were used.
+type Unit struct {
+	Column  string
+	MaxRows int // >= 1
 }
 
 // ModelError reports a model that contradicts itself, such as a term without

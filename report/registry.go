@@ -112,6 +112,9 @@ func Registry(r *Report) *Deployment {
 		Parameters:        RegistryParameters{r.Guarantee.Epsilon, r.Guarantee.Delta},
 		ParametersDetails: parameters(r.Guarantee),
 	}
+	if u := r.Guarantee.Unit; u != nil {
+		d.Loss.Unit, d.Loss.UnitDetails = "User", neighboursOf(*u)
+	}
 	d.Model = RegistryModel{
 		Name:    "Central",
 		Trust:   "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
@@ -119,7 +122,7 @@ func Registry(r *Report) *Deployment {
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  tuning(r) + "Ranges that the recipe does not declare were found by a mechanism within the budget. dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing:  tuning(r) + ranges(r.Guarantee.Relation) + " dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -177,6 +180,22 @@ func neighbours(relation string) string {
 		return "Neighbouring tables differ by what one record says. The number of records is public."
 	}
 	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
+}
+
+// ranges says where ranges of columns come from.
+func ranges(relation string) string {
+	if relation == "substitute-private-columns" {
+		return "Ranges of private columns that the recipe does not declare were found by a mechanism within the budget; those of public columns are exact."
+	}
+	return "Ranges that the recipe does not declare were found by a mechanism within the budget."
+}
+
+// neighboursOf is neighbours where the records of a privacy unit are protected together. It
+// says nothing about single records: where one record of each unit is used, a record
+// that comes may take the place of another of its unit.
+func neighboursOf(u Unit) string {
+	return fmt.Sprintf("A user is one value of the column %q (whatever it stands for), with all its records; at most %d of each were used. Neighbouring tables differ by one user with all its records, which one has and the other has not. "+
+		"The number of users and the number of records are protected. Records that name no user were not used.", u.Column, u.MaxRows)
 }
 
 func parameters(g Guarantee) string {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
+	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -97,24 +100,44 @@ privacy: {epsilon: 1}
 	}
 }
 
-// full lets no file of this process grow beyond some bytes, as on a full disk, until
-// it is called off.
-func full(t *testing.T, size uint64) (off func()) {
-	t.Helper()
+// fullFrom carries out a command as a process of which no file can grow beyond 100 bytes,
+// as on a full disk, from a stage on. It is a process of its own because the limit is the whole
+// process's: "go test" writes a log of what a test opens.
+func fullFrom(stage string, args []string) int {
 	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &old) != nil {
+		return exitInternal
 	}
-	signal.Ignore(unix.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		signal.Reset(unix.SIGXFSZ)
-		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &old); err != nil {
-			t.Fatal(err)
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_FSIZE, &old) }()
+	a := newApp(os.Stdin, os.Stdout, os.Stderr)
+	a.onStage = func(begun string) {
+		if begun == stage {
+			signal.Ignore(unix.SIGXFSZ)
+			if unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 100, Max: old.Max}) != nil {
+				panic("no limit can be set")
+			}
 		}
 	}
+	a.onStage("start")
+	return a.run(context.Background(), args)
+}
+
+// full runs a command as fullFrom does.
+func full(t *testing.T, stage string, args ...string) result {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr strings.Builder
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), asProcess+"=1", fullAt+"="+stage, "GOCOVERDIR="+t.TempDir())
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var ended *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
 // TestDiskFullAfterTheLedger: a run whose results do not fit on the disk stays spent,
@@ -122,18 +145,9 @@ func full(t *testing.T, size uint64) (off func()) {
 func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
-	var stdout, stderr strings.Builder
-	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	off := func() {}
-	a.onStage = func(stage string) {
-		if stage == "write" {
-			off = full(t, 100)
-		}
-	}
-	code := a.run(t.Context(), args)
-	off()
-	if code != exitUsage || stdout.String() != "" || !strings.Contains(stderr.String(), "out/release/report.json: cannot be written: file too large") {
-		t.Errorf("%d, %s%s", code, stdout.String(), stderr.String())
+	got := full(t, "write", args...)
+	if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "out/release/report.json: cannot be written: file too large") {
+		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")
 	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "committed\n") != 1 {
@@ -143,9 +157,7 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 		t.Errorf("once there is room: %+v", got)
 	}
 	write(t, "old.csv", "old")
-	off = full(t, 100)
-	got := dptrain(t, "predict", "out/release/model.json", "line.csv", "-o", "old.csv")
-	off()
+	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv")
 	if got.code != exitUsage || !strings.Contains(got.stderr, "old.csv cannot be written: file too large") || read(t, "old.csv") != "old" {
 		t.Errorf("%+v", got)
 	}

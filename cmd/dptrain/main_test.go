@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 		if stage := os.Getenv(killAt); stage != "" {
 			killedAt(stage)
 		}
+		if stage := os.Getenv(fullAt); stage != "" {
+			os.Exit(fullFrom(stage, os.Args[1:])) //nolint:forbidigo // it is a process of its own
+		}
 		main()
 		return
 	}
@@ -35,6 +38,10 @@ func TestMain(m *testing.M) {
 
 // killAt names the stage at which a process that behaves as dptrain kills itself.
 const killAt = "DPTRAIN_TEST_KILL"
+
+// fullAt names the stage from which a process that behaves as dptrain finds the disk full,
+// or "start".
+const fullAt = "DPTRAIN_TEST_FULL"
 
 func killedAt(stage string) {
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)

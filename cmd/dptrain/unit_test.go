@@ -49,6 +49,11 @@ func TestUnit(t *testing.T) {
 	if shown := dptrain(t, "report", "out/release/report.json"); shown.code != exitOK || !strings.Contains(shown.stdout, "person") {
 		t.Errorf("%+v", shown)
 	}
+	for _, want := range []string{`"privacy_unit": "User"`, `one value of the column \"person\"`, "at most 2 of each were used", "Neighbouring tables differ by one user"} {
+		if shown := dptrain(t, "report", "out", "--registry"); shown.code != exitOK || !strings.Contains(shown.stdout, want) || strings.Contains(shown.stdout, "differ by one record") {
+			t.Errorf("the registry's fields lack %q: %+v", want, shown)
+		}
+	}
 }
 
 // TestUnitMistakes: a unit that is not in the table, and one that cannot be
