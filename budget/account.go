@@ -1,6 +1,9 @@
 package budget
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // fold adds a cost over the tree beneath n: kids of a Seq add up, of a Par the
 // largest counts, of a OneOf the informer plus the largest branch, of a Select
@@ -79,6 +82,9 @@ type account struct {
 	variation float64
 	// Basic composition proves (epsilon, delta) = basic.
 	basicEpsilon, basicDelta float64
+
+	once    sync.Once
+	tangent chord // read it by line
 }
 
 func newAccount(w *composer, n *Node) *account {
@@ -98,6 +104,15 @@ func (a *account) at(epsilon float64) float64 {
 	if epsilon < 0 {
 		return mirrored(-epsilon, a.at(-epsilon))
 	}
+	d := a.point(epsilon)
+	if len(a.curves) == 0 {
+		d = math.Min(d, a.line().at(epsilon))
+	}
+	return d
+}
+
+// point is the smallest of the bounds that are proved for epsilon >= 0 itself.
+func (a *account) point(epsilon float64) float64 {
 	d := math.Min(a.variation, a.ledger.deltaAt(epsilon))
 	if len(a.curves) > 0 {
 		d = math.Min(d, worstCurve(a.curves, epsilon))

@@ -121,6 +121,11 @@ func (v *verdict) coverShifted(lo, hi, shift float64) float64 {
 	if len(a.curves) > 0 {
 		best = math.Min(best, coverChord(lo, hi, worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift)))
 	}
+	if len(a.curves) == 0 {
+		if line := a.line(); hi-shift <= line.epsilon {
+			best = math.Min(best, coverChord(lo, hi, line.at(lo-shift), line.at(hi-shift)))
+		}
+	}
 	deltaLo, deltaHi := a.ledger.line(lo-shift, hi-shift)
 	return math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
 }

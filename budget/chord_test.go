@@ -1,0 +1,72 @@
+package budget
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// TestChord: randomised response is on its chord everywhere, with a share delta of
+// records told openly too, and the curve of a Gaussian is below every one of its
+// own, at 0 too.
+func TestChord(t *testing.T) {
+	for _, epsilon := range []float64{1e-4, .3, 1, 5, 40, 800} {
+		for _, delta := range []float64{0, 1e-6, .2, 1} {
+			for k := range 11 {
+				x := epsilon * float64(k) / 10
+				p := 1 / (1 + math.Exp(-epsilon)) // tells the truth
+				want := delta + (1-delta)*math.Max(0, p-math.Exp(x-epsilon)*p)
+				near(t, "chord", chord{epsilon, delta}.at(x), want, 1e-12*(1+1/epsilon))
+			}
+		}
+		if at := (chord{epsilon, 0}).at(epsilon * 1.001); !math.IsInf(at, 1) {
+			t.Errorf("%v beyond the end", at)
+		}
+	}
+	for _, mu := range []float64{.1, 1, 4} {
+		for _, end := range []float64{.1, 1, 3} {
+			c := chord{end, GaussianDelta(mu, end)}
+			for k := range 21 {
+				x := end * float64(k) / 20
+				if exact := GaussianDelta(mu, x); exact > c.at(x) {
+					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x, c.at(x))
+				}
+			}
+		}
+	}
+}
+
+// TestChordOfSelection: the price of a selection falls, is no more than before at every
+// epsilon, and less where the chord is; its mu covers it and is below that of an
+// epsilon-private step, whose delta is 0.
+func TestChordOfSelection(t *testing.T) {
+	for _, epsilon := range []float64{.1, 1, 3} {
+		s, err := SelectionForMean(0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Calibrate(Select("best", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)), Target{Epsilon: epsilon, Delta: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, mu, last := p.root.account, p.Guarantee().Mu, 1.
+		if end := a.line().epsilon; !(end > 0 && end < epsilon) {
+			t.Errorf("epsilon %v: the chord ends at %v", epsilon, end)
+		}
+		for k := range 41 {
+			x := epsilon * float64(k) / 20
+			d, point := p.Delta(x), a.point(x)
+			if d > last || d > point || x < a.line().epsilon/2 && d > .9*point {
+				t.Errorf("epsilon %v: delta %v at %v, %v at the point, %v before", epsilon, d, x, point, last)
+			}
+			if g := GaussianDelta(mu, x); d > g*(1+1e-9) {
+				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)
+			}
+			last = d
+		}
+		if most := -2 * mathext.NormalQuantile(1/(1+math.Exp(epsilon))); !(mu < .8*most) {
+			t.Errorf("epsilon %v: mu %v, not well below %v", epsilon, mu, most)
+		}
+	}
+}
