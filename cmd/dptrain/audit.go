@@ -89,7 +89,7 @@ func (x *auditFlags) check() error {
 		return usagef("--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
 	case !x.own && (x.force || changed("records") || changed("out")):
 		return usagef("--records, --out and --force need --own-table")
-	case o.Check() != nil || changed("records") && o.Records == 0:
+	case o.Check() != nil || o.Runs == 0 || o.Draws == 0 || o.Records == 0 || o.Confidence == 0:
 		return usagef("--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
 	}
 	return nil

@@ -61,6 +61,7 @@ type job struct {
 	table  string            // path of the table
 	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
+	bare   bool              // there is no recipe file: what is missing is a missing flag
 	header []string          // of the table; set by prepare
 }
 
@@ -102,7 +103,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	j.recipe, j.table = r, r.DataFile()
+	j.recipe, j.table, j.bare = r, r.DataFile(), true
 	f.lay(j, r)
 	return j, j.recheck()
 }
@@ -228,10 +229,19 @@ func (j *job) explain(problems recipe.Problems, as error) error {
 }
 
 // flagOf returns the flag that replaced the key at path or one that holds it.
+// Without a recipe file it is the flag that stands for the key, given or not, and
+// so it is with the keys of a ledger that flags alone asked for.
 func (j *job) flagOf(path string) string {
 	for key, flag := range j.blame {
 		if path == key || strings.HasPrefix(path, key+"[") {
 			return flag
+		}
+	}
+	if j.bare || path == "ledger.dataset" && j.blame["ledger.path"] != "" {
+		for flag, key := range flagKeys() {
+			if path == key {
+				return "--" + flag
+			}
 		}
 	}
 	return ""
