@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
@@ -134,7 +135,11 @@ func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("Every command ends with one of these codes:\n\n")
 	for _, e := range exitTable {
-		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+		label := fmt.Sprintf("  %3d  ", e.code)
+		for line := range strings.Lines(text.WrapSoft(e.meaning, 72)) {
+			b.WriteString(label + strings.TrimRight(line, " \n") + "\n")
+			label = "       "
+		}
 	}
 	b.WriteString("\nNo code says anything about a record, but what a mechanism released.")
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}

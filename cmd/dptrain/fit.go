@@ -16,7 +16,8 @@ import (
 const fitLong = `Train a private model, measure it on held-out records, and write
 
   OUT/release/   model.json, report.json, recipe.yaml: may be published
-  OUT/curator/   run.json: exact facts for the data's owner, never to be published
+  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
+                 published
 
 A recipe is not needed: --data, --target and --epsilon are enough. Given with a
 recipe, a flag replaces the recipe's value. The price of the run is fixed before
@@ -32,7 +33,8 @@ func fitCommand(a *app) *cobra.Command {
 		Short: "Train a private model and measure it",
 		Long:  fitLong,
 		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
-  dptrain fit --data adult.csv --target income --task classification --classes '<=50K,>50K' --epsilon 1
+  dptrain fit --data adult.csv --target income --task classification \
+    --classes '<=50K,>50K' --epsilon 1
   dptrain fit recipe.yaml --force`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {

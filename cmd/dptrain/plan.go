@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -175,10 +177,33 @@ func (b *bill) text(w io.Writer) error {
 		if s.Share != nil {
 			share = *s.Share
 		}
-		t.AppendRow(table.Row{s.ID, s.Part, s.Law, s.Draws, s.loss(), percent(share)})
+		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s", t.Render(), b.total())
+	_, err := fmt.Fprintf(w, "%s\n%s", b.grouped(t.Render()), b.total())
 	return err
+}
+
+// grouped puts a line with the node above the steps of each node of the plan, so
+// that the table fits a terminal: the names of steps are long.
+func (b *bill) grouped(rendered string) string {
+	const head = 2 // the header and the line below it
+	var out strings.Builder
+	node, i, width := "", -head, 0
+	for line := range strings.Lines(rendered + "\n") {
+		switch i {
+		case -head:
+			width = utf8.RuneCountInString(line) - 1
+		case 1 - head:
+			line = strings.Repeat("-", width) + "\n"
+		}
+		if i >= 0 && path.Dir(b.Steps[i].ID) != node {
+			node = path.Dir(b.Steps[i].ID)
+			out.WriteString(node + "\n")
+		}
+		out.WriteString(line)
+		i++
+	}
+	return out.String()
 }
 
 // plainTable is a table without lines but one below the header.

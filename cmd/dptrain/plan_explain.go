@@ -22,7 +22,7 @@ type explainFlags struct {
 }
 
 func (f *explainFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on\nsynthetic tables of this shape; takes some seconds")
+	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on synthetic tables of this shape; takes some seconds")
 	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(), "with --explain: `SIZES` of the synthetic tables, such as 500,5000")
 }
 

@@ -57,6 +57,7 @@ func reportCommand(a *app) *cobra.Command {
 			return report.Text(a.stdout, r)
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
