@@ -112,6 +112,10 @@ func Registry(r *Report) *Deployment {
 		Parameters:        RegistryParameters{r.Guarantee.Epsilon, r.Guarantee.Delta},
 		ParametersDetails: parameters(r.Guarantee),
 	}
+	if u := r.Guarantee.Unit; u != nil {
+		d.Loss.Unit = fmt.Sprintf("Value of the column %q", u.Column)
+		d.Loss.UnitDetails = fmt.Sprintf("Neighbouring tables differ by all records of one value of the column %q, which one has and the other has not. At most %d records of each value were used; which ones was decided by lot. The number of records is protected.", u.Column, u.MaxRows)
+	}
 	d.Model = RegistryModel{
 		Name:    "Central",
 		Trust:   "The owner of the table and the machine are trusted. Readers of the release are not: any number of them, with any other knowledge and the source of the program.",
@@ -119,7 +123,7 @@ func Registry(r *Report) *Deployment {
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  tuning(r) + "Ranges that the recipe does not declare were found by a mechanism within the budget. dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing:  tuning(r) + preparation(r) + "dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -202,7 +206,11 @@ func across(r *Report) string {
 func mechanisms(events []Event) string {
 	var items []string
 	for _, e := range events {
-		s := fmt.Sprintf("%s (%s records): %s, %d draws, each ", e.ID, e.Part, e.Law, e.Draws)
+		draws := fmt.Sprintf("%d draws, each ", e.Draws)
+		if e.Draws == 1 {
+			draws = "1 draw of "
+		}
+		s := fmt.Sprintf("%s (%s records): %s, %s", e.ID, e.Part, e.Law, draws)
 		if e.Mu > 0 {
 			s += fmt.Sprintf("mu %.4g", e.Mu)
 		} else {
@@ -232,6 +240,21 @@ func tuning(r *Report) string {
 	}
 	return fmt.Sprintf("One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
 		len(r.Search.Candidates), number(r.Search.Runs))
+}
+
+// preparation says what was released before the model.
+func preparation(r *Report) string {
+	released := func(stage string) bool {
+		return slices.ContainsFunc(r.Events, func(e Event) bool { return strings.Contains(e.ID, "/"+stage+"/") })
+	}
+	s := ""
+	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m && released("selection") {
+		s = fmt.Sprintf("Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
+	}
+	if released("scaling") {
+		return s + "Ranges that the recipe does not declare were found by a mechanism within the budget. "
+	}
+	return s + "No range of a protected value was found from the records: it is declared, or not needed. "
 }
 
 func composition(r *Report) string {
