@@ -123,6 +123,10 @@ func usagef(format string, args ...any) error {
 func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
+		var spent *staysSpent
+		if errors.As(err, &spent) {
+			return "dptrain: interrupted" + spent.note()
+		}
 		return "dptrain: interrupted"
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
 		return err.Error()

@@ -72,28 +72,11 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	progress := a.progress(plan, quiet)
-	progress("read")
-	start := time.Now()
-	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	res, files, err := a.train(ctx, j, p, a.progress(plan, quiet), entry, folder)
+	if err != nil && entry != nil {
+		return &staysSpent{err, j.ledger}
+	}
 	if err != nil {
-		return err
-	}
-	seconds := time.Since(start).Seconds()
-	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
-	if err != nil {
-		return err
-	}
-	res.Curator.Seconds["read"] = seconds
-	files, err := j.files(res, stats)
-	if err != nil {
-		return err
-	}
-	if err := entry.commit(ctx, files.Report); err != nil {
-		return err
-	}
-	progress("write")
-	if err := folder.Commit(ctx, files); err != nil {
 		return err
 	}
 	if quiet {
@@ -108,6 +91,46 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	}
 	return verdict(res, out)
 }
+
+// train reads the rows, trains, commits and writes the results.
+func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress func(string), entry *entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
+	none := report.Files{}
+	progress("read")
+	start := time.Now()
+	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	if err != nil {
+		return nil, none, err
+	}
+	seconds := time.Since(start).Seconds()
+	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
+	if err != nil {
+		return nil, none, err
+	}
+	res.Curator.Seconds["read"] = seconds
+	files, err := j.files(res, stats)
+	if err != nil {
+		return nil, none, err
+	}
+	if err := entry.commit(ctx, files.Report); err != nil {
+		return nil, none, err
+	}
+	progress("write")
+	return res, files, folder.Commit(ctx, files)
+}
+
+// staysSpent is the error of a run that ended after its price was entered.
+type staysSpent struct {
+	error
+	ledger string
+}
+
+func (e *staysSpent) Error() string { return e.error.Error() + e.note() }
+
+func (e *staysSpent) note() string {
+	return "; the price of this run stays spent in " + e.ledger
+}
+
+func (e *staysSpent) Unwrap() error { return e.error }
 
 // verdict turns a run without a model into the error that says so. The bit it
 // tells was released by the mechanism.

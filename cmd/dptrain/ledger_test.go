@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -434,6 +435,29 @@ func TestTooSmallForTheGrid(t *testing.T) {
 		}
 	}
 	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "reserved\n") || !strings.Contains(got.stdout, "0, of which") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestEndedRunSaysWhatItSpent: a run that ends after its price was entered says that
+// the price stays spent.
+func TestEndedRunSaysWhatItSpent(t *testing.T) {
+	withLedger(t)
+	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
+	const note = "; the price of this run stays spent in my.ledger\n"
+	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1", "--dataset", "houses", "--ledger", "my.ledger")
+	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") || !strings.HasSuffix(got.stderr, note) {
+		t.Errorf("%+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr strings.Builder
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.onStage = func(string) { cancel() }
+	if code := a.run(ctx, ledgerArgs("fit", ".1")); code != exitInterrupted || stderr.String() != "dptrain: interrupted"+note {
+		t.Errorf("%d, %s", code, stderr.String())
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "reserved\n") != 2 {
 		t.Errorf("%+v", got)
 	}
 }
