@@ -172,36 +172,40 @@ func (b *bill) text(w io.Writer) error {
 		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
 	t.AppendHeader(table.Row{"step", "records", "law", "draws", "each draw", "share of " + of})
+	var ids []string
 	for _, s := range b.Steps {
 		share := -1.
 		if s.Share != nil {
 			share = *s.Share
 		}
+		ids = append(ids, s.ID)
 		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s", b.grouped(t.Render()), b.total())
+	_, err := fmt.Fprintf(w, "%s\n%s", grouped(t.Render(), ids), b.total())
 	return err
 }
 
-// grouped puts a line with the node above the steps of each node of the plan, so
-// that the table fits a terminal: the names of steps are long.
-func (b *bill) grouped(rendered string) string {
+// grouped puts a line with the node above the steps of each node of a plan, so that
+// a table of steps fits a terminal: their names are long. ids are those of the first
+// rows of the table.
+func grouped(rendered string, ids []string) string {
 	const head = 2 // the header and the line below it
-	var out strings.Builder
-	node, i, width := "", -head, 0
-	for line := range strings.Lines(rendered + "\n") {
-		switch i {
-		case -head:
-			width = utf8.RuneCountInString(line) - 1
-		case 1 - head:
-			line = strings.Repeat("-", width) + "\n"
+	lines := strings.Split(rendered, "\n")
+	width := 0
+	for i, line := range lines {
+		if i != head-1 {
+			width = max(width, utf8.RuneCountInString(line))
 		}
-		if i >= 0 && path.Dir(b.Steps[i].ID) != node {
-			node = path.Dir(b.Steps[i].ID)
+	}
+	lines[head-1] = strings.Repeat("-", width)
+	var out strings.Builder
+	node := ""
+	for i, line := range lines {
+		if row := i - head; row >= 0 && row < len(ids) && path.Dir(ids[row]) != node {
+			node = path.Dir(ids[row])
 			out.WriteString(node + "\n")
 		}
-		out.WriteString(line)
-		i++
+		out.WriteString(line + "\n")
 	}
 	return out.String()
 }
