@@ -160,7 +160,7 @@ func TestClassMistakes(t *testing.T) {
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy/confusion") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
 		t.Errorf("%+v", got)
 	}
 }

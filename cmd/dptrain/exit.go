@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -131,7 +132,20 @@ func message(err error) string {
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
 		return err.Error()
 	}
-	return "dptrain: " + err.Error()
+	return "dptrain: " + plain(err.Error())
+}
+
+// plain leaves out the names of packages that a message begins with: they are for
+// those who read code.
+func plain(text string) string {
+	parts := strings.SplitN(text, ": ", 4)
+	kept := parts[:0]
+	for i, part := range parts {
+		if i == len(parts)-1 || !slices.Contains([]string{"audit", "bench", "budget", "dataset", "ledger", "mechanism", "pipeline", "recipe", "report", "selection", "suite"}, part) {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, ": ")
 }
 
 // exitCodesTopic is the help topic exit-codes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -70,9 +71,13 @@ type job struct {
 func (f *recipeFlags) load(args []string) (*job, error) {
 	j := &job{blame: map[string]string{}}
 	for flag, key := range flagKeys() {
-		if f.set.Changed(flag) {
-			j.blame[key] = "--" + flag
+		if !f.set.Changed(flag) {
+			continue
 		}
+		if given := f.set.Lookup(flag).Value.String(); given == "" {
+			return nil, usagef("--%s is empty: give a value, or leave the flag out", flag)
+		}
+		j.blame[key] = "--" + flag
 	}
 	if len(args) == 0 {
 		return f.loadFlags(j)
@@ -154,9 +159,12 @@ func (j *job) recheck() error {
 	}
 	text = bytes.Replace(text, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
 	_, problems := recipe.Parse("", text)
-	for i := range problems {
-		problems[i].Line, problems[i].Column = 0, 0 // places in a text nobody wrote
+	for i, p := range problems {
+		problems[i] = j.recipe.Place(p) // p is at a place in a text nobody wrote
 	}
+	slices.SortStableFunc(problems, func(a, b recipe.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return j.explain(problems, nil)
 }
 

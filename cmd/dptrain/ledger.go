@@ -229,7 +229,7 @@ func headsOf(heads, reports []string) ([]ledger.Head, error) {
 	for _, path := range reports {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, usagef("--report: %w", err)
+			return nil, usagef("--report %w", unreadable(path, "report", err))
 		}
 		r, err := report.Decode(f)
 		f.Close()

@@ -110,6 +110,9 @@ func readModel(path, order string) (regression.Model, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
+		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
+			return nil, &sorted{&placeError{path, "this run has no model: " + r.Model.Method + " abstained"}, errModel}
+		}
 		return nil, &sorted{fmt.Errorf("%s: the model cannot be read: %w", path, err), errModel}
 	}
 	defer f.Close()
