@@ -461,3 +461,25 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestBlackBoxTooWide: a search is a black box, of which the default total keeps
+// half of its delta; the refusal says which delta fits, and it does.
+func TestBlackBoxTooWide(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(500))
+	write(t, "recipe.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nsearch:\n  candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]\n")
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
+	got := dptrain(t, run...)
+	_, after, said := strings.Cut(got.stderr, "with delta 1e-06 no epsilon fits, but with a delta of at most ")
+	delta, _, _ := strings.Cut(after, " ")
+	if got.code != exitBudget || !said {
+		t.Fatalf("%+v", got)
+	}
+	got = dptrain(t, append(run, "--delta", delta)...)
+	if strings.Contains(got.stderr, "black boxes") || strings.Contains(got.stderr, "no epsilon fits") {
+		t.Errorf("with delta %s: %+v", delta, got)
+	}
+}
