@@ -126,8 +126,8 @@ func TestPrivateColumnMistakes(t *testing.T) {
 		}
 	}
 	// What is missing is a missing flag where there is no recipe.
-	write(t, "t.csv", classCSV(9))
-	got := dptrain(t, strings.Fields("fit --data t.csv --target income --task classification --epsilon 1")...)
+	write(t, "few.csv", classCSV(9))
+	got := dptrain(t, strings.Fields("fit --data few.csv --target income --task classification --epsilon 1")...)
 	if got.code != exitRecipe || !strings.HasPrefix(got.stderr, "--classes: data.classes is required") {
 		t.Errorf("%+v", got)
 	}
