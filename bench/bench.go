@@ -120,6 +120,7 @@ type Summary struct {
 	Balanced Quartiles
 	Trials   int     // trials that gave a value
 	Failed   int     // trials that gave none
+	Err      error   // why the first of those gave none; nil where there is none of them
 	N, D     int     // rows of the table (no more than Config.Rows), and candidate features
 	Seconds  float64 // median training time of the trials that gave a value
 }

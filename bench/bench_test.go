@@ -167,7 +167,7 @@ func TestFailuresAreRows(t *testing.T) {
 	if len(rows) != 4 || rows[0].Err == nil || rows[1].Err == nil || rows[2].Err != nil && rows[3].Err == nil {
 		t.Errorf("rows %+v", rows)
 	}
-	if !math.IsNaN(summaries[0].Median) || summaries[0].Failed != 1 || summaries[0].Trials != 0 {
+	if !math.IsNaN(summaries[0].Median) || summaries[0].Failed != 1 || summaries[0].Trials != 0 || summaries[0].Err == nil || summaries[0].Err.Error() != rows[0].Err.Error() {
 		t.Errorf("summary %+v", summaries[0])
 	}
 }

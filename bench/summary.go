@@ -22,7 +22,9 @@ func (x *experiment) summarise(rows []Row) []Summary {
 			switch {
 			case r.Method != m.name:
 			case r.Err != nil:
-				s.Failed++
+				if s.Failed++; s.Err == nil {
+					s.Err = r.Err
+				}
 			default:
 				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
 				balanced = append(balanced, r.Balanced)

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -80,7 +81,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 }
 
 // WriteTable writes summaries as a table of text, one line each. Where one is of
-// an accuracy there is a column for the median of the balanced accuracy.
+// an accuracy there is a column for the median of the balanced accuracy. Below the
+// table it says why where no trial gave a value.
 func WriteTable(w io.Writer, summaries []Summary) error {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -114,6 +116,18 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	}
 	for line := range strings.Lines(t.Render() + "\n") {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	for _, s := range summaries {
+		if s.Trials > 0 || s.Err == nil {
+			continue
+		}
+		hint := ""
+		if s.Metric == MetricR2 && errors.Is(s.Err, ErrNoTestRow) {
+			hint = "; is it text? then the task is classification"
+		}
+		if _, err := fmt.Fprintf(w, "%s, %s: %v%s\n", s.Data, s.Method, s.Err, hint); err != nil {
 			return err
 		}
 	}

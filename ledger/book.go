@@ -156,7 +156,25 @@ func (b *Book) Account(name string) (*Account, error) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("%w %.220q", ErrUnknown, name)
+	return nil, fmt.Errorf("%w %.220q; there %s", ErrUnknown, name, b.names())
+}
+
+// names says which data sets there are, the first few of many.
+func (b *Book) names() string {
+	const most = 5
+	names := make([]string, 0, most)
+	for _, a := range b.Datasets[:min(most, len(b.Datasets))] {
+		names = append(names, fmt.Sprintf("%.220q", a.Name))
+	}
+	switch n := len(b.Datasets); {
+	case n == 0:
+		return "is none yet"
+	case n == 1:
+		return "is only " + names[0]
+	case n > most:
+		return fmt.Sprintf("are %s and %d more", strings.Join(names, ", "), n-most)
+	}
+	return "are " + strings.Join(names, ", ")
 }
 
 // Head returns the head of the chain.

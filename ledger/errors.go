@@ -92,8 +92,12 @@ func (e *SpentError) Error() string {
 	leftCost, leftDelta := left.Value()
 	short := func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
 	if e.Charge.Cost > left.Cost {
-		return fmt.Sprintf("the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left",
-			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost))
+		also := ""
+		if e.Charge.Delta > left.Delta {
+			also = fmt.Sprintf(", and its black boxes cost delta %s, of which %s is left", short(delta), short(leftDelta))
+		}
+		return fmt.Sprintf("the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left%s",
+			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost), also)
 	}
 	return fmt.Sprintf("the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left",
 		short(delta), e.Dataset, e.Total.BlackBox, short(leftDelta))

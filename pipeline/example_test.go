@@ -80,6 +80,54 @@ func ExamplePipeline_Fit() {
 	// held-out R² above .9: true
 }
 
+// A classifier: its target is a category column whose categories are the classes.
+// Predictions are positions in that list, from 0.
+func ExamplePipeline_Fit_classification() {
+	const n = 20000
+	debt, home, repaid := make([]float64, n), make([]int32, n), make([]int32, n)
+	for i := range debt {
+		debt[i] = math.Mod(float64(i)*.618, 10)
+		home[i] = int32(i % 3) //nolint:gosec // below 3; 2 is other
+		if debt[i]+2*math.Sin(float64(i)) < 5 {
+			repaid[i] = 1
+		}
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "debt"},
+		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+	}}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: debt}, {Codes: home}, {Codes: repaid}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := &pipeline.Pipeline{
+		Schema: schema, Task: regression.TaskClassification, Target: "repaid", Holdout: pipeline.DefaultHoldout,
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+	}
+	result, err := p.Fit(context.Background(), table, pipeline.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := result.Model.Predict(nil, regression.Rows{
+		N:       2,
+		Numeric: map[string][]float64{"debt": {1, 9}},
+		Labels:  map[string][]string{"home": {"own", "elsewhere"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	classes := result.Model.Output().Classes
+	fmt.Println("predictions:", classes[int(out[0])], classes[int(out[1])])
+	fmt.Println("held-out accuracy above .7:", result.Confusion.Accuracy.Value > .7)
+	// Output:
+	// predictions: yes no
+	// held-out accuracy above .7: true
+}
+
 // A search is priced as one step, whatever it will try.
 func ExampleSearch() {
 	p := &pipeline.Pipeline{

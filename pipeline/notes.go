@@ -51,7 +51,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
 	case r.R2.Upper-r.R2.Lower > WideInterval:
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide: its noise is large for the number of records held out."})
+			"The interval of the held-out R² is wide: its noise is large for the number of records held out, so it says little about the model. Use more records, a larger epsilon or a larger held-out share; a target of text needs task: classification."})
 	}
 	if r.Guarantee.Epsilon > 10 {
 		out = append(out, Warning{"large-epsilon", Critical,
@@ -68,7 +68,7 @@ func classWarnings(c *evaluate.Confusion) []Warning {
 			"The held-out balanced accuracy is not above that of guessing: at this budget the model tells no classes apart. Use more records, a larger epsilon or fewer columns."}}
 	case a.Upper-a.Lower > WideInterval:
 		return []Warning{{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide: its noise is large for the number of records held out."}}
+			"The interval of the held-out accuracy is wide: its noise is large for the number of records held out, so it says little about the model. Use more records, a larger epsilon or a larger held-out share."}}
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ func (h *headerCheck) present() {
 
 func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
 	hint := "names are compared exactly"
+	if len(h.header) == 1 {
+		hint = "the header is a single field: a .csv is separated by commas, a .tsv by tabs"
+	}
 	folded := strings.TrimSpace(name)
 	if slices.ContainsFunc(h.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), folded) }) {
 		hint = "a column differs from it only in letter case or space around it"

@@ -348,3 +348,19 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestPlace: a problem that a change brought about is put where its key is.
+func TestPlace(t *testing.T) {
+	r, problems := Parse("r.yaml", []byte("data:\n  path: t.csv\n  target: y\nprivacy: {epsilon: 1}\n"))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for path, want := range map[string]string{"data.target": "r.yaml:3:11: no", "privacy.delta": "r.yaml:4:1: no"} {
+		if got := r.Place(Problem{Path: path, Msg: "no", Line: 99}).Error(); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if got := new(Recipe).Place(Problem{Path: "data.target", Msg: "no", Line: 99}).Error(); got != "no" {
+		t.Error(got)
+	}
+}

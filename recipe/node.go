@@ -154,6 +154,14 @@ func (s *source) atKey(path, msg, hint string) Problem {
 	return p
 }
 
+// Place returns p at the place of its key in the text that r was read from. It is for
+// problems that a change of r brought about; without a text there is no place.
+func (r *Recipe) Place(p Problem) Problem {
+	at := r.src.problem(p.Path, p.Msg, p.Hint)
+	at.err = p.err
+	return at
+}
+
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_<-]+$`)
 
 // child is the path of key under path.

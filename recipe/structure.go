@@ -13,10 +13,13 @@ import (
 
 // finding is a problem together with how strongly it holds. Structural
 // findings (unknown keys, wrong types) silence every rule about the same
-// place; the others only speak where no rule of ours has spoken.
+// place; the others only speak where no rule of ours has spoken. Of an unknown key
+// meant is the path of what it may be a misspelling of: then nothing says that this
+// key is missing.
 type finding struct {
 	Problem
 	structural bool
+	meant      string
 }
 
 // checkStructure validates the tree against the JSON Schema and places what
@@ -29,7 +32,7 @@ func checkStructure(root *node, src *source) []finding {
 			if strings.HasPrefix(strings.TrimSpace(e.literal), "log") {
 				hint = "the natural logarithm is written ln(3)"
 			}
-			found = append(found, finding{src.problem("privacy.epsilon", "privacy.epsilon: "+err.Error(), hint), true})
+			found = append(found, finding{src.problem("privacy.epsilon", "privacy.epsilon: "+err.Error(), hint), true, ""})
 		}
 	}
 	var failure *validate.ValidationError
@@ -57,23 +60,31 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 	if name == "" {
 		name = "the recipe"
 	}
-	weak := func(msg string) { *found = append(*found, finding{src.problem(path, msg, ""), false}) }
-	strong := func(msg, hint string) { *found = append(*found, finding{src.problem(path, msg, hint), true}) }
+	weak := func(msg string) { *found = append(*found, finding{src.problem(path, msg, ""), false, ""}) }
+	strong := func(msg, hint string) { *found = append(*found, finding{src.problem(path, msg, hint), true, ""}) }
 	switch k := e.ErrorKind.(type) {
 	case *errkind.AdditionalProperties:
 		for _, key := range k.Properties {
 			p := child(path, key)
 			f := src.atKey(p, "unknown key "+quoted(key), unknownHint(key, e.InstanceLocation))
-			*found = append(*found, finding{f, true})
+			meant := ""
+			if best, ok := nearest(key, keysAt(e.InstanceLocation)); ok && n.get(best) == nil {
+				meant = child(path, best)
+			}
+			*found = append(*found, finding{f, true, meant})
 		}
 	case *errkind.Type:
-		strong(name+" must be "+wanted(k.Want)+", not "+n.describe(), typeHint(n, k.Want))
+		hint := typeHint(n, k.Want)
+		if keys := keysAt(e.InstanceLocation); k.Want[0] == "object" && n.kind != null && len(keys) > 0 {
+			hint = "its keys go below it, indented: " + strings.Join(keys, ", ")
+		}
+		strong(name+" must be "+wanted(k.Want)+", not "+n.describe(), hint)
 	case *errkind.InvalidJsonValue:
 		strong(name+" must be a finite number, not "+n.describe(), "")
 	case *errkind.Required:
 		for _, key := range k.Missing {
 			p := child(path, key)
-			*found = append(*found, finding{src.problem(p, shown(p)+" is required", ""), false})
+			*found = append(*found, finding{src.problem(p, shown(p)+" is required", ""), false, ""})
 		}
 	case *errkind.AnyOf:
 		if path == "privacy.epsilon" && n.kind != number {
@@ -208,6 +219,11 @@ func merge(found []finding, rules Problems) Problems {
 		if f.structural && !strong.at[f.Path] {
 			strong.add(f.Path)
 			out = append(out, f.Problem)
+		}
+	}
+	for _, f := range found {
+		if f.meant != "" {
+			strong.at[f.meant] = true // the key itself, not what is above it
 		}
 	}
 	for _, p := range rules {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -161,6 +162,8 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	}
 }
 
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // explanations are the library's words that are worth repeating, by a part of
@@ -181,7 +184,7 @@ var explanations = []struct{ part, msg, hint string }{
 }
 
 // syntax translates an error of the library. It reports lines only, some of
-// them one too early; a tab in the indentation is found by looking.
+// them one too early or elsewhere (placeOf); a tab in the indentation is found by looking.
 func (c *converter) syntax(err error, src []byte) Problems {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	line, what := 1, ""
@@ -198,14 +201,35 @@ func (c *converter) syntax(err error, src []byte) Problems {
 			return c.fail(l, col+1, "a tab in the indentation", "YAML indents with spaces")
 		}
 	}
-	line = min(line, len(lines))
-	col := 1 + len(lines[line-1]) - len(strings.TrimLeft(lines[line-1], " "))
+	line, col := placeOf(what, lines, line)
 	for _, e := range explanations {
 		if strings.Contains(what, e.part) {
 			return c.fail(line, col, "not valid YAML: "+e.msg, e.hint)
 		}
 	}
 	return c.fail(line, col, "not valid YAML", "")
+}
+
+// placeOf finds where a mistake of syntax is that the library puts into a line: a
+// bracket, or an alias without its anchor, is looked for; of others it is the first
+// character of the line.
+func placeOf(what string, lines []string, line int) (int, int) {
+	at := func(line, bytes int) (int, int) { return line, utf8.RuneCountInString(lines[line-1][:bytes]) + 1 }
+	if strings.Contains(what, "did not find expected ',' or") {
+		if l, col, ok := openBracket(strings.Join(lines, "\n")); ok {
+			return at(l, col-1)
+		}
+		line++ // the library counts from 0 here
+	}
+	if name := unknownAnchor.FindStringSubmatch(what); name != nil {
+		for i, text := range lines {
+			if b := strings.Index(text, "*"+name[1]); b >= 0 {
+				return at(i+1, b)
+			}
+		}
+	}
+	line = min(line, len(lines))
+	return at(line, len(lines[line-1])-len(strings.TrimLeft(lines[line-1], " ")))
 }
 
 // isPlainText reports whether s, unquoted, reads back as the text s.

@@ -122,7 +122,7 @@ func Registry(r *Report) *Deployment {
 		Release: "One-shot", ReleaseDetails: across(r), Source: "Static", Access: "Non-interactive",
 	}
 	d.Implementation = RegistryImplementation{
-		Preprocessing:  tuning(r) + ranges(r.Guarantee.Relation) + " dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
+		Preprocessing:  tuning(r) + preparation(r) + "dptrain cannot know whether the recipe was changed after looking at the records or at other results: say so here.",
 		Mechanisms:     mechanisms(r.Events),
 		Composition:    composition(r),
 		PostProcessing: "Coefficients, clamps, standard errors and the model file are computed from released values.",
@@ -182,14 +182,6 @@ func neighbours(relation string) string {
 	return "Neighbouring tables differ by what one record says in its private columns. Its other columns, the target among them, and the number of records are public."
 }
 
-// ranges says where ranges of columns come from.
-func ranges(relation string) string {
-	if relation == "substitute-private-columns" {
-		return "Ranges of private columns that the recipe does not declare were found by a mechanism within the budget; those of public columns are exact."
-	}
-	return "Ranges that the recipe does not declare were found by a mechanism within the budget."
-}
-
 // neighboursOf is neighbours where the records of a privacy unit are protected together. It
 // says nothing about single records: where one record of each unit is used, a record
 // that comes may take the place of another of its unit.
@@ -221,7 +213,11 @@ func across(r *Report) string {
 func mechanisms(events []Event) string {
 	var items []string
 	for _, e := range events {
-		s := fmt.Sprintf("%s (%s records): %s, %d draws, each ", e.ID, e.Part, e.Law, e.Draws)
+		draws := fmt.Sprintf("%d draws, each ", e.Draws)
+		if e.Draws == 1 {
+			draws = "1 draw of "
+		}
+		s := fmt.Sprintf("%s (%s records): %s, %s", e.ID, e.Part, e.Law, draws)
 		if e.Mu > 0 {
 			s += fmt.Sprintf("mu %.4g", e.Mu)
 		} else {
@@ -251,6 +247,26 @@ func tuning(r *Report) string {
 	}
 	return fmt.Sprintf("One of %d candidates was chosen within the budget, by private selection from private candidates: a secret number of tries, %s on average. ",
 		len(r.Search.Candidates), number(r.Search.Runs))
+}
+
+// preparation says what was released before the model.
+func preparation(r *Report) string {
+	released := func(stage string) bool {
+		return slices.ContainsFunc(r.Events, func(e Event) bool { return strings.Contains(e.ID, "/"+stage+"/") })
+	}
+	s := ""
+	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m && released("selection") {
+		s = fmt.Sprintf("Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
+	}
+	if released("scaling") {
+		s += "Ranges that the recipe does not declare were found by a mechanism within the budget"
+	} else {
+		s += "No range of a protected value was found from the records: it is declared, or not needed"
+	}
+	if r.Guarantee.Relation == "substitute-private-columns" {
+		s += "; those of public columns are exact"
+	}
+	return s + ". "
 }
 
 func composition(r *Report) string {

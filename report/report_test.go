@@ -324,7 +324,8 @@ func TestUnitRoundTrip(t *testing.T) {
 // TestRegistryRanges: exact ranges of public columns are not called private.
 func TestRegistryRanges(t *testing.T) {
 	for relation, want := range map[string]bool{"add-remove": false, "substitute": false, "substitute-private-columns": true} {
-		got := Registry(&Report{Guarantee: Guarantee{Relation: relation}}).Deployment.Implementation.Preprocessing
+		scaled := []Event{{ID: "fit/train/scaling/bins", Part: "train", Law: "gaussian", Draws: 1, Mu: 1}}
+		got := Registry(&Report{Guarantee: Guarantee{Relation: relation}, Events: scaled}).Deployment.Implementation.Preprocessing
 		if strings.Contains(got, "those of public columns are exact") != want || !strings.Contains(got, "within the budget") {
 			t.Errorf("%s: %s", relation, got)
 		}

@@ -99,7 +99,7 @@ p { margin: .5rem 0; max-width: 76ch; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; margin: .8rem 0; padding: 0; list-style: none; font-size: 13px; }
 .legend li { display: flex; align-items: center; gap: .4rem; }
 .swatch { width: 30px; height: 10px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(330px, 1fr)); gap: 1.2rem; margin: .8rem 0; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(330px, 100%), 1fr)); gap: 1.2rem; margin: .8rem 0; }
 figure { margin: 0; }
 figcaption { font-weight: bold; font-size: 13px; margin-bottom: .2rem; }
 figure svg { width: 100%; height: auto; }

@@ -39,6 +39,11 @@ func TestAbstained(t *testing.T) {
 	if r.Model.Kind != "" || r.Metrics.R2 != nil || r.Guarantee.Spent <= 0 || r.Guarantee.Mu != nil {
 		t.Errorf("%+v", r)
 	}
+	for _, args := range []string{"predict out/release/model.json line.csv", "report out --shape x"} {
+		if got, want := dptrain(t, strings.Fields(args)...), (result{exitData, "", "out/release/model.json: this run has no model: tukey abstained\n"}); got != want {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
 	if quiet := dptrain(t, "fit", "recipe.yaml", "--force", "--quiet"); quiet.code != exitAbstained || quiet.stdout != "" {
 		t.Errorf("%+v", quiet)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -89,7 +90,7 @@ func (x *auditFlags) check() error {
 		return usagef("--json and --draws do not go with --own-table: the verdict is in the curator's file, and steps are measured without the table")
 	case !x.own && (x.force || changed("records") || changed("out")):
 		return usagef("--records, --out and --force need --own-table")
-	case o.Check() != nil || changed("records") && o.Records == 0:
+	case o.Check() != nil || o.Runs == 0 || o.Draws == 0 || o.Records == 0 || o.Confidence == 0:
 		return usagef("--runs and --draws are at least 100, --records is from 1 to 1000, and --confidence is between 0 and 1")
 	}
 	return nil
@@ -196,7 +197,8 @@ func (v *audited) text(w io.Writer) error {
 		right = append(right, table.ColumnConfig{Number: k, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	t.AppendHeader(table.Row{"step", "law", "draws", "claimed", "measured at least", "of it", "on"})
+	t.AppendHeader(table.Row{"step", "law", "draws", "claimed", "measured ≥", "of it", "on"})
+	var ids []string
 	for _, s := range v.Steps {
 		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon), of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
 		if s.Law == budget.Gaussian.String() {
@@ -205,18 +207,19 @@ func (v *audited) text(w io.Writer) error {
 		if on == "" {
 			measured, ratio, on = "-", "-", "no record moves it"
 		}
-		t.AppendRow(table.Row{s.ID, s.Law, s.Draws, claimed, measured, ratio, on})
+		ids = append(ids, s.ID)
+		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Law, s.Draws, claimed, measured, ratio, on})
 	}
 	run := v.Run
-	t.AppendRow(table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon), digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "all that is published"})
+	t.AppendRow(table.Row{"whole run", "", "", "epsilon " + digits(run.Epsilon), digits(run.MeasuredEpsilon), of(run.MeasuredEpsilon, run.Epsilon), "the release"})
 	if run.Mu != nil {
-		t.AppendRow(table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu), of(run.MeasuredMu, *run.Mu), "all that is published"})
+		t.AppendRow(table.Row{"", "", "", "mu " + digits(*run.Mu), digits(run.MeasuredMu), of(run.MeasuredMu, *run.Mu), "the release"})
 	}
 	found := fmt.Sprintf("no violation found at confidence %v (all bounds together), delta %v, relation %s. This certifies nothing: it says what these tables and this many runs could show", v.Confidence, v.Delta, v.Relation)
 	if len(v.Violations) > 0 {
 		found = fmt.Sprintf("more was measured than is claimed, at confidence %v: %s", v.Confidence, strings.Join(v.Violations, ", "))
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s%s", t.Render(), report.Paragraph("Verdict", found),
+	_, err := fmt.Fprintf(w, "%s\n%s%s", grouped(t.Render(), ids), report.Paragraph("Verdict", found),
 		report.Paragraph("Tables", "generated: "+strings.Join(v.Pairs, "; ")+". No row was read."))
 	return err
 }

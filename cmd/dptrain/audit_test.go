@@ -47,6 +47,9 @@ func TestAuditMistakes(t *testing.T) {
 	}{
 		{"audit", result{exitUsage, "", "dptrain: dptrain audit takes one recipe; see `dptrain audit --help`\n"}},
 		{"audit recipe.yaml --runs 5", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --runs 0", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --draws 0", result{exitUsage, "", outOfRange}},
+		{"audit recipe.yaml --confidence 0", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --draws -1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --confidence 1", result{exitUsage, "", outOfRange}},
 		{"audit recipe.yaml --own-table --records 0", result{exitUsage, "", outOfRange}},

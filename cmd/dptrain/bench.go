@@ -13,11 +13,13 @@ import (
 	"github.com/dptrain/dptrain/bench/suite"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/report"
 )
 
 const benchLong = `Bench compares methods on public tables by their exact R², or with
---task classification by their accuracy, on held-out rows. The column balanced is
-the median of the mean over the classes of the share that is predicted rightly.
+--task classification by their accuracy, on held-out rows. The column balanced
+is the median of the mean over the classes of the share that is predicted
+rightly.
 
 A trial trains on nine tenths of the rows with the whole budget and tests on the
 rest; ten trials test every row once, and all methods see the same splits. The
@@ -25,17 +27,24 @@ target is the last column unless named, and every other column is a numeric
 feature without declared bounds. A recipe is a method named after its file, with
 its own columns, methods, relation and budget.
 
-With --suite it carries out a whole experiment of one of the papers on the tables of
-a folder and writes its results, as JSON lines and CSV, and a page with plots to
---out. A suite has its own methods and budgets. One that was interrupted goes on
-where it ended when the same command is given again.
+With --suite it carries out a whole experiment of one of the papers on the
+tables of a folder and writes its results, as JSON lines and CSV, and a page
+with plots to --out. A suite has its own methods and budgets. One that was
+interrupted goes on where it ended when the same command is given again.
 
-The numbers are exact, so nothing is private here: bench runs only with --public,
-and on no table that a ledger knows.`
+The numbers are exact, so nothing is private here: bench runs only with
+--public, and on no table that a ledger knows.
+`
+
+// benchNames lists the methods, in lines for a terminal.
+func benchNames() string {
+	return benchLong + "\n" + report.Paragraph("Models", strings.Join(bench.Models(), ", ")) +
+		report.Paragraph("Selections", strings.Join(bench.Selections(), ", "))
+}
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
-  dptrain bench --public --data adult.csv --task classification --categories --method joint-gram,nonprivate-logistic
+  dptrain bench --public --data adult.csv --task classification --categories
   dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv
   dptrain bench --public --suite seed-001 --data tables/ --out results/`
 
@@ -54,7 +63,7 @@ func benchCommand(a *app) *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
 		Use: "bench --public [RECIPE...] --data FILE_OR_DIR", Short: "Compare methods on public data",
-		Long: benchLong, Example: benchExample,
+		Long: strings.TrimRight(benchNames(), "\n"), Example: benchExample,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.config.Recipes = args
@@ -73,24 +82,23 @@ func benchCommand(a *app) *cobra.Command {
 	flags, c := cmd.Flags(), &f.config
 	flags.SortFlags = false
 	flags.BoolVar(&c.Public, "public", false, "state that the data are public (required)")
-	flags.StringArrayVar(&c.Data, "data", nil, "table or folder of tables; may be repeated (default: those of the recipes)")
-	flags.StringSliceVar(&c.Methods, "method", nil, "methods, MODEL or SELECTION+MODEL (default: "+bench.DefaultMethod+
-		", or only the recipes)\nmodels: "+strings.Join(bench.Models(), ", ")+"\nselections: "+strings.Join(bench.Selections(), ", "))
-	flags.StringVar(&c.Target, "target", "", "column to predict (default: the last)")
-	flags.StringVar(&c.Task, "task", "", "regression (default) or classification; the metric is R² or accuracy")
-	flags.StringSliceVar(&c.Classes, "classes", nil, "classes of the target (default: its values in the table, in order)")
+	flags.StringArrayVar(&c.Data, "data", nil, "a table or a folder of tables, a `PATH`; may be repeated (default those of the recipes)")
+	flags.StringSliceVar(&c.Methods, "method", nil, "`METHODS`, each MODEL or SELECTION+MODEL, listed above (default "+bench.DefaultMethod+", or only the recipes)")
+	flags.StringVar(&c.Target, "target", "", "the `COLUMN` to predict (default the last one)")
+	flags.StringVar(&c.Task, "task", "", "what the target is, by `NAME`: regression (default) or classification; the metric is R² or accuracy")
+	flags.StringSliceVar(&c.Classes, "classes", nil, "`CLASSES` of the target (default its values in the table)")
 	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
 	flags.BoolVar(&c.Balance, "balance", false, "leave rows out at random until all classes have as many, before the splits")
-	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table (default of a suite: that of its paper)")
-	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this many rows, drawn with the seed (default: all)")
-	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a number or ln(number)")
-	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods")
-	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods")
-	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits; it has no part in the noise")
+	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table, a `NUMBER`; a suite has that of its paper as its default")
+	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this `NUMBER` of rows, drawn with the seed (default all)")
+	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a `NUMBER` or ln(number)")
+	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods, a `NUMBER`")
+	flags.StringVar(&f.relation, "relation", budget.AddRemove.String(), "neighbouring relation of the methods, by `NAME`")
+	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits, a `NUMBER`; it has no part in the noise")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
-	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger\nthat is beside them or here")
-	flags.StringVar(&f.suite, "suite", "", "run an experiment of the papers: "+strings.Join(suite.Names(), ", "))
-	flags.StringVar(&f.out, "out", "", "folder of a suite's results; an unfinished one is continued")
+	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	flags.StringVar(&f.suite, "suite", "", "run an experiment of the papers, by `NAME`: "+strings.Join(suite.Names(), ", "))
+	flags.StringVar(&f.out, "out", "", "the `FOLDER` of a suite's results; an unfinished one is continued")
 	return cmd
 }
 

@@ -125,6 +125,12 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
+	// What is missing is a missing flag where there is no recipe.
+	write(t, "few.csv", classCSV(9))
+	got := dptrain(t, strings.Fields("fit --data few.csv --target income --task classification --epsilon 1")...)
+	if got.code != exitRecipe || !strings.HasPrefix(got.stderr, "--classes: data.classes is required") {
+		t.Errorf("%+v", got)
+	}
 	// Without a declared range the private column's is found privately.
 	write(t, "r.yaml", loansRecipe("substitute-private-columns", ", a: {private: true}", ""))
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "scaling") {

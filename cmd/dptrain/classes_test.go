@@ -60,6 +60,14 @@ func TestFitClasses(t *testing.T) {
 	if got, want := dptrain(t, "predict", model, "new.csv", "--append"), (result{0, "b,a,income\n1,3,under 50 K\n2,97,over 50 K\n,99,over 50 K\n", ""}); got != want {
 		t.Errorf("%+v", got)
 	}
+	// Votes are no sum: no column has a shape.
+	write(t, "brc.yaml", "task: classification\ndata: {path: t.csv, target: income, classes: [under 50 K, over 50 K]}\nprivacy: {epsilon: 2}\nmodel: {method: brc}\n")
+	if got := dptrain(t, "fit", "brc.yaml", "--out", "votes", "-q"); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "report", "votes", "--shape", "a"); got.code != exitUsage || !strings.Contains(got.stderr, "is a vote") {
+		t.Errorf("%+v", got)
+	}
 	if got := dptrain(t, "predict", model, "t.csv", "--append"); got.code != exitUsage || !strings.Contains(got.stderr, "has a column named income already") {
 		t.Errorf("%+v", got)
 	}
@@ -152,7 +160,7 @@ func TestClassMistakes(t *testing.T) {
 	if got := dptrain(t, "check", "r.yaml"); got != (result{0, "r.yaml: ok\n", ""}) {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy/confusion") {
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
 		t.Errorf("%+v", got)
 	}
 }

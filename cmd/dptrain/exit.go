@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
@@ -122,11 +124,28 @@ func usagef(format string, args ...any) error {
 func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
+		var spent *staysSpent
+		if errors.As(err, &spent) {
+			return "dptrain: interrupted" + spent.note()
+		}
 		return "dptrain: interrupted"
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
 		return err.Error()
 	}
-	return "dptrain: " + err.Error()
+	return "dptrain: " + plain(err.Error())
+}
+
+// plain leaves out the names of packages that a message begins with: they are for
+// those who read code.
+func plain(text string) string {
+	parts := strings.SplitN(text, ": ", 4)
+	kept := parts[:0]
+	for i, part := range parts {
+		if i == len(parts)-1 || !slices.Contains([]string{"audit", "bench", "budget", "dataset", "ledger", "mechanism", "pipeline", "recipe", "report", "selection", "suite"}, part) {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, ": ")
 }
 
 // exitCodesTopic is the help topic exit-codes.
@@ -134,7 +153,11 @@ func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
 	b.WriteString("Every command ends with one of these codes:\n\n")
 	for _, e := range exitTable {
-		fmt.Fprintf(&b, "  %3d  %s\n", e.code, e.meaning)
+		label := fmt.Sprintf("  %3d  ", e.code)
+		for line := range strings.Lines(text.WrapSoft(e.meaning, 72)) {
+			b.WriteString(label + strings.TrimRight(line, " \n") + "\n")
+			label = "       "
+		}
 	}
 	b.WriteString("\nNo code says anything about a record, but what a mechanism released.")
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: b.String()}

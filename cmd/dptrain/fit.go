@@ -16,7 +16,8 @@ import (
 const fitLong = `Train a private model, measure it on held-out records, and write
 
   OUT/release/   model.json, report.json, recipe.yaml: may be published
-  OUT/curator/   run.json: exact facts for the data's owner, never to be published
+  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
+                 published
 
 A recipe is not needed: --data, --target and --epsilon are enough. Given with a
 recipe, a flag replaces the recipe's value. The price of the run is fixed before
@@ -32,7 +33,8 @@ func fitCommand(a *app) *cobra.Command {
 		Short: "Train a private model and measure it",
 		Long:  fitLong,
 		Example: `  dptrain fit --data houses.csv --target price --epsilon 1 --out out
-  dptrain fit --data adult.csv --target income --task classification --classes '<=50K,>50K' --epsilon 1
+  dptrain fit --data adult.csv --target income --task classification \
+    --classes '<=50K,>50K' --epsilon 1
   dptrain fit recipe.yaml --force`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,28 +72,11 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	progress := a.progress(plan, quiet)
-	progress("read")
-	start := time.Now()
-	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	res, files, err := a.train(ctx, j, p, a.progress(plan, quiet), entry, folder)
+	if err != nil && entry != nil {
+		return &staysSpent{err, j.ledger}
+	}
 	if err != nil {
-		return err
-	}
-	seconds := time.Since(start).Seconds()
-	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
-	if err != nil {
-		return err
-	}
-	res.Curator.Seconds["read"] = seconds
-	files, err := j.files(res, stats)
-	if err != nil {
-		return err
-	}
-	if err := entry.commit(ctx, files.Report); err != nil {
-		return err
-	}
-	progress("write")
-	if err := folder.Commit(ctx, files); err != nil {
 		return err
 	}
 	if quiet {
@@ -106,6 +91,46 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	}
 	return verdict(res, out)
 }
+
+// train reads the rows, trains, commits and writes the results.
+func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress func(string), entry *entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
+	none := report.Files{}
+	progress("read")
+	start := time.Now()
+	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	if err != nil {
+		return nil, none, err
+	}
+	seconds := time.Since(start).Seconds()
+	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
+	if err != nil {
+		return nil, none, err
+	}
+	res.Curator.Seconds["read"] = seconds
+	files, err := j.files(res, stats)
+	if err != nil {
+		return nil, none, err
+	}
+	if err := entry.commit(ctx, files.Report); err != nil {
+		return nil, none, err
+	}
+	progress("write")
+	return res, files, folder.Commit(ctx, files)
+}
+
+// staysSpent is the error of a run that ended after its price was entered.
+type staysSpent struct {
+	error
+	ledger string
+}
+
+func (e *staysSpent) Error() string { return e.error.Error() + e.note() }
+
+func (e *staysSpent) note() string {
+	return "; the price of this run stays spent in " + e.ledger
+}
+
+func (e *staysSpent) Unwrap() error { return e.error }
 
 // verdict turns a run without a model into the error that says so. The bit it
 // tells was released by the mechanism.

@@ -19,7 +19,8 @@ func initCommand(a *app) *cobra.Command {
 		Short: "Write a starter recipe from the header of a table",
 		Long:  initLong,
 		Example: `  dptrain init houses.csv --target price > recipe.yaml
-  dptrain init adult.csv --target income --task classification --classes '<=50K,>50K'`,
+  dptrain init adult.csv --target income --task classification \
+    --classes '<=50K,>50K'`,
 		Args: exactly(1, "one table"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			header, err := dataset.Header(args[0], dataset.ReadOptions{})
@@ -45,6 +46,7 @@ func initCommand(a *app) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
 	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
 	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes")

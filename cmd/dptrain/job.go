@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -61,6 +62,7 @@ type job struct {
 	table  string            // path of the table
 	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
+	bare   bool              // there is no recipe file: what is missing is a missing flag
 	header []string          // of the table; set by prepare
 }
 
@@ -69,9 +71,13 @@ type job struct {
 func (f *recipeFlags) load(args []string) (*job, error) {
 	j := &job{blame: map[string]string{}}
 	for flag, key := range flagKeys() {
-		if f.set.Changed(flag) {
-			j.blame[key] = "--" + flag
+		if !f.set.Changed(flag) {
+			continue
 		}
+		if given := f.set.Lookup(flag).Value.String(); given == "" {
+			return nil, usagef("--%s is empty: give a value, or leave the flag out", flag)
+		}
+		j.blame[key] = "--" + flag
 	}
 	if len(args) == 0 {
 		return f.loadFlags(j)
@@ -102,7 +108,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	j.recipe, j.table = r, r.DataFile()
+	j.recipe, j.table, j.bare = r, r.DataFile(), true
 	f.lay(j, r)
 	return j, j.recheck()
 }
@@ -153,9 +159,12 @@ func (j *job) recheck() error {
 	}
 	text = bytes.Replace(text, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
 	_, problems := recipe.Parse("", text)
-	for i := range problems {
-		problems[i].Line, problems[i].Column = 0, 0 // places in a text nobody wrote
+	for i, p := range problems {
+		problems[i] = j.recipe.Place(p) // p is at a place in a text nobody wrote
 	}
+	slices.SortStableFunc(problems, func(a, b recipe.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return j.explain(problems, nil)
 }
 
@@ -228,10 +237,19 @@ func (j *job) explain(problems recipe.Problems, as error) error {
 }
 
 // flagOf returns the flag that replaced the key at path or one that holds it.
+// Without a recipe file it is the flag that stands for the key, given or not, and
+// so it is with the keys of a ledger that flags alone asked for.
 func (j *job) flagOf(path string) string {
 	for key, flag := range j.blame {
 		if path == key || strings.HasPrefix(path, key+"[") {
 			return flag
+		}
+	}
+	if j.bare || path == "ledger.dataset" && j.blame["ledger.path"] != "" {
+		for flag, key := range flagKeys() {
+			if path == key {
+				return "--" + flag
+			}
 		}
 	}
 	return ""

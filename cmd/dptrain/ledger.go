@@ -15,10 +15,10 @@ import (
 	"github.com/dptrain/dptrain/report"
 )
 
-const ledgerLong = `A ledger adds up what all runs on a data set spend, against a total that is fixed
-when the data set is registered. A run of fit reserves its price there before it
-reads a row; what was reserved stays spent, also when the run dies. A run that
-would cross the total is refused.`
+const ledgerLong = `A ledger adds up what all runs on a data set spend, against a total that is
+fixed when the data set is registered. A run of fit reserves its price there
+before it reads a row; what was reserved stays spent, also when the run dies. A
+run that would cross the total is refused.`
 
 // ledgerCommand is `dptrain ledger`.
 func ledgerCommand(a *app) *cobra.Command {
@@ -50,16 +50,17 @@ type totalFlags struct {
 const ledgerInitLong = `Register a data set with its total. The total is turned into the currency of a
 privacy filter once and stays as it is. The file is made if it is not there.
 
-The currency zcdp prices every kind of step well; gdp is exact for Gaussian steps
-and admits more of them, but charges more for every other kind. A part of delta
-is kept for black boxes, steps of which only epsilon and delta are known (as in
-the method tukey), and the rest is for everything else.`
+The currency zcdp prices every kind of step well; gdp is exact for Gaussian
+steps and admits more of them, but charges more for every other kind. A part of
+delta is kept for black boxes, steps of which only epsilon and delta are known
+(as in the method tukey, and in a search or a list of sizes), and the rest is
+for everything else.`
 
 func ledgerInit(a *app) *cobra.Command {
 	f := &totalFlags{}
 	cmd := &cobra.Command{
 		Use: "init FILE --dataset NAME --epsilon TOTAL", Short: "Register a data set with its total", Long: ledgerInitLong,
-		Example: `  dptrain ledger init dptrain.ledger --dataset houses-2026 --epsilon 3 --delta 1e-5`,
+		Example: `  dptrain ledger init my.ledger --dataset houses-2026 --epsilon 3 --delta 1e-5`,
 		Args:    exactly(1, "one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			total, err := f.total(cmd.Flags().Changed)
@@ -228,7 +229,7 @@ func headsOf(heads, reports []string) ([]ledger.Head, error) {
 	for _, path := range reports {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, usagef("--report: %w", err)
+			return nil, usagef("--report %w", unreadable(path, "report", err))
 		}
 		r, err := report.Decode(f)
 		f.Close()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -435,5 +436,50 @@ func TestTooSmallForTheGrid(t *testing.T) {
 	}
 	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "reserved\n") || !strings.Contains(got.stdout, "0, of which") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestEndedRunSaysWhatItSpent: a run that ends after its price was entered says that
+// the price stays spent.
+func TestEndedRunSaysWhatItSpent(t *testing.T) {
+	withLedger(t)
+	write(t, "line.csv.gz", zipped(t, lineCSV(2000))[:200])
+	const note = "; the price of this run stays spent in my.ledger\n"
+	got := dptrain(t, "fit", "--data", "line.csv.gz", "--target", "y", "--epsilon", ".1", "--dataset", "houses", "--ledger", "my.ledger")
+	if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv.gz: ends early") || !strings.HasSuffix(got.stderr, note) {
+		t.Errorf("%+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr strings.Builder
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.onStage = func(string) { cancel() }
+	if code := a.run(ctx, ledgerArgs("fit", ".1")); code != exitInterrupted || stderr.String() != "dptrain: interrupted"+note {
+		t.Errorf("%d, %s", code, stderr.String())
+	}
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "reserved\n") != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestBlackBoxTooWide: a search is a black box, of which the default total keeps
+// half of its delta; the refusal says which delta fits, and it does.
+func TestBlackBoxTooWide(t *testing.T) {
+	chdir(t)
+	write(t, "line.csv", lineCSV(500))
+	write(t, "recipe.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nsearch:\n  candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]\n")
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	run := []string{"plan", "recipe.yaml", "--ledger", "my.ledger", "--dataset", "houses"}
+	got := dptrain(t, run...)
+	_, after, said := strings.Cut(got.stderr, "with delta 1e-06 no epsilon fits, but with a delta of at most ")
+	delta, _, _ := strings.Cut(after, " ")
+	if got.code != exitBudget || !said {
+		t.Fatalf("%+v", got)
+	}
+	got = dptrain(t, append(run, "--delta", delta)...)
+	if strings.Contains(got.stderr, "black boxes") || strings.Contains(got.stderr, "no epsilon fits") {
+		t.Errorf("with delta %s: %+v", delta, got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -116,10 +117,37 @@ func fitting(ctx context.Context, refusal error, a *ledger.Account, p *pipeline.
 	switch {
 	case err != nil:
 		return err
+	case e == 0 && smallerDelta(refusal, p) > 0:
+		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, p.Budget.Delta, smallerDelta(refusal, p))
 	case e == 0:
 		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, p.Budget.Delta)
 	}
 	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, p.Budget.Delta, e)
+}
+
+// smallerDelta returns the delta at which the black boxes of a refused run would
+// fit, to two digits and rounded down; 0 where they are not what is too much, or no
+// delta that a recipe can have is small enough.
+func smallerDelta(refusal error, p *pipeline.Pipeline) float64 {
+	var spent *ledger.SpentError
+	if !errors.As(refusal, &spent) {
+		return 0
+	}
+	_, cost := spent.Charge.Value()
+	_, left := spent.Limit.Left(spent.Spent).Value()
+	if cost <= left {
+		return 0
+	}
+	delta := p.Budget.Delta * left / cost
+	if delta < budget.MinDelta {
+		return 0
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(delta))-1)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(delta/digit)*digit, 'g', 2, 64), 64)
+	if err != nil || rounded > delta {
+		return 0
+	}
+	return rounded
 }
 
 // largestEpsilon returns the largest epsilon at which the run fits, to three digits

@@ -163,9 +163,9 @@ func printable(s string) string {
 	return s
 }
 
-const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total, and
-the price of every run from its plan. An entry that was edited, removed or added
-is found.
+const ledgerVerifyLong = `Check the whole ledger: the hash of every entry, every sum against its total,
+and the price of every run from its plan. An entry that was edited, removed or
+added is found.
 
 Who can write the file can also make every hash anew, or put an earlier copy of
 the file in its place. Heads from outside find both: give those that reports

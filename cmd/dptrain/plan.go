@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -170,15 +172,42 @@ func (b *bill) text(w io.Writer) error {
 		{Number: 6, Align: text.AlignRight, AlignHeader: text.AlignRight},
 	})
 	t.AppendHeader(table.Row{"step", "records", "law", "draws", "each draw", "share of " + of})
+	var ids []string
 	for _, s := range b.Steps {
 		share := -1.
 		if s.Share != nil {
 			share = *s.Share
 		}
-		t.AppendRow(table.Row{s.ID, s.Part, s.Law, s.Draws, s.loss(), percent(share)})
+		ids = append(ids, s.ID)
+		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s", t.Render(), b.total())
+	_, err := fmt.Fprintf(w, "%s\n%s", grouped(t.Render(), ids), b.total())
 	return err
+}
+
+// grouped puts a line with the node above the steps of each node of a plan, so that
+// a table of steps fits a terminal: their names are long. ids are those of the first
+// rows of the table.
+func grouped(rendered string, ids []string) string {
+	const head = 2 // the header and the line below it
+	lines := strings.Split(rendered, "\n")
+	width := 0
+	for i, line := range lines {
+		if i != head-1 {
+			width = max(width, utf8.RuneCountInString(line))
+		}
+	}
+	lines[head-1] = strings.Repeat("-", width)
+	var out strings.Builder
+	node := ""
+	for i, line := range lines {
+		if row := i - head; row >= 0 && row < len(ids) && path.Dir(ids[row]) != node {
+			node = path.Dir(ids[row])
+			out.WriteString(node + "\n")
+		}
+		out.WriteString(line + "\n")
+	}
+	return out.String()
 }
 
 // plainTable is a table without lines but one below the header.

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // explainFlags are the flags of `plan --explain`.
@@ -22,7 +23,7 @@ type explainFlags struct {
 }
 
 func (f *explainFlags) add(set *pflag.FlagSet) {
-	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on\nsynthetic tables of this shape; takes some seconds")
+	set.BoolVar(&f.explain, "explain", false, "instead of the price, print the expected R² or accuracy at several epsilons on synthetic tables of this shape; takes some seconds")
 	set.IntSliceVar(&f.rows, "rows", bench.DefaultExplainRows(), "with --explain: `SIZES` of the synthetic tables, such as 500,5000")
 }
 
@@ -66,6 +67,7 @@ type explanation struct {
 	References  *explainReferences `json:"references,omitempty"` // of a classification
 	Sizes       []explainedSize    `json:"sizes"`
 	Notes       []string           `json:"notes"`
+	carried     string             // out, in words: the method and the selection
 }
 
 type explainedFeatures struct {
@@ -160,11 +162,16 @@ func newExplanation(p *pipeline.Pipeline, plan *pipeline.Plan, x *bench.Explanat
 		Assumed: explainAssumptions{bench.SyntheticR2, bench.SyntheticCorrelation, x.Tables, bench.ExplainTestRows, x.Seed},
 		Notes:   append([]string{}, x.Notes...),
 	}
-	switch {
-	case p.Search != nil:
-		e.Selection = fmt.Sprintf("that of one of %d candidates", len(p.Search.Candidates))
-	case p.Selector != nil:
+	if p.Selector != nil {
 		e.Selection = p.Selector.Name()
+	}
+	e.carried = e.Method + ", selection " + e.Selection
+	if p.Search != nil {
+		e.Selection = fmt.Sprintf("that of one of %d candidates", len(p.Search.Candidates))
+		e.carried = fmt.Sprintf("search among %d candidates", len(p.Search.Candidates))
+	}
+	if s, ok := p.Selector.(selection.Sizer); ok && s.SizeList() != nil {
+		e.carried += fmt.Sprintf(" with one of %d sizes", len(s.SizeList()))
 	}
 	for _, c := range p.Schema.Columns {
 		switch {

@@ -121,7 +121,7 @@ func TestPlanExplainMistakes(t *testing.T) {
 		{"line.csv", "--explain --rows 9", sizes},
 		{"line.csv", "--explain --rows 100,100", sizes},
 		{"line.csv", "--explain --rows 1,2,3,4,5,6,7,8,9", sizes},
-		{"line.csv", "--explain --rows many", "dptrain: invalid argument \"many\" for \"--rows\" flag: strconv.Atoi: parsing \"many\": invalid syntax; see `dptrain plan --help`\n"},
+		{"line.csv", "--explain --rows many", "dptrain: --rows: \"many\" is not a list of whole numbers; see `dptrain plan --help`\n"},
 		{"wide.csv", "--explain --rows 100000", "dptrain: tables of this shape and number of rows take too long to simulate; give a smaller --rows, or leave columns out with --exclude\n"},
 	}
 	for _, tt := range tests {

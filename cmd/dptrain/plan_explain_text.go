@@ -76,7 +76,7 @@ func decimals(x metric) string {
 
 // run says what was carried out.
 func (e *explanation) run() string {
-	out := fmt.Sprintf("%s, selection %s, %d numeric and %d category features", e.Method, e.Selection, e.Features.Numeric, e.Features.Category)
+	out := fmt.Sprintf("%s, %d numeric and %d category features", e.carried, e.Features.Numeric, e.Features.Category)
 	if e.Classes != nil {
 		out += fmt.Sprintf(", %d classes", *e.Classes)
 	}

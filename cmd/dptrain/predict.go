@@ -110,10 +110,19 @@ func readModel(path, order string) (regression.Model, error) {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
+		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
+			return nil, &sorted{&placeError{path, "this run has no model: " + r.Model.Method + " abstained"}, errModel}
+		}
 		return nil, &sorted{fmt.Errorf("%s: the model cannot be read: %w", path, err), errModel}
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &sorted{&placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model}, errModel}
+	}
 	model, err := regression.DecodeModel(f)
+	if kind := documentKind(path); err != nil && kind != "" && kind != "a model" {
+		return nil, &sorted{&placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"}, errModel}
+	}
 	var refused *regression.DecodeError
 	if errors.As(err, &refused) {
 		what := strings.TrimPrefix(refused.Path+": "+refused.Problem, ": ")

@@ -107,6 +107,11 @@ func TestPredictMistakes(t *testing.T) {
 	write(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
 	write(t, "later.json", strings.Replace(modelJSON, "model/1", "model/2", 1))
 	write(t, "new.csv", newCSV)
+	write(t, "report.json", `{"format":"dptrain.report/2","guar`)
+	write(t, "recipe.yaml", "version: 1\n")
+	if err := os.MkdirAll("out/release", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	write(t, "absent.csv", "b,A\nnorth,1\n")
 	write(t, "repeated.csv", "b,a,a\nnorth,1,2\n")
 	write(t, "named.csv", "a,b,prediction\n1,north,3\n")
@@ -120,6 +125,9 @@ func TestPredictMistakes(t *testing.T) {
 		{"broken.json new.csv", exitData},
 		{"later.json new.csv", exitData},
 		{"new.csv model.json", exitData},
+		{"out new.csv", exitData},
+		{"report.json new.csv", exitData},
+		{"recipe.yaml new.csv", exitData},
 		{"model.json none.csv", exitData},
 		{"model.json none.csv --strict", exitData},
 		{"model.json none.csv --append", exitData},

@@ -193,8 +193,11 @@ func TestBlame(t *testing.T) {
 		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
 		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: privacy.epsilon: \"abc\" is not a number or ln(number)\n"},
 		{"recipe.yaml --target z", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
-		{"recipe.yaml --exclude a", exitRecipe, "the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
-		{"recipe.yaml --exclude a,b", exitRecipe, "the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+		{"recipe.yaml --exclude a", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
+		{"recipe.yaml --data=", exitUsage, "dptrain: --data is empty: give a value, or leave the flag out\n"},
+		{"recipe.yaml --task classification --classes p,q --relation substitute-private-columns", exitRecipe,
+			"--relation: the relation substitute-private-columns needs at least one column with private: true\n"},
+		{"recipe.yaml --exclude a,b", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},
 	}
 	for _, tt := range tests {
 		for _, verb := range []string{"fit", "plan"} {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,6 +57,7 @@ func reportCommand(a *app) *cobra.Command {
 			return report.Text(a.stdout, r)
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
@@ -111,10 +114,45 @@ func readReport(path string) (*report.Report, error) {
 	}
 	defer f.Close()
 	r, err := report.Decode(f)
-	if err != nil {
-		return nil, &sorted{fmt.Errorf("%s: %w", path, err), errModel}
+	if err == nil {
+		return r, nil
 	}
-	return r, nil
+	what := strings.TrimPrefix(err.Error(), "report: ")
+	if kind := documentKind(path); kind != "a report" {
+		what = "this is no report"
+		if kind != "" {
+			what = "this is " + kind + ", not a report"
+		}
+		what += "; give the folder that fit wrote, or report.json in its folder release"
+	}
+	return nil, &sorted{&placeError{path, what}, errModel}
+}
+
+// documentKind says which of the JSON files of dptrain a file is, or begins as: by
+// the key format, which they all have first. It is empty for any other file.
+func documentKind(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	dec := json.NewDecoder(io.LimitReader(f, 1<<12))
+	for _, want := range []json.Token{json.Delim('{'), "format"} { // the first key of each of them
+		if token, err := dec.Token(); err != nil || token != want {
+			return ""
+		}
+	}
+	token, err := dec.Token()
+	format, isText := token.(string)
+	if err != nil || !isText {
+		return ""
+	}
+	kind, _, _ := strings.Cut(format, "/")
+	return map[string]string{
+		"dptrain.model": "a model", "dptrain.report": "a report", "dptrain.run": "the curator's notes on a run",
+		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
+		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
+	}[kind]
 }
 
 // unreadable is the error for a file of a release that cannot be opened.

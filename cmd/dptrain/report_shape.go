@@ -25,7 +25,7 @@ func (a *app) printShape(path, column string) error {
 	}
 	parts := partsOf(m)
 	if len(parts) == 0 {
-		return usagef("%s: a model of kind %q has no shapes to print", path, m.Kind())
+		return usagef("%s: this model is no sum of columns, so no column has a shape: what it predicts is a vote", path)
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {

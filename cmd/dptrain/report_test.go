@@ -75,6 +75,8 @@ func TestReportMistakes(t *testing.T) {
 	files := goldenFiles(t)
 	releasedRun(t)
 	write(t, "broken.json", "{}")
+	write(t, "short.json", read(t, "out/release/report.json")[:200])
+	write(t, "notes.json", `{"format":"dptrain.run/1"}`)
 	write(t, "line.csv", lineCSV(2))
 	if err := os.MkdirAll("abstained/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -89,6 +91,9 @@ func TestReportMistakes(t *testing.T) {
 		{"none --shape age", exitData},
 		{"broken.json", exitData},
 		{"broken.json --shape age", exitData},
+		{"short.json", exitData},
+		{"line.csv", exitData},
+		{"notes.json", exitData},
 		{"line.csv --shape age", exitData},
 		{"abstained --shape age", exitData},
 		{"out --shape salary", exitUsage},

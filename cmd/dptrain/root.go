@@ -2,16 +2,21 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
 )
 
 // app is what the verbs share: the three streams, and whether the last of them
@@ -83,12 +88,13 @@ const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
   dptrain fit recipe.yaml
   dptrain predict out/release/model.json new.csv > predictions.csv`
 
-// usageTemplate is cobra's, without the line that would offer dptrain alone and
-// with room beside the help topics.
+// usageTemplate is cobra's, without the line that would offer dptrain alone, with
+// room beside the help topics and with flags that fit a terminal of 80 columns.
 func usageTemplate(root *cobra.Command) string {
 	return strings.NewReplacer(
 		"{{if .Runnable}}", "{{if and .Runnable .HasParent}}",
 		"{{rpad .CommandPath .CommandPathPadding}}", "{{rpad .CommandPath .CommandPathPadding}} ",
+		".LocalFlags.FlagUsages ", ".LocalFlags.FlagUsagesWrapped 80 ",
 	).Replace(root.UsageTemplate())
 }
 
@@ -114,13 +120,49 @@ func rootCommand(a *app) *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%v; see `%s --help`", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usageTemplate(root))
 	root.AddCommand(verbs(a)...)
 	completionNeedsShell(root)
 	return root
+}
+
+// flagError is the usage error for a flag that is unknown or has a value it cannot
+// take.
+func flagError(cmd *cobra.Command, err error) error {
+	what, and := err.Error(), ";"
+	var value *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &value) && errors.Is(err, strconv.ErrRange):
+		what = fmt.Sprintf("--%s: %.100q is too large or too small", value.GetFlag().Name, value.GetValue())
+	case errors.As(err, &value):
+		what = fmt.Sprintf("--%s: %.100q is not %s", value.GetFlag().Name, value.GetValue(), kindOf(value.GetFlag()))
+	case errors.As(err, &unknown):
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near, ok := recipe.Nearest(unknown.GetSpecifiedName(), names); ok {
+			what, and = what+"; did you mean --"+near+"?", ""
+		}
+	}
+	return usagef("%s%s see `%s --help`", what, and, cmd.CommandPath())
+}
+
+// kindOf says what a flag takes.
+func kindOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	case "intSlice":
+		return "a list of whole numbers"
+	case "uint64":
+		return "a whole number from 0 on"
+	case "float64":
+		return "a number"
+	}
+	return "a " + f.Value.Type()
 }
 
 // unknownVerb is the usage error for a word that is no command.

@@ -70,8 +70,12 @@ func TestSearch(t *testing.T) {
 		{"bench", "--public", "recipe.yaml", "--trials", "1"}, {"plan", "recipe.yaml", "--explain", "--rows", "60"},
 		{"audit", "recipe.yaml", "--runs", "100", "--draws", "100"},
 	} {
-		if got := dptrain(t, args...); got.code != exitOK {
+		got := dptrain(t, args...)
+		if got.code != exitOK {
 			t.Errorf("%v: %+v", args, got)
+		}
+		if args[0] == "plan" && !strings.Contains(got.stdout, "\nRun        search among 2 candidates, ") {
+			t.Error(got.stdout)
 		}
 	}
 }
