@@ -50,9 +50,9 @@ func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.
 	return tab, columns, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 0, Upper: 2, Declared: true}, {}, {Lower: -6, Upper: 12, Declared: true}}
 }
 
-func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *Fit {
+// sessionFor prices a trainer alone, at delta 1e-6, and opens a session for it.
+func sessionFor(t testing.TB, trainer interface{ Plan() (budget.Node, error) }, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
-	trainer := JointGram{Columns: columns}
 	node, err := trainer.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,13 @@ func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table,
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := trainer.Run(context.Background(), s, tab.All(), ranges)
+	return s
+}
+
+func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *Fit {
+	t.Helper()
+	trainer := JointGram{Columns: columns}
+	out, err := trainer.Run(context.Background(), sessionFor(t, trainer, epsilon, rel), tab.All(), ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +116,21 @@ func TestTargetMean(t *testing.T) {
 	}
 }
 
-// TestNoiseMatchesStandardErrors: over repeated fits of one table the spread
-// of a coefficient is what its standard error says. 200 fits: the ratio of
-// variances lies within [.55, 1.7] with probability above 1-1e-6 (chi-square
-// with 199 degrees of freedom), first-order error of the standard error aside.
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
+	checkStandardErrors(t, func() *regression.Linear { return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear })
+}
+
+// checkStandardErrors: over repeated fits of one table the spread of a
+// coefficient is what its standard error says. 200 fits: the ratio of variances
+// lies within [.55, 1.7] with probability above 1-1e-6 (chi-square with 199
+// degrees of freedom), first-order error of the standard error aside.
+func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
+	t.Helper()
 	const fits = 200
 	var sum, squares, claimed [3]float64
 	for range fits {
-		m := fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear
+		m := fit()
 		for i, v := range []struct{ value, se float64 }{
 			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
 		} {
@@ -141,15 +152,7 @@ func TestSubstitutionNoise(t *testing.T) {
 	scale := func(rel budget.Relation) float64 {
 		tab, columns, ranges := linearTable(t, 10, 0)
 		trainer := JointGram{Columns: columns}
-		node, _ := trainer.Plan()
-		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := mechanism.NewSession(priced)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := sessionFor(t, trainer, 1, rel)
 		if _, err := trainer.Run(context.Background(), s, tab.All(), ranges); err != nil {
 			t.Fatal(err)
 		}

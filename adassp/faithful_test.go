@@ -19,19 +19,7 @@ import (
 // faithfulSession prices AdaSSP alone and opens a session for it.
 func faithfulSession(t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column) *mechanism.Session {
 	t.Helper()
-	node, err := AdaSSP{Columns: columns}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return sessionFor(t, AdaSSP{Columns: columns}, epsilon, rel)
 }
 
 func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*Fit, *mechanism.Session) {
@@ -104,29 +92,12 @@ func TestFaithfulPredicts(t *testing.T) {
 	}
 }
 
-// TestFaithfulStandardErrors: over repeated fits the spread of a coefficient
-// is what its standard error says; bounds as in TestNoiseMatchesStandardErrors.
 func TestFaithfulStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
-	const fits = 200
-	var sum, squares, claimed [3]float64
-	for range fits {
+	checkStandardErrors(t, func() *regression.Linear {
 		f, _ := faithful(t, 4, budget.AddRemove, tab, columns, ranges)
-		m := f.Model.(*regression.ClippedLinear)
-		for i, v := range []struct{ value, se float64 }{
-			{m.Terms[0].Coefficient, m.Terms[0].StdError}, {m.Terms[1].Coefficient, m.Terms[1].StdError}, {m.Intercept, m.InterceptStdError},
-		} {
-			sum[i] += v.value
-			squares[i] += v.value * v.value
-			claimed[i] += v.se * v.se / fits
-		}
-	}
-	for i := range sum {
-		variance := (squares[i] - sum[i]*sum[i]/fits) / (fits - 1)
-		if ratio := variance / claimed[i]; ratio < .5 || ratio > 1.8 {
-			t.Errorf("number %d: observed variance is %.2f times the claimed one", i, ratio)
-		}
-	}
+		return &f.Model.(*regression.ClippedLinear).Linear
+	})
 }
 
 // TestFaithfulSubstitutionNoise: under substitution the noise of the matrix

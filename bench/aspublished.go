@@ -49,7 +49,7 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 			return nil, err
 		}
 		if m := fitted.Model; m != nil {
-			return func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, rowsOf(t)) }, nil
+			return func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, pipeline.RowsOf(t.All())) }, nil
 		}
 		chosen := make([]string, 0, len(fitted.Columns))
 		seen := map[int]bool{}

@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/recipe"
 )
 
@@ -324,10 +325,7 @@ func TestSameNameInTwoFolders(t *testing.T) {
 
 // The real tables: a floor well below what the methods reach.
 func TestPublicTables(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "regression")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the public tables of the repository's data folder are not here")
-	}
+	dir := publicdata.Path(t, "regression")
 	floors := map[string]float64{"uci_power_plant": .9, "361078_houses": .55, "uci_kin8nm": .3}
 	var paths []string
 	for name := range floors {

@@ -1,12 +1,12 @@
 package bench_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/publicdata"
 )
 
 // TestPublicClassTables: joint-gram as a classifier at epsilon 1, delta 1e-5, on all
@@ -15,10 +15,7 @@ import (
 // spread of .004 a trial, and .89 on spambase, where it has .90 with a spread of
 // .015 and a floor of .875 for the median of three trials.
 func TestPublicClassTables(t *testing.T) {
-	dir := filepath.Join("..", "..", "shared", "data", "classification")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the public tables of the repository's data folder are not here")
-	}
+	dir := publicdata.Path(t, "classification")
 	floors := map[string]float64{"adult.raw": .835, "credit_default.raw": .80, "spambase": .875}
 	var paths []string
 	for name := range floors {

@@ -80,21 +80,10 @@ func privately(p *pipeline.Pipeline) trainer {
 		if result.Model == nil {
 			return nil, ErrAbstained
 		}
-		return func(t *dataset.Table) ([]float64, error) { return result.Model.Predict(nil, rowsOf(t)) }, nil
+		return func(t *dataset.Table) ([]float64, error) {
+			return result.Model.Predict(nil, pipeline.RowsOf(t.All()))
+		}, nil
 	}
-}
-
-// rowsOf presents a table for a prediction.
-func rowsOf(t *dataset.Table) regression.Rows {
-	rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
-	for j, c := range t.Schema().Columns {
-		if c.Kind == dataset.Numeric {
-			rows.Numeric[c.Name] = t.Float(j)
-		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: t.Codes(j), Categories: c.Categories}
-		}
-	}
-	return rows
 }
 
 // openly trains a baseline of package regression on the columns that the

@@ -1,13 +1,9 @@
 package boosting
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"flag"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -15,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -33,19 +30,7 @@ type publicData struct {
 // codes numbers; public lists the columns that are not private.
 func readPublic(t *testing.T, file, target string, drop, public []string, codes bool) publicData {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "shared", "data", "classification", file))
-	if err != nil {
-		t.Skipf("the public data sets are not beside the project: %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(z).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := publicdata.Lines(t, "classification", file)
 	var out publicData
 	add := func(j int) {
 		cells := make([]string, len(rows)-1)

@@ -3,14 +3,13 @@ package pipeline
 import (
 	"context"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -19,10 +18,7 @@ import (
 // every column numeric and undeclared, the last one the target.
 func publicTable(t testing.TB, name string) (*Pipeline, *dataset.Table) {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "data", "regression", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the public data sets are not beside the project: %v", err)
-	}
+	path := publicdata.Path(t, "regression", name)
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

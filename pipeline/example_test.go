@@ -45,6 +45,23 @@ func ExamplePipeline_Plan() {
 	// (1, 1e-06) under add-remove, within budget: true
 }
 
+// A model that was kept predicts the records of a table; columns that it does not need
+// are passed over.
+func ExampleRowsOf() {
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note"}, {Name: "dose"}}}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{7, 8}}, {Floats: []float64{1, 30}}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := &regression.Linear{
+		Target: "response", Columns: []regression.Column{{Name: "dose", Upper: 10}}, Terms: []regression.Term{{Coefficient: 2}},
+		Upper: 100, Intercept: 3,
+	}
+	fmt.Println(model.Predict(nil, pipeline.RowsOf(table.All())))
+	// Output: [5 23] <nil>
+}
+
 // A run on a table in memory, and predictions from its model.
 func ExamplePipeline_Fit() {
 	const n = 20000

@@ -200,6 +200,11 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.V
 // rowsOf gathers the candidate features of a view for a prediction.
 func rowsOf(v dataset.View, f selection.Facts) regression.Rows { return rowsOfColumns(v, f.Columns) }
 
+// RowsOf presents the columns of a view to the Predict method of a model, which passes
+// over those that it does not need. Where the records of the view are consecutive, as in
+// [dataset.Table.All], no cell is copied.
+func RowsOf(v dataset.View) regression.Rows { return rowsOfColumns(v, v.Schema().Columns) }
+
 // rowsOfColumns gathers the first columns of a view, which are these.
 func rowsOfColumns(v dataset.View, columns []dataset.Column) regression.Rows {
 	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}

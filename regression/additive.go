@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"context"
 	"fmt"
 	"slices"
 )
@@ -135,43 +134,28 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if rows.N < 0 {
-		return nil, &ModelError{"rows", "N is negative"}
-	}
-	if err := rows.check(m.Columns); err != nil {
-		return nil, err
-	}
-	adders := m.adders(rows)
-	for _, s := range m.Shapes {
-		c := &m.Columns[s.Column]
-		adders = append(adders, s.adder(c, rows.Numeric[c.Name]))
-	}
-	var score []adder
-	if m.Score != nil {
-		score = m.scored().adders(rows)
-	}
-	if cap(dst) < rows.N {
-		dst = make([]float64, rows.N)
-	}
-	dst = dst[:rows.N]
-	blocks := (rows.N + predictBlock - 1) / predictBlock
-	err := forEach(context.Background(), blocks, workers, func(b int) {
-		first := b * predictBlock
-		sums := dst[first:min(first+predictBlock, rows.N)]
-		addAll(sums, m.Intercept, adders, first)
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+		adders := m.adders(rows)
+		for _, s := range m.Shapes {
+			c := &m.Columns[s.Column]
+			adders = append(adders, s.adder(c, rows.Numeric[c.Name]))
+		}
+		var score []adder
 		if m.Score != nil {
+			score = m.scored().adders(rows)
+		}
+		return func(sums []float64, first int) {
+			addAll(sums, m.Intercept, adders, first)
+			if m.Score == nil {
+				return
+			}
 			scores := make([]float64, len(sums))
 			addAll(scores, m.Score.Intercept, score, first)
 			for i, x := range scores {
 				sums[i] += m.Score.At(x)
 			}
 		}
-		m.clamp(sums)
 	})
-	return dst, err
 }
 
 // scored is the linear model whose prediction is the score.

@@ -1,20 +1,13 @@
 package regression
 
 import (
-	"bytes"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-const additiveGoldenFile = "testdata/model-1-additive.json"
 
 // additiveSample is sample with two curves and a score.
 func additiveSample() *Additive {
@@ -119,27 +112,21 @@ func TestAdditivePredictIsTotal(t *testing.T) {
 	m.Shapes[1].Values = []float64{math.MaxFloat64, -math.MaxFloat64}
 	m.Score.Values = []float64{-math.MaxFloat64, 0, math.MaxFloat64}
 	m.Score.Coefficients[0], m.Score.Coefficients[4] = math.MaxFloat64, -math.MaxFloat64
-	got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), 1000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range got {
-		if !(v >= m.Lower && v <= m.Upper) {
-			t.Fatalf("row %d: %v", i, v)
+	for _, n := range []int{0, 1, 1000} {
+		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, n := range []int{0, 1} {
-		if got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(7, 7)), n)); err != nil || len(got) != n {
-			t.Errorf("%d rows give %v, %v", n, got, err)
-		}
+		checkWithin(t, m, got, n)
 	}
 }
 
+func TestAdditivePredictConformance(t *testing.T) {
+	checkConformance(t, func(*rapid.T) blockwise { return additiveSample() })
+}
+
 func TestAdditiveContradictions(t *testing.T) {
-	for _, c := range []struct {
-		path  string
-		spoil func(*Additive)
-	}{
+	checkContradictions(t, additiveSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*Additive]{
 		{"shapes[1].column", func(m *Additive) { m.Shapes[1].Column = 9 }},
 		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = -1 }},
 		{"shapes[0].column", func(m *Additive) { m.Shapes[0].Column = 1 }},
@@ -153,90 +140,27 @@ func TestAdditiveContradictions(t *testing.T) {
 		{"score.coefficients", func(m *Additive) { m.Score.Coefficients[2] = math.Inf(-1) }},
 		{"score.edges", func(m *Additive) { m.Score.Edges[0] = 1000 }},
 		{"score.values", func(m *Additive) { m.Score.Values = nil }},
-	} {
-		m := additiveSample()
-		c.spoil(m)
-		var written strings.Builder
-		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
-		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
-			var problem *ModelError
-			if !errors.As(err, &problem) || problem.Path != c.path {
-				t.Errorf("%s: %s gives %v", c.path, what, err)
-			}
-		}
-		if written.Len() > 0 {
-			t.Errorf("%s: something was written", c.path)
-		}
-	}
-	for _, c := range contradictions { // those of the embedded model
-		m := additiveSample()
-		c.spoil(&m.Linear)
-		var problem *ModelError
-		if err := m.Validate(); !errors.As(err, &problem) {
-			t.Errorf("%s: %v", c.path, err)
-		}
-	}
-	var problem *ModelError
-	if _, err := additiveSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
-		t.Errorf("N = -1: %v", err)
-	}
-	if _, err := additiveSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
-		t.Errorf("no columns: %v", err)
-	}
+	}, embedded[*Additive]()...))
 }
 
 // The layout is frozen with the rest of version 1.
 func TestAdditiveGoldenVersion1(t *testing.T) {
-	if *writeGolden {
-		if err := os.WriteFile(additiveGoldenFile, encode(t, additiveSample()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(additiveGoldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := DecodeModel(bytes.NewReader(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(additiveSample(), m); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(string(golden), string(encode(t, additiveSample()))); diff != "" {
-		t.Error(diff)
-	}
+	checkGolden(t, "testdata/model-1-additive.json", additiveSample())
 }
 
 func TestAdditiveDecodeRefuses(t *testing.T) {
-	golden := string(encode(t, additiveSample()))
-	for _, c := range []struct{ old, new, want string }{
-		{`"column":"age","edges"`, `"column":"ages","edges"`, `shapes[1].column: no column has this name`},
-		{`"column":"age","edges"`, `"column":"ocean","edges"`, `shapes[1].column: is a category column, whose curve is its terms`},
-		{`"edges":[18]`, `"edges":[18,3],"x":0`, `shapes[1]: unknown key "x"`},
-		{`"edges":[18]`, `"edges":[18,3]`, `shapes[1].edges: do not increase`},
-		{`"edges":[18]`, `"edges":["a"]`, `shapes[1].edges[0]: must be a number`},
-		{`"edges":[18]`, `"edges":18`, `shapes[1].edges: must be a list`},
-		{`"edges":[-3,100],`, ``, `score: key "edges" is absent`},
-		{`[2,1,0,1,0.5]`, `[2]`, `score.coefficients: is not one coefficient a term`},
-		{`"score": {`, `"score": 3, "y": {`, `score: must be an object`},
-	} {
-		before, after, found := strings.Cut(golden, c.old)
-		if !found {
-			t.Errorf("%q does not occur", c.old)
-			continue
-		}
-		file := before + c.new + after
-		_, err := DecodeModel(strings.NewReader(file))
-		var problem *DecodeError
-		number := 1 + strings.Count(before, "\n")
-		if !errors.As(err, &problem) || !strings.HasSuffix(err.Error(), ": "+c.want) || problem.Line != number {
-			t.Errorf("%q gives\n%v, want %s on line %d", c.new, err, c.want, number)
-		}
-	}
-	if _, err := DecodeModel(strings.NewReader(strings.Replace(golden, `"kind": "additive"`, `"kind": "linear"`, 1))); err == nil {
-		t.Error("a linear model with shapes was read")
-	}
+	checkDecodeRefuses(t, additiveSample(), []refusal{
+		{`"column":"age","edges"`, `"column":"ages","edges"`, `model file 22:5: shapes[1].column: no column has this name`},
+		{`"column":"age","edges"`, `"column":"ocean","edges"`, `model file 22:5: shapes[1].column: is a category column, whose curve is its terms`},
+		{`"edges":[18]`, `"edges":[18,3],"x":0`, `model file 22:36: shapes[1]: unknown key "x"`},
+		{`"edges":[18]`, `"edges":[18,3]`, `model file 22:5: shapes[1].edges: do not increase`},
+		{`"edges":[18]`, `"edges":["a"]`, `model file 22:30: shapes[1].edges[0]: must be a number`},
+		{`"edges":[18]`, `"edges":18`, `model file 22:29: shapes[1].edges: must be a list`},
+		{`"edges":[-3,100],`, ``, `model file 24:12: score: key "edges" is absent`},
+		{`[2,1,0,1,0.5]`, `[2]`, `model file 24:42: score.coefficients: is not one coefficient a term`},
+		{`"score": {`, `"score": 3, "y": {`, `model file 24:12: score: must be an object`},
+		{`"kind": "additive"`, `"kind": "linear"`, `model file 20:3: unknown key "shapes"`},
+	})
 }
 
 func drawStep(t *rapid.T, name string) Step {
@@ -259,43 +183,20 @@ func TestAdditiveFileRoundTrip(t *testing.T) {
 				m.Score.Coefficients = append(m.Score.Coefficients, rapid.Float64Range(-9, 9).Draw(t, "coefficient"))
 			}
 		}
-		written := encode(t, m)
-		got, err := DecodeModel(bytes.NewReader(written))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if !bytes.Equal(written, encode(t, got)) {
-			t.Fatalf("another file after a round trip:\n%s", written)
-		}
+		checkRoundTrip(t, m)
 	})
 }
 
 func BenchmarkAdditivePredict(b *testing.B) {
-	m := &Additive{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}, Score: &Score{}}
-	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
-	rng := rand.New(rand.NewPCG(1, 1))
-	step := Step{Values: []float64{0}}
+	linear, rows := benchmarkLinear()
+	m := &Additive{Linear: linear, Score: &Score{Step: Step{Values: []float64{0}}}}
+	rng := rand.New(rand.NewPCG(2, 2))
 	for k := range 31 {
-		step.Edges, step.Values = append(step.Edges, float64(k-15)/8), append(step.Values, rng.NormFloat64())
+		m.Score.Edges, m.Score.Values = append(m.Score.Edges, float64(k-15)/8), append(m.Score.Values, rng.NormFloat64())
 	}
-	for j := range 20 {
-		name := string(rune('a' + j))
-		column := make([]float64, rows.N)
-		for i := range column {
-			column[i] = rng.NormFloat64()
-		}
-		rows.Numeric[name] = column
-		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
-		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
+	for j := range m.Columns {
 		m.Score.Coefficients = append(m.Score.Coefficients, rng.NormFloat64())
-		m.Shapes = append(m.Shapes, Shape{j, step})
+		m.Shapes = append(m.Shapes, Shape{j, m.Score.Step})
 	}
-	m.Score.Step = step
-	dst := make([]float64, rows.N)
-	b.SetBytes(int64(8 * rows.N * 20))
-	for b.Loop() {
-		if _, err := m.Predict(dst, rows); err != nil {
-			b.Fatal(err)
-		}
-	}
+	benchmarkPredict(b, m, rows)
 }

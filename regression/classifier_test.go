@@ -3,15 +3,9 @@ package regression
 import (
 	"bytes"
 	"errors"
-	"os"
 	"slices"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-const classifierGoldenFile = "testdata/model-1-classifier.json"
 
 // score returns the linear score a + b x, or x where the row is in category c.
 func score(a, b float64) *Linear {
@@ -32,37 +26,10 @@ func classifierSample() *Classifier {
 	}
 }
 
-// TestClassifierGolden: the file must be read for ever, and be written byte for
-// byte until there is a later version.
-func TestClassifierGolden(t *testing.T) {
-	if *writeGolden {
-		if err := os.WriteFile(classifierGoldenFile, encode(t, classifierSample()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(classifierGoldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := DecodeModel(bytes.NewReader(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(encodeTwice(t, m), string(golden)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(string(golden), string(encode(t, classifierSample()))); diff != "" {
-		t.Error(diff)
-	}
-	rows := classifierRows()
-	want, err1 := classifierSample().Predict(nil, rows)
-	got, err2 := m.Predict(nil, rows)
-	if err1 != nil || err2 != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v; %v, %v", got, want, err1, err2)
-	}
+// The layout is frozen with the rest of version 1.
+func TestClassifierGoldenVersion1(t *testing.T) {
+	checkGolden(t, "testdata/model-1-classifier.json", classifierSample())
 }
-
-func encodeTwice(t *testing.T, m Model) string { return string(encode(t, m)) }
 
 func classifierRows() Rows {
 	return Rows{
@@ -106,10 +73,8 @@ func TestClassifierPredicts(t *testing.T) {
 	}
 }
 
-// Each case replaces a part of the file; the message must be exactly this.
-func TestDecodeClassifierRefuses(t *testing.T) {
-	golden := string(encode(t, classifierSample()))
-	for _, c := range []struct{ old, new, want string }{
+func TestClassifierDecodeRefuses(t *testing.T) {
+	checkDecodeRefuses(t, classifierSample(), []refusal{
 		{`"classes": [`, `"classes": 3, "x": [`, `model file 6:14: classes: must be a list`},
 		{`"under 50 K",`, `"",`, `model file 6:38: classes[2]: the class is listed twice`},
 		{`,""]`, `]`, `model file 8:13: scores: 2 classes take 1 scores, not 3`},
@@ -127,47 +92,21 @@ func TestDecodeClassifierRefuses(t *testing.T) {
 		{`"delta":0.00001`, `"delta":7`, `model file 54:37: guarantee.delta: must be in [0, 1)`},
 		{`"kind": "linear",`, `"kind": "linear", "guarantee": null,`, `model file 10:25: scores[0]: unknown key "guarantee"`},
 		{`"task": "classification"`, `"task": "regression"`, `model file 4:11: task: is "regression", must be classification`},
-	} {
-		file := strings.Replace(golden, c.old, c.new, 1)
-		if file == golden {
-			t.Errorf("%q does not occur", c.old)
-			continue
-		}
-		_, err := DecodeModel(strings.NewReader(file))
-		var problem *DecodeError
-		if !errors.As(err, &problem) || err.Error() != c.want {
-			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
-		}
-		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err, ErrModelFormat) != isFormat {
-			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
-		}
-	}
+	})
 }
 
-func TestClassifierValidate(t *testing.T) {
-	for want, change := range map[string]func(*Classifier){
-		"model: target: is not valid UTF-8":                                   func(m *Classifier) { m.Target = "\xff" },
-		"model: cutoff: must be finite, and 0 for more than two classes":      func(m *Classifier) { m.Cutoff = .5 },
-		"model: classes[0]: is not valid UTF-8":                               func(m *Classifier) { m.Classes[0] = "\xff" },
-		"model: scores[0]: is not a number for the target":                    func(m *Classifier) { m.Scores[0] = &Linear{Target: "x"} },
-		"model: scores[1]: is not a number for the target":                    func(m *Classifier) { m.Scores[1] = classifierSample() },
-		"model: scores[0].prediction.lower: is above upper":                   func(m *Classifier) { m.Scores[0].(*Linear).Lower = 99 },
-		"model: guarantee.relation: must name the neighbouring relation":      func(m *Classifier) { m.Guarantee.Relation = "" },
-		"model: scores: 4 classes take 4 scores, not 3":                       func(m *Classifier) { m.Classes = append(m.Classes, "fourth") },
-		"model: scores[2].shapes[0].values: is not one value more than edges": func(m *Classifier) { m.Scores[2].(*Additive).Shapes[0].Values = nil },
-	} {
-		m := classifierSample()
-		change(m)
-		if err := m.Validate(); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-		if _, err := m.Predict(nil, classifierRows()); err == nil {
-			t.Errorf("%s: it predicts", want)
-		}
-		if err := EncodeModel(&bytes.Buffer{}, m); err == nil {
-			t.Errorf("%s: it is written", want)
-		}
-	}
+func TestClassifierContradictions(t *testing.T) {
+	checkContradictions(t, classifierSample, classifierRows(), []contradiction[*Classifier]{
+		{"target: is not valid UTF-8", func(m *Classifier) { m.Target = "\xff" }},
+		{"cutoff: must be finite, and 0 for more than two classes", func(m *Classifier) { m.Cutoff = .5 }},
+		{"classes[0]: is not valid UTF-8", func(m *Classifier) { m.Classes[0] = "\xff" }},
+		{"scores[0]: is not a number for the target", func(m *Classifier) { m.Scores[0] = &Linear{Target: "x"} }},
+		{"scores[1]: is not a number for the target", func(m *Classifier) { m.Scores[1] = classifierSample() }},
+		{"scores[0].prediction.lower: is above upper", func(m *Classifier) { m.Scores[0].(*Linear).Lower = 99 }},
+		{"guarantee.relation: must name the neighbouring relation", func(m *Classifier) { m.Guarantee.Relation = "" }},
+		{"scores: 4 classes take 4 scores, not 3", func(m *Classifier) { m.Classes = append(m.Classes, "fourth") }},
+		{"scores[2].shapes[0].values: is not one value more than edges", func(m *Classifier) { m.Scores[2].(*Additive).Shapes[0].Values = nil }},
+	})
 	m := classifierSample()
 	m.Scores[0] = otherModel{score(0, 0)}
 	if err := EncodeModel(&bytes.Buffer{}, m); !errors.Is(err, ErrModelKind) {

@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"context"
 	"fmt"
 	"math"
 )
@@ -85,41 +84,15 @@ func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if rows.N < 0 {
-		return nil, &ModelError{"rows", "N is negative"}
-	}
-	if err := rows.check(m.Columns); err != nil {
-		return nil, err
-	}
-	terms, squares := m.adders(rows), m.squares(rows)
-	if cap(dst) < rows.N {
-		dst = make([]float64, rows.N)
-	}
-	dst = dst[:rows.N]
-	blocks := (rows.N + predictBlock - 1) / predictBlock
-	err := forEach(context.Background(), blocks, workers, func(b int) {
-		first := b * predictBlock
-		sums := dst[first:min(first+predictBlock, rows.N)]
-		norms := make([]float64, len(sums))
-		addAll(sums, m.Intercept, terms, first)
-		addAll(norms, m.Constant*m.Constant, squares, first)
-		m.shorten(sums, norms)
-		m.clamp(sums)
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+		terms, squares := m.adders(rows), m.squares(rows)
+		return func(sums []float64, first int) {
+			norms := make([]float64, len(sums))
+			addAll(sums, m.Intercept, terms, first)
+			addAll(norms, m.Constant*m.Constant, squares, first)
+			m.shorten(sums, norms)
+		}
 	})
-	return dst, err
-}
-
-// addAll sets every sum to start and adds the columns' contributions.
-func addAll(sums []float64, start float64, adders []adder, first int) {
-	for i := range sums {
-		sums[i] = start
-	}
-	for _, add := range adders {
-		add(sums, first)
-	}
 }
 
 // squares returns one adder a column, of its part of the squared norm of the

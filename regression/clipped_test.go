@@ -1,20 +1,15 @@
 package regression
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-const clippedGoldenFile = "testdata/model-1-clipped.json"
 
 // clippedSample is sample with a norm that some of its rows pass.
 func clippedSample() *ClippedLinear {
@@ -119,37 +114,11 @@ func TestClippedWithoutClipping(t *testing.T) {
 	}
 }
 
-// The suite of TestPredictConformance, for hostile cells.
 func TestClippedPredictConformance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
-		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
+	checkConformance(t, func(t *rapid.T) blockwise {
 		m := clippedSample()
 		m.Norm = rapid.Float64Range(1e-300, 3).Draw(t, "norm")
-		rows := strangeRows(rng, n)
-		serial, err := m.predict(nil, rows, 1)
-		if err != nil || len(serial) != n {
-			t.Fatal(err, len(serial))
-		}
-		for i, v := range serial {
-			if !(v >= m.Lower && v <= m.Upper) {
-				t.Fatalf("row %d predicts %v", i, v)
-			}
-		}
-		parallel, err := m.predict(make([]float64, 3, 50), rows, 7)
-		if err != nil || !slices.Equal(serial, parallel) {
-			t.Fatal("parallel and serial differ", err)
-		}
-		order := rng.Perm(n)
-		shuffled, err := m.Predict(nil, rows.permuted(order))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, from := range order {
-			if math.Float64bits(shuffled[i]) != math.Float64bits(serial[from]) {
-				t.Fatalf("row %d changed with its place", from)
-			}
-		}
+		return m
 	})
 }
 
@@ -190,13 +159,7 @@ func TestClippedPredictIsTotal(t *testing.T) {
 }
 
 func TestClippedContradictions(t *testing.T) {
-	if err := clippedSample().Validate(); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		path  string
-		spoil func(m *ClippedLinear)
-	}{
+	checkContradictions(t, clippedSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*ClippedLinear]{
 		{"clip.norm", func(m *ClippedLinear) { m.Norm = 0 }},
 		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.NaN() }},
 		{"clip.norm", func(m *ClippedLinear) { m.Norm = math.Inf(1) }},
@@ -205,65 +168,17 @@ func TestClippedContradictions(t *testing.T) {
 		{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
 		{"columns[0].lower", func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
 		{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
-	} {
-		m := clippedSample()
-		c.spoil(m)
-		var written strings.Builder
-		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
-		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
-			var problem *ModelError
-			if !errors.As(err, &problem) || problem.Path != c.path {
-				t.Errorf("%s: %s gives %v", c.path, what, err)
-			}
-		}
-		if written.Len() > 0 {
-			t.Errorf("%s: something was written", c.path)
-		}
-	}
-	for _, c := range contradictions { // those of the embedded model
-		m := clippedSample()
-		c.spoil(&m.Linear)
-		var problem *ModelError
-		if err := m.Validate(); !errors.As(err, &problem) {
-			t.Errorf("%s: %v", c.path, err)
-		}
-	}
-	var problem *ModelError
-	if _, err := clippedSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
-		t.Errorf("N = -1: %v", err)
-	}
-	if _, err := clippedSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
-		t.Errorf("no columns: %v", err)
-	}
+	}, embedded[*ClippedLinear]()...))
 }
 
 // The layout is frozen with the rest of version 1.
 func TestClippedGoldenVersion1(t *testing.T) {
-	if *writeGolden {
-		if err := os.WriteFile(clippedGoldenFile, encode(t, clippedSample()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(clippedGoldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := DecodeModel(bytes.NewReader(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(clippedSample(), m); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(string(golden), string(encode(t, clippedSample()))); diff != "" {
-		t.Error(diff)
-	}
+	checkGolden(t, "testdata/model-1-clipped.json", clippedSample())
 }
 
 func TestClippedDecodeRefuses(t *testing.T) {
-	golden := string(encode(t, clippedSample()))
 	clip := `  "clip": {"constant":0.5,"norm":1.25},` + "\n"
-	for _, c := range []struct{ old, new, want string }{
+	checkDecodeRefuses(t, clippedSample(), []refusal{
 		{clip, "", `model file 1:1: key "clip" is absent`},
 		{`"norm":1.25`, `"norm":0`, `model file 20:34: clip.norm: must be finite and above 0`},
 		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
@@ -273,17 +188,7 @@ func TestClippedDecodeRefuses(t *testing.T) {
 		{`"kind": "clipped-linear"`, `"kind": "linear"`, `model file 20:3: unknown key "clip"`},
 		{`"kind": "clipped-linear"`, `"kind": "clipped"`, `model file 3:11: kind: is "clipped", this version reads "linear" or "clipped-linear" or "additive" or "votes" or "classifier"`},
 		{`"lower":0,"upper":120`, `"lower":0,"upper":0`, `model file 7:5: columns[0].lower: is not below upper`},
-	} {
-		file := strings.Replace(golden, c.old, c.new, 1)
-		if file == golden {
-			t.Errorf("%q does not occur", c.old)
-		}
-		_, err := DecodeModel(strings.NewReader(file))
-		var problem *DecodeError
-		if !errors.As(err, &problem) || err.Error() != c.want {
-			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
-		}
-	}
+	})
 }
 
 func TestClippedFileRoundTrip(t *testing.T) {
@@ -292,14 +197,7 @@ func TestClippedFileRoundTrip(t *testing.T) {
 		if m.Validate() != nil {
 			t.Skip("a range without width")
 		}
-		written := encode(t, m)
-		got, err := DecodeModel(bytes.NewReader(written))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if !bytes.Equal(written, encode(t, got)) {
-			t.Fatalf("another file after a round trip:\n%s", written)
-		}
+		checkRoundTrip(t, m)
 	})
 }
 
@@ -321,24 +219,6 @@ func TestClippedScaled(t *testing.T) {
 }
 
 func BenchmarkClippedPredict(b *testing.B) {
-	m := &ClippedLinear{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}, Constant: .5, Norm: 2}
-	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
-	rng := rand.New(rand.NewPCG(1, 1))
-	for j := range 20 {
-		name := string(rune('a' + j))
-		column := make([]float64, rows.N)
-		for i := range column {
-			column[i] = rng.NormFloat64()
-		}
-		rows.Numeric[name] = column
-		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
-		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
-	}
-	dst := make([]float64, rows.N)
-	b.SetBytes(int64(8 * rows.N * 20))
-	for b.Loop() {
-		if _, err := m.Predict(dst, rows); err != nil {
-			b.Fatal(err)
-		}
-	}
+	linear, rows := benchmarkLinear()
+	benchmarkPredict(b, &ClippedLinear{Linear: linear, Constant: .5, Norm: 2}, rows)
 }

@@ -3,7 +3,6 @@ package regression
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,53 +15,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-var writeGolden = flag.Bool("write-golden", false, "write testdata/model-1.json anew; never after version 1 was published")
-
-const goldenFile = "testdata/model-1.json"
-
-func encode(t interface{ Fatal(...any) }, m Model) []byte {
-	var buf bytes.Buffer
-	if err := EncodeModel(&buf, m); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-// Version 1 of the format is frozen: its file must be read for ever, and be
-// written byte for byte until there is a later version.
 func TestGoldenVersion1(t *testing.T) {
-	if *writeGolden {
-		if err := os.WriteFile(goldenFile, encode(t, sample()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := DecodeModel(bytes.NewReader(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample(), m); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(string(golden), string(encode(t, sample()))); diff != "" {
-		t.Error(diff)
-	}
+	checkGolden(t, "testdata/model-1.json", sample())
 }
 
 func TestModelFileRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLinear(t)
-		written := encode(t, m)
-		got, err := DecodeModel(bytes.NewReader(written))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if !bytes.Equal(written, encode(t, got)) {
-			t.Fatalf("another file after a round trip:\n%s", written)
-		}
+		got := checkRoundTrip(t, m)
 		rows := Rows{N: 1, Numeric: map[string][]float64{}, Labels: map[string][]string{}}
 		for _, c := range m.Columns {
 			rows.Numeric[c.Name] = []float64{3}
@@ -132,10 +92,9 @@ func TestDecodeAcceptsAnyOrderOfKeys(t *testing.T) {
 	}
 }
 
-// Each case replaces a part of the file; the message must be exactly this.
 func TestDecodeRefuses(t *testing.T) {
 	golden := string(encode(t, sample()))
-	for _, c := range []struct{ old, new, want string }{
+	checkDecodeRefuses(t, sample(), []refusal{
 		{golden, "", `model file 1:1: is not JSON: unexpected end of JSON input`},
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
@@ -169,20 +128,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"\n}\n", "\n} {}", `model file 22:3: is not JSON: invalid character '{' after top-level value`},
 		{`"price"`, "\"pri\xffce\"", `model file 5:17: is not valid UTF-8`},
 		{`"target"`, `"` + strings.Repeat("t", 1000) + `"`, `model file 5:3: unknown key "` + strings.Repeat("t", 40) + `"...`},
-	} {
-		file := strings.Replace(golden, c.old, c.new, 1)
-		if file == golden {
-			t.Errorf("%q does not occur", c.old)
-		}
-		_, err := DecodeModel(strings.NewReader(file))
-		var problem *DecodeError
-		if !errors.As(err, &problem) || err.Error() != c.want {
-			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
-		}
-		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err, ErrModelFormat) != isFormat {
-			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
-		}
-	}
+	})
 }
 
 func TestModelFileLimits(t *testing.T) {
@@ -248,14 +194,7 @@ func FuzzDecodeModel(f *testing.F) {
 			}
 			return
 		}
-		written := encode(t, m)
-		again, err := DecodeModel(bytes.NewReader(written))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if !bytes.Equal(written, encode(t, again)) {
-			t.Fatal("another file after a round trip")
-		}
+		checkRoundTrip(t, m)
 		rows := rowsFor(m, rand.New(rand.NewPCG(1, uint64(len(file)))))
 		pred, err := m.Predict(nil, rows)
 		if err != nil {

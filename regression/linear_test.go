@@ -119,38 +119,8 @@ func pick[T any](column []T, order []int) []T {
 	return out
 }
 
-// Whatever the cells: no error, finite predictions within the clamp, the same
-// bits for any order of rows, any number of workers and any reuse of dst.
 func TestPredictConformance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
-		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
-		m := sample()
-		rows := strangeRows(rng, n)
-		serial, err := m.predict(nil, rows, 1)
-		if err != nil || len(serial) != n {
-			t.Fatal(err, len(serial))
-		}
-		for i, v := range serial {
-			if !(v >= m.Lower && v <= m.Upper) {
-				t.Fatalf("row %d predicts %v", i, v)
-			}
-		}
-		parallel, err := m.predict(make([]float64, 3, 50), rows, 7)
-		if err != nil || !slices.Equal(serial, parallel) {
-			t.Fatal("parallel and serial differ", err)
-		}
-		order := rng.Perm(n)
-		shuffled, err := m.Predict(nil, rows.permuted(order))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, from := range order {
-			if math.Float64bits(shuffled[i]) != math.Float64bits(serial[from]) {
-				t.Fatalf("row %d changed with its place", from)
-			}
-		}
-	})
+	checkConformance(t, func(*rapid.T) blockwise { return sample() })
 }
 
 // Terms that overflow in both directions still give a number.
@@ -191,20 +161,11 @@ func TestPredictReportsEveryColumn(t *testing.T) {
 			t.Errorf("%s is not named in: %v", name, err)
 		}
 	}
-	for _, n := range []int{-1, math.MinInt} {
-		var problem *ModelError
-		if _, err := (&Linear{Target: "y"}).Predict(nil, Rows{N: n}); !errors.As(err, &problem) {
-			t.Errorf("N = %d: %v", n, err)
-		}
-	}
 }
 
 // contradictions are changes that make sample() invalid, with the path that
 // must be reported.
-var contradictions = []struct {
-	path  string
-	spoil func(m *Linear)
-}{
+var contradictions = []contradiction[*Linear]{
 	{"target", func(m *Linear) { m.Target = "\xff" }},
 	{"columns[1].name", func(m *Linear) { m.Columns[1].Name = "age" }},
 	{"columns[1].name", func(m *Linear) { m.Columns[1].Name = "price" }},
@@ -237,29 +198,7 @@ var contradictions = []struct {
 }
 
 func TestContradictionsAreRefusedEverywhere(t *testing.T) {
-	if err := sample().Validate(); err != nil {
-		t.Fatal(err)
-	}
-	rows := strangeRows(rand.New(rand.NewPCG(1, 1)), 3)
-	for _, c := range contradictions {
-		m := sample()
-		c.spoil(m)
-		var written strings.Builder
-		_, predictErr := m.Predict(nil, rows)
-		for what, err := range map[string]error{
-			"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr,
-		} {
-			var problem *ModelError
-			if !errors.As(err, &problem) {
-				t.Errorf("%s: %s gives %v", c.path, what, err)
-			} else if path := strings.TrimSuffix(problem.Path, ".category"); path != strings.TrimSuffix(c.path, ".category") {
-				t.Errorf("%s: %s reports %s", c.path, what, problem.Path)
-			}
-		}
-		if written.Len() > 0 {
-			t.Errorf("%s: something was written", c.path)
-		}
-	}
+	checkContradictions(t, sample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), contradictions)
 }
 
 func TestMetrics(t *testing.T) {
@@ -302,25 +241,6 @@ func TestMetrics(t *testing.T) {
 }
 
 func BenchmarkPredict(b *testing.B) {
-	x := make([][]float64, 20)
-	m := &Linear{Target: "y", Upper: 1e9, Lower: -1e9}
-	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
-	rng := rand.New(rand.NewPCG(1, 1))
-	for j := range x {
-		name := string(rune('a' + j))
-		x[j] = make([]float64, rows.N)
-		for i := range x[j] {
-			x[j][i] = rng.NormFloat64()
-		}
-		rows.Numeric[name] = x[j]
-		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
-		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
-	}
-	dst := make([]float64, rows.N)
-	b.SetBytes(int64(8 * rows.N * len(x)))
-	for b.Loop() {
-		if _, err := m.Predict(dst, rows); err != nil {
-			b.Fatal(err)
-		}
-	}
+	m, rows := benchmarkLinear()
+	benchmarkPredict(b, &m, rows)
 }

@@ -138,7 +138,7 @@ func TestMarginStandardize(t *testing.T) {
 }
 
 func TestMarginOnPublicTable(t *testing.T) {
-	table := readPublic(t, "../../shared/data/classification/wdbc.csv.gz")
+	table := readPublic(t, "classification", "wdbc.csv.gz")
 	d := regression.ClassDesign{Names: table.Names, X: table.X, Target: table.Target, Classes: []string{"0", "1"}}
 	for _, y := range table.Y {
 		d.Labels = append(d.Labels, int32(y))

@@ -19,7 +19,21 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	if err := m.Validate(); err != nil {
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+		adders := m.adders(rows)
+		return func(sums []float64, first int) { addAll(sums, m.Intercept, adders, first) }
+	})
+}
+
+// blockFiller sets the sums of the rows that start at first to their
+// predictions, not yet clamped.
+type blockFiller func(sums []float64, first int)
+
+// predictBlocks is Predict for whole, the model that m is or is embedded in. It
+// checks whole and rows, and only then prepares what fills a block; the blocks
+// are clamped to the range of m.
+func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func() blockFiller) ([]float64, error) {
+	if err := whole.Validate(); err != nil {
 		return nil, err
 	}
 	if rows.N < 0 {
@@ -28,7 +42,7 @@ func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, erro
 	if err := rows.check(m.Columns); err != nil {
 		return nil, err
 	}
-	adders := m.adders(rows)
+	fill := prepare()
 	if cap(dst) < rows.N {
 		dst = make([]float64, rows.N)
 	}
@@ -37,15 +51,20 @@ func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, erro
 	err := forEach(context.Background(), blocks, workers, func(b int) {
 		first := b * predictBlock
 		sums := dst[first:min(first+predictBlock, rows.N)]
-		for i := range sums {
-			sums[i] = m.Intercept
-		}
-		for _, add := range adders {
-			add(sums, first)
-		}
+		fill(sums, first)
 		m.clamp(sums)
 	})
 	return dst, err
+}
+
+// addAll sets every sum to start and adds the columns' contributions.
+func addAll(sums []float64, start float64, adders []adder, first int) {
+	for i := range sums {
+		sums[i] = start
+	}
+	for _, add := range adders {
+		add(sums, first)
+	}
 }
 
 // adder adds the contribution of one column to the sums of the rows that start

@@ -1,14 +1,12 @@
 package regression_test
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"math"
-	"os"
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -21,7 +19,7 @@ func TestOLSOnPublicTables(t *testing.T) {
 		"361074_elevators.csv.gz":               0.813472946238,
 		"361094_visualizing_soil_onehot.csv.gz": 0.833591313321,
 	} {
-		d := readPublic(t, "../../shared/data/regression/"+file)
+		d := readPublic(t, "regression", file)
 		m, err := regression.OLS(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -40,21 +38,10 @@ func TestOLSOnPublicTables(t *testing.T) {
 	}
 }
 
-func readPublic(t *testing.T, path string) regression.Design {
+// readPublic reads a public set of numbers, the target last.
+func readPublic(t *testing.T, kind, file string) regression.Design {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Skip("the public data sets are not beside the repository")
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(z).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := publicdata.Lines(t, kind, file)
 	last := len(lines[0]) - 1
 	d := regression.Design{Names: lines[0][:last], X: make([][]float64, last), Target: lines[0][last]}
 	for _, line := range lines[1:] {

@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"context"
 	"errors"
 	"fmt"
 )
@@ -86,40 +85,24 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if rows.N < 0 {
-		return nil, &ModelError{"rows", "N is negative"}
-	}
-	if err := rows.check(m.Columns); err != nil {
-		return nil, err
-	}
-	adders, members := m.adders(rows), make([][]adder, len(m.Members))
-	for i := range members {
-		members[i] = m.scored(i).adders(rows)
-	}
-	if cap(dst) < rows.N {
-		dst = make([]float64, rows.N)
-	}
-	dst = dst[:rows.N]
-	blocks := (rows.N + predictBlock - 1) / predictBlock
-	err := forEach(context.Background(), blocks, workers, func(b int) {
-		first := b * predictBlock
-		sums := dst[first:min(first+predictBlock, rows.N)]
-		addAll(sums, m.Intercept, adders, first)
-		scores := make([]float64, len(sums))
-		for i, member := range m.Members {
-			addAll(scores, member.Intercept, members[i], first)
-			for k, x := range scores {
-				if x >= 0 {
-					sums[k] += member.Weight
-				} else {
-					sums[k] -= member.Weight
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+		adders, members := m.adders(rows), make([][]adder, len(m.Members))
+		for i := range members {
+			members[i] = m.scored(i).adders(rows)
+		}
+		return func(sums []float64, first int) {
+			addAll(sums, m.Intercept, adders, first)
+			scores := make([]float64, len(sums))
+			for i, member := range m.Members {
+				addAll(scores, member.Intercept, members[i], first)
+				for k, x := range scores {
+					if x >= 0 {
+						sums[k] += member.Weight
+					} else {
+						sums[k] -= member.Weight
+					}
 				}
 			}
 		}
-		m.clamp(sums)
 	})
-	return dst, err
 }

@@ -1,20 +1,13 @@
 package regression
 
 import (
-	"bytes"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-const votesGoldenFile = "testdata/model-1-votes.json"
 
 // votesSample is sample with three members: one of every kind of column, one of
 // a category, one without terms.
@@ -81,22 +74,19 @@ func TestVotesPredictIsTotal(t *testing.T) {
 	m.Members[0].Terms[0].Coefficient = math.MaxFloat64
 	for _, n := range []int{0, 1, 1000} {
 		got, err := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(6, 6)), n))
-		if err != nil || len(got) != n {
-			t.Fatal(len(got), err)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i, v := range got {
-			if !(v >= m.Lower && v <= m.Upper) {
-				t.Fatalf("row %d: %v", i, v)
-			}
-		}
+		checkWithin(t, m, got, n)
 	}
 }
 
+func TestVotesPredictConformance(t *testing.T) {
+	checkConformance(t, func(*rapid.T) blockwise { return votesSample() })
+}
+
 func TestVotesContradictions(t *testing.T) {
-	for _, c := range []struct {
-		path  string
-		spoil func(*Votes)
-	}{
+	checkContradictions(t, votesSample, strangeRows(rand.New(rand.NewPCG(1, 1)), 3), append([]contradiction[*Votes]{
 		{"members[1].weight", func(m *Votes) { m.Members[1].Weight = math.NaN() }},
 		{"members[2].intercept", func(m *Votes) { m.Members[2].Intercept = math.Inf(1) }},
 		{"members[0].terms[1].category", func(m *Votes) { m.Members[0].Terms[1].Category = "sea" }},
@@ -104,87 +94,25 @@ func TestVotesContradictions(t *testing.T) {
 		{"members[0].terms[2]", func(m *Votes) { m.Members[0].Terms[2] = m.Members[0].Terms[1] }},
 		{"members[1].terms[0].std_error", func(m *Votes) { m.Members[1].Terms[0].StdError = 1 }},
 		{"members[1].terms[0].coefficient", func(m *Votes) { m.Members[1].Terms[0].Coefficient = math.Inf(-1) }},
-	} {
-		m := votesSample()
-		c.spoil(m)
-		var written strings.Builder
-		_, predictErr := m.Predict(nil, strangeRows(rand.New(rand.NewPCG(1, 1)), 3))
-		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
-			var problem *ModelError
-			if !errors.As(err, &problem) || problem.Path != c.path {
-				t.Errorf("%s: %s gives %v", c.path, what, err)
-			}
-		}
-		if written.Len() > 0 {
-			t.Errorf("%s: something was written", c.path)
-		}
-	}
-	for _, c := range contradictions { // those of the embedded model
-		m := votesSample()
-		c.spoil(&m.Linear)
-		var problem *ModelError
-		if err := m.Validate(); !errors.As(err, &problem) {
-			t.Errorf("%s: %v", c.path, err)
-		}
-	}
-	var problem *ModelError
-	if _, err := votesSample().Predict(nil, Rows{N: -1}); !errors.As(err, &problem) {
-		t.Errorf("N = -1: %v", err)
-	}
-	if _, err := votesSample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
-		t.Errorf("no columns: %v", err)
-	}
+	}, embedded[*Votes]()...))
 }
 
 // The layout is frozen with the rest of version 1.
 func TestVotesGoldenVersion1(t *testing.T) {
-	if *writeGolden {
-		if err := os.WriteFile(votesGoldenFile, encode(t, votesSample()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden, err := os.ReadFile(votesGoldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := DecodeModel(bytes.NewReader(golden))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(votesSample(), m); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(string(golden), string(encode(t, votesSample()))); diff != "" {
-		t.Error(diff)
-	}
+	checkGolden(t, "testdata/model-1-votes.json", votesSample())
 }
 
 func TestVotesDecodeRefuses(t *testing.T) {
-	golden := string(encode(t, votesSample()))
-	for _, c := range []struct{ old, new, want string }{
-		{`"weight":0.25,`, ``, `members[0]: key "weight" is absent`},
-		{`"weight":0.25`, `"weight":"big"`, `members[0].weight: must be a number`},
-		{`"weight":0.25`, `"weight":0.25,"x":1`, `members[0]: unknown key "x"`},
-		{`"intercept":-1,"terms":[]`, `"intercept":-1,"terms":{}`, `members[2].terms: must be a list`},
-		{`[{"column":"kind"`, `[{"column":"kinds"`, `members[1].terms[0].column: no column has this name`},
-		{`"category":"a","coefficient":-1,"std_error":0`, `"category":"a","coefficient":-1,"std_error":2`, `members[1].terms[0].std_error: must be 0`},
-		{`"members": [`, `"members": 3, "y": [`, `members: must be a list`},
-	} {
-		before, after, found := strings.Cut(golden, c.old)
-		if !found {
-			t.Errorf("%q does not occur", c.old)
-			continue
-		}
-		_, err := DecodeModel(strings.NewReader(before + c.new + after))
-		var problem *DecodeError
-		number := 1 + strings.Count(before, "\n")
-		if !errors.As(err, &problem) || !strings.HasSuffix(err.Error(), ": "+c.want) || problem.Line != number {
-			t.Errorf("%q gives\n%v, want %s on line %d", c.new, err, c.want, number)
-		}
-	}
-	if _, err := DecodeModel(strings.NewReader(strings.Replace(golden, `"kind": "votes"`, `"kind": "linear"`, 1))); err == nil {
-		t.Error("a linear model with members was read")
-	}
+	checkDecodeRefuses(t, votesSample(), []refusal{
+		{`"weight":0.25,`, ``, `model file 21:5: members[0]: key "weight" is absent`},
+		{`"weight":0.25`, `"weight":"big"`, `model file 21:15: members[0].weight: must be a number`},
+		{`"weight":0.25`, `"weight":0.25,"x":1`, `model file 21:20: members[0]: unknown key "x"`},
+		{`"intercept":-1,"terms":[]`, `"intercept":-1,"terms":{}`, `model file 23:44: members[2].terms: must be a list`},
+		{`[{"column":"kind"`, `[{"column":"kinds"`, `model file 22:5: members[1].terms[0].column: no column has this name`},
+		{`"category":"a","coefficient":-1,"std_error":0`, `"category":"a","coefficient":-1,"std_error":2`, `model file 22:5: members[1].terms[0].std_error: must be 0`},
+		{`"members": [`, `"members": 3, "y": [`, `model file 20:14: members: must be a list`},
+		{`"kind": "votes"`, `"kind": "linear"`, `model file 20:3: unknown key "members"`},
+	})
 }
 
 func TestVotesFileRoundTrip(t *testing.T) {
@@ -201,38 +129,17 @@ func TestVotesFileRoundTrip(t *testing.T) {
 			}
 			m.Members = append(m.Members, v)
 		}
-		written := encode(t, m)
-		got, err := DecodeModel(bytes.NewReader(written))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, written)
-		}
-		if !bytes.Equal(written, encode(t, got)) {
-			t.Fatalf("another file after a round trip:\n%s", written)
-		}
+		checkRoundTrip(t, m)
 	})
 }
 
 func BenchmarkVotesPredict(b *testing.B) {
-	m := &Votes{Linear: Linear{Target: "y", Upper: 1e9, Lower: -1e9}}
-	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
-	rng := rand.New(rand.NewPCG(1, 1))
-	for j := range 20 {
-		name := string(rune('a' + j))
-		column := make([]float64, rows.N)
-		for i := range column {
-			column[i] = rng.NormFloat64()
-		}
-		rows.Numeric[name] = column
-		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
-	}
+	linear, rows := benchmarkLinear()
+	linear.Terms = nil
+	m := &Votes{Linear: linear}
+	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 100 {
 		m.Members = append(m.Members, Member{Weight: rng.NormFloat64(), Intercept: rng.NormFloat64(), Terms: []Term{{Column: i % 20, Coefficient: rng.NormFloat64()}}})
 	}
-	dst := make([]float64, rows.N)
-	b.SetBytes(int64(8 * rows.N * 20))
-	for b.Loop() {
-		if _, err := m.Predict(dst, rows); err != nil {
-			b.Fatal(err)
-		}
-	}
+	benchmarkPredict(b, m, rows)
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -81,10 +81,7 @@ func BenchmarkClassSelectors(b *testing.B) {
 // readClasses reads a public set whose last column is the class, 0 or 1.
 func readClasses(b *testing.B, name string) (dataset.View, Facts) {
 	b.Helper()
-	path := "../../shared/data/classification/" + name + ".csv.gz"
-	if _, err := os.Stat(path); err != nil {
-		b.Skip("the public data is not here")
-	}
+	path := publicdata.Path(b, "classification", name+".csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)

@@ -3,13 +3,12 @@ package selection
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -18,10 +17,7 @@ import (
 // microarray set come out. The fifth score is .45 above the sixth, of a width
 // of 2.5: at 3000 a draw the chance of a miss is below 1e-100.
 func TestSISKhan(t *testing.T) {
-	path := filepath.Join("..", "..", "shared", "data", "highdim", "khan.csv.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("../shared/data is not here")
-	}
+	path := publicdata.Path(t, "highdim", "khan.csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

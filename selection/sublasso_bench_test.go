@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 )
 
 // BenchmarkSubLasso counts the votes of all buckets of SGEMM for five columns:
@@ -47,10 +47,7 @@ func BenchmarkSubLassoWide(b *testing.B) {
 // readSGEMM reads the table of scripts/bench-sublasso.py.
 func readSGEMM(b *testing.B) (*dataset.Table, Facts) {
 	b.Helper()
-	const path = "../../shared/data/regression/361104_SGEMM.csv.gz"
-	if _, err := os.Stat(path); err != nil {
-		b.Skip("the public data is not here")
-	}
+	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
 	names, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		b.Fatal(err)

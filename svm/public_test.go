@@ -1,14 +1,10 @@
 package svm
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -27,19 +24,7 @@ import (
 // public ones.
 func publicTable(t testing.TB, file, positive string) *dataset.Table {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "shared", "data", "classification", file))
-	if err != nil {
-		t.Skipf("the public data sets are not beside the project: %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(z).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := publicdata.Lines(t, "classification", file)
 	var schema dataset.Schema
 	var data []dataset.ColumnData
 	last := len(lines[0]) - 1

@@ -3,13 +3,12 @@ package tukey
 import (
 	"context"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -18,10 +17,7 @@ import (
 // publicTable reads columns of a public data set, the target last.
 func publicTable(t testing.TB, file string, names ...string) *dataset.Table {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "data", "regression", file)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the public data sets are not beside the project: %v", err)
-	}
+	path := publicdata.Path(t, "regression", file)
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)

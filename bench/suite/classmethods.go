@@ -37,16 +37,7 @@ func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, er
 
 // predicted returns the classes that a model predicts for a view.
 func predicted(m regression.Model, v dataset.View) ([]int32, error) {
-	all := v.Block(0, v.Len())
-	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
-	for j, c := range v.Schema().Columns {
-		if c.Kind == dataset.Numeric {
-			rows.Numeric[c.Name] = all.Float(j, make([]float64, v.Len()))
-		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, make([]int32, v.Len())), Categories: c.Categories}
-		}
-	}
-	classes, err := m.Predict(nil, rows)
+	classes, err := m.Predict(nil, pipeline.RowsOf(v))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/publicdata"
 )
 
 // classCSV writes a table with a public number, a public text column, two private
@@ -244,10 +245,7 @@ func TestReweigh(t *testing.T) {
 // The public table of the paper: sizes of its parts, and what the public columns
 // alone are worth.
 func TestPartlyOnPublicData(t *testing.T) {
-	path := "../../../shared/data/classification/adult.raw.csv.gz"
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the public tables are not beside the project")
-	}
+	path := publicdata.Path(t, "classification", "adult.raw.csv.gz")
 	x := &partly{set: partlySets()[0], path: path}
 	keys := []Key{{partlyCell(adultCodes, methodNamed(publicLogistic), 0), 1}, {partlyCell(adultCodes, methodNamed(partlyGram), 1), 1}}
 	got := map[string]float64{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/publicdata"
 )
 
 // separatedCSV writes a table of two classes that its first two columns tell apart,
@@ -185,10 +186,7 @@ func TestSeparationPlan(t *testing.T) {
 // On the table of the paper DFS is accurate with few columns, and so is the private
 // choice with a budget that hides next to nothing.
 func TestSeparationOnPublicData(t *testing.T) {
-	path := "../../../shared/data/classification/wdbc.csv.gz"
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the public tables are not beside the project")
-	}
+	path := publicdata.Path(t, "classification", "wdbc.csv.gz")
 	x := &separation{name: "wdbc", path: path}
 	keys := []Key{{separationCell("wdbc", openDFS, 0, 0), 1}, {separationCell("wdbc", wholeDR, 50, 0), 1}}
 	if err := x.run(t.Context(), keys, func(k Key, o Outcome) {

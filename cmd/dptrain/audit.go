@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -174,10 +173,7 @@ func newAudited(p *pipeline.Pipeline, v audit.Verdict) *audited {
 func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
 	var err error
 	if asJSON {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(v)
+		err = writeJSON(a.stdout, v)
 	} else {
 		err = v.text(a.stdout)
 	}

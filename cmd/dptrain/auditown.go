@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -125,9 +124,4 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 	return out
 }
 
-func (o *ownAudit) encode(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(o)
-}
+func (o *ownAudit) encode(w io.Writer) error { return writeJSON(w, o) }

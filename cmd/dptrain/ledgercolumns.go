@@ -25,13 +25,9 @@ func (a *app) absentColumns(ctx context.Context, j *job, p *pipeline.Pipeline) (
 	if p.Budget.Relation != budget.SubstitutePrivateColumns {
 		return nil, nil
 	}
-	book, err := a.openLedger(j.ledger).Read(ctx)
+	acc, err := a.accountOf(ctx, j, p)
 	if err != nil {
-		return nil, ledgerHint(ctx, err, j, p)
-	}
-	acc, err := book.Account(j.recipe.Ledger.Dataset)
-	if err != nil {
-		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
+		return nil, err
 	}
 	return a.absentFrom(acc, j, p)
 }

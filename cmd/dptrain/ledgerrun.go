@@ -229,12 +229,8 @@ func amountOf(c budget.Charge) amount {
 	return amount{cost, delta}
 }
 
-// entryOf fills in what the run would leave in its ledger, if it has one. It
-// writes nothing. refused is the error of a run that would be refused.
-func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan, b *bill) (refused, err error) {
-	if j.ledger == "" {
-		return nil, nil
-	}
+// accountOf reads the account of a run's data set in its ledger.
+func (a *app) accountOf(ctx context.Context, j *job, p *pipeline.Pipeline) (*ledger.Account, error) {
 	book, err := a.openLedger(j.ledger).Read(ctx)
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
@@ -242,6 +238,19 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	acc, err := book.Account(j.recipe.Ledger.Dataset)
 	if err != nil {
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
+	}
+	return acc, nil
+}
+
+// entryOf fills in what the run would leave in its ledger, if it has one. It
+// writes nothing. refused is the error of a run that would be refused.
+func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan, b *bill) (refused, err error) {
+	if j.ledger == "" {
+		return nil, nil
+	}
+	acc, err := a.accountOf(ctx, j, p)
+	if err != nil {
+		return nil, err
 	}
 	cost, err := acc.Price(plan.Priced)
 	if err == nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -71,10 +70,7 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 		}
 		out.Datasets = append(out.Datasets, x)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return writeJSON(a.stdout, out)
 }
 
 func (a *app) showText(book *ledger.Book, accounts []*ledger.Account) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +65,7 @@ func planCommand(a *app) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				err = bill.json(a.stdout)
+				err = writeJSON(a.stdout, bill)
 			} else {
 				err = bill.text(a.stdout)
 			}
@@ -150,13 +149,6 @@ func newBillStep(l budget.PricedLeaf, share float64) billStep {
 		s.Share = &share
 	}
 	return s
-}
-
-func (b *bill) json(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(b)
 }
 
 func (b *bill) text(w io.Writer) error {

@@ -145,10 +145,7 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 	}
 	e := newExplanation(p, plan, x)
 	if asJSON {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return writeJSON(a.stdout, e)
 	}
 	return e.text(a.stdout)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -82,7 +83,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 			return err
 		}
 	}
-	predictions, err := model.Predict(nil, rowsOf(table))
+	predictions, err := model.Predict(nil, pipeline.RowsOf(table.All()))
 	if err != nil {
 		return err
 	}
@@ -146,19 +147,6 @@ func schemaOf(m regression.Model) dataset.Schema {
 		s.Columns = append(s.Columns, c)
 	}
 	return s
-}
-
-// rowsOf hands the columns of a table to a model.
-func rowsOf(t *dataset.Table) regression.Rows {
-	rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
-	for j, c := range t.Schema().Columns {
-		if c.Kind == dataset.Numeric {
-			rows.Numeric[c.Name] = t.Float(j)
-		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: t.Codes(j), Categories: c.Categories}
-		}
-	}
-	return rows
 }
 
 // column is what predict adds to a table.

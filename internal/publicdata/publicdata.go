@@ -1,0 +1,58 @@
+// Package publicdata finds the public data sets that some tests and benchmarks run on.
+// They are no part of the repository: they stand beside it, in ../shared/data, and a
+// test that needs one is skipped where they do not. The package serves tests only.
+package publicdata
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path returns where a file or folder of the data sets stands, named by its place
+// below ../shared/data, such as "regression", "361078_houses.csv.gz". It skips the test
+// if there is none.
+func Path(t testing.TB, place ...string) string {
+	t.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		above := filepath.Dir(root)
+		if above == root {
+			t.Fatal("the tests do not run in the repository")
+		}
+		root = above
+	}
+	below := filepath.Join(place...)
+	path := filepath.Join(filepath.Dir(root), "shared", "data", below)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the public data set %s is not beside the repository, in ../shared/data", below)
+	}
+	return path
+}
+
+// Lines returns the cells of a compressed CSV file, the header first.
+func Lines(t testing.TB, place ...string) [][]string {
+	t.Helper()
+	f, err := os.Open(Path(t, place...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}

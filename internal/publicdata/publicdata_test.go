@@ -1,0 +1,77 @@
+package publicdata
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// repository makes a repository with a room and a data set beside it, and goes into the
+// room.
+func repository(t *testing.T) (top string) {
+	t.Helper()
+	top = t.TempDir()
+	room, data := filepath.Join(top, "main", "a", "room"), filepath.Join(top, "shared", "data", "regression")
+	for _, dir := range []string{room, data} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("a,b\n1,\"2,3\"\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{filepath.Join(top, "main", "go.mod"): nil, filepath.Join(data, "x.csv.gz"): packed.Bytes()} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(room)
+	return top
+}
+
+func TestLines(t *testing.T) {
+	top := repository(t)
+	got := Lines(t, "regression", "x.csv.gz")
+	if !slices.EqualFunc(got, [][]string{{"a", "b"}, {"1", "2,3"}}, slices.Equal) {
+		t.Errorf("%q", got)
+	}
+	if folder := Path(t, "regression"); !same(t, folder, filepath.Join(top, "shared", "data", "regression")) {
+		t.Errorf("the folder is %s", folder)
+	}
+}
+
+// same says whether two paths lead to one place.
+func same(t *testing.T, a, b string) bool {
+	t.Helper()
+	x, err := os.Stat(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.Stat(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.SameFile(x, y)
+}
+
+// A test without its data set is skipped and goes no further.
+func TestAbsent(t *testing.T) {
+	repository(t)
+	skipped := false
+	t.Run("absent", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Lines(t, "regression", "y.csv.gz")
+		t.Error("it goes on")
+	})
+	if !skipped {
+		t.Error("it is not skipped")
+	}
+}

@@ -1,0 +1,260 @@
+package regression
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// This file holds the checks that every kind of model must pass. The test of a
+// kind calls them with its own sample and its own tables.
+
+var writeGolden = flag.Bool("write-golden", false, "write the files testdata/model-1*.json anew; never after version 1 was published")
+
+// validated is a model that can say whether it contradicts itself: every kind.
+type validated interface {
+	Model
+	Validate() error
+}
+
+// blockwise is a model that predicts in blocks of rows on several goroutines.
+type blockwise interface {
+	validated
+	predict(dst []float64, rows Rows, workers int) ([]float64, error)
+}
+
+// fataler is a test, a benchmark, a fuzz target or a property.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// linearOf returns the linear model that m is or embeds.
+func linearOf(m Model) *Linear {
+	switch m := m.(type) {
+	case *Linear:
+		return m
+	case *ClippedLinear:
+		return &m.Linear
+	case *Additive:
+		return &m.Linear
+	case *Votes:
+		return &m.Linear
+	}
+	panic("a kind without a linear model")
+}
+
+// contradiction is a change that makes a model contradict itself. want is the
+// path that must be reported, or the path and, after ": ", the exact problem.
+type contradiction[M any] struct {
+	want  string
+	spoil func(M)
+}
+
+// embedded are the contradictions of a linear model, made in the one that M
+// embeds: the path is the same, and they are found before M's own.
+func embedded[M Model]() []contradiction[M] {
+	var list []contradiction[M]
+	for _, c := range contradictions {
+		list = append(list, contradiction[M]{c.want, func(m M) { c.spoil(linearOf(m)) }})
+	}
+	return list
+}
+
+// checkContradictions: the sample is valid; spoilt in any of the ways, it is
+// refused by Validate, EncodeModel and Predict, and nothing is written. rows are
+// rows for the sample; those that are not give an error of their own.
+func checkContradictions[M validated](t *testing.T, sample func() M, rows Rows, cases []contradiction[M]) {
+	t.Helper()
+	if err := sample().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sample().Predict(nil, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		m := sample()
+		c.spoil(m)
+		var written strings.Builder
+		_, predictErr := m.Predict(nil, rows)
+		for what, err := range map[string]error{"Validate": m.Validate(), "EncodeModel": EncodeModel(&written, m), "Predict": predictErr} {
+			path, _, exact := strings.Cut(c.want, ": ")
+			var problem *ModelError
+			if !errors.As(err, &problem) || problem.Path != path || exact && err.Error() != "model: "+c.want {
+				t.Errorf("%s: %s gives %v", c.want, what, err)
+			}
+		}
+		if written.Len() > 0 {
+			t.Errorf("%s: something was written", c.want)
+		}
+	}
+	for _, n := range []int{-1, math.MinInt} {
+		var problem *ModelError
+		if _, err := sample().Predict(nil, Rows{N: n}); !errors.As(err, &problem) {
+			t.Errorf("N = %d: %v", n, err)
+		}
+	}
+	if _, err := sample().Predict(nil, Rows{N: 1}); !errors.Is(err, ErrColumnAbsent) {
+		t.Errorf("no columns: %v", err)
+	}
+}
+
+// checkGolden: version 1 of the format is frozen. The file must be read for
+// ever, as m, and m be written as it, byte for byte, until there is a later
+// version.
+func checkGolden(t *testing.T, file string, m Model) {
+	t.Helper()
+	written := encode(t, m)
+	if *writeGolden {
+		if err := os.WriteFile(file, written, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := DecodeModel(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(m, read); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(golden), string(written)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// refusal is a part of a model file, what replaces it, and the message that
+// must then be the exact answer.
+type refusal struct{ old, new, want string }
+
+// checkDecodeRefuses: the file of m with the first place of a part replaced is
+// refused with exactly the message, and with [ErrModelFormat] where the message
+// says what this version reads, and only there.
+func checkDecodeRefuses(t *testing.T, m Model, cases []refusal) {
+	t.Helper()
+	golden := string(encode(t, m))
+	for _, c := range cases {
+		file := strings.Replace(golden, c.old, c.new, 1)
+		if file == golden {
+			t.Errorf("%q does not occur", c.old)
+			continue
+		}
+		_, err := DecodeModel(strings.NewReader(file))
+		var problem *DecodeError
+		if !errors.As(err, &problem) || err.Error() != c.want {
+			t.Errorf("%q gives\n%v, want\n%s", c.new, err, c.want)
+		}
+		if isFormat := strings.Contains(c.want, "this version reads"); errors.Is(err, ErrModelFormat) != isFormat {
+			t.Errorf("%q: ErrModelFormat is %v", c.new, !isFormat)
+		}
+	}
+}
+
+func encode(t interface{ Fatal(...any) }, m Model) []byte {
+	var buf bytes.Buffer
+	if err := EncodeModel(&buf, m); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// checkRoundTrip returns the model that the file of m is read as, which is
+// written as the same file.
+func checkRoundTrip(t fataler, m Model) Model {
+	written := encode(t, m)
+	got, err := DecodeModel(bytes.NewReader(written))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, written)
+	}
+	if !bytes.Equal(written, encode(t, got)) {
+		t.Fatalf("another file after a round trip:\n%s", written)
+	}
+	return got
+}
+
+// checkWithin: there are n predictions, all within the clamps of m.
+func checkWithin(t fataler, m Model, got []float64, n int) {
+	if len(got) != n {
+		t.Fatalf("%d predictions for %d rows", len(got), n)
+	}
+	linear := linearOf(m)
+	for i, v := range got {
+		if !(v >= linear.Lower && v <= linear.Upper) {
+			t.Fatalf("row %d predicts %v", i, v)
+		}
+	}
+}
+
+// checkConformance: whatever the cells, no error, predictions within the clamps,
+// the same bits for any order of rows, any number of workers and any reuse of
+// dst. draw returns a model with the columns of sample.
+func checkConformance(t *testing.T, draw func(*rapid.T) blockwise) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 9))
+		n := rapid.SampledFrom([]int{0, 1, 2, 100, predictBlock - 1, predictBlock + 1, 3*predictBlock + 17}).Draw(t, "n")
+		m := draw(t)
+		rows := strangeRows(rng, n)
+		serial, err := m.predict(nil, rows, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkWithin(t, m, serial, n)
+		parallel, err := m.predict(make([]float64, 3, 50), rows, 7)
+		if err != nil || !slices.Equal(serial, parallel) {
+			t.Fatal("parallel and serial differ", err)
+		}
+		order := rng.Perm(n)
+		shuffled, err := m.Predict(nil, rows.permuted(order))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, from := range order {
+			if math.Float64bits(shuffled[i]) != math.Float64bits(serial[from]) {
+				t.Fatalf("row %d changed with its place", from)
+			}
+		}
+	})
+}
+
+// benchmarkLinear returns a linear model of 20 numeric columns and 200,000 rows
+// for it.
+func benchmarkLinear() (Linear, Rows) {
+	m := Linear{Target: "y", Upper: 1e9, Lower: -1e9}
+	rows := Rows{N: 200000, Numeric: map[string][]float64{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for j := range 20 {
+		name := string(rune('a' + j))
+		column := make([]float64, rows.N)
+		for i := range column {
+			column[i] = rng.NormFloat64()
+		}
+		rows.Numeric[name] = column
+		m.Columns = append(m.Columns, Column{Name: name, Lower: -2, Upper: 2})
+		m.Terms = append(m.Terms, Term{Column: j, Coefficient: rng.NormFloat64()})
+	}
+	return m, rows
+}
+
+// benchmarkPredict predicts rows, which have 20 numeric columns, with m.
+func benchmarkPredict(b *testing.B, m Model, rows Rows) {
+	dst := make([]float64, rows.N)
+	b.SetBytes(int64(8 * rows.N * 20))
+	for b.Loop() {
+		if _, err := m.Predict(dst, rows); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
