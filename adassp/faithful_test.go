@@ -136,7 +136,7 @@ func TestFaithfulScales(t *testing.T) {
 	}
 }
 
-// TestRidge: the penalty of algorithms.md 4, step 2, at its three branches.
+// TestRidge: the penalty of the specification, step 2, at its three branches.
 func TestRidge(t *testing.T) {
 	at := func(smallest float64) released {
 		return released{smallest: smallest, matrix: packed{p: 3}, s1: 2, s2: 1}

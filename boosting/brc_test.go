@@ -120,7 +120,7 @@ func TestBRCLearns(t *testing.T) {
 	}
 }
 
-// TestBRCNoise reproduces the values of algorithms.md 8: for 25 rounds at
+// TestBRCNoise reproduces the values of the specification: for 25 rounds at
 // (1, 1e-6) the standard deviation of the noise, in units of the sensitivity, is
 // 35.4 with basic and 27.9 with tight composition of Laplace noise, and 21.1 of
 // Gaussian noise.

@@ -5,7 +5,7 @@
 //
 // [BoostedAdaSSP] is the linear one (Tang, Aydore, Kearns, Rho, Roth, Wang,
 // Wang, Wu, "Improved differentially private regression via gradient boosting",
-// 2023; algorithms.md 3). The matrix of second moments of the features is
+// 2023; docs/boosted-adassp.md). The matrix of second moments of the features is
 // released once. Then every round computes the residual of each record, clamps
 // it to [-C, C], releases the sum of features times residuals and moves the
 // coefficients by the ridge solution of that right-hand side.
@@ -30,7 +30,7 @@
 // # Boosting with random classifiers
 //
 // [BRC] is a classifier ("Classification with partially private features", 2023;
-// algorithms.md 8). A random classifier is drawn without the data and what is
+// docs/brc.md). A random classifier is drawn without the data and what is
 // released of it is one number, how well it agrees with the labels under private
 // weights; where some columns are public, a logistic regression of those, under
 // public weights of its own, stands beside it. Private weights are clipped and

@@ -111,7 +111,7 @@ func TestRanksSensitivity(t *testing.T) {
 }
 
 // TestRanksRangeIsAttained: at q = .05 the range of the scores' change is 1.9
-// of a record once q(n+1) >= 1, from n = 19 on (algorithms.md 11 (3)).
+// of a record once q(n+1) >= 1, from n = 19 on (the specification).
 func TestRanksRangeIsAttained(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	at := func(n int, extra ...float64) Bounded[Vector] {

@@ -14,7 +14,7 @@ type ClassWeights struct {
 	Counts, Sums, Squares, Products float64
 }
 
-// DefaultClassWeights are the weights of algorithms.md 7 (1): a = .5, b = 1,
+// DefaultClassWeights are those of docs/dpfsdr.md: a = .5, b = 1,
 // c = .7, g = 1. One record moves the statistics by at most 1.655295, the root
 // of 2.74, under add-remove and the root of 5.48 under substitution.
 func DefaultClassWeights() ClassWeights { return ClassWeights{.5, 1, .7, 1} }
@@ -131,7 +131,7 @@ func (c *ClassStats) Merge(o *ClassStats) {
 // weight: |x| <= B, sum x_i^4 <= max x_i^2 |x|^2 <= min(B^2, 1) B^2 = Q^2 since
 // |x_i| <= 1, |x x^T|_F = |x|^2 <= B^2. So D^2 = a^2 + b^2 + c^2 + g^2, attained
 // by a row of length B along one axis (B <= 1), or of entries +-1 (B^2 = p).
-// (algorithms.md 7 (1) divides q_c by B^2, which is less precise for B > 1.)
+// (Dividing q_c by B^2 is valid as well, and less precise for B > 1.)
 //
 // Substitution of (x, k) by (x', k'), u = x/B, u' = x'/B, s = u.u':
 //

@@ -104,7 +104,7 @@ func TestClassStatsAnyRows(t *testing.T) {
 	}
 }
 
-// TestClassStatsSensitivityValues: algorithms.md 7, test values.
+// TestClassStatsSensitivityValues: the specification, test values.
 func TestClassStatsSensitivityValues(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{
 		budget.AddRemove: math.Sqrt(2.74), budget.Substitute: math.Sqrt(5.48), budget.SubstitutePrivateColumns: math.Sqrt(5.48),
@@ -116,7 +116,7 @@ func TestClassStatsSensitivityValues(t *testing.T) {
 	if got := session(t, budget.AddRemove, 1).NewClassStats(7, 3, 1.4, ClassWeights{}).Bound().Sensitivity(); math.Abs(got-1.655295) > 1e-6 {
 		t.Errorf("D is %v, want 1.655295", got)
 	}
-	// The bound of algorithms.md 7 (1) under substitution is valid; this one is
+	// The bound of the specification under substitution is valid; this one is
 	// never above it.
 	rapid.Check(t, func(t *rapid.T) {
 		weight := rapid.Float64Range(.01, 5)

@@ -12,7 +12,7 @@ import (
 // record's identity under a key of this run and this path. The key is fresh
 // and secret in every run, so the coins of different records are independent
 // uniform draws whatever the identities are, and a record that is inserted or
-// removed does not change the coin of any other (algorithms.md 13, COINS).
+// removed does not change the coin of any other.
 // Coins never come from a noise stream. A Coins value may be used by several
 // goroutines at once.
 type Coins struct{ block cipher.Block }

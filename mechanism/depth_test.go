@@ -40,7 +40,7 @@ func close6(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestDepthExample reproduces the first example of algorithms.md 2.
+// TestDepthExample reproduces the first example of the specification.
 func TestDepthExample(t *testing.T) {
 	var x, y []float64
 	for i := 1.; i <= 12; i++ {
@@ -100,7 +100,7 @@ func drawLaw(n *nest, law depthLaw, total *big.Int) []float64 {
 	return out
 }
 
-// TestDepthGaussianGrid reproduces the second example of algorithms.md 2.
+// TestDepthGaussianGrid reproduces the second example of the specification.
 func TestDepthGaussianGrid(t *testing.T) {
 	const m, delta = 500, 1e-5
 	x := make([]float64, m)

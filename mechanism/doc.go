@@ -36,7 +36,7 @@
 //   - Gaussian: the exact normal law rounded to the grid. For an integer x,
 //     x + round(N(0, sigma^2)) = round(x + N(0, sigma^2)), so the release is a
 //     function of the continuous Gaussian mechanism and the closed-form curve
-//     of algorithms.md 0.3 holds without a discretisation term, in any
+//     of Dong, Roth and Su (2022) holds without a discretisation term, in any
 //     dimension. The normal is sampled exactly with Karney's method (C. F. F.
 //     Karney, "Sampling exactly from the normal distribution", ACM TOMS 42(1),
 //     2016): only integers are compared.

@@ -20,7 +20,7 @@ func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64)
 	return k
 }
 
-// TestKendallValues reproduces the values of algorithms.md 1.
+// TestKendallValues reproduces the values of the specification.
 func TestKendallValues(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for _, c := range []struct {

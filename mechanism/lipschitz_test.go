@@ -162,7 +162,7 @@ func sampleSets(t *testing.T, n int, law setLaw, draw func() []int) {
 	chiSquare(t, got, want)
 }
 
-// TestLipschitzValues reproduces the values of algorithms.md 6: scores
+// TestLipschitzValues reproduces the values of the specification: scores
 // normalised by Delta_f = 1, so a width of 2.
 func TestLipschitzValues(t *testing.T) {
 	x := []int64{3, 2, 1, 0}

@@ -155,7 +155,7 @@ func minimizedAll(t *testing.T, m *Minimizer, block [][]int16, codes []int32) Bo
 }
 
 // TestMinimizerScale: R = sqrt(1.25), Lambda = 20 and mu = .15 make a noise of
-// standard deviation .372678 (algorithms.md 7, with an exact minimiser), twice
+// standard deviation .372678 (the specification, with an exact minimiser), twice
 // that under substitution; and the widening is what is documented.
 func TestMinimizerScale(t *testing.T) {
 	for rel, factor := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2, budget.SubstitutePrivateColumns: 2} {

@@ -99,7 +99,7 @@ func TestProductsRange(t *testing.T) {
 // TestProductsCentredFails: the published score, |sum (x-mean)(y-mean)| after
 // both have been scaled by their largest magnitude, is not 1-sensitive: the
 // record (1e6, 0, 1) moves the score of one column from 100 to about 1 and leaves
-// that of the other (algorithms.md 6, CLAIM 1). On clamped values it moves
+// that of the other (the specification, CLAIM 1). On clamped values it moves
 // neither by more than 1.
 func TestProductsCentredFails(t *testing.T) {
 	const n = 100

@@ -8,7 +8,7 @@ import (
 
 // Ranks counts the values below each point of a public grid and turns the
 // counts into the scores of the private quantile (Smith 2011, by the
-// exponential mechanism over the grid; algorithms.md 11 (3)).
+// exponential mechanism over the grid).
 type Ranks struct {
 	grid     []float64
 	num, den int64

@@ -12,7 +12,7 @@ import (
 // x carries an L2 sensitivity. The result is in the statistic's own measure
 // (grid units times the unit), one entry an entry of x. It spends draw 0 of
 // the leaf name, which must be priced as Gaussian; GaussianDraw spends another.
-// (algorithms.md 0.3; Dong, Roth and Su, "Gaussian differential privacy", 2022)
+// (Dong, Roth and Su, "Gaussian differential privacy", 2022)
 func Gaussian(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {
 	return GaussianDraw(s, name, 0, x)
 }
@@ -39,7 +39,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // SymmetricGaussian releases a symmetric matrix with isometric noise: std
 // sigma on the diagonal and sigma/sqrt2 off it, so that in the coordinates
 // svec(A) = (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean
-// one, the noise is N(0, sigma^2 I) (algorithms.md 3, ISOMETRIC NOISE). x
+// one, the noise is N(0, sigma^2 I) (docs/joint-gram.md). x
 // carries its Frobenius sensitivity. The result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
@@ -89,7 +89,7 @@ func (s *Session) takeGaussian(name string, draw int, sens float64, n int) (tick
 // b = ceil(sensitivity/epsilon) in grid units. x carries an absolute
 // sensitivity. The result is in the statistic's own measure. It spends draw
 // number draw of a leaf priced as Laplace. (Dwork, McSherry, Nissim and Smith
-// 2006; algorithms.md 0.3)
+// 2006)
 func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float64], error) {
 	x, err := perUnit(s, name, x, Absolute)
 	if err != nil {
@@ -114,7 +114,7 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 // candidate j with probability proportional to exp(epsilon u_j / width), where
 // width = b - a bounds the range [a, b] of the change of any score when a
 // record is added. The step is epsilon-bounded-range (range lemma,
-// algorithms.md 0.2; McSherry and Talwar 2007). It spends draw number draw of
+// docs/kendall.md; McSherry and Talwar 2007). It spends draw number draw of
 // a leaf priced as Exponential.
 func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
 	scores, err := perUnit(s, name, scores, Width)

@@ -155,7 +155,7 @@ func TestBernoulliExp(t *testing.T) {
 }
 
 // TestChooseLaw reproduces the output law of the private quantile in
-// algorithms.md 11 (3).
+// the specification.
 func TestChooseLaw(t *testing.T) {
 	s := testStream(50)
 	r := &Ranks{grid: []float64{0, .25, .5, .75, 1}, num: 1, den: 20, counts: make([]int64, 6)}

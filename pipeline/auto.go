@@ -17,7 +17,7 @@ import (
 // between the two branches of the plan: a regression whether to choose
 // features, a classification of two classes whether to learn curves. Each
 // branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
-// basic composition covers it (algorithms.md 10, ADAPTIVE BRANCHES).
+// basic composition covers it (docs/auto.md).
 const (
 	allBranch      = "all"      // every feature
 	kendallBranch  = "kendall"  // selection.DefaultK features

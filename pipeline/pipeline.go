@@ -48,7 +48,7 @@ var (
 const DefaultSelectionShare = .1
 
 // ClassedSelectionShare is that of selectors that release statistics of whole
-// classes, of which they make more than a choice (algorithms.md 7, BUDGET).
+// classes, of which they make more than a choice (docs/dpfsdr.md).
 const ClassedSelectionShare = .5
 
 // narrowest is the smallest half width of a declared range.

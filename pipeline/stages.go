@@ -156,8 +156,8 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1})
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (algorithms.md 10,
-// compute_private_n). Under substitution the number of records is public.
+// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/auto.md). Under
+// substitution the number of records is public.
 func releaseCount(s *mechanism.Session, records int) (int, error) {
 	if s.Relation() != budget.AddRemove {
 		return records, nil

@@ -122,7 +122,7 @@ func encodeCategory(dst [][]int16, codes []int32) {
 
 // NormLimit returns B^2, the public limit on the squared norm of an encoded
 // row with a constant entry kappa: [NumericNorm] for every numeric column, 1
-// for every category block, and kappa^2 (algorithms.md 11 (5)).
+// for every category block, and kappa^2 (docs/joint-gram.md).
 func (e *Encoder) NormLimit(kappa float64) float64 {
 	total := kappa * kappa
 	for _, c := range e.columns {

@@ -153,7 +153,7 @@ func TestExponentBins(t *testing.T) {
 	}
 }
 
-// TestThreshold reproduces algorithms.md 11 (2): at c=10 columns and mu=.3 the
+// TestThreshold reproduces the specification: at c=10 columns and mu=.3 the
 // noise is 10.5409 and the threshold 52.6135.
 func TestThreshold(t *testing.T) {
 	sigma := math.Sqrt(10) / .3

@@ -155,7 +155,7 @@ func TestKendallPlan(t *testing.T) {
 	}
 }
 
-// TestKendallPerRound reproduces the per-round epsilons of algorithms.md 1 at
+// TestKendallPerRound reproduces the per-round epsilons of the specification at
 // (.5, 1e-6): .0741 for ten rounds, .117 for five.
 func TestKendallPerRound(t *testing.T) {
 	for k, want := range map[int]float64{10: .0741, 5: .117} {

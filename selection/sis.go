@@ -61,7 +61,7 @@ const WideColumns = 1000
 // SIS picks the K candidates with the largest marginal dependence on the
 // target, in one private top-k choice (DP-SIS of "Feature Selection from
 // Differentially Private Correlations", arXiv 2408.10862, with the sound scores
-// of algorithms.md 6: centring and scaling by what is in the data, as published,
+// of docs/sis.md: centring and scaling by what is in the data, as published,
 // has no bounded sensitivity). Unlike [Kendall] it does not mind that two
 // columns say the same; in return it asks for each column once, however large K
 // is. Every step is an exponential mechanism, or pure, so a budget of delta 0

@@ -13,7 +13,7 @@
 // ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
 // about the minimiser and says nothing about a point on the way to it, so the
 // solver ends with a proof of how small the gradient is and has no limit of
-// iterations (package internal/hinge). It is the method of algorithms.md 7, step 5,
+// iterations (package internal/hinge). It is the method of docs/svm.md,
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011).
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// TestLeastValues: the numbers of algorithms.md 2, within 4. Two of them (439 and
+// TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
 // 147) pass while the next number does not, so they are 2 too low by the
 // definition, which [check.least] keeps.
 func TestLeastValues(t *testing.T) {

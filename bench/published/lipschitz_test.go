@@ -44,7 +44,7 @@ func corrected(m TopK, scores []float64) Law {
 }
 
 // TestCorrected reproduces the output laws of the corrected mechanism
-// (algorithms.md 6), so that what the witnesses are compared with is right.
+// (the specification), so that what the witnesses are compared with is right.
 func TestCorrected(t *testing.T) {
 	m := TopK{K: 2, Epsilon: 1, Gamma: .5, Gumbel: true}
 	for _, want := range [][]float64{

@@ -29,7 +29,7 @@ func heaps(counts map[float64]int) [][]float64 {
 // within epsilon.
 func hockey(a, b, epsilon float64) float64 { return math.Exp(a) - math.Exp(epsilon+b) }
 
-// soundCheck is this project's check (algorithms.md 2, step 6) at weight e: the
+// soundCheck is this project's check (the specification, step 6) at weight e: the
 // number of k = 0, 1, ... with V_(t-k-2) exp(e (t+k+2)) / w(depth >= t+k+1) <=
 // delta. One model moves it by at most 1.
 func soundCheck(s *Depths, e, delta float64) float64 {
@@ -312,7 +312,7 @@ func TestTukeyDensity(t *testing.T) {
 }
 
 // TestTukeyVolumes reproduces volumes and the weight of depth >= t of
-// algorithms.md 2.
+// the specification.
 func TestTukeyVolumes(t *testing.T) {
 	var models [][]float64
 	for i := 1; i <= 12; i++ {
