@@ -114,6 +114,17 @@ type placeError struct{ place, what string }
 
 func (e *placeError) Error() string { return e.place + ": " + e.what }
 
+// pathError is an error about a file that the message begins with, whatever its
+// name: plain leaves it alone.
+type pathError struct {
+	path string
+	error
+}
+
+func (e *pathError) Error() string { return e.path + ": " + e.error.Error() }
+
+func (e *pathError) Unwrap() error { return e.error }
+
 // usagef makes a usage error.
 func usagef(format string, args ...any) error {
 	return &sorted{fmt.Errorf(format, args...), errUsage}
@@ -131,6 +142,8 @@ func message(err error) string {
 		return "dptrain: interrupted"
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
 		return err.Error()
+	case is[*pathError](err):
+		return "dptrain: " + err.Error()
 	}
 	return "dptrain: " + plain(err.Error())
 }

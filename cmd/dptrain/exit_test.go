@@ -107,3 +107,18 @@ func TestPanicSaysNothing(t *testing.T) {
 }
 
 func panicElsewhere() { panic("cell 4711") }
+
+// TestFilesNamedLikePackages: messages leave out the names of packages, and never the
+// name of a file that is called so.
+func TestFilesNamedLikePackages(t *testing.T) {
+	chdir(t)
+	for _, name := range []string{"report", "ledger", "bench", "audit"} {
+		got := dptrain(t, "predict", name, "new.csv")
+		if want := "dptrain: " + name + ": the model cannot be read: "; got.code != exitData || !strings.HasPrefix(got.stderr, want) {
+			t.Errorf("%+v, want %s", got, want)
+		}
+	}
+	if got := message(fmt.Errorf("budget: %w", pipeline.ErrUnbounded)); strings.Contains(got, "budget: ") || strings.Contains(got, "pipeline: ") {
+		t.Error(got)
+	}
+}

@@ -114,7 +114,7 @@ func readModel(path, order string) (regression.Model, error) {
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
 			return nil, &sorted{&placeError{path, "this run has no model: " + r.Model.Method + " abstained"}, errModel}
 		}
-		return nil, &sorted{fmt.Errorf("%s: the model cannot be read: %w", path, err), errModel}
+		return nil, &sorted{&pathError{path, fmt.Errorf("the model cannot be read: %w", err)}, errModel}
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -130,7 +130,7 @@ func readModel(path, order string) (regression.Model, error) {
 		return nil, &sorted{&placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what}, errModel}
 	}
 	if err != nil {
-		return nil, &sorted{fmt.Errorf("%s: %w", path, err), errModel}
+		return nil, &sorted{&pathError{path, err}, errModel}
 	}
 	return model, nil
 }

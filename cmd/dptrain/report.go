@@ -161,5 +161,5 @@ func unreadable(path, what string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &sorted{fmt.Errorf("%s: the %s cannot be read: %w", path, what, err), errModel}
+	return &sorted{&pathError{path, fmt.Errorf("the %s cannot be read: %w", what, err)}, errModel}
 }

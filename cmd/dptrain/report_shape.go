@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,7 +26,7 @@ func (a *app) printShape(path, column string) error {
 	}
 	parts := partsOf(m)
 	if len(parts) == 0 {
-		return usagef("%s: this model is no sum of columns, so no column has a shape: what it predicts is a vote", path)
+		return &sorted{&pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote")}, errUsage}
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {
