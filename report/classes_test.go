@@ -21,7 +21,7 @@ var writeFrozen = flag.Bool("write-report-2", false, "write testdata/report-2.js
 // frozenClasses is the report of testdata/report-2.json.
 func frozenClasses() *Report {
 	r := frozen()
-	r.Format, r.Task, r.Target = FormatClasses, "classification", "income"
+	r.Format, r.Task, r.Target = format2, "classification", "income"
 	r.Model.Kind = "classifier"
 	r.Metrics = Metrics{
 		Accuracy:         &Share{.8, .75, .85, .95, true, "holdout"},
@@ -91,7 +91,7 @@ func TestReportOfClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(r, got); diff != "" || got.Format != FormatClasses || (got.Metrics.Confusion == nil) != (res.Confusion == nil) || got.Metrics.R2 != nil {
+		if diff := cmp.Diff(r, got); diff != "" || got.Format != Format || (got.Metrics.Confusion == nil) != (res.Confusion == nil) || got.Metrics.R2 != nil {
 			t.Errorf("%+v\n%s", got.Metrics, diff)
 		}
 		res.Confusion = nil

@@ -41,8 +41,8 @@ func Decode(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(data, &head); err != nil || head.Format == nil {
 		return nil, fmt.Errorf("%w: it is not a JSON object with the key format", ErrFormat)
 	}
-	if *head.Format != Format && *head.Format != FormatClasses {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, *head.Format, Format, FormatClasses)
+	if !slices.Contains([]string{format1, format2, Format}, *head.Format) {
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q, %q and %q", ErrFormat, *head.Format, format1, format2, Format)
 	}
 	if bad := repeatedKey(json.NewDecoder(bytes.NewReader(data))); bad != nil {
 		return nil, bad
@@ -51,14 +51,14 @@ func Decode(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrContent, err)
 	}
-	if err := shape(tree, reflect.TypeFor[Report](), "", *head.Format); err != nil {
+	if err := shape(tree, reflect.TypeFor[Report](), "", version(*head.Format)); err != nil {
 		return nil, err
 	}
 	out := new(Report)
 	if err := json.Unmarshal(data, out); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrContent, err)
 	}
-	if classes := out.Task == regression.TaskClassification; classes != (out.Format == FormatClasses) {
+	if classes := out.Task == regression.TaskClassification; classes && out.Format == format1 || !classes && out.Format == format2 {
 		return nil, fmt.Errorf("%w: task and format do not fit", ErrContent)
 	}
 	return out, nil
@@ -66,7 +66,7 @@ func Decode(r io.Reader) (*Report, error) {
 
 // shape compares a JSON value with the type it is for: the same keys, no null
 // but for pointers. Types of scalars are left to json.Unmarshal.
-func shape(v any, t reflect.Type, path, format string) error {
+func shape(v any, t reflect.Type, path, version string) error {
 	damaged := func(what string) error { return fmt.Errorf("%w: %s %s", ErrContent, where(path), what) }
 	if t.Kind() == reflect.Pointer {
 		if v == nil {
@@ -83,13 +83,13 @@ func shape(v any, t reflect.Type, path, format string) error {
 			return damaged("must be a list")
 		}
 		for i, item := range items {
-			if err := shape(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), format); err != nil {
+			if err := shape(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), version); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Struct:
-		return shapeObject(v, t, path, format)
+		return shapeObject(v, t, path, version)
 	}
 	if v == nil {
 		return damaged("must not be null")
@@ -97,26 +97,26 @@ func shape(v any, t reflect.Type, path, format string) error {
 	return nil
 }
 
-func shapeObject(v any, t reflect.Type, path, format string) error {
+func shapeObject(v any, t reflect.Type, path, version string) error {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return fmt.Errorf("%w: %s must be an object", ErrContent, where(path))
 	}
 	known := map[string]bool{}
 	for i := range t.NumField() {
-		if foreign(t.Field(i), format) {
+		key, use := keyOf(t.Field(i), version)
+		if use == unknown {
 			continue
 		}
-		key, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		known[key] = true
 		member, ok := object[key]
 		switch {
-		case !ok && option == "omitempty":
+		case !ok && use == optional:
 			continue
 		case !ok:
 			return fmt.Errorf("%w: %s has no key %q", ErrContent, where(path), key)
 		}
-		if err := shape(member, t.Field(i).Type, strings.TrimPrefix(path+"."+key, "."), format); err != nil {
+		if err := shape(member, t.Field(i).Type, strings.TrimPrefix(path+"."+key, "."), version); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,7 @@
 //
 // # The account
 //
-// A [Report] answers, in a format that is frozen as "dptrain.report/1", for
-// classification "dptrain.report/2": which
+// A [Report] answers, in the format "dptrain.report/3" (versions 1 and 2 are still read): which
 // (epsilon, delta) was promised under which relation, what it amounts to as a
 // Gaussian (mu) and at other epsilons (the profile), every release that was
 // paid for with its law, sensitivity and noise scale, the private metrics, what

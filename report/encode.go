@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
-	"strings"
 )
 
 // Encode writes r as report.json. Equal reports give equal bytes. It fails for a
@@ -13,10 +12,10 @@ import (
 func Encode(w io.Writer, r *Report) error { return encode(w, r, r.Format) }
 
 // encode writes a struct as JSON for people and for line-wise comparison: one
-// member a line, and lists of objects with one object a line. Members that belong
-// to another format are left out.
+// member a line, and lists of objects with one object a line. Members that the
+// version of the format does not know are left out.
 func encode(w io.Writer, v any, format string) error {
-	e := encoder{format: format}
+	e := encoder{version: version(format)}
 	e.object(reflect.ValueOf(v).Elem(), "")
 	e.buf.WriteByte('\n')
 	if e.err != nil {
@@ -28,41 +27,28 @@ func encode(w io.Writer, v any, format string) error {
 
 // encoder keeps the first error.
 type encoder struct {
-	format string
-	buf    bytes.Buffer
-	err    error
-}
-
-// foreign reports whether a field belongs to another format than this one.
-func foreign(f reflect.StructField, format string) bool {
-	of := f.Tag.Get("format")
-	return of != "" && of != format
+	version string
+	buf     bytes.Buffer
+	err     error
 }
 
 // object writes one member a line.
 func (e *encoder) object(v reflect.Value, indent string) {
-	e.buf.WriteByte('{')
-	members := 0
-	for i := range v.NumField() {
-		key, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if option == "omitempty" && v.Field(i).IsZero() || foreign(v.Type().Field(i), e.format) {
-			continue
-		}
-		if members > 0 {
-			e.buf.WriteByte(',')
-		}
-		members++
+	last := ""
+	e.members(v, func(key string, member reflect.Value) {
 		e.buf.WriteString("\n" + indent + "  \"" + key + "\": ")
-		e.member(v.Field(i), indent+"  ")
-	}
-	e.buf.WriteString("\n" + indent + "}")
+		e.member(member, indent+"  ")
+		last = "\n" + indent
+	})
+	e.buf.Truncate(e.buf.Len() - 1) // the brace comes on a line of its own
+	e.buf.WriteString(last + "}")
 }
 
 func (e *encoder) member(v reflect.Value, indent string) {
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem().Kind() == reflect.Struct:
 		e.member(v.Elem(), indent)
-	case v.Kind() == reflect.Struct && !flat(v.Type()):
+	case v.Kind() == reflect.Struct && !e.flat(v.Type()):
 		e.object(v, indent)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct && v.Len() > 0:
 		e.buf.WriteByte('[')
@@ -79,9 +65,12 @@ func (e *encoder) member(v reflect.Value, indent string) {
 	}
 }
 
-// flat tells structs of scalars, which fit on one line.
-func flat(t reflect.Type) bool {
+// flat reports whether all members of a struct are scalars, so that it fits on one line.
+func (e *encoder) flat(t reflect.Type) bool {
 	for i := range t.NumField() {
+		if _, use := keyOf(t.Field(i), e.version); use == unknown {
+			continue
+		}
 		switch t.Field(i).Type.Kind() {
 		case reflect.Struct, reflect.Slice, reflect.Map, reflect.Pointer:
 			return false
@@ -92,6 +81,27 @@ func flat(t reflect.Type) bool {
 
 // line writes a value on one line. The keys of maps are sorted.
 func (e *encoder) line(v reflect.Value) {
+	switch {
+	case v.Kind() == reflect.Struct:
+		e.members(v, func(key string, member reflect.Value) {
+			e.buf.WriteString(`"` + key + `":`)
+			e.line(member)
+		})
+		return
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		e.line(v.Elem())
+		return
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct && !v.IsNil():
+		e.buf.WriteByte('[')
+		for i := range v.Len() {
+			if i > 0 {
+				e.buf.WriteByte(',')
+			}
+			e.line(v.Index(i))
+		}
+		e.buf.WriteByte(']')
+		return
+	}
 	enc := json.NewEncoder(&e.buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v.Interface()); err != nil {
@@ -101,4 +111,20 @@ func (e *encoder) line(v reflect.Value) {
 		return
 	}
 	e.buf.Truncate(e.buf.Len() - 1) // the newline Encode adds
+}
+
+// members writes the members of a struct that its version has, with commas between them.
+func (e *encoder) members(v reflect.Value, write func(key string, member reflect.Value)) {
+	e.buf.WriteByte('{')
+	separator := ""
+	for i := range v.NumField() {
+		key, use := keyOf(v.Type().Field(i), e.version)
+		if use == unknown || use == optional && v.Field(i).IsZero() {
+			continue
+		}
+		e.buf.WriteString(separator)
+		separator = ","
+		write(key, v.Field(i))
+	}
+	e.buf.WriteByte('}')
 }

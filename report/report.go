@@ -12,15 +12,21 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The values of the key "format" in the reports written here. Version 2 is for
-// classification: it has other metrics and is otherwise version 1.
+// Format is the value of the key "format" in the reports written here. Reports of
+// versions 1 (regression) and 2 (classification) are still read, and a [Report] that
+// names one of them is written in it.
+const Format = "dptrain.report/3"
+
+// The earlier versions, one per task.
 const (
-	Format        = "dptrain.report/1"
-	FormatClasses = "dptrain.report/2"
+	format1 = "dptrain.report/1"
+	format2 = "dptrain.report/2"
 )
 
 // A Report is the public account of one run. Its fields are the keys of
-// report.json, in the order of the file.
+// report.json, in the order of the file. The tag format says in which versions a key is
+// known (all, if there is none); a question mark after the version says that the key is
+// absent there if its value is zero.
 type Report struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
@@ -187,13 +193,25 @@ type Score struct {
 	Part    string  `json:"part"`    // "score"
 }
 
-// Metrics are the private measures of quality; nil (null) where none was taken.
-// Each belongs to the format of its tag.
+// Metrics are the private measures of quality; nil where none was taken: absent from the
+// file, or null in the version before 3 that has the key.
 type Metrics struct {
-	R2               *R2        `json:"r2" format:"dptrain.report/1"`
-	Accuracy         *Share     `json:"accuracy" format:"dptrain.report/2"`
-	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"dptrain.report/2"`
-	Confusion        *Confusion `json:"confusion" format:"dptrain.report/2"`
+	R2               *R2        `json:"r2" format:"1,3?"`
+	Accuracy         *Share     `json:"accuracy" format:"2,3?"`
+	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3?"`
+	Confusion        *Confusion `json:"confusion" format:"2,3?"`
+	// Records is the noisy number of records that the metrics are about, and
+	// MissingTargets of those among them whose target could not be read.
+	Records        *Count `json:"records" format:"3?"`
+	MissingTargets *Count `json:"missing_targets" format:"3?"`
+}
+
+// A Count is a noisy number of records of Part.
+type Count struct {
+	Value   float64 `json:"value"`   // may be negative
+	Scale   float64 `json:"scale"`   // standard deviation of the noise
+	Private bool    `json:"private"` // released by a mechanism
+	Part    string  `json:"part"`    // "holdout"
 }
 
 // A Share is a number from 0 to 1 about the records of Part. The interval
@@ -257,9 +275,6 @@ func New(res *pipeline.Result) *Report {
 	}
 	if x := res.Sizes; x != nil {
 		r.Sizes = &Sizes{x.Sizes, x.Runs, x.Eta, x.Gamma, x.Chosen, x.Right}
-	}
-	if res.Task == regression.TaskClassification {
-		r.Format = FormatClasses
 	}
 	if c := res.Confusion; c != nil {
 		r.Metrics.Accuracy, r.Metrics.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/regression"
 )
 
 const (
@@ -31,7 +33,7 @@ func Text(w io.Writer, r *Report) error {
 	row("Features", names(r.Features.Selected))
 	switch {
 	case !trained:
-	case r.Format == FormatClasses:
+	case r.Task == regression.TaskClassification:
 		row("Accuracy", accuracy(r.Metrics))
 	default:
 		row("R²", metric(r.Metrics.R2))

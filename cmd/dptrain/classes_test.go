@@ -41,7 +41,7 @@ func TestFitClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.FormatClasses || a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
+	if a := r.Metrics.Accuracy; r.Task != "classification" || r.Format != report.Format || a == nil || a.Value < .8 || r.Model.Kind != "classifier" {
 		t.Errorf("%+v, accuracy %+v", r, a)
 	}
 	if recipe := read(t, filepath.Join("out", "release", "recipe.yaml")); !strings.Contains(recipe, "classes: [under 50 K, over 50 K]") {

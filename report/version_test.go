@@ -1,0 +1,80 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// writeThree writes the golden files of version 3.
+var writeThree = flag.Bool("write-report-3", false, "write testdata/report-3*.json anew; never after version 3 was published")
+
+// three is a report in version 3 with every key of its task.
+func three(r *Report) *Report {
+	r.Format = Format
+	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
+	r.Metrics.MissingTargets = &Count{-3, 12.25, true, "holdout"}
+	return r
+}
+
+func TestFormatThree(t *testing.T) {
+	for path, want := range map[string]*Report{
+		"testdata/report-3.json":         three(frozen()),
+		"testdata/report-3-classes.json": three(frozenClasses()),
+	} {
+		var b bytes.Buffer
+		if err := Encode(&b, want); err != nil {
+			t.Fatal(err)
+		}
+		if *writeThree {
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(file), b.String()); diff != "" {
+			t.Errorf("%s: encoded differs (-want +got):\n%s", path, diff)
+		}
+		got, err := Decode(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: decoded differs (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// TestKeysOfVersions: a key is refused in the versions that do not know it, may be absent
+// where it is optional, and must be there elsewhere.
+func TestKeysOfVersions(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, old, new string
+		says                 string // empty: it is read
+	}{
+		{"a key of 3 in 1", "report-1.json", `"metrics": {`, `"metrics": {"records":{"value":1,"scale":1,"private":true,"part":"holdout"},`, "metrics has an unknown key"},
+		{"a key of 3 in 2", "report-2.json", `"metrics": {`, `"metrics": {"records":null,`, "metrics has an unknown key"},
+		{"version 1 without r2", "report-1.json", `"r2":`, `"r3":`, `metrics has no key "r2"`},
+		{"version 3 without r2", "report-3-classes.json", `"target":`, `"target":`, ""},
+		{"both tasks in 3", "report-3.json", `"metrics": {`, `"metrics": {"accuracy":null,`, ""},
+		{"an unknown key in 3", "report-3.json", `"metrics": {`, `"metrics": {"r3":null,`, "metrics has an unknown key"},
+		{"an absent key in 3", "report-3.json", `"scale":12.25,"private":true`, `"private":true`, `metrics.records has no key "scale"`},
+	} {
+		file, err := os.ReadFile("testdata/" + tt.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Decode(strings.NewReader(strings.Replace(string(file), tt.old, tt.new, 1)))
+		if tt.says == "" && err != nil || tt.says != "" && (!errors.Is(err, ErrContent) || !strings.Contains(err.Error(), tt.says)) {
+			t.Errorf("%s: %v, want one that says %q", tt.name, err, tt.says)
+		}
+	}
+}
