@@ -143,9 +143,11 @@ func TestAdditiveContradictions(t *testing.T) {
 	}, embedded[*Additive]()...))
 }
 
-// The layout is frozen with the rest of version 1.
-func TestAdditiveGoldenVersion1(t *testing.T) {
-	checkGolden(t, "testdata/model-1-additive.json", additiveSample())
+func TestAdditiveGolden(t *testing.T) {
+	checkReads(t, "testdata/model-1-additive.json", additiveSample())
+	m := second(additiveSample())
+	m.Score.Coefficients = append(m.Score.Coefficients, -2, 0)
+	checkGolden(t, "testdata/model-2-additive.json", m)
 }
 
 func TestAdditiveDecodeRefuses(t *testing.T) {

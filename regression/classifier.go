@@ -24,6 +24,8 @@ type Classifier struct {
 	Scores  []Model  // one for two classes, else one a class
 	Cutoff  float64  // two classes only
 
+	Probability *Probability // nil: scores have none; two classes only
+
 	Guarantee *Guarantee // nil: trained without privacy
 }
 
@@ -92,8 +94,9 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // fewer than two classes, a class listed twice or not UTF-8, another number of
-// scores, a cutoff that is not finite or for more than two classes, a score that contradicts itself or is about another target, scores
-// that read a column in different ways, a guarantee out of range.
+// scores, a cutoff or probabilities that are not finite or for more than two
+// classes, a score that contradicts itself, has intervals or is about another
+// target, scores that read a column in different ways, a guarantee out of range.
 func (m *Classifier) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
@@ -117,6 +120,9 @@ func (m *Classifier) Validate() error {
 	}
 	if !finite(m.Cutoff) || m.Cutoff != 0 && len(m.Classes) > 2 {
 		return &ModelError{"cutoff", "must be finite, and 0 for more than two classes"}
+	}
+	if err := m.Probability.validate(len(m.Classes)); err != nil {
+		return err
 	}
 	inputs := make(map[string]Column)
 	for i, score := range m.Scores {
@@ -143,6 +149,9 @@ func (m *Classifier) validateScore(path string, score Model, inputs map[string]C
 	}
 	if o := score.Output(); o.Task != TaskRegression || o.Target != m.Target {
 		return &ModelError{path, "is not a number for the target"}
+	}
+	if len(IntervalsOf(score)) > 0 {
+		return &ModelError{path + ".interval", "is not for the scores of a classifier"}
 	}
 	for j, c := range score.Inputs() {
 		if o, ok := inputs[c.Name]; ok && (o.Type != c.Type || !slices.Equal(o.Categories, c.Categories)) {

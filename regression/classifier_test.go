@@ -3,6 +3,7 @@ package regression
 import (
 	"bytes"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 )
@@ -26,9 +27,21 @@ func classifierSample() *Classifier {
 	}
 }
 
-// The layout is frozen with the rest of version 1.
-func TestClassifierGoldenVersion1(t *testing.T) {
-	checkGolden(t, "testdata/model-1-classifier.json", classifierSample())
+// twoClasses returns a classifier with probabilities and a term of missing cells.
+func twoClasses() *Classifier {
+	s := score(1, -1)
+	s.Terms = append(s.Terms, Term{Column: 0, Missing: true, Coefficient: .5})
+	return &Classifier{
+		Target: "income", Classes: []string{"low", "high"}, Cutoff: -.5, Scores: []Model{s},
+		Probability: &Probability{Intercept: -.25, Slope: 3},
+		Guarantee:   &Guarantee{Epsilon: 1, Delta: 1e-5, Mu: .25, Relation: "substitute"},
+	}
+}
+
+func TestClassifierGolden(t *testing.T) {
+	checkReads(t, "testdata/model-1-classifier.json", classifierSample())
+	checkGolden(t, "testdata/model-2-classifier.json", classifierSample())
+	checkGolden(t, "testdata/model-2-probability.json", twoClasses())
 }
 
 func classifierRows() Rows {
@@ -104,8 +117,15 @@ func TestClassifierContradictions(t *testing.T) {
 		{"scores[1]: is not a number for the target", func(m *Classifier) { m.Scores[1] = classifierSample() }},
 		{"scores[0].prediction.lower: is above upper", func(m *Classifier) { m.Scores[0].(*Linear).Lower = 99 }},
 		{"guarantee.relation: must name the neighbouring relation", func(m *Classifier) { m.Guarantee.Relation = "" }},
+		{"probability: is for two classes", func(m *Classifier) { m.Probability = &Probability{} }},
 		{"scores: 4 classes take 4 scores, not 3", func(m *Classifier) { m.Classes = append(m.Classes, "fourth") }},
 		{"scores[2].shapes[0].values: is not one value more than edges", func(m *Classifier) { m.Scores[2].(*Additive).Shapes[0].Values = nil }},
+	})
+	checkContradictions(t, twoClasses, classifierRows(), []contradiction[*Classifier]{
+		{"probability.intercept: is not finite", func(m *Classifier) { m.Probability.Intercept = math.NaN() }},
+		{"probability.slope: must be finite and at least 0", func(m *Classifier) { m.Probability.Slope = -1 }},
+		{"probability.slope: must be finite and at least 0", func(m *Classifier) { m.Probability.Slope = math.Inf(1) }},
+		{"scores[0].interval: is not for the scores of a classifier", func(m *Classifier) { m.Scores[0].(*Linear).Intervals = []Interval{{.9, 1}} }},
 	})
 	m := classifierSample()
 	m.Scores[0] = otherModel{score(0, 0)}

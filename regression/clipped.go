@@ -8,6 +8,10 @@ import (
 // KindClippedLinear is the kind of a [ClippedLinear] model.
 const KindClippedLinear = "clipped-linear"
 
+// MissingSquare is the square of the entry of a scaled row that tells a missing
+// cell of a numeric column, where the column has a [Term] for it.
+const MissingSquare = .2
+
 // ClippedLinear is a linear model of rows whose norm training limited: a row
 // that is too long is shortened as a whole, here as it was there. With
 //
@@ -15,7 +19,8 @@ const KindClippedLinear = "clipped-linear"
 //
 // the scaled row, where a numeric cell x of a column with middle c and half
 // width h of [Lower, Upper] has the entry (x-c)/h, clamped to [-1, 1], and a
-// category block is 1 at the row's category, w = min(1, Norm/|z|), and c_y the
+// category block is 1 at the row's category, and one entry the root of
+// [MissingSquare] for every missing cell whose column has a term for it, w = min(1, Norm/|z|), and c_y the
 // middle of the prediction's range, it predicts
 //
 //	clamp(c_y + w (Intercept + sum of Coefficient x - c_y), Lower, Upper),
@@ -64,12 +69,12 @@ func (m *ClippedLinear) Validate() error {
 
 // Scaled returns the terms in scaled units: coefficients and standard errors
 // for one half width of the target by one half width of the column (by the
-// indicator of a category).
+// indicator of a category or of a missing cell).
 func (m *ClippedLinear) Scaled() []Term {
 	out := append([]Term(nil), m.Terms...)
 	for i := range out {
 		unit := 1 / half(m.Lower, m.Upper)
-		if c := &m.Columns[out[i].Column]; c.Type == Numeric {
+		if c := &m.Columns[out[i].Column]; c.Type == Numeric && !out[i].Missing {
 			unit *= half(c.Lower, c.Upper)
 		}
 		out[i].Coefficient *= unit
@@ -97,7 +102,7 @@ func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float6
 
 // squares returns one adder a column, of its part of the squared norm of the
 // scaled row: the square of a numeric entry, and 1 for a category block unless
-// the row's category has no indicator.
+// the row's category has no indicator; and one a term of missing cells.
 func (m *ClippedLinear) squares(rows Rows) []adder {
 	list := make([]adder, len(m.Columns))
 	for i := range m.Columns {
@@ -115,6 +120,11 @@ func (m *ClippedLinear) squares(rows Rows) []adder {
 		}
 		list[i] = w.adder(c.Name, rows)
 		w.fillTable()
+	}
+	for _, t := range m.Terms {
+		if t.Missing {
+			list = append(list, missingAdder(MissingSquare, rows.Numeric[m.Columns[t.Column].Name]))
+		}
 	}
 	return list
 }

@@ -171,9 +171,9 @@ func TestClippedContradictions(t *testing.T) {
 	}, embedded[*ClippedLinear]()...))
 }
 
-// The layout is frozen with the rest of version 1.
-func TestClippedGoldenVersion1(t *testing.T) {
-	checkGolden(t, "testdata/model-1-clipped.json", clippedSample())
+func TestClippedGolden(t *testing.T) {
+	checkReads(t, "testdata/model-1-clipped.json", clippedSample())
+	checkGolden(t, "testdata/model-2-clipped.json", second(clippedSample()))
 }
 
 func TestClippedDecodeRefuses(t *testing.T) {

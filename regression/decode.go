@@ -27,22 +27,24 @@ func DecodeModel(r io.Reader) (Model, error) {
 	if err := checkSyntax(data); err != nil {
 		return nil, err
 	}
-	kind, err := readHeader(data)
+	kind, version, err := readHeader(data)
 	if err != nil {
 		return nil, err
 	}
 	d := newJSONReader(data)
+	d.version = version
 	if kind == KindClassifier {
 		return d.classifier()
 	}
 	var task string
 	var common head
-	m, err := d.body(kind, &common,
+	m, err := d.body(kind, &common, append(d.sinceVersion2(
+		field{name: "interval", read: func() error { return d.intervals(&common.intervals) }}),
 		field{name: "format", read: d.ignoreText},
 		field{name: "kind", read: d.ignoreText},
 		field{name: "task", read: func() error { return d.oneOf(&task, TaskRegression) }},
 		field{name: "target", read: d.textInto(&common.target)},
-		field{name: "guarantee", read: func() error { return d.guarantee(&common.guarantee) }})
+		field{name: "guarantee", read: func() error { return d.guarantee(&common.guarantee) }})...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +58,7 @@ func DecodeModel(r io.Reader) (Model, error) {
 // from it.
 type head struct {
 	target    string
+	intervals []Interval
 	guarantee *Guarantee
 }
 
@@ -88,14 +91,15 @@ func (d *jsonReader) classifier() (Model, error) {
 	var task string
 	var parts []*jsonReader
 	m := &Classifier{}
-	err := d.object([]field{
-		{name: "format", read: d.ignoreText},
-		{name: "kind", read: d.ignoreText},
-		{name: "task", read: func() error { return d.oneOf(&task, TaskClassification) }},
-		{name: "target", read: d.textInto(&m.Target)},
-		{name: "classes", read: func() error { return d.categories(&m.Classes) }},
-		{name: "cutoff", read: d.numberInto(&m.Cutoff)},
-		{name: "scores", read: func() error {
+	err := d.object(append(d.sinceVersion2(
+		field{name: "probability", read: func() error { return d.probability(&m.Probability) }}),
+		field{name: "format", read: d.ignoreText},
+		field{name: "kind", read: d.ignoreText},
+		field{name: "task", read: func() error { return d.oneOf(&task, TaskClassification) }},
+		field{name: "target", read: d.textInto(&m.Target)},
+		field{name: "classes", read: func() error { return d.categories(&m.Classes) }},
+		field{name: "cutoff", read: d.numberInto(&m.Cutoff)},
+		field{name: "scores", read: func() error {
 			return d.array(func() error {
 				from := d.position()
 				err := d.skip()
@@ -105,8 +109,8 @@ func (d *jsonReader) classifier() (Model, error) {
 				return err
 			})
 		}},
-		{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
-	}, refuseUnknown)
+		field{name: "guarantee", read: func() error { return d.guarantee(&m.Guarantee) }},
+	), refuseUnknown)
 	if err != nil {
 		return nil, err
 	}
@@ -135,15 +139,31 @@ func (d *jsonReader) scoreOf(target string) (Model, error) {
 
 // readHeader reads format and kind, wherever they stand among the keys, so
 // that a file of a later version is refused as such and not for its first
-// unknown key. It returns the kind.
-func readHeader(data []byte) (string, error) {
+// unknown key. It returns the kind and the version of the format.
+func readHeader(data []byte) (kind string, version int, err error) {
 	d := newJSONReader(data)
-	var format, kind string
-	err := d.object([]field{
-		{name: "format", read: d.known(&format, ModelFormat)},
+	var format string
+	err = d.object([]field{
+		{name: "format", read: d.known(&format, modelFormat1, ModelFormat)},
 		{name: "kind", read: d.known(&kind, append(scoreKinds(), KindClassifier)...)},
 	}, skipUnknown)
-	return kind, err
+	version = 2
+	if format == modelFormat1 {
+		version = 1
+	}
+	return kind, version, err
+}
+
+// sinceVersion2 returns optional members that version 1 does not have: none in a
+// file of version 1.
+func (d *jsonReader) sinceVersion2(fields ...field) []field {
+	if d.version < 2 {
+		return nil
+	}
+	for i := range fields {
+		fields[i].optional = true
+	}
+	return fields
 }
 
 // known reads one of the names that this version knows into s; another one is
@@ -291,7 +311,7 @@ func (d *jsonReader) members(m *Linear, common *head, further []field) error {
 	if err != nil {
 		return err
 	}
-	m.Target, m.Guarantee = common.target, common.guarantee
+	m.Target, m.Intervals, m.Guarantee = common.target, common.intervals, common.guarantee
 	index := m.columnIndex()
 	for i, name := range termColumns {
 		m.Terms[i].Column = index(name)
@@ -359,13 +379,13 @@ func (d *jsonReader) terms(list *[]Term, columns *[]string) error {
 	return d.array(func() error {
 		var t Term
 		var column string
-		err := d.object([]field{
-			{name: "column", read: d.textInto(&column)},
-			{name: "category", optional: true, read: d.textInto(&t.Category)},
-			{name: "other", optional: true, read: d.booleanInto(&t.Other)},
-			{name: "coefficient", read: d.numberInto(&t.Coefficient)},
-			{name: "std_error", read: d.numberInto(&t.StdError)},
-		}, refuseUnknown)
+		err := d.object(append(d.sinceVersion2(field{name: "missing", read: d.booleanInto(&t.Missing)}),
+			field{name: "column", read: d.textInto(&column)},
+			field{name: "category", optional: true, read: d.textInto(&t.Category)},
+			field{name: "other", optional: true, read: d.booleanInto(&t.Other)},
+			field{name: "coefficient", read: d.numberInto(&t.Coefficient)},
+			field{name: "std_error", read: d.numberInto(&t.StdError)},
+		), refuseUnknown)
 		if err == nil {
 			*list = append(*list, t)
 			*columns = append(*columns, column)

@@ -21,13 +21,14 @@
 //
 // # Model files
 //
-// [EncodeModel] and [DecodeModel] write and read "dptrain.model/1", a JSON
+// [EncodeModel] and [DecodeModel] write and read "dptrain.model/2", a JSON
 // document with a fixed order of keys and the shortest decimal form of every
 // number: equal models give equal bytes. Reading is strict. An unknown,
 // repeated or absent key, a value of the wrong type, a number that is not
 // finite, a column named twice, a term without its column or a file above
 // [MaxModelBytes] is refused with a [DecodeError] that says where. A model file
-// is data: nothing in it can cause more work than its size.
+// is data: nothing in it can cause more work than its size. Files of version 1
+// are read too.
 //
 // # Baselines
 //

@@ -9,7 +9,11 @@ import (
 )
 
 // ModelFormat is the value of the key "format" in the model files written here.
-const ModelFormat = "dptrain.model/1"
+const ModelFormat = "dptrain.model/2"
+
+// modelFormat1 is the version before, which is read too: without intervals,
+// probabilities and terms of missing cells.
+const modelFormat1 = "dptrain.model/1"
 
 // MaxModelBytes is the largest model file that is written or read.
 const MaxModelBytes = 16 << 20
@@ -55,6 +59,7 @@ type termLayout struct {
 	Column      string  `json:"column"`
 	Category    *string `json:"category,omitempty"`
 	Other       bool    `json:"other,omitempty"`
+	Missing     bool    `json:"missing,omitempty"`
 	Coefficient float64 `json:"coefficient"`
 	StdError    float64 `json:"std_error"`
 }
@@ -168,9 +173,13 @@ func (d *document) model(m Model) error {
 		if err := d.scores(c.Scores); err != nil {
 			return err
 		}
+		if p := c.Probability; p != nil {
+			d.member("probability", probabilityLayout(*p))
+		}
 	} else if err := d.body(m); err != nil {
 		return err
 	}
+	d.intervals(IntervalsOf(m))
 	if g := guaranteeOf(m); g != nil {
 		d.member("guarantee", layoutOf(g))
 	} else {
@@ -226,17 +235,11 @@ func (d *document) body(m Model) error {
 
 // guaranteeOf returns the guarantee of a model of a kind that is written.
 func guaranteeOf(m Model) *Guarantee {
-	switch m := m.(type) {
-	case *Linear:
-		return m.Guarantee
-	case *ClippedLinear:
-		return m.Guarantee
-	case *Additive:
-		return m.Guarantee
-	case *Votes:
-		return m.Guarantee
-	case *Classifier:
-		return m.Guarantee
+	if c, ok := m.(*Classifier); ok {
+		return c.Guarantee
+	}
+	if l := linearPart(m); l != nil {
+		return l.Guarantee
 	}
 	return nil
 }
@@ -266,7 +269,7 @@ func (m *Linear) layouts(terms []Term) []any {
 	out := make([]any, len(terms))
 	for i, t := range terms {
 		c := &m.Columns[t.Column]
-		layout := termLayout{Column: c.Name, Other: t.Other, Coefficient: t.Coefficient, StdError: t.StdError}
+		layout := termLayout{Column: c.Name, Other: t.Other, Missing: t.Missing, Coefficient: t.Coefficient, StdError: t.StdError}
 		if c.Type == Category && !t.Other {
 			layout.Category = &t.Category
 		}

@@ -58,7 +58,7 @@ func ExampleEncodeModel() {
 	}
 	// Output:
 	// {
-	//   "format": "dptrain.model/1",
+	//   "format": "dptrain.model/2",
 	//   "kind": "linear",
 	//   "task": "regression",
 	//   "target": "price",

@@ -15,8 +15,28 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestGoldenVersion1(t *testing.T) {
-	checkGolden(t, "testdata/model-1.json", sample())
+func TestGolden(t *testing.T) {
+	checkReads(t, "testdata/model-1.json", sample())
+	checkGolden(t, "testdata/model-2.json", second(sample()))
+}
+
+// TestVersion1HasNoNewKeys: what version 2 added is unknown in a file of version 1,
+// wherever it stands.
+func TestVersion1HasNoNewKeys(t *testing.T) {
+	for key, m := range map[string]Model{
+		`"missing"`:  &Linear{Target: "y", Columns: []Column{{Name: "a"}}, Terms: []Term{{Missing: true}}},
+		`"interval"`: &Linear{Target: "y", Intervals: []Interval{{.9, 2}}}, `"probability"`: twoClasses(),
+	} {
+		file := string(encode(t, m))
+		if _, err := DecodeModel(strings.NewReader(file)); err != nil {
+			t.Errorf("%s in version 2: %v", key, err)
+		}
+		_, err := DecodeModel(strings.NewReader(strings.Replace(file, "model/2", "model/1", 1)))
+		var problem *DecodeError
+		if !errors.As(err, &problem) || !strings.Contains(problem.Problem, "unknown key ") {
+			t.Errorf("%s in version 1: %v", key, err)
+		}
+	}
 }
 
 func TestModelFileRoundTrip(t *testing.T) {
@@ -57,6 +77,9 @@ func drawLinear(t *rapid.T) *Linear {
 		if i%2 == 0 {
 			c.Lower, c.Upper, c.Missing = -size.Draw(t, "lower"), size.Draw(t, "upper"), number.Draw(t, "missing")
 			m.Terms = append(m.Terms, Term{Column: len(m.Columns), Coefficient: number.Draw(t, "w")})
+			if rapid.Bool().Draw(t, "indicator") {
+				m.Terms = append(m.Terms, Term{Column: len(m.Columns), Missing: true, Coefficient: number.Draw(t, "w")})
+			}
 		} else {
 			c.Type, c.Other = Category, rapid.Bool().Draw(t, "other")
 			c.Categories = rapid.SliceOfNDistinct(rapid.String(), 0, 3, rapid.ID).Draw(t, "categories")
@@ -68,6 +91,9 @@ func drawLinear(t *rapid.T) *Linear {
 			}
 		}
 		m.Columns = append(m.Columns, c)
+	}
+	if rapid.Bool().Draw(t, "interval") {
+		m.Intervals = []Interval{{rapid.Float64Range(1e-9, .5).Draw(t, "level"), rapid.Float64Range(1e-9, 1).Draw(t, "half")}, {.9, 1e3}}
 	}
 	if rapid.Bool().Draw(t, "private") {
 		m.Guarantee = &Guarantee{Epsilon: size.Draw(t, "eps"), Delta: rapid.Float64Range(0, .5).Draw(t, "delta"), Relation: "substitute"}
@@ -98,8 +124,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "", `model file 1:1: is not JSON: unexpected end of JSON input`},
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
-		{golden, `{"format": "dptrain.model/1"}`, `model file 1:1: key "kind" is absent`},
-		{`"dptrain.model/1"`, `"dptrain.model/2", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/2", this version reads "dptrain.model/1"`},
+		{golden, `{"format": "dptrain.model/2"}`, `model file 1:1: key "kind" is absent`},
+		{`"dptrain.model/2"`, `"dptrain.model/3", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/3", this version reads "dptrain.model/1" or "dptrain.model/2"`},
 		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "votes" or "classifier"`},
 		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
 		{`"task": "regression"`, `"task": "magic"`, `model file 4:11: task: is "magic", must be regression`},
@@ -173,7 +199,7 @@ func FuzzDecodeModel(f *testing.F) {
 	f.Add(encode(f, additiveSample()))
 	f.Add(encode(f, votesSample()))
 	files, err := filepath.Glob("testdata/model-*.json")
-	if err != nil || len(files) < 5 {
+	if err != nil || len(files) < 11 {
 		f.Fatal(err)
 	}
 	for _, name := range files {
@@ -184,6 +210,7 @@ func FuzzDecodeModel(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte(`{"format":"dptrain.model/1","kind":"linear"}`))
+	f.Add([]byte(`{"format":"dptrain.model/2","kind":"linear"}`))
 	f.Add([]byte(`{"a":[{}],"format":null}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		m, err := DecodeModel(bytes.NewReader(file))

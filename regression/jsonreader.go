@@ -78,13 +78,14 @@ func checkSyntax(data []byte) error {
 // path and position of each value, and keeps the positions of the first two
 // levels (within a score: of the first two there) for problems found later.
 type jsonReader struct {
-	data   []byte
-	dec    *json.Decoder
-	base   int // where in data dec began
-	size   int // how much of data dec reads
-	path   []string
-	depth  int // levels whose positions are kept
-	placed map[string]int
+	data    []byte
+	version int // of the format
+	dec     *json.Decoder
+	base    int // where in data dec began
+	size    int // how much of data dec reads
+	path    []string
+	depth   int // levels whose positions are kept
+	placed  map[string]int
 }
 
 func newJSONReader(data []byte) *jsonReader {
@@ -98,7 +99,7 @@ func newJSONReader(data []byte) *jsonReader {
 func (d *jsonReader) part(from, to int) *jsonReader {
 	dec := json.NewDecoder(bytes.NewReader(d.data[from:to]))
 	dec.UseNumber()
-	return &jsonReader{data: d.data, dec: dec, base: from, size: to - from, path: append([]string(nil), d.path...), depth: len(d.path) + 2, placed: d.placed}
+	return &jsonReader{data: d.data, version: d.version, dec: dec, base: from, size: to - from, path: append([]string(nil), d.path...), depth: len(d.path) + 2, placed: d.placed}
 }
 
 // position returns the offset of the next key or value.

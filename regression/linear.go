@@ -10,7 +10,7 @@ import (
 //	prediction = clamp(Intercept + sum over Terms of Coefficient * x, Lower, Upper)
 //
 // where x is the treated cell of a numeric column, or 1 for a row in the term's
-// category and 0 otherwise. Coefficients are in original units: units of the
+// category, or with a missing cell for a term of those, and 0 otherwise. Coefficients are in original units: units of the
 // target for one unit of the column. The zero value predicts 0.
 //
 // A Linear must not be changed while it is in use.
@@ -24,6 +24,8 @@ type Linear struct {
 
 	Lower, Upper float64 // clamp of the prediction, finite
 
+	Intervals []Interval // of prediction, by level; may be none
+
 	Guarantee *Guarantee // nil: trained without privacy
 }
 
@@ -32,6 +34,7 @@ type Term struct {
 	Column   int    // index into Columns
 	Category string // for a category column: the category whose indicator this is
 	Other    bool   // for a category column: the indicator of every other value
+	Missing  bool   // for a numeric column: the indicator of a cell that is missing, unparseable, NaN or infinite
 
 	Coefficient float64
 	// StdError is the standard deviation of the privacy noise in Coefficient;
@@ -54,7 +57,7 @@ func (m *Linear) Inputs() []Column { return m.Columns }
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // a number that is not finite, a lower bound above an upper one, a column,
 // category or term given twice, a term that refers to nothing, a name that is
-// not UTF-8, a guarantee out of range.
+// not UTF-8, intervals out of order, a guarantee out of range.
 func (m *Linear) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
@@ -69,6 +72,9 @@ func (m *Linear) Validate() error {
 		return err
 	}
 	if err := validRange("prediction", m.Lower, m.Upper); err != nil {
+		return err
+	}
+	if err := validIntervals(m.Intervals); err != nil {
 		return err
 	}
 	if m.Guarantee != nil {
@@ -129,9 +135,9 @@ func (c *Column) validate(path string) error {
 
 func (m *Linear) validateTerms() error {
 	type key struct {
-		column   int
-		category string
-		other    bool
+		column         int
+		category       string
+		other, missing bool
 	}
 	categories := make([]map[string]bool, len(m.Columns))
 	for i := range m.Columns {
@@ -150,16 +156,18 @@ func (m *Linear) validateTerms() error {
 		switch {
 		case c.Type == Numeric && (t.Category != "" || t.Other):
 			return &ModelError{path, "the term of a numeric column has no category"}
+		case c.Type == Category && t.Missing:
+			return &ModelError{path + ".missing", "is for terms of numeric columns"}
 		case t.Other && t.Category != "":
 			return &ModelError{path, "the term has both a category and other"}
 		case t.Other && !c.Other:
 			return &ModelError{path + ".other", "the column does not keep other values"}
 		case c.Type == Category && !t.Other && !categories[t.Column][t.Category]:
 			return &ModelError{path + ".category", "the column does not list this category"}
-		case seen[key{t.Column, t.Category, t.Other}]:
+		case seen[key{t.Column, t.Category, t.Other, t.Missing}]:
 			return &ModelError{path, "another term has the same column and category"}
 		}
-		seen[key{t.Column, t.Category, t.Other}] = true
+		seen[key{t.Column, t.Category, t.Other, t.Missing}] = true
 		if err := validCoefficient(path, t.Coefficient, t.StdError); err != nil {
 			return err
 		}

@@ -78,6 +78,10 @@ func (m *Linear) adders(rows Rows) []adder {
 	weights := make(map[int]*categoryWeights)
 	for _, t := range m.Terms {
 		c := &m.Columns[t.Column]
+		if t.Missing {
+			list = append(list, missingAdder(t.Coefficient, rows.Numeric[c.Name]))
+			continue
+		}
 		if c.Type == Numeric {
 			list = append(list, numericAdder(c, t.Coefficient, rows.Numeric[c.Name]))
 			continue
@@ -111,6 +115,17 @@ func numericAdder(c *Column, coefficient float64, column []float64) adder {
 			}
 			v = min(max(v, lower), upper)
 			sums[i] += float64(coefficient * v) // the conversion forbids fusing
+		}
+	}
+}
+
+// missingAdder adds weight where the cell is missing, unparseable or not finite.
+func missingAdder(weight float64, column []float64) adder {
+	return func(sums []float64, first int) {
+		for i, v := range column[first : first+len(sums)] {
+			if v-v != 0 { // NaN or infinite
+				sums[i] += weight
+			}
 		}
 	}
 }

@@ -97,9 +97,11 @@ func TestVotesContradictions(t *testing.T) {
 	}, embedded[*Votes]()...))
 }
 
-// The layout is frozen with the rest of version 1.
-func TestVotesGoldenVersion1(t *testing.T) {
-	checkGolden(t, "testdata/model-1-votes.json", votesSample())
+func TestVotesGolden(t *testing.T) {
+	checkReads(t, "testdata/model-1-votes.json", votesSample())
+	m := second(votesSample())
+	m.Members[2].Terms = []Term{{Column: 2, Missing: true, Coefficient: 3}}
+	checkGolden(t, "testdata/model-2-votes.json", m)
 }
 
 func TestVotesDecodeRefuses(t *testing.T) {

@@ -1,0 +1,133 @@
+package regression
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestMissingTerms: the indicator of a missing number adds its coefficient where
+// the cell is missing or not finite, beside the substitute, in models of every
+// kind and in the scores inside them.
+func TestMissingTerms(t *testing.T) {
+	const extra = 1000
+	rows := strangeRows(rand.New(rand.NewPCG(3, 3)), 500)
+	for name, sample := range map[string]func() Model{
+		"linear": func() Model { return sample() }, "additive": func() Model {
+			m := additiveSample()
+			m.Score = nil
+			return m
+		}, "votes": func() Model { return votesSample() },
+	} {
+		plain, with := sample(), sample()
+		for _, m := range []Model{plain, with} {
+			linearPart(m).Lower, linearPart(m).Upper = -1e30, 1e30
+		}
+		l := linearPart(with)
+		l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: extra})
+		before, err1 := plain.Predict(nil, rows)
+		after, err2 := with.Predict(nil, rows)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		seen := 0
+		for i, age := range rows.Numeric["age"] {
+			want := before[i]
+			if math.IsNaN(age) || math.IsInf(age, 0) {
+				want, seen = want+extra, seen+1
+			}
+			if math.Abs(after[i]-want) > 1e-9*math.Abs(want) {
+				t.Fatalf("%s: age %v predicts %v, want %v", name, age, after[i], want)
+			}
+		}
+		if seen == 0 || seen == rows.N {
+			t.Errorf("%s: %d cells are missing", name, seen)
+		}
+	}
+}
+
+// TestMissingTermsOfParts: members of votes and scores of an additive model have
+// the indicator too.
+func TestMissingTermsOfParts(t *testing.T) {
+	columns := []Column{{Name: "a", Upper: 1}}
+	vote := &Votes{
+		Linear:  Linear{Target: "y", Columns: columns, Lower: -9, Upper: 9},
+		Members: []Member{{Weight: 2, Intercept: -1, Terms: []Term{{Missing: true, Coefficient: 1.5}}}},
+	}
+	curve := &Additive{
+		Linear: Linear{Target: "y", Columns: columns, Terms: []Term{{Missing: true}}, Lower: -9, Upper: 9},
+		Score:  &Score{Intercept: -1, Coefficients: []float64{1.5}, Step: Step{Edges: []float64{0}, Values: []float64{-2, 2}}},
+	}
+	for _, m := range []Model{vote, curve} {
+		got, err := m.Predict(nil, Rows{N: 3, Numeric: map[string][]float64{"a": {1, math.NaN(), math.Inf(-1)}}})
+		if want := []float64{-2, 2, 2}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v, %v", m.Kind(), got, want, err)
+		}
+	}
+}
+
+// TestMissingTermLengthensClippedRows: in a clipped model the indicator is an entry of
+// the scaled row, whose square is [MissingSquare].
+func TestMissingTermLengthensClippedRows(t *testing.T) {
+	m := &ClippedLinear{
+		Linear: Linear{
+			Target: "y", Columns: []Column{{Name: "a", Lower: -1, Upper: 1, Missing: .5}},
+			Terms: []Term{{Coefficient: 2}, {Missing: true, Coefficient: 3}}, Lower: -100, Upper: 100,
+		},
+		Constant: .5, Norm: .6,
+	}
+	rows := Rows{N: 2, Numeric: map[string][]float64{"a": {.5, math.NaN()}}}
+	got, err := m.Predict(nil, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{.6 / math.Sqrt(.25+.25), .6 / math.Sqrt(.25+.25+MissingSquare) * 4} {
+		if math.Abs(got[i]-want) > 1e-12 {
+			t.Errorf("row %d: %v, want %v", i, got[i], want)
+		}
+	}
+	if scaled := m.Scaled(); scaled[0].Coefficient != .02 || scaled[1].Coefficient != .03 {
+		t.Errorf("scaled %+v", scaled)
+	}
+}
+
+func TestWithIntervals(t *testing.T) {
+	list := []Interval{{.9, 3}}
+	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample()} {
+		if !WithIntervals(m, list) || !slices.Equal(IntervalsOf(m), list) {
+			t.Errorf("%s: %v", m.Kind(), IntervalsOf(m))
+		}
+		back, err := DecodeModel(bytes.NewReader(encode(t, m)))
+		if err != nil || !slices.Equal(IntervalsOf(back), list) {
+			t.Errorf("%s: %v from its file, %v", m.Kind(), back, err)
+		}
+	}
+	if m := classifierSample(); WithIntervals(m, list) || IntervalsOf(m) != nil {
+		t.Error("a classifier has intervals")
+	}
+}
+
+func TestProbability(t *testing.T) {
+	p := Probability{Intercept: -1, Slope: 2}
+	for score, want := range map[float64]float64{.5: .5, 1e300: 1, -1e300: 0, 1: 1 / (1 + math.Exp(-1))} {
+		if got := p.At(score); math.Abs(got-want) > 1e-15 {
+			t.Errorf("at %v: %v, want %v", score, got, want)
+		}
+	}
+}
+
+func TestIntervalDecodeRefuses(t *testing.T) {
+	checkDecodeRefuses(t, second(sample()), []refusal{
+		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
+		{`"half_width":17`, `"half_width":17,"x":1`, `model file 25:35: interval[1]: unknown key "x"`},
+		{`"level":0.9,`, `"level":1.9,`, `model file 24:5: interval[0].level: must be above 0 and below 1`},
+		{`"missing":true`, `"missing":1`, `model file 18:31: terms[5].missing: must be true or false`},
+		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`, `model file 18:5: terms[5].missing: is for terms of numeric columns`},
+	})
+	checkDecodeRefuses(t, twoClasses(), []refusal{
+		{`"slope":3`, `"slope":-3`, `model file 24:45: probability.slope: must be finite and at least 0`},
+		{`"intercept":-0.25,`, ``, `model file 24:18: probability: key "intercept" is absent`},
+	})
+}
