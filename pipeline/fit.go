@@ -35,6 +35,7 @@ type Result struct {
 	Method      string           // what trained the model: the plan's method, or its fallback
 	Abstained   bool             // the plan's method abstained
 	Model       regression.Model // nil if it abstained and there was no fallback
+	Branch      string           // of a run, or a winning try, that chose between two ways; "" otherwise
 	Guarantee   budget.Guarantee
 	Events      []mechanism.Event
 	Considered  []string            // candidate features
@@ -93,7 +94,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained,
+		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 	}
 	for _, j := range out.chosen {

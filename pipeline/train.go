@@ -20,6 +20,7 @@ type trained struct {
 	chosen    []int   // candidates
 	method    string
 	abstained bool
+	branch    string      // that was taken; "" for a run that chooses nothing
 	search    *Searched   // nil for a run without a search
 	sizes     *SizeSearch // nil for a run without a list of sizes
 	scoreRows int         // of a search
@@ -60,6 +61,9 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 		return nil, err
 	}
 	out.chosen = chosen
+	if IsBranch(b.name) {
+		out.branch = b.name
+	}
 	return out, nil
 }
 

@@ -191,7 +191,7 @@ func neighboursOf(u Unit) string {
 }
 
 func parameters(g Guarantee) string {
-	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta.", g.Spent)
+	s := fmt.Sprintf("The laws of all steps guarantee epsilon %v at this delta. %s", g.Spent, g.MeaningOf())
 	if g.Mu != nil {
 		s += fmt.Sprintf(" Gaussian privacy: mu %v.", *g.Mu)
 	}
@@ -228,6 +228,9 @@ func mechanisms(events []Event) string {
 		}
 		if e.Scale > 0 {
 			s += fmt.Sprintf("; sensitivity %.4g, noise scale %.4g", e.Sensitivity, e.Scale)
+		}
+		if e.Taken != nil && !*e.Taken {
+			s += "; not carried out, as another way was taken by a count within the budget"
 		}
 		items = append(items, s+".")
 	}

@@ -81,6 +81,11 @@ type Guarantee struct {
 	Spent float64 `json:"spent"`
 	// Profile is the delta that holds at other epsilons, in increasing order.
 	Profile []Point `json:"profile"`
+	// Attack is what the promise leaves to a reader who guesses, and Meaning says it in
+	// words; see [Guarantee.AttackOf] and [Guarantee.MeaningOf]. Reports of version 3
+	// have both; prices of plans have neither.
+	Attack  *Attack `json:"attack,omitempty" format:"3?"`
+	Meaning string  `json:"meaning,omitempty" format:"3?"`
 }
 
 // Unit is the unit of protection of a run that keeps at most MaxRows records of
@@ -115,6 +120,9 @@ type Event struct {
 	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
 	Delta    float64 `json:"delta,omitempty"`   // approximate
 	Released int     `json:"released"`          // draws made; the others were paid for all the same
+	// Taken is false for a step of a branch that the run did not take; nil, and absent
+	// from the file, for every other.
+	Taken *bool `json:"taken" format:"3?"`
 }
 
 // Features are the names of the columns that a model may use and does use.
@@ -257,7 +265,7 @@ type R2 struct {
 func New(res *pipeline.Result) *Report {
 	r := &Report{
 		Format: Format, Task: res.Task, Target: res.Target,
-		Guarantee:   GuaranteeOf(res.Guarantee),
+		Guarantee:   GuaranteeOf(res.Guarantee).explained(),
 		Features:    Features{list(res.Considered), list(res.Selected)},
 		Model:       Model{Method: res.Method},
 		Events:      []Event{},
@@ -268,7 +276,7 @@ func New(res *pipeline.Result) *Report {
 		r.Model.Kind = res.Model.Kind()
 	}
 	for _, e := range res.Events {
-		r.Events = append(r.Events, event(e))
+		r.Events = append(r.Events, event(e, res))
 	}
 	if res.Search != nil {
 		r.Search = search(res.Search, res.Task)
@@ -325,13 +333,27 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 	return out
 }
 
-func event(e mechanism.Event) Event {
+func event(e mechanism.Event, res *pipeline.Result) Event {
 	at := pipeline.PlaceOf(e.Path)
-	return Event{
+	out := Event{
 		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
 		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
 		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
 	}
+	if leftOut(at, res) {
+		out.Taken = new(bool)
+	}
+	return out
+}
+
+// leftOut reports whether a step is of a branch that a run, or the winning try of a
+// search, did not take. What tries that lost took is not told: it would say that they
+// were made.
+func leftOut(at pipeline.Place, res *pipeline.Result) bool {
+	if at.Branch == "" || at.Branch == res.Branch {
+		return false
+	}
+	return res.Search == nil || at.Candidate == pipeline.CandidateName(res.Search.Chosen)
 }
 
 // list returns an empty list for nil: the files write [], not null.

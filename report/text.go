@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -24,6 +25,7 @@ func Text(w io.Writer, r *Report) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
 	row("Privacy", statement(r.Guarantee))
+	row("Meaning", r.Guarantee.MeaningOf())
 	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
 	trained := r.Model.Kind != ""
 	if !trained {
@@ -45,6 +47,9 @@ func Text(w io.Writer, r *Report) error {
 		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. How often sizes were tried is secret (%s times on average)",
 			x.Chosen, listed(x.Sizes), number(x.Runs)))
 	}
+	if left := notTaken(r.Events); left != "" {
+		row("Not taken", left)
+	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
@@ -53,6 +58,25 @@ func Text(w io.Writer, r *Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// notTaken names the steps of the branch that a run did not take.
+func notTaken(events []Event) string {
+	steps, branch := 0, ""
+	for _, e := range events {
+		if e.Taken != nil && !*e.Taken {
+			steps++
+			branch = pipeline.PlaceOf(e.ID).Branch
+		}
+	}
+	if steps == 0 {
+		return ""
+	}
+	noun := "steps"
+	if steps == 1 {
+		noun = "step"
+	}
+	return fmt.Sprintf("%d %s of the way %s: the count chose the other way to train, and whichever it chooses fits the budget", steps, noun, shown(branch))
 }
 
 // statement is the privacy statement: unit, relation, epsilon, delta, mu, and

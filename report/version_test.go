@@ -17,6 +17,8 @@ var writeThree = flag.Bool("write-report-3", false, "write testdata/report-3*.js
 // three is a report in version 3 with every key of its task.
 func three(r *Report) *Report {
 	r.Format = Format
+	r.Guarantee = r.Guarantee.explained()
+	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
 	r.Metrics.MissingTargets = &Count{-3, 12.25, true, "holdout"}
 	return r

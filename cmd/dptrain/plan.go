@@ -260,6 +260,7 @@ func (b *bill) total() string {
 	}
 	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
+		report.Paragraph("Meaning", g.MeaningOf()) +
 		report.Paragraph("Epsilon", at) +
 		b.Search.text() + b.Sizes.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
 }

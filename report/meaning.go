@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// An Attack bounds what a reader of the release finds out about one unit of protection
+// by guessing between two neighbouring tables, whatever else is known and with any
+// computing power: if at most the share FalseAlarms of guesses "the second" is wrong
+// where the table is the first, at most the share Found is right where it is the second.
+type Attack struct {
+	FalseAlarms float64 `json:"false_alarms"` // 0.05
+	Found       float64 `json:"found"`        // in [FalseAlarms, 1]
+}
+
+// falseAlarms is the rate for which reports state what an attack finds.
+const falseAlarms = .05
+
+// alarmQuantile is -Φ⁻¹(falseAlarms).
+const alarmQuantile = 1.6448536269514722
+
+// muSlack is the delta below which the curve of a guarantee's mu is no bound; it moves an
+// attack by no more than that.
+const muSlack = 1e-10
+
+// AttackOf returns the smallest bound on an attack that the numbers of the guarantee
+// prove. Of the Gaussian curve of mu it is Φ(Φ⁻¹(a) + mu) at false alarms a (J. Dong,
+// A. Roth and W. J. Su, "Gaussian differential privacy", 2022, section 2.2). Of each
+// point (epsilon, delta) of the profile, and of the promise, it is the smaller of
+// e^epsilon a + delta and 1 - e^-epsilon (1 - delta - a) (P. Kairouz, S. Oh and P.
+// Viswanath, "The composition theorem for differential privacy", 2017, theorem 2.1).
+func (g Guarantee) AttackOf() Attack {
+	found := 1.
+	for _, p := range append([]Point{{g.Epsilon, g.Delta}}, g.Profile...) {
+		if !(p.Epsilon >= 0 && p.Delta >= 0) {
+			continue
+		}
+		found = math.Min(found, math.Exp(p.Epsilon)*falseAlarms+p.Delta)
+		found = math.Min(found, 1-math.Exp(-p.Epsilon)*(1-p.Delta-falseAlarms))
+	}
+	if g.Mu != nil && *g.Mu >= 0 {
+		found = math.Min(found, math.Erfc(-(*g.Mu-alarmQuantile)/math.Sqrt2)/2+muSlack)
+	}
+	return Attack{falseAlarms, math.Max(found, falseAlarms)}
+}
+
+// explained adds to a guarantee what it means.
+func (g Guarantee) explained() Guarantee {
+	a := g.AttackOf()
+	g.Attack, g.Meaning = &a, g.MeaningOf()
+	return g
+}
+
+// MeaningOf says in one sentence what the guarantee leaves to a reader who guesses.
+func (g Guarantee) MeaningOf() string {
+	a := g.AttackOf()
+	alarms, found := percent(a.FalseAlarms), percent(a.Found)
+	versions := ""
+	switch {
+	case g.Unit != nil:
+		return fmt.Sprintf("Who guesses from the release whether somebody, one value of the column %s, is in the table, with %s false alarms, "+
+			"finds somebody who is at most %s of the time, whatever else is known.", shown(g.Unit.Column), alarms, found)
+	case g.Relation == "substitute":
+		versions = "a record"
+	case g.Relation == "substitute-private-columns":
+		versions = "the private columns of a record"
+	default:
+		return fmt.Sprintf("Who guesses from the release whether a record is in the table, with %s false alarms, finds one that is at most %s of the time, "+
+			"whatever else is known.", alarms, found)
+	}
+	return fmt.Sprintf("Who guesses from the release which of two versions of %s is in the table, and takes the first for the second %s of the time, "+
+		"recognises the second at most %s of the time, whatever else is known.", versions, alarms, found)
+}
+
+// percent prints a share with at most one decimal, rounded up.
+func percent(x float64) string {
+	return number(math.Ceil(x*1000-1e-9)/10) + "%"
+}
