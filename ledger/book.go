@@ -21,6 +21,8 @@ type Book struct {
 	Datasets []*Account // in the order of registration
 	hashes   []string   // of Entries
 	runs     map[int64]place
+	format   string // the last that an entry states
+	sums     *sums  // of a book of sums only, whose entries and runs stay in the store; else nil
 }
 
 // place finds a run: account and run of it by index.
@@ -37,6 +39,7 @@ type Account struct {
 	// after it do the same.
 	Records Records
 	Runs    []RunState
+	Spends  []SpendState
 	Notes   []NoteState
 }
 
@@ -179,6 +182,9 @@ func (b *Book) names() string {
 
 // Head returns the head of the chain.
 func (b *Book) Head() Head {
+	if b.sums != nil {
+		return b.sums.top
+	}
 	n := len(b.Entries)
 	if n == 0 {
 		return Head{}
@@ -189,6 +195,10 @@ func (b *Book) Head() Head {
 // Contains reports whether the chain has h: whether everything that the ledger
 // held when h was its head is still there, unchanged.
 func (b *Book) Contains(h Head) bool {
+	if b.sums != nil {
+		_, hash, err := b.sums.entry(h.Sequence)
+		return err == nil && hash == h.Hash
+	}
 	return h.Sequence >= 1 && h.Sequence <= int64(len(b.hashes)) && b.hashes[h.Sequence-1] == h.Hash
 }
 
@@ -245,7 +255,7 @@ func checkVersion(first []byte) error {
 	var e struct {
 		Format string `json:"format"`
 	}
-	if json.Unmarshal(first, &e) == nil && e.Format != Format && strings.HasPrefix(e.Format, "dptrain.ledger/") {
+	if json.Unmarshal(first, &e) == nil && e.Format != Format && e.Format != formatOne && strings.HasPrefix(e.Format, "dptrain.ledger/") {
 		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion, e.Format, Format)
 	}
 	return nil
@@ -254,29 +264,33 @@ func checkVersion(first []byte) error {
 // add applies the rules of one entry's kind.
 func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
-	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil}
-	var want [6]bool
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil}
+	var want [7]bool
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
 		return damaged(n, "its kind is %.20q", e.Kind)
 	case e.Kind == KindOpen:
-		want = [6]bool{true, false, false, false, true, false}
-		if e.Format != Format {
-			err = errors.New("its format is none")
-		}
+		want = [7]bool{0: true, 4: true}
+		err = b.open(e.Format)
+	case e.Kind == KindUpgrade:
+		want = [7]bool{0: true, 4: true}
+		err = b.upgrade(e.Format)
 	case e.Kind == KindRegister && e.Dataset != nil:
-		want = [6]bool{false, true, false, false, true, false}
+		want = [7]bool{1: true, 4: true}
 		err = b.register(e.Dataset)
 	case e.Kind == KindReserve && e.Run != nil:
-		want = [6]bool{false, false, true, false, true, false}
+		want = [7]bool{2: true, 4: true}
 		err = b.reserve(e)
 	case e.Kind == KindCommit:
-		want = [6]bool{false, false, false, true, false, false}
+		want = [7]bool{3: true}
 		err = b.commit(e.Of)
 	case e.Kind == KindNote && e.Note != nil:
-		want = [6]bool{false, false, false, false, true, true}
+		want = [7]bool{4: true, 5: true}
 		err = b.note(e)
+	case e.Kind == KindSpend && e.Spend != nil:
+		want = [7]bool{4: true, 6: true}
+		err = b.spend(e)
 	default:
 		return damaged(n, "its kind is %.20q", e.Kind)
 	}
@@ -286,11 +300,44 @@ func (b *Book) add(e *Entry) error {
 	if fields != want {
 		return damaged(n, "it has keys of another kind")
 	}
+	if e.later() && b.format != Format {
+		return damaged(n, "it is of a later version than the ledger")
+	}
 	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
 		return damaged(n, "its date is none")
 	}
 	b.Entries = append(b.Entries, e)
 	return nil
+}
+
+// open begins a ledger.
+func (b *Book) open(format string) error {
+	if format != Format && format != formatOne {
+		return errors.New("its format is none")
+	}
+	b.format = format
+	return nil
+}
+
+// upgrade makes a ledger of version 1 one of version 2.
+func (b *Book) upgrade(format string) error {
+	if b.format != formatOne {
+		return errors.New("the ledger is of that version already")
+	}
+	if format != Format {
+		return errors.New("its format is none")
+	}
+	b.format = format
+	return nil
+}
+
+// put makes h the head.
+func (b *Book) put(h Head) {
+	if b.sums != nil {
+		b.sums.top = h
+		return
+	}
+	b.hashes = append(b.hashes, h.Hash)
 }
 
 func (b *Book) register(d *Dataset) error {
@@ -341,6 +388,9 @@ func (b *Book) reserve(e *Entry) error {
 	if err := a.CheckRecords(r.Records); err != nil {
 		return err
 	}
+	if err := checkNote(r.Note); err != nil {
+		return err
+	}
 	if err := a.Refuse(r.Charge); err != nil {
 		return err
 	}
@@ -354,12 +404,10 @@ func (b *Book) reserve(e *Entry) error {
 }
 
 func (b *Book) commit(of int64) error {
-	at, ok := b.runs[of]
-	if !ok {
-		return fmt.Errorf("%w: there is no reservation %d", ErrInvalid, of)
+	a, r, err := b.run(of)
+	if err != nil {
+		return err
 	}
-	a := b.Datasets[at.account]
-	r := &a.Runs[at.run]
 	if r.Committed {
 		return ErrCommitted
 	}
@@ -369,9 +417,53 @@ func (b *Book) commit(of int64) error {
 	return nil
 }
 
-// audit prices the plan of every run again and compares. It is slower than reading.
+// run returns a reservation and its account.
+func (b *Book) run(of int64) (*Account, *RunState, error) {
+	if at, ok := b.runs[of]; ok {
+		a := b.Datasets[at.account]
+		return a, &a.Runs[at.run], nil
+	}
+	none := fmt.Errorf("%w: there is no reservation %d", ErrInvalid, of)
+	if b.sums == nil {
+		return nil, nil, none
+	}
+	e, _, err := b.sums.entry(of)
+	if err != nil || e.Kind != KindReserve || e.Run == nil {
+		return nil, nil, none
+	}
+	a, err := b.Account(e.Run.Dataset)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: b.sums.committed(of)}, nil
+}
+
+// othersOf returns the data sets beside name that a table was used for.
+func (b *Book) othersOf(table, name string) []string {
+	var names []string
+	if b.sums != nil {
+		names = b.sums.usedFor(table)
+	}
+	for _, a := range b.Datasets {
+		used := slices.ContainsFunc(a.Runs, func(r RunState) bool { return r.Table == table }) ||
+			slices.ContainsFunc(a.Notes, func(n NoteState) bool { return n.Table == table })
+		if used && !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return slices.DeleteFunc(names, func(s string) bool { return s == name || table == "" })
+}
+
+// audit prices the plan of every run and every spend again and compares. It is slower
+// than reading.
 func (b *Book) audit() error {
 	for _, a := range b.Datasets {
+		for _, x := range a.Spends {
+			want, err := x.Price(a.Promise.Currency)
+			if err != nil || !near(x.Charge.Cost, want.Cost) || !near(x.Charge.Delta, want.Delta) {
+				return damaged(int(x.Sequence), "its charge is not the price of what it says")
+			}
+		}
 		for _, r := range a.Runs {
 			want, err := r.price(a.Promise.Currency)
 			if err != nil {

@@ -14,8 +14,13 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Format is the version of the file, written in its first entry.
-const Format = "dptrain.ledger/1"
+// Format is the version of the file, written in its first entry. A file of version 1
+// becomes one of version 2 by an entry that says so, before the first that only
+// version 2 has: a spend, or a run with a note.
+const (
+	Format    = "dptrain.ledger/2"
+	formatOne = "dptrain.ledger/1"
+)
 
 // Kind says what an entry records.
 type Kind string
@@ -27,6 +32,8 @@ const (
 	KindReserve  Kind = "reserve"  // a run, before it read a row; it is spent from here on
 	KindCommit   Kind = "commit"   // the run ended and may have released its results
 	KindNote     Kind = "note"     // something of price 0 that only the curator is told of
+	KindSpend    Kind = "spend"    // what another tool released; since version 2
+	KindUpgrade  Kind = "upgrade"  // the format of the entries from here on
 )
 
 // An Entry is one link of the chain. Its canonical form is the JSON that [Encode]
@@ -36,12 +43,16 @@ type Entry struct {
 	Previous string   `json:"previous"`          // hash of the entry before, in hex; empty for the first
 	Kind     Kind     `json:"kind"`              //
 	Date     string   `json:"date,omitempty"`    // UTC, RFC 3339; absent in a commit, whose time depends on the rows
-	Format   string   `json:"format,omitempty"`  // open
+	Format   string   `json:"format,omitempty"`  // open, upgrade
 	Dataset  *Dataset `json:"dataset,omitempty"` // register
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
 	Note     *Note    `json:"note,omitempty"`    // note
+	Spend    *Spend   `json:"spend,omitempty"`   // spend
 }
+
+// later reports whether only version 2 has an entry.
+func (e *Entry) later() bool { return e.Kind == KindSpend || e.Run != nil && e.Run.Note != "" }
 
 // Dataset is a registered data set. Limit is the total in the currency.
 type Dataset struct {
@@ -93,6 +104,7 @@ type Run struct {
 	CuratorNotes bool          `json:"curator_notes"`
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
+	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
 }
 
 // Records says how a run takes records from a text file.
@@ -167,9 +179,19 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// checkNote refuses a label that is no line of text.
+func checkNote(note string) error {
+	if len(note) > 200 || strings.ContainsFunc(note, odd) {
+		return fmt.Errorf("%w: %.220q is no note: want at most 200 bytes of printable text", ErrInvalid, note)
+	}
+	return nil
+}
+
+// odd reports whether a character does not show.
+func odd(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
+
 // checkName refuses names of data sets that cannot be told apart on a terminal.
 func checkName(name string) error {
-	odd := func(c rune) bool { return !unicode.IsPrint(c) || c == utf8.RuneError }
 	if name == "" || len(name) > 200 || strings.TrimSpace(name) != name || strings.ContainsFunc(name, odd) {
 		return fmt.Errorf("%w: %.220q is no name of a data set: want 1 to 200 bytes of printable text without space around it", ErrInvalid, name)
 	}

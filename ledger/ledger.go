@@ -86,9 +86,12 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 			return head, l.named(err)
 		}
 	}
-	return l.append(ctx, func(b *Book) (*Entry, error) {
+	return l.append(ctx, waysFor(0, ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
 			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
+		}
+		if like := b.alike(name); like != "" {
+			return nil, fmt.Errorf("%w: %+q looks like %+q; use that name, or one that can be told apart", ErrExists, name, like)
 		}
 		return &Entry{Kind: KindRegister, Date: now(), Dataset: d}, nil
 	})
@@ -107,17 +110,18 @@ func (l *Ledger) found(d *Dataset) (Head, error) {
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// append opens the ledger, asks for the next entry and puts it on disk.
-func (l *Ledger) append(ctx context.Context, next func(*Book) (*Entry, error)) (Head, error) {
-	head, err := l.appendEntry(ctx, next)
+// append opens the ledger, asks for the next entry and puts it on disk. w are the
+// ways to what next looks up.
+func (l *Ledger) append(ctx context.Context, w ways, wait time.Duration, next func(*Book) (*Entry, error)) (Head, error) {
+	head, err := l.appendEntry(ctx, w, wait, next)
 	if is := (*SpentError)(nil); errors.As(err, &is) {
 		return Head{}, err
 	}
 	return head, l.named(err)
 }
 
-func (l *Ledger) appendEntry(ctx context.Context, next func(*Book) (*Entry, error)) (head Head, err error) {
-	s, err := l.open(ctx, true)
+func (l *Ledger) appendEntry(ctx context.Context, w ways, wait time.Duration, next func(*Book) (*Entry, error)) (head Head, err error) {
+	s, err := l.open(ctx, true, w, wait)
 	if err != nil {
 		return Head{}, err
 	}
@@ -127,11 +131,7 @@ func (l *Ledger) appendEntry(ctx context.Context, next func(*Book) (*Entry, erro
 		return Head{}, unwritable(err)
 	}
 	defer tx.Rollback() //nolint:errcheck // it was committed, or there is an error already
-	raw, top, err := entries(tx)
-	if err != nil {
-		return Head{}, err
-	}
-	book, err := readBook(raw, top)
+	book, err := s.book(tx)
 	if err != nil {
 		return Head{}, err
 	}
@@ -139,28 +139,58 @@ func (l *Ledger) appendEntry(ctx context.Context, next func(*Book) (*Entry, erro
 	if err != nil {
 		return Head{}, err
 	}
-	e.Sequence, e.Previous = int64(len(raw)+1), top
+	list := []*Entry{e}
+	if e.later() && book.format == formatOne {
+		list = []*Entry{{Kind: KindUpgrade, Date: now(), Format: Format}, e}
+	}
+	for _, e := range list {
+		if err := l.follow(tx, book, e); err != nil {
+			return Head{}, err
+		}
+	}
+	if err := l.finish(s, tx, book); err != nil {
+		return Head{}, err
+	}
+	return book.Head(), nil
+}
+
+// follow links an entry to the book and puts it into the store.
+func (l *Ledger) follow(tx *bolt.Tx, book *Book, e *Entry) error {
+	top := book.Head()
+	e.Sequence, e.Previous = top.Sequence+1, top.Hash
 	data, err := e.Encode()
 	if err != nil {
-		return Head{}, err
+		return err
 	}
 	again, err := decodeEntry(data) // it must be readable tomorrow
 	if err == nil {
 		err = book.add(again)
 	}
 	if err != nil {
-		return Head{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if err := l.commit(s, tx, e.Sequence, data); err != nil {
-		return Head{}, err
+	book.put(Head{e.Sequence, hashOf(data)})
+	if err := put(tx, e.Sequence, data); err != nil {
+		return unwritable(err)
 	}
-	return Head{e.Sequence, hashOf(data)}, nil
+	if book.sums == nil { // everything is made anew
+		return nil
+	}
+	if err := record(tx, again); err != nil {
+		return unwritable(err)
+	}
+	return nil
 }
 
-// commit puts an entry on disk, and makes sure that the file still is the ledger: an entry in
-// a file that was removed or replaced meanwhile would be lost.
-func (l *Ledger) commit(s *store, tx *bolt.Tx, sequence int64, data []byte) error {
-	if err := put(tx, sequence, data); err != nil {
+// finish writes the sums and puts everything on disk, and makes sure that the file
+// still is the ledger: an entry in a file that was removed or replaced meanwhile would
+// be lost.
+func (l *Ledger) finish(s *store, tx *bolt.Tx, book *Book) error {
+	keep := recordSums
+	if book.sums == nil {
+		keep = renew
+	}
+	if err := keep(tx, book); err != nil {
 		return unwritable(err)
 	}
 	if err := l.at("put"); err != nil {
@@ -186,6 +216,7 @@ type Request struct {
 	Method       string
 	Target       string // the column that is predicted
 	CuratorNotes bool   // the run writes exact facts for the data's owner
+	Note         string // a label of the caller; may be empty
 	// Public lists the columns that the run reads and does not protect, the target
 	// among them, under budget.SubstitutePrivateColumns.
 	Public []string
@@ -198,6 +229,9 @@ type Request struct {
 type Reservation struct {
 	Head   Head          // covers this reservation and everything before it; print it in the report
 	Charge budget.Charge // price of the run
+	// Others lists the other data sets of the ledger that this table was used for: what
+	// was spent there is not in the total that this run counts against.
+	Others []string
 	ledger *Ledger
 }
 
@@ -208,7 +242,11 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	l.sweep()
 	out := &Reservation{ledger: l}
 	t := r.Plan.Target()
-	head, err := l.append(ctx, func(b *Book) (*Entry, error) {
+	table := strings.ToValidUTF8(r.Table, "\uFFFD")
+	if err := checkNote(r.Note); err != nil {
+		return nil, l.named(err)
+	}
+	head, err := l.append(ctx, waysFor(0, table), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(r.Dataset)
 		if err != nil {
 			return nil, err
@@ -226,10 +264,12 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
+		out.Others = b.othersOf(table, a.Name)
 		run := &Run{
-			Dataset: r.Dataset, Table: strings.ToValidUTF8(r.Table, "\uFFFD"), Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
+			Dataset: r.Dataset, Table: table, Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
 			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
+			Note: r.Note,
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
 	})
@@ -241,18 +281,42 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 }
 
 // Commit enters that the run has ended, once: call it before its results are put
-// in place. The error wraps ErrCommitted the second time.
-func (r *Reservation) Commit(ctx context.Context) error {
-	_, err := r.ledger.append(ctx, func(b *Book) (*Entry, error) {
-		if !b.Contains(r.Head) {
-			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone", ErrHead, r.Head.Sequence)
+// in place. It waits for a ledger that another process has until the context ends,
+// because the run is paid for. The error wraps ErrCommitted the second time.
+func (r *Reservation) Commit(ctx context.Context) error { return r.ledger.Commit(ctx, r.Head) }
+
+// Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It
+// is for a process that comes after the one of the run.
+func (l *Ledger) Commit(ctx context.Context, reservation Head) error {
+	_, err := l.append(ctx, waysFor(reservation.Sequence, ""), forever, func(b *Book) (*Entry, error) {
+		if !b.Contains(reservation) {
+			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone", ErrHead, reservation.Sequence)
 		}
-		if at, ok := b.runs[r.Head.Sequence]; ok && b.Datasets[at.account].Runs[at.run].Committed {
+		if _, run, err := b.run(reservation.Sequence); err == nil && run.Committed {
 			return nil, ErrCommitted
 		}
-		return &Entry{Kind: KindCommit, Of: r.Head.Sequence}, nil
+		return &Entry{Kind: KindCommit, Of: reservation.Sequence}, nil
 	})
 	return err
+}
+
+// forever is a wait that only the context ends.
+const forever = -1
+
+// Account returns the account of a data set with its sums, without its runs and notes.
+// It costs the same however many entries there are. The error wraps ErrUnknown.
+func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
+	b, err := l.view(ctx, waysFor(0, ""), (*store).book)
+	if err != nil {
+		return nil, l.named(err)
+	}
+	a, err := b.Account(name)
+	if err != nil {
+		return nil, l.named(err)
+	}
+	out := *a
+	out.Runs, out.Spends, out.Notes = nil, nil, nil
+	return &out, nil
 }
 
 // Read returns what the ledger holds. It needs no permission to write.
@@ -262,18 +326,25 @@ func (l *Ledger) Read(ctx context.Context) (*Book, error) {
 }
 
 func (l *Ledger) read(ctx context.Context) (*Book, error) {
-	s, err := l.open(ctx, false)
+	return l.view(ctx, nil, func(_ *store, tx *bolt.Tx) (*Book, error) {
+		b, err := whole(tx)
+		if err == nil {
+			err = checkTally(tx, b)
+		}
+		return b, err
+	})
+}
+
+// view reads a book from the file.
+func (l *Ledger) view(ctx context.Context, w ways, read func(*store, *bolt.Tx) (*Book, error)) (*Book, error) {
+	s, err := l.open(ctx, false, w, l.options.Wait)
 	if err != nil {
 		return nil, err
 	}
 	defer s.db.Close()
 	var book *Book
 	err = s.db.View(func(tx *bolt.Tx) error {
-		raw, head, err := entries(tx)
-		if err != nil {
-			return err
-		}
-		book, err = readBook(raw, head)
+		book, err = read(s, tx)
 		return err
 	})
 	return book, err

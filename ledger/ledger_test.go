@@ -266,7 +266,7 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/2", Date: now()}}); err != nil {
+	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/3", Date: now()}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
@@ -296,7 +296,7 @@ func TestNoLedger(t *testing.T) {
 // TestBusy: a second process waits with a message and then gives up.
 func TestBusy(t *testing.T) {
 	l := newLedger(t, budget.ZCDP)
-	holder, err := l.open(t.Context(), true)
+	holder, err := l.open(t.Context(), true, nil, l.options.Wait)
 	if err != nil {
 		t.Fatal(err)
 	}

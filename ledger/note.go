@@ -31,7 +31,7 @@ type NoteState struct {
 // not registered.
 func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
 	n.Table = strings.ToValidUTF8(n.Table, "\uFFFD")
-	return l.append(ctx, func(b *Book) (*Entry, error) {
+	return l.append(ctx, waysFor(0, n.Table), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(n.Dataset); err != nil {
 			return nil, err
 		}

@@ -32,6 +32,31 @@ func checkPages(f *os.File) error {
 	return checkImage(data)
 }
 
+// checkWays is checkPages for the pages that an operation touches: those at the
+// top, the list of free pages, and in every bucket of w the ways to its keys. What
+// is beside them may be damaged; [Ledger.Verify] looks at everything.
+func checkWays(f *os.File, w ways) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return unreadable(err)
+	}
+	if size > maxFile {
+		return fmt.Errorf("%w: it is larger than %d bytes", ErrFormat, maxFile)
+	}
+	head := make([]byte, min(size, 2*pageSize))
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return unreadable(err)
+	}
+	load := func(at, n int64) ([]byte, error) {
+		b := make([]byte, n)
+		if _, err := f.ReadAt(b, at); err != nil {
+			return nil, unreadable(err)
+		}
+		return b, nil
+	}
+	return (&image{head: head, size: size, load: load, order: order(), ways: w}).check()
+}
+
 const (
 	pageSize  = 4096
 	maxFile   = 1 << 30
@@ -54,10 +79,16 @@ func order() binary.ByteOrder {
 	return binary.BigEndian
 }
 
+// ways lists, by the name of a bucket, the keys to which an operation goes.
+type ways map[string][][]byte
+
 // image is the content of a file.
 type image struct {
-	data  []byte
+	head  []byte // the first two pages, as far as they are there
+	size  int64
+	load  func(at, n int64) ([]byte, error) // n bytes, which are there
 	order binary.ByteOrder
+	ways  ways   // nil: everything is checked
 	pages uint64 // in use by the store: the others are not there yet
 	seen  []bool
 }
@@ -70,8 +101,15 @@ func broken(format string, args ...any) error {
 }
 
 func checkImage(data []byte) error {
-	im := &image{data: data, order: order()}
-	if len(data) < 16 || !im.marked() {
+	im := &image{
+		head: data[:min(len(data), 2*pageSize)], size: int64(len(data)), order: order(),
+		load: func(at, n int64) ([]byte, error) { return data[at : at+n], nil },
+	}
+	return im.check()
+}
+
+func (im *image) check() error {
+	if len(im.head) < 16 || !im.marked() {
 		return fmt.Errorf("%w: it does not begin as one", ErrFormat)
 	}
 	var best *meta
@@ -87,12 +125,12 @@ func checkImage(data []byte) error {
 	if best == nil {
 		return broken("neither of its first pages is valid")
 	}
-	if best.pages < 4 || best.pages > uint64(len(data))/pageSize {
+	if best.pages < 4 || best.pages > uint64(im.size)/pageSize {
 		return broken("it has fewer pages than it says")
 	}
 	im.pages, im.seen = best.pages, make([]bool, best.pages)
 	im.seen[0], im.seen[1] = true, true
-	if _, err := im.walk(best.root, 0); err != nil {
+	if _, err := im.walk(best.root, nil, 0); err != nil {
 		return err
 	}
 	return im.freelist(best.freelist)
@@ -102,7 +140,7 @@ func checkImage(data []byte) error {
 func (im *image) marked() bool {
 	for i := range 2 {
 		at := i*pageSize + pageHead
-		if len(im.data) >= at+4 && im.order.Uint32(im.data[at:]) == boltMagic {
+		if len(im.head) >= at+4 && im.order.Uint32(im.head[at:]) == boltMagic {
 			return true
 		}
 	}
@@ -112,10 +150,10 @@ func (im *image) marked() bool {
 // meta reads meta page i, nil if it is not valid, which a power failure may leave.
 // A page that the store would take for valid must be one that this package makes.
 func (im *image) meta(i int) (*meta, error) {
-	if len(im.data) < (i+1)*pageSize {
+	if len(im.head) < (i+1)*pageSize {
 		return nil, nil
 	}
-	b := im.data[i*pageSize+pageHead:]
+	b := im.head[i*pageSize+pageHead:]
 	u := func(at int) uint64 { return im.order.Uint64(b[at:]) }
 	h := fnv.New64a()
 	h.Write(b[:56])
@@ -134,7 +172,9 @@ func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
 	if id < 2 || id >= im.pages {
 		return 0, 0, nil, broken("page %d is outside", id)
 	}
-	b = im.data[id*pageSize:]
+	if b, err = im.load(int64(id)*pageSize, pageSize); err != nil {
+		return 0, 0, nil, err
+	}
 	n := uint64(im.order.Uint32(b[12:])) + 1
 	if im.order.Uint64(b) != id || n > im.pages-id {
 		return 0, 0, nil, broken("page %d is not one", id)
@@ -145,11 +185,17 @@ func (im *image) page(id uint64) (flags, count int, b []byte, err error) {
 		}
 		im.seen[i] = true
 	}
-	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b[:n*pageSize], nil
+	if n > 1 {
+		if b, err = im.load(int64(id)*pageSize, int64(n)*pageSize); err != nil {
+			return 0, 0, nil, err
+		}
+	}
+	return int(im.order.Uint16(b[8:])), int(im.order.Uint16(b[10:])), b, nil
 }
 
-// walk checks the page id with everything beneath it and returns its first key.
-func (im *image) walk(id uint64, depth int) (first []byte, err error) {
+// walk checks the page id with everything beneath it, or with the ways to keys if
+// there are any, and returns its first key.
+func (im *image) walk(id uint64, keys [][]byte, depth int) (first []byte, err error) {
 	if depth > maxDepth {
 		return nil, broken("its pages are nested too deeply")
 	}
@@ -159,36 +205,55 @@ func (im *image) walk(id uint64, depth int) (first []byte, err error) {
 	}
 	switch flags {
 	case flagBranch:
-		return im.branch(b, count, depth)
+		return im.branch(b, count, keys, depth)
 	case flagLeaf:
 		return im.leaf(b, count, depth)
 	}
 	return nil, broken("page %d is of an unknown kind", id)
 }
 
-func (im *image) branch(b []byte, count, depth int) (first []byte, err error) {
+func (im *image) branch(b []byte, count int, keys [][]byte, depth int) (first []byte, err error) {
 	if count == 0 || pageHead+count*element > len(b) {
 		return nil, broken("a branch page has %d elements", count)
 	}
-	var last []byte
+	names := make([][]byte, count)
 	for i := range count {
 		at := pageHead + i*element
-		key, _, err := im.pair(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0)
-		if err != nil {
+		if names[i], _, err = im.pair(b, at, im.order.Uint32(b[at:]), im.order.Uint32(b[at+4:]), 0); err != nil {
 			return nil, err
 		}
-		below, err := im.walk(im.order.Uint64(b[at+8:]), depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Equal(below, key) || i > 0 && bytes.Compare(last, key) >= 0 {
+		if i > 0 && bytes.Compare(names[i-1], names[i]) >= 0 {
 			return nil, broken("the keys of a branch page are out of order")
 		}
-		if last = key; i == 0 {
-			first = key
+	}
+	for i, name := range names {
+		below := keys
+		if keys != nil {
+			if below = within(keys, names, i); below == nil {
+				continue
+			}
+		}
+		child, err := im.walk(im.order.Uint64(b[pageHead+i*element+8:]), below, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(child, name) {
+			return nil, broken("the keys of a branch page are out of order")
 		}
 	}
-	return first, nil
+	return names[0], nil
+}
+
+// within returns the keys that are looked for below element i of a branch page: from
+// its name to the next one.
+func within(keys, names [][]byte, i int) (below [][]byte) {
+	for _, key := range keys {
+		after := i == 0 || bytes.Compare(key, names[i]) >= 0
+		if after && (i+1 == len(names) || bytes.Compare(key, names[i+1]) < 0) {
+			below = append(below, key)
+		}
+	}
+	return below
 }
 
 func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
@@ -212,7 +277,7 @@ func (im *image) leaf(b []byte, count, depth int) (first []byte, err error) {
 		switch u(0) {
 		case 0:
 		case flagBucket:
-			if err := im.bucket(value, depth); err != nil {
+			if err := im.bucket(key, value, depth); err != nil {
 				return nil, err
 			}
 		default:
@@ -234,12 +299,16 @@ func (im *image) pair(b []byte, at int, pos, ksize, vsize uint32) (key, value []
 }
 
 // bucket checks a bucket: its root page, or the small page in its own value.
-func (im *image) bucket(value []byte, depth int) error {
+func (im *image) bucket(name, value []byte, depth int) error {
+	keys := im.ways[string(name)]
+	if im.ways != nil && keys == nil {
+		return nil
+	}
 	if len(value) < 16 {
 		return broken("a bucket has no root")
 	}
 	if root := im.order.Uint64(value); root != 0 {
-		_, err := im.walk(root, depth+1)
+		_, err := im.walk(root, keys, depth+1)
 		return err
 	}
 	if len(value) < 16+pageHead || depth > maxDepth {

@@ -49,23 +49,25 @@ func cause(err error) error {
 // store is the open file with its lock.
 type store struct {
 	db   *bolt.DB
+	file *os.File // the same, open as long as db is
 	info fs.FileInfo
 }
 
 // open opens the file and takes its lock, waiting for it as long as the options
-// say. The file was checked page by page under the lock.
-func (l *Ledger) open(ctx context.Context, write bool) (*store, error) {
-	deadline := time.Now().Add(l.options.Wait)
+// say, below 0 until the context ends. Under the lock the pages on the ways w were
+// checked, or all of them if it is nil.
+func (l *Ledger) open(ctx context.Context, write bool, w ways, wait time.Duration) (*store, error) {
+	deadline := time.Now().Add(wait)
 	for waited := false; ; waited = true {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s, err := l.try(write)
+		s, err := l.try(write, w)
 		if err == nil || !errors.Is(err, errLocked) {
 			return s, err
 		}
-		if !time.Now().Before(deadline) {
-			return nil, fmt.Errorf("%w: it was not free for %v; try again later", ErrBusy, l.options.Wait)
+		if wait >= 0 && !time.Now().Before(deadline) {
+			return nil, fmt.Errorf("%w: it was not free for %v; try again later", ErrBusy, wait)
 		}
 		if !waited && l.options.Waiting != nil {
 			l.options.Waiting()
@@ -79,7 +81,7 @@ func (l *Ledger) open(ctx context.Context, write bool) (*store, error) {
 
 // try opens the file if its lock is free. It follows no symbolic link at the end
 // of the path, makes no file, and touches no file that is not intact.
-func (l *Ledger) try(write bool) (*store, error) {
+func (l *Ledger) try(write bool, w ways) (*store, error) {
 	info, err := os.Lstat(l.path)
 	switch {
 	case err != nil:
@@ -90,9 +92,9 @@ func (l *Ledger) try(write bool) (*store, error) {
 		return nil, fmt.Errorf("%w: it is no plain file", ErrFormat)
 	}
 	var refused error
+	var f *os.File
 	openFile := func(path string, flag int, _ os.FileMode) (*os.File, error) {
-		var f *os.File
-		if f, refused = openLocked(path, flag, info, write); refused != nil {
+		if f, refused = openLocked(path, flag, info, write, w); refused != nil {
 			return nil, refused
 		}
 		return f, nil
@@ -106,10 +108,10 @@ func (l *Ledger) try(write bool) (*store, error) {
 	case err != nil:
 		return nil, unreadable(err)
 	}
-	return &store{db, info}, l.at("opened")
+	return &store{db, f, info}, l.at("opened")
 }
 
-func openLocked(path string, flag int, info fs.FileInfo, write bool) (*os.File, error) {
+func openLocked(path string, flag int, info fs.FileInfo, write bool, w ways) (*os.File, error) {
 	f, err := os.OpenFile(path, flag&^os.O_CREATE, 0)
 	if err != nil && write {
 		return nil, unwritable(err)
@@ -127,10 +129,35 @@ func openLocked(path string, flag int, info fs.FileInfo, write bool) (*os.File, 
 	if err := lock(f, write); err != nil {
 		return refuse(err)
 	}
-	if err := checkPages(f); err != nil {
+	check := checkPages
+	if w != nil {
+		check = func(f *os.File) error { return checkWays(f, w) }
+	}
+	if err := check(f); err != nil {
 		return refuse(err)
 	}
 	return f, nil
+}
+
+// book returns the running sums of the store, or checks all of it and adds it up
+// where the sums are not those of its last entry.
+func (s *store) book(tx *bolt.Tx) (*Book, error) {
+	if b := glance(tx); b != nil {
+		return b, nil
+	}
+	if err := checkPages(s.file); err != nil {
+		return nil, err
+	}
+	return whole(tx)
+}
+
+// whole reads all entries. Their pages were checked.
+func whole(tx *bolt.Tx) (*Book, error) {
+	raw, head, err := entries(tx)
+	if err != nil {
+		return nil, err
+	}
+	return readBook(raw, head)
 }
 
 // entries returns copies of the entries and the head.

@@ -1,0 +1,53 @@
+package ledger
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// alike returns the registered name that a person may take for this one, or "".
+func (b *Book) alike(name string) string {
+	shape := shapeOf(name)
+	for _, a := range b.Datasets {
+		if shapeOf(a.Name) == shape {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// shapeOf returns what a name looks like: compatibility forms, letter case, marks that
+// take no room, and letters of other scripts that look like Latin ones are made one.
+func shapeOf(name string) string {
+	name = cases.Fold().String(norm.NFKD.String(name))
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, c), unicode.Is(unicode.Variation_Selector, c):
+			return -1
+		case unicode.IsSpace(c), c == '-', c == '_', unicode.Is(unicode.Pd, c):
+			return '-'
+		}
+		if latin, ok := lookalike(c); ok {
+			return latin
+		}
+		return c
+	}, name)
+}
+
+// lookalike returns the Latin letter or digit that a small letter of another script
+// looks like (Unicode Technical Standard 39, the single letters in common use).
+func lookalike(c rune) (rune, bool) {
+	const pairs = "аaвbсcԁdеeһhіiјjкkӏlмmнhоoрpԛqгrѕsтtцuѵvԝwхxуy" + // Cyrillic
+		"αaβbγyιiκkνvοoρpτtυuχxωw" + // Greek
+		"ⅼlıi0o1l" // others that are taken for each other
+	list := []rune(pairs)
+	for i := 0; i+1 < len(list); i += 2 {
+		if list[i] == c {
+			return list[i+1], true
+		}
+	}
+	return c, false
+}

@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A Spend is what another tool released about a data set, by what it promised: one of
+// Rho, Mu and Epsilon is above 0. The promise must be about the relation and the
+// privacy unit of the data set; the ledger cannot look.
+type Spend struct {
+	Dataset string  `json:"dataset"`
+	Rho     float64 `json:"rho,omitempty"`     // rho-zCDP
+	Mu      float64 `json:"mu,omitempty"`      // mu-GDP
+	Epsilon float64 `json:"epsilon,omitempty"` // (Epsilon, Delta)
+	Delta   float64 `json:"delta,omitempty"`   // with Epsilon; 0 if it is pure
+	// Note says what it was; it may be empty.
+	Note   string        `json:"note,omitempty"`
+	Charge budget.Charge `json:"charge"`
+}
+
+// SpendState is one spend of an account.
+type SpendState struct {
+	*Spend
+	Sequence int64
+	Date     string
+}
+
+// ErrRho: a data set whose currency is gdp cannot add rho. A rho-zCDP promise is no
+// Gaussian curve, whatever the mu.
+var ErrRho = errors.New("ledger: rho has no price in this currency")
+
+// check returns what is wrong with the promise.
+func (x *Spend) check() error {
+	given := 0
+	for _, v := range []float64{x.Rho, x.Mu, x.Epsilon} {
+		if v != 0 {
+			given++
+		}
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w: a spend of %v: want a finite number above 0", ErrInvalid, v)
+		}
+	}
+	switch {
+	case given != 1:
+		return fmt.Errorf("%w: a spend has one of rho, mu and epsilon", ErrInvalid)
+	case x.Epsilon == 0 && x.Delta != 0:
+		return fmt.Errorf("%w: delta goes with epsilon", ErrInvalid)
+	case !(x.Delta >= 0 && x.Delta < 1):
+		return fmt.Errorf("%w: delta %v: want at least 0 and below 1", ErrInvalid, x.Delta)
+	}
+	return checkNote(x.Note)
+}
+
+// Price returns what a spend costs in a currency: rho-zCDP rho, mu-GDP mu²/2 of rho or
+// mu², and (epsilon, delta) that of a black box. The error wraps ErrRho or ErrInvalid.
+//
+// A filter admits any sequence of steps whose costs stay within its total, whoever
+// carries them out (budget.Total.Limit); a mu-GDP step is (mu²/2)-zCDP (Dong, Roth, Su
+// 2022, Corollary B.6).
+func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
+	if err := x.check(); err != nil {
+		return budget.Charge{}, err
+	}
+	switch {
+	case x.Rho > 0 && c == budget.GDP:
+		return budget.Charge{}, ErrRho
+	case x.Rho > 0: // a Gaussian step of that rho
+		return budget.ChargeLaws(budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: math.Sqrt(2 * x.Rho), Draws: 1}), c)
+	case x.Mu > 0:
+		return budget.ChargeLaws(budget.FixedLeaf("spend", budget.Law{Kind: budget.Gaussian, Mu: x.Mu, Draws: 1}), c)
+	}
+	return budget.BlackBoxCharge(c, x.Epsilon, x.Delta), nil
+}
+
+// Spend enters what another tool releases, best before it does: a spend that would cross
+// the total is refused with a [*SpentError]. The fields of x but Charge say what. The
+// error wraps ErrUnknown, ErrRho or ErrInvalid.
+func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
+	head, err := l.append(ctx, waysFor(0, ""), l.options.Wait, func(b *Book) (*Entry, error) {
+		a, err := b.Account(x.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		if x.Charge, err = x.Price(a.Promise.Currency); err != nil {
+			return nil, err
+		}
+		if err := a.Refuse(x.Charge); err != nil {
+			return nil, err
+		}
+		return &Entry{Kind: KindSpend, Date: now(), Spend: &x}, nil
+	})
+	return head, x.Charge, err
+}
+
+// spend applies the rules of a spend.
+func (b *Book) spend(e *Entry) error {
+	x := e.Spend
+	a, err := b.Account(x.Dataset)
+	if err != nil {
+		return err
+	}
+	if err := x.check(); err != nil {
+		return err
+	}
+	if !x.Charge.Valid() || x.Charge.Cost == 0 && x.Charge.Delta == 0 {
+		return errors.New("it costs nothing")
+	}
+	if err := a.Refuse(x.Charge); err != nil {
+		return err
+	}
+	a.Committed = a.Committed.Plus(x.Charge)
+	a.Spends = append(a.Spends, SpendState{x, e.Sequence, e.Date})
+	return nil
+}

@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestSpendPrices compares prices with those of the promises by hand.
+func TestSpendPrices(t *testing.T) {
+	box := func(c budget.Currency, epsilon float64) float64 {
+		cost, _ := budget.BlackBoxCharge(c, epsilon, 0).Value()
+		return cost
+	}
+	for _, x := range []struct {
+		spend       Spend
+		currency    budget.Currency
+		cost, delta float64
+	}{
+		{Spend{Rho: .01}, budget.ZCDP, .01, 0},
+		{Spend{Mu: .2}, budget.ZCDP, .02, 0},
+		{Spend{Mu: .2}, budget.GDP, .04, 0},
+		{Spend{Epsilon: .1}, budget.ZCDP, .005, 0},
+		{Spend{Epsilon: .1, Delta: 1e-7}, budget.ZCDP, .005, 1e-7},
+		{Spend{Epsilon: .1, Delta: 1e-7}, budget.GDP, box(budget.GDP, .1), 1e-7},
+	} {
+		c, err := x.spend.Price(x.currency)
+		cost, delta := c.Value()
+		if err != nil || math.Abs(cost-x.cost) > 1e-11 || cost < x.cost || math.Abs(delta-x.delta) > 1e-15 || delta < x.delta {
+			t.Errorf("%+v in %v: %v, %v (%v), want %v, %v", x.spend, x.currency, cost, delta, err, x.cost, x.delta)
+		}
+	}
+	for name, x := range map[string]Spend{
+		"nothing": {}, "two": {Rho: 1, Mu: 1}, "negative": {Rho: -1}, "infinite": {Epsilon: math.Inf(1)}, "not a number": {Mu: math.NaN()},
+		"delta alone": {Delta: .1}, "delta with rho": {Rho: 1, Delta: .1}, "delta 1": {Epsilon: 1, Delta: 1}, "a note of two lines": {Rho: 1, Note: "a\nb"},
+	} {
+		if _, err := x.Price(budget.ZCDP); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := (&Spend{Rho: 1}).Price(budget.GDP); !errors.Is(err, ErrRho) {
+		t.Errorf("rho in gdp: %v", err)
+	}
+}
+
+// TestSpend: a spend counts against the total like a run, and one that would cross it
+// is refused.
+func TestSpend(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	before := account(t, l, "houses").Left()
+	_, charge, err := l.Spend(t.Context(), Spend{Dataset: "houses", Rho: .01, Note: "yearly counts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := account(t, l, "houses")
+	if a.Left() != before.Left(charge) || len(a.Spends) != 1 || a.Spends[0].Note != "yearly counts" {
+		t.Errorf("%+v", a)
+	}
+	var spent *SpentError
+	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Rho: 10}); !errors.As(err, &spent) {
+		t.Errorf("past the total: %v", err)
+	}
+	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "gardens", Rho: .01}); !errors.Is(err, ErrUnknown) {
+		t.Errorf("unknown: %v", err)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUpgrade: a ledger of version 1 stays one until it needs more, and then holds both.
+func TestUpgrade(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+		t.Fatal(err)
+	}
+	if b := mustRead(t, l); b.format != formatOne || len(b.Entries) != 8 {
+		t.Errorf("%s with %d entries", b.format, len(b.Entries))
+	}
+	r := request(t, .1)
+	r.Note = "the last one"
+	if _, err := l.Reserve(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	b := mustRead(t, l)
+	if b.format != Format || len(b.Entries) != 10 || b.Entries[8].Kind != KindUpgrade || b.Entries[9].Run.Note != r.Note {
+		t.Errorf("%s with %d entries", b.format, len(b.Entries))
+	}
+	if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Epsilon: .1}); err != nil {
+		t.Fatal(err)
+	}
+	if b = mustRead(t, l); len(b.Entries) != 11 {
+		t.Errorf("%d entries", len(b.Entries))
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,267 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	bolt "go.etcd.io/bbolt"
+)
+
+// A tally is the sums over all entries up to one of them. It is kept beside the
+// entries, so that an operation costs the same however many there are: it looks at
+// the last entry, adds its own and writes the tally anew. It follows from the
+// entries; where it is absent, damaged or of another entry (programs before it
+// write none), the whole chain is checked and added up, and [Ledger.Read] and
+// [Ledger.Verify], which always do that, compare.
+type tally struct {
+	Entries  int64          `json:"entries"`
+	Head     string         `json:"head"`   // hash of the last of them
+	Format   string         `json:"format"` // of the entries: the last that one of them states
+	Datasets []tallyAccount `json:"datasets"`
+}
+
+type tallyAccount struct {
+	Dataset   *Dataset      `json:"dataset"`
+	Reserved  budget.Charge `json:"reserved"`
+	Committed budget.Charge `json:"committed"`
+	Records   Records       `json:"records,omitempty"`
+}
+
+// The buckets that follow from the entries: the tally under a single key; the
+// reservations that were committed, by sequence; and by the hash of a table's path
+// the data sets that it was used for, a list in JSON.
+func tallyBucket() []byte  { return []byte("tally") }
+func tallyKey() []byte     { return []byte("tally") }
+func doneBucket() []byte   { return []byte("done") }
+func tablesBucket() []byte { return []byte("tables") }
+
+func tableKey(path string) []byte {
+	sum := sha256.Sum256([]byte(path))
+	return sum[:]
+}
+
+// waysFor returns the ways of an operation on the reservation of (0: none) and the
+// table at path ("": none).
+func waysFor(of int64, path string) ways {
+	w := ways{
+		string(headBucket()): {headKey()}, string(tallyBucket()): {tallyKey()},
+		string(entriesBucket()): {entryKey(-1)}, // the last
+	}
+	if of > 0 {
+		w[string(entriesBucket())] = append(w[string(entriesBucket())], entryKey(of))
+		w[string(doneBucket())] = [][]byte{entryKey(of)}
+	}
+	if path != "" {
+		w[string(tablesBucket())] = [][]byte{tableKey(path)}
+	}
+	return w
+}
+
+// seal puts the SHA-256 of a text before it.
+func seal(text []byte) []byte {
+	return append([]byte(hashOf(text)+"\n"), text...)
+}
+
+// unseal returns the text of seal, or nil.
+func unseal(data []byte) []byte {
+	hash, text, ok := bytes.Cut(data, []byte("\n"))
+	if !ok || hashOf(text) != string(hash) {
+		return nil
+	}
+	return text
+}
+
+// tally returns the tally of a book.
+func (b *Book) tally() *tally {
+	head := b.Head()
+	t := &tally{Entries: head.Sequence, Head: head.Hash, Format: b.format, Datasets: []tallyAccount{}}
+	for _, a := range b.Datasets {
+		t.Datasets = append(t.Datasets, tallyAccount{&a.Dataset, a.Reserved, a.Committed, a.Records})
+	}
+	return t
+}
+
+func (t *tally) encode() ([]byte, error) {
+	text, err := json.Marshal(t)
+	return seal(text), err
+}
+
+// storedTally returns the tally in the store, or nil if there is none that is whole.
+func storedTally(tx *bolt.Tx) *tally {
+	bucket := tx.Bucket(tallyBucket())
+	if bucket == nil {
+		return nil
+	}
+	text := unseal(bucket.Get(tallyKey()))
+	if text == nil {
+		return nil
+	}
+	t := new(tally)
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if dec.Decode(t) != nil {
+		return nil
+	}
+	return t
+}
+
+// glance returns a book of sums only, if the store has those of its last entry, and
+// else nil.
+func glance(tx *bolt.Tx) *Book {
+	t := storedTally(tx)
+	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
+	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || t.Format != Format && t.Format != formatOne {
+		return nil
+	}
+	key, last := list.Cursor().Last()
+	if !bytes.Equal(key, entryKey(t.Entries)) || hashOf(last) != t.Head {
+		return nil
+	}
+	b := &Book{runs: map[int64]place{}, sums: &sums{tx: tx, top: Head{t.Entries, t.Head}}, format: t.Format}
+	for _, x := range t.Datasets {
+		if x.Dataset == nil {
+			return nil
+		}
+		total, err := x.Dataset.Total()
+		if err != nil || !x.Dataset.Limit.Valid() || !x.Reserved.Valid() || !x.Committed.Valid() {
+			return nil
+		}
+		b.Datasets = append(b.Datasets, &Account{
+			Dataset: *x.Dataset, Promise: total, Reserved: x.Reserved, Committed: x.Committed, Records: x.Records,
+		})
+	}
+	return b
+}
+
+// sums is what a book of sums only looks up in the store.
+type sums struct {
+	tx  *bolt.Tx
+	top Head
+}
+
+// entry returns an entry and its hash. The error wraps ErrDamaged.
+func (s *sums) entry(sequence int64) (*Entry, string, error) {
+	data := s.tx.Bucket(entriesBucket()).Get(entryKey(sequence))
+	if data == nil {
+		return nil, "", damaged(int(sequence), "it is not there")
+	}
+	e, err := decodeEntry(data)
+	if err != nil || e.Sequence != sequence {
+		return nil, "", damaged(int(sequence), "it is not one that this program writes")
+	}
+	return e, hashOf(data), nil
+}
+
+// committed reports whether a reservation was committed.
+func (s *sums) committed(of int64) bool {
+	done := s.tx.Bucket(doneBucket())
+	return done != nil && done.Get(entryKey(of)) != nil
+}
+
+// usedFor returns the data sets that a table was used for.
+func (s *sums) usedFor(path string) []string {
+	tables := s.tx.Bucket(tablesBucket())
+	if tables == nil {
+		return nil
+	}
+	var names []string
+	_ = json.Unmarshal(tables.Get(tableKey(path)), &names) // nil, or a list of ours
+	return names
+}
+
+// record keeps what follows from an entry.
+func record(tx *bolt.Tx, e *Entry) error {
+	switch {
+	case e.Kind == KindCommit:
+		done, err := tx.CreateBucketIfNotExists(doneBucket())
+		if err != nil {
+			return err
+		}
+		return done.Put(entryKey(e.Of), []byte{1})
+	case e.Run != nil:
+		return recordTable(tx, e.Run.Table, e.Run.Dataset)
+	case e.Note != nil:
+		return recordTable(tx, e.Note.Table, e.Note.Dataset)
+	}
+	return nil
+}
+
+func recordTable(tx *bolt.Tx, path, dataset string) error {
+	names := (&sums{tx: tx}).usedFor(path)
+	if path == "" || slices.Contains(names, dataset) {
+		return nil
+	}
+	tables, err := tx.CreateBucketIfNotExists(tablesBucket())
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(append(names, dataset))
+	if err != nil {
+		return err
+	}
+	return tables.Put(tableKey(path), list)
+}
+
+// recordSums writes the tally of a book.
+func recordSums(tx *bolt.Tx, b *Book) error {
+	data, err := b.tally().encode()
+	if err != nil {
+		return err
+	}
+	bucket, err := tx.CreateBucketIfNotExists(tallyBucket())
+	if err != nil {
+		return err
+	}
+	return bucket.Put(tallyKey(), data)
+}
+
+// renew writes everything that follows from the entries of a whole book.
+func renew(tx *bolt.Tx, b *Book) error {
+	for _, name := range [][]byte{tallyBucket(), doneBucket(), tablesBucket()} {
+		if tx.Bucket(name) == nil {
+			continue
+		}
+		if err := tx.DeleteBucket(name); err != nil {
+			return err
+		}
+	}
+	for _, e := range b.Entries {
+		if err := record(tx, e); err != nil {
+			return err
+		}
+	}
+	return recordSums(tx, b)
+}
+
+// checkTally compares what follows from the entries with what the store has of it, if
+// that is of the last entry. The error wraps ErrDamaged.
+func checkTally(tx *bolt.Tx, b *Book) error {
+	t := storedTally(tx)
+	if t == nil || t.Head != b.Head().Hash {
+		return nil // it is made anew with the next entry
+	}
+	want, err := b.tally().encode()
+	if err != nil {
+		return err
+	}
+	wrong := func(what string) error { return fmt.Errorf("%w: its %s not what its entries say", ErrDamaged, what) }
+	if !bytes.Equal(want, tx.Bucket(tallyBucket()).Get(tallyKey())) {
+		return wrong("running sums are")
+	}
+	s := &sums{tx: tx}
+	for _, a := range b.Datasets {
+		for _, r := range a.Runs {
+			if s.committed(r.Sequence) != r.Committed {
+				return wrong("list of ended runs is")
+			}
+			if r.Table != "" && !slices.Contains(s.usedFor(r.Table), a.Name) {
+				return wrong("list of tables is")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,314 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
+)
+
+// long returns a ledger of n entries with its tally.
+func long(t testing.TB, n int) *Ledger {
+	t.Helper()
+	limit, err := budget.Total{Epsilon: 1000, Delta: 1e-5, BlackBox: 5e-6}.Limit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, _ := chainOf(t, n)
+	list[1].Dataset.Epsilon, list[1].Dataset.Limit = 1000, limit
+	previous := ""
+	for _, e := range list {
+		e.Previous = previous
+		data, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous = hashOf(data)
+	}
+	l := fileOf(t, list)
+	if _, err := l.Reserve(t.Context(), request(t, .01)); err != nil { // adds everything up
+		t.Fatal(err)
+	}
+	return l
+}
+
+// edit changes the store behind the ledger's back.
+func edit(t testing.TB, l *Ledger, change func(tx *bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(l.path, 0o600, &bolt.Options{PageSize: pageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(change), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTallyIsTheChain compares, after every entry of a mixed ledger, the running sums
+// with those of the whole chain.
+func TestTallyIsTheChain(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	same := func(after string) {
+		t.Helper()
+		book := mustRead(t, l) // compares
+		for _, want := range book.Datasets {
+			got, err := l.Account(t.Context(), want.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Spent() != want.Spent() || got.Reserved != want.Reserved || got.Records != want.Records || !cmp.Equal(got.Dataset, want.Dataset) || got.Promise != want.Promise {
+				t.Errorf("after %s: %+v, want %+v", after, got, want)
+			}
+		}
+		s, err := l.open(t.Context(), false, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.db.Close()
+		if err := s.db.View(func(tx *bolt.Tx) error {
+			if glance(tx) == nil {
+				t.Errorf("after %s there are no running sums", after)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var open []*Reservation
+	for k := range 12 {
+		r, err := l.Reserve(t.Context(), request(t, .01*float64(k+1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(fmt.Sprint("reservation ", k))
+		open = append(open, r)
+		switch k % 4 {
+		case 1:
+			if err := open[k-1].Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Commit(t.Context(), open[k-1].Head); !errors.Is(err, ErrCommitted) {
+				t.Errorf("a second commit: %v", err)
+			}
+			same("a commit")
+		case 2:
+			if _, err := l.Register(t.Context(), fmt.Sprint("gardens ", k), total(budget.GDP)); err != nil {
+				t.Fatal(err)
+			}
+			same("a registration")
+		case 3:
+			if _, _, err := l.Spend(t.Context(), Spend{Dataset: "houses", Rho: .001, Note: "counts"}); err != nil {
+				t.Fatal(err)
+			}
+			same("a spend")
+		}
+	}
+	if _, err := l.Note(t.Context(), Note{Dataset: "houses", Table: "/data/houses.csv", Method: "tukey", What: NoteAudit}); err != nil {
+		t.Fatal(err)
+	}
+	same("a note")
+}
+
+// TestStaleTally: an entry of a program that keeps no sums, and sums that are damaged,
+// are found, and everything is added up again.
+func TestStaleTally(t *testing.T) {
+	for name, change := range map[string]func(tx *bolt.Tx) error{
+		"absent":  func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) },
+		"damaged": func(tx *bolt.Tx) error { return tx.Bucket(tallyBucket()).Put(tallyKey(), []byte("x")) },
+		"of another entry": func(tx *bolt.Tx) error {
+			list := tx.Bucket(entriesBucket())
+			_, last := list.Cursor().Last()
+			e := &Entry{Sequence: 4, Previous: hashOf(last), Kind: KindCommit, Of: 3}
+			data, err := e.Encode()
+			return errors.Join(err, put(tx, 4, data))
+		},
+	} {
+		l := newLedger(t, budget.ZCDP)
+		if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, l, change)
+		if _, err := l.Account(t.Context(), "houses"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		second, err := l.Reserve(t.Context(), request(t, .2))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := second.Charge.Plus(gauss(t, .1, budget.AddRemove).Charge(budget.ZCDP))
+		if a := account(t, l, "houses"); a.Spent() != want {
+			t.Errorf("%s: spent %v, want %v", name, a.Spent(), want)
+		}
+	}
+}
+
+// TestTallyEdited: sums that were made smaller and sealed again are found by whoever
+// reads everything, and so are an ended run and a table that were struck off.
+func TestTallyEdited(t *testing.T) {
+	for name, change := range map[string]func(tx *bolt.Tx) error{
+		"a smaller sum": func(tx *bolt.Tx) error {
+			x := storedTally(tx)
+			x.Datasets[0].Reserved.Cost--
+			data, err := x.encode()
+			return errors.Join(err, tx.Bucket(tallyBucket()).Put(tallyKey(), data))
+		},
+		"a larger total": func(tx *bolt.Tx) error {
+			x := storedTally(tx)
+			x.Datasets[0].Dataset.Limit.Cost *= 2
+			data, err := x.encode()
+			return errors.Join(err, tx.Bucket(tallyBucket()).Put(tallyKey(), data))
+		},
+		"an ended run":  func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Delete(entryKey(3)) },
+		"a running one": func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Put(entryKey(5), []byte{1}) },
+		"a table":       func(tx *bolt.Tx) error { return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv")) },
+	} {
+		l := newLedger(t, budget.ZCDP)
+		r, err := l.Reserve(t.Context(), request(t, .1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, l, change)
+		if _, err := l.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLongLedger: what an operation reads and allocates does not grow with the entries.
+func TestLongLedger(t *testing.T) {
+	cost := func(n int) (pages, bytes uint64) {
+		l := long(t, n)
+		f, err := os.Open(l.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := make([]byte, 2*pageSize)
+		if _, err := f.ReadAt(head, 0); err != nil {
+			t.Fatal(err)
+		}
+		im := &image{head: head, size: info.Size(), order: order(), ways: waysFor(int64(n/2), "/data/houses.csv"), load: func(at, n int64) ([]byte, error) {
+			pages += uint64(n) / pageSize
+			b := make([]byte, n)
+			_, err := f.ReadAt(b, at)
+			return b, err
+		}}
+		if err := im.check(); err != nil {
+			t.Fatal(err)
+		}
+		r := request(t, .01)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		x, err := l.Reserve(t.Context(), r)
+		if err == nil {
+			err = x.Commit(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return pages, after.TotalAlloc - before.TotalAlloc
+	}
+	smallPages, small := cost(100)
+	largePages, large := cost(20000)
+	t.Logf("pages %d and %d, bytes %d and %d", smallPages, largePages, small, large)
+	if largePages > smallPages+10 || large > 2*small+(1<<20) {
+		t.Errorf("an operation on 20,000 entries looks at %d pages and allocates %d bytes, on 100 at %d and %d", largePages, large, smallPages, small)
+	}
+}
+
+func BenchmarkReserve(b *testing.B) {
+	for _, n := range []int{100, 100000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			l, r := long(b, n), request(b, .0001)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := l.Reserve(b.Context(), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestDamagedBeside: a byte of an old entry does not stop a run, whose sums are whole,
+// and is found by whoever reads everything.
+func TestDamagedBeside(t *testing.T) {
+	l := long(t, 400)
+	image, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(image, []byte(`{"sequence":51,`))
+	if at < 0 {
+		t.Fatal("entry 51 was not found")
+	}
+	image[at+len(`{"sequence":51,"previous":"`)] ^= 1
+	other := At(filepath.Join(t.TempDir(), "my.ledger"), Options{})
+	if err := os.WriteFile(other.path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Reserve(t.Context(), request(t, .01)); err != nil {
+		t.Error(err)
+	}
+	if _, err := other.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("verify: %v", err)
+	}
+	if _, err := other.Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("read: %v", err)
+	}
+}
+
+// TestOtherNames: a table that was used under another name is told, and a name that
+// looks like a registered one is refused.
+func TestOtherNames(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	if _, err := l.Register(t.Context(), "gardens", total(budget.ZCDP)); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range [][]string{nil, {"houses"}, {"houses"}} {
+		r := request(t, .01)
+		if k > 0 {
+			r.Dataset = "gardens"
+		}
+		x, err := l.Reserve(t.Context(), r)
+		if err != nil || !slices.Equal(x.Others, want) {
+			t.Errorf("run %d: others %v, want %v (%v)", k, x.Others, want, err)
+		}
+	}
+	for _, name := range []string{
+		"Houses", "hous\u0435s", "ｈouses", "houses\u0301"[:6] + "\u200c", "h\u03bfuses", "hous\u0117s",
+	} {
+		_, err := l.Register(t.Context(), name, total(budget.ZCDP))
+		refused := errors.Is(err, ErrExists) || errors.Is(err, ErrInvalid)
+		if want := name != "hous\u0117s"; refused != want {
+			t.Errorf("%+q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"caf\u00e9", "houses-2", "horses"} {
+		if _, err := l.Register(t.Context(), name, total(budget.ZCDP)); err != nil {
+			t.Errorf("%+q: %v", name, err)
+		}
+	}
+	if _, err := l.Register(t.Context(), "cafe\u0301", total(budget.ZCDP)); !errors.Is(err, ErrExists) {
+		t.Errorf("decomposed: %v", err)
+	}
+}
