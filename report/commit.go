@@ -14,10 +14,18 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Commit writes the files and puts the two folders in place, once. Until the
-// last moment it ends with the context's error when ctx does; after an error
-// there is no new release/ or curator/, and old ones are as they were.
+// Commit writes the files and puts the two folders in place, once: it is
+// [Folder.Stage] and [Folder.Place] in one.
 func (f *Folder) Commit(ctx context.Context, files Files) error {
+	if err := f.Stage(ctx, files); err != nil {
+		return err
+	}
+	return f.Place(ctx)
+}
+
+// Stage writes the files beside their place, once, for Place or Keep. It ends with
+// the context's error when ctx does.
+func (f *Folder) Stage(ctx context.Context, files Files) error {
 	if f.stage == "" {
 		return &DirError{Path: f.given, Msg: "was closed or written before", Err: ErrUnwritable}
 	}
@@ -29,6 +37,13 @@ func (f *Folder) Commit(ctx context.Context, files Files) error {
 			return f.explain(s.name, err)
 		}
 	}
+	return nil
+}
+
+// Place puts what was staged in place. Until the last moment it ends with the
+// context's error when ctx does; after an error there is no new release/ or
+// curator/, and old ones are as they were.
+func (f *Folder) Place(ctx context.Context) error {
 	if err := f.before(ctx, "rename"); err != nil {
 		return err
 	}

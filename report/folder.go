@@ -98,12 +98,16 @@ type Folder struct {
 
 // Prepare takes the folder dir for the results of a run. It makes dir where it
 // does not exist, and refuses one that holds results already ([ErrExists], unless
-// force), one whose release/ or curator/ is not dptrain's ([ErrForeign]) and one
+// force), or those of a run that is to be entered in its ledger ([Folder.Keep]), one
+// whose release/ or curator/ is not dptrain's ([ErrForeign]) and one
 // that cannot be written to ([ErrUnwritable]). All are a [*DirError]. Before it looks,
 // it clears away what runs left there that were killed. Close takes back what Prepare
 // made.
 func Prepare(dir string, force bool) (*Folder, error) {
 	f := &Folder{given: filepath.Clean(dir), force: force}
+	if err := f.noneKept(); err != nil {
+		return nil, err
+	}
 	if err := f.open(f.free); err != nil {
 		f.Close()
 		return nil, err

@@ -35,6 +35,7 @@ func sweep(dir string) {
 				_ = dead.Remove(at)
 			}
 		}
+		_ = dead.Remove(keptFile)
 	})
 }
 

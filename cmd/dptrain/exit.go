@@ -58,7 +58,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, errAbstained):
 		return exitAbstained
-	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable):
+	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable, report.ErrKept):
 		return exitUsage
 	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):
 		return exitData

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -28,6 +29,7 @@ data set is refused with exit code 5.`
 func fitCommand(a *app) *cobra.Command {
 	var flags recipeFlags
 	var force, quiet bool
+	var note string
 	cmd := &cobra.Command{
 		Use:   "fit [RECIPE]",
 		Short: "Train a private model and measure it",
@@ -45,11 +47,15 @@ func fitCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if j.note = note; note != "" && j.ledger == "" {
+				return usagef("--note is a label in a ledger: name the data set with --dataset")
+			}
 			return a.fit(cmd.Context(), j, force, quiet)
 		},
 	}
 	flags.add(cmd.Flags())
 	flags.addOut(cmd.Flags())
+	cmd.Flags().StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
 	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print errors only")
 	return cmd
@@ -111,11 +117,15 @@ func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress 
 	if err != nil {
 		return nil, none, err
 	}
-	if err := entry.commit(ctx, files.Report); err != nil {
+	entry.enter(files.Report)
+	progress("write")
+	if err := folder.Stage(ctx, files); err != nil {
 		return nil, none, err
 	}
-	progress("write")
-	return res, files, folder.Commit(ctx, files)
+	if err := entry.commit(ctx); err != nil {
+		return nil, none, entry.keep(err, j, folder)
+	}
+	return res, files, folder.Place(ctx)
 }
 
 // staysSpent is the error of a run that ended after its price was entered.
@@ -127,8 +137,21 @@ type staysSpent struct {
 func (e *staysSpent) Error() string { return e.error.Error() + e.note() }
 
 func (e *staysSpent) note() string {
+	var kept *keptError
+	if errors.As(e.error, &kept) {
+		return "; the price of this run stays spent in " + e.ledger + ", and its results are kept in " + kept.folder +
+			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
+	}
 	return "; the price of this run stays spent in " + e.ledger
 }
+
+// keptError is the error of a run that could not be entered as ended.
+type keptError struct {
+	error
+	folder, out string
+}
+
+func (e *keptError) Unwrap() error { return e.error }
 
 func (e *staysSpent) Unwrap() error { return e.error }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -101,7 +102,7 @@ privacy: {epsilon: 1}
 }
 
 // fullFrom carries out a command as a process of which no file can grow beyond 100 bytes,
-// as on a full disk, from a stage on. It is a process of its own because the limit is the whole
+// or the number after a colon, as on a full disk, from a stage on. It is a process of its own because the limit is the whole
 // process's: "go test" writes a log of what a test opens.
 func fullFrom(stage string, args []string) int {
 	var old unix.Rlimit
@@ -109,11 +110,16 @@ func fullFrom(stage string, args []string) int {
 		return exitInternal
 	}
 	defer func() { _ = unix.Setrlimit(unix.RLIMIT_FSIZE, &old) }()
+	stage, room, _ := strings.Cut(stage, ":")
+	limit, err := strconv.ParseUint(room, 10, 64)
+	if err != nil {
+		limit = 100
+	}
 	a := newApp(os.Stdin, os.Stdout, os.Stderr)
 	a.onStage = func(begun string) {
 		if begun == stage {
 			signal.Ignore(unix.SIGXFSZ)
-			if unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 100, Max: old.Max}) != nil {
+			if unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: limit, Max: old.Max}) != nil {
 				panic("no limit can be set")
 			}
 		}
@@ -150,7 +156,7 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")
-	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "committed\n") != 1 {
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Count(got.stdout, "reserved\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, args...); got.code != exitOK {
@@ -162,4 +168,19 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger", "old.csv", "out")
+}
+
+// TestLedgerFullAfterTheRun: a run that cannot be entered as ended keeps its results, and
+// they are published once it can.
+func TestLedgerFullAfterTheRun(t *testing.T) {
+	withLedger(t)
+	got := full(t, "write:16384", ledgerArgs("fit", ".4")...)
+	if got.code != exitLedger || got.stdout != "" || !strings.Contains(got.stderr, "results are kept in out/pending: enter and publish them with `dptrain ledger commit out`") {
+		t.Errorf("%+v", got)
+	}
+	published(t, "out", false)
+	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	published(t, "out", true)
 }

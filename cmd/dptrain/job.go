@@ -62,6 +62,7 @@ type job struct {
 	table  string            // path of the table
 	ledger string            // path of the ledger; empty for none
 	blame  map[string]string // flag by the key it replaced
+	note   string            // label of the run in the ledger
 	bare   bool              // there is no recipe file: what is missing is a missing flag
 	header []string          // of the table; set by prepare
 }

@@ -30,13 +30,13 @@ func ledgerCommand(a *app) *cobra.Command {
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("say what to do: init, show, verify or export; see `%s --help`", cmd.CommandPath())
+				return usagef("say what to do: init, show, spend, commit, verify or export; see `%s --help`", cmd.CommandPath())
 			}
 			return usagef("there is no command \"ledger %s\"; see `%s --help`", args[0], cmd.CommandPath())
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerVerify(a), ledgerExport(a))
+	cmd.AddCommand(ledgerInit(a), ledgerShow(a), ledgerSpend(a), ledgerCommit(a), ledgerVerify(a), ledgerExport(a))
 	return cmd
 }
 
@@ -152,13 +152,15 @@ func ledgerShow(a *app) *cobra.Command {
 	var dataset string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show FILE", Short: "Show what is spent and what is left",
+		Use: "show [FILE]", Short: "Show what is spent and what is left",
 		Long: `Show the total of every data set, what was spent of it and by which runs. A run
-that is reserved and not committed is running, or died; it is spent either way.`,
-		Example: "  dptrain ledger show dptrain.ledger",
-		Args:    exactly(1, "one ledger"),
+that is reserved and not committed is running, or died; it is spent either way.
+Without FILE it is dptrain.ledger in the working directory.`,
+		Example: "  dptrain ledger show",
+		Args:    between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			book, err := a.openLedger(args[0]).Read(cmd.Context())
+			path := ledgerOf(args)
+			book, err := a.openLedger(path).Read(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -166,7 +168,7 @@ that is reserved and not committed is running, or died; it is spent either way.`
 			if cmd.Flags().Changed("dataset") {
 				acc, err := book.Account(dataset)
 				if err != nil {
-					return ledger.InFile(args[0], err)
+					return ledger.InFile(path, err)
 				}
 				shown = []*ledger.Account{acc}
 			}
@@ -188,16 +190,17 @@ const ledgerFormat = "dptrain.ledger-show/1"
 func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
 	cmd := &cobra.Command{
-		Use: "verify FILE", Short: "Check every entry, and heads from reports", Long: ledgerVerifyLong,
+		Use: "verify [FILE]", Short: "Check every entry, and heads from reports", Long: ledgerVerifyLong,
 		Example: `  dptrain ledger verify dptrain.ledger
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
-		Args: exactly(1, "one ledger"),
+		Args: between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			want, err := headsOf(heads, reports)
 			if err != nil {
 				return err
 			}
-			book, err := a.openLedger(args[0]).Verify(cmd.Context(), want...)
+			path := ledgerOf(args)
+			book, err := a.openLedger(path).Verify(cmd.Context(), want...)
 			if err != nil {
 				return err
 			}
@@ -205,7 +208,7 @@ func ledgerVerify(a *app) *cobra.Command {
 			for _, acc := range book.Datasets {
 				runs += len(acc.Runs)
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: ok, %s, %s%s\n%s", args[0], plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)),
+			_, err = fmt.Fprintf(a.stdout, "%s: ok, %s, %s%s\n%s", path, plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)),
 				report.Paragraph("Head", book.Head().String()))
 			return err
 		},
@@ -250,13 +253,13 @@ func headsOf(heads, reports []string) ([]ledger.Head, error) {
 
 func ledgerExport(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Print every entry, one JSON object a line",
+		Use: "export [FILE]", Short: "Print every entry, one JSON object a line",
 		Long: `Print every entry in the form that its hash was taken of. The SHA-256 of a line,
 without the end of the line, is the key "previous" of the next one.`,
 		Example: "  dptrain ledger export dptrain.ledger > entries.jsonl",
-		Args:    exactly(1, "one ledger"),
+		Args:    between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			book, err := a.openLedger(args[0]).Read(cmd.Context())
+			book, err := a.openLedger(ledgerOf(args)).Read(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -272,6 +275,14 @@ without the end of the line, is the key "previous" of the next one.`,
 			return nil
 		},
 	}
+}
+
+// ledgerOf returns the ledger that is named, or the default one.
+func ledgerOf(args []string) string {
+	if len(args) == 0 {
+		return recipe.DefaultLedger
+	}
+	return args[0]
 }
 
 // found says that the heads that were asked for are in the ledger.

@@ -46,7 +46,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	}
 	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
 		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
-		Public: p.PublicColumns(), Records: j.records(),
+		Public: p.PublicColumns(), Records: j.records(), Note: j.note,
 	})
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
@@ -65,20 +65,48 @@ func (j *job) records() ledger.Records {
 	return ledger.RecordsLines
 }
 
-// commit enters that the run has ended and writes the reservation into its
-// report. Nothing was released so far.
-func (e *entry) commit(ctx context.Context, r *report.Report) error {
+// enter writes the reservation into the report of its run.
+func (e *entry) enter(r *report.Report) {
 	if e == nil {
-		return nil
-	}
-	if err := e.Commit(ctx); err != nil {
-		return err
+		return
 	}
 	r.Enter(report.Ledger{Dataset: e.dataset, Entry: e.Head.Sequence, Head: e.Head.Hash})
 	if len(e.absent) > 0 {
 		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: absentText(e.dataset, e.absent)})
 	}
-	return nil
+	if len(e.Others) > 0 {
+		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: othersText(e.dataset, e.Others)})
+	}
+}
+
+// commit enters that the run has ended. Nothing was released so far.
+func (e *entry) commit(ctx context.Context) error {
+	if e == nil {
+		return nil
+	}
+	return e.Commit(ctx)
+}
+
+// keep puts the results of a run aside that could not be entered as ended.
+func (e *entry) keep(err error, j *job, folder *report.Folder) error {
+	path, abs := j.ledger, ""
+	if abs, _ = filepath.Abs(path); abs != "" {
+		path = abs
+	}
+	kept, failed := folder.Keep(report.Kept{Path: path, Entry: e.Head.Sequence, Head: e.Head.Hash})
+	if failed != nil {
+		return err
+	}
+	return &keptError{err, kept, j.recipe.Output.Dir}
+}
+
+// othersText is the warning about a table that has runs under other names.
+func othersText(dataset string, others []string) string {
+	names := make([]string, len(others))
+	for i, name := range others {
+		names[i] = fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.", strings.Join(names, ", "), dataset)
 }
 
 // realPath resolves symbolic links where it can.
@@ -113,7 +141,7 @@ func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) er
 // fitting adds to the refusal of a run the largest epsilon that would be
 // admitted, with the same delta.
 func fitting(ctx context.Context, refusal error, a *ledger.Account, p *pipeline.Pipeline) error {
-	e, err := largestEpsilon(ctx, a, p)
+	e, err := largestEpsilon(ctx, a, p, 1)
 	switch {
 	case err != nil:
 		return err
@@ -150,55 +178,6 @@ func smallerDelta(refusal error, p *pipeline.Pipeline) float64 {
 	return rounded
 }
 
-// largestEpsilon returns the largest epsilon at which the run fits, to three digits
-// and rounded down, 0 if there is none down to a thousandth of its own. A smaller
-// epsilon never costs more, but some methods have no plan at a small one.
-func largestEpsilon(ctx context.Context, a *ledger.Account, p *pipeline.Pipeline) (float64, error) {
-	fits := func(epsilon float64) (bool, error) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		q := *p
-		q.Budget.Epsilon = epsilon
-		plan, err := q.Plan()
-		if err != nil {
-			return false, nil // no plan at such a small epsilon
-		}
-		c, err := a.Price(plan.Priced)
-		return err == nil && a.Fits(c), nil
-	}
-	hi := p.Budget.Epsilon
-	lo := 0.
-	for _, part := range []float64{1.5, 2, 3, 5, 10, 30, 100, 300, 1000} {
-		ok, err := fits(p.Budget.Epsilon / part)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			lo = p.Budget.Epsilon / part
-			break
-		}
-		hi = p.Budget.Epsilon / part
-	}
-	if lo == 0 {
-		return 0, nil
-	}
-	for hi > lo*1.0015 {
-		mid := math.Sqrt(lo * hi)
-		ok, err := fits(mid)
-		switch {
-		case err != nil:
-			return 0, err
-		case ok:
-			lo = mid
-		default:
-			hi = mid
-		}
-	}
-	digit := math.Pow(10, math.Floor(math.Log10(lo))-2)
-	return math.Round(math.Floor(lo/digit)*digit*1e9) / 1e9, nil
-}
-
 // billLedger is what a run would do to a ledger.
 type billLedger struct {
 	Dataset  string  `json:"dataset"`
@@ -213,6 +192,8 @@ type billLedger struct {
 	// admits; what is left now and 0 if it does not fit.
 	Remains amount `json:"remains"`
 	Runs    int64  `json:"runs"`
+	// Equal says which epsilon equal runs may have; absent unless it was asked for.
+	Equal *equalRuns `json:"equal_runs,omitempty"`
 	// Absent lists protected columns that the table does not have.
 	Absent []string `json:"absent,omitempty"`
 	symbol string
@@ -231,13 +212,9 @@ func amountOf(c budget.Charge) amount {
 
 // accountOf reads the account of a run's data set in its ledger.
 func (a *app) accountOf(ctx context.Context, j *job, p *pipeline.Pipeline) (*ledger.Account, error) {
-	book, err := a.openLedger(j.ledger).Read(ctx)
+	acc, err := a.openLedger(j.ledger).Account(ctx, j.recipe.Ledger.Dataset)
 	if err != nil {
 		return nil, ledgerHint(ctx, err, j, p)
-	}
-	acc, err := book.Account(j.recipe.Ledger.Dataset)
-	if err != nil {
-		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
 	}
 	return acc, nil
 }
@@ -303,9 +280,9 @@ func (l *billLedger) text() string {
 	}
 	s := fmt.Sprintf("data set %s with the total epsilon %v, delta %v, which is %s: %s is spent, this run costs %s",
 		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
-	warning := ""
+	warning := l.Equal.text()
 	if len(l.Absent) > 0 {
-		warning = report.Paragraph("Warning", absentText(l.Dataset, l.Absent))
+		warning += report.Paragraph("Warning", absentText(l.Dataset, l.Absent))
 	}
 	if !l.Fits {
 		return report.Paragraph("Ledger", s+", so it would be refused") + warning

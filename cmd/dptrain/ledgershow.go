@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -28,6 +31,20 @@ type accountJSON struct {
 	Left      amount     `json:"left"`
 	Runs      []runJSON  `json:"runs"`
 	Notes     []noteJSON `json:"notes,omitempty"`
+	// Spends are what other tools released.
+	Spends []spendJSON `json:"spends,omitempty"`
+}
+
+// spendJSON is what another tool released.
+type spendJSON struct {
+	Entry   int64   `json:"entry"`
+	Date    string  `json:"date"`
+	Rho     float64 `json:"rho,omitempty"`
+	Mu      float64 `json:"mu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	Note    string  `json:"note,omitempty"`
+	Cost    amount  `json:"cost"`
 }
 
 // noteJSON is an entry of price 0: an audit of the table, of which the curator alone was
@@ -49,6 +66,7 @@ type runJSON struct {
 	Cost         amount  `json:"cost"`
 	Committed    bool    `json:"committed"`
 	CuratorNotes bool    `json:"curator_notes"`
+	Note         string  `json:"note,omitempty"`
 }
 
 func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
@@ -60,13 +78,16 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 	for _, acc := range accounts {
 		x := accountJSON{
 			acc.Name, acc.Relation, acc.Private, acc.Unit, acc.Epsilon, acc.Delta, acc.Currency, amountOf(acc.Limit), amountOf(acc.Reserved),
-			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{}, nil,
+			amountOf(acc.Committed), amountOf(acc.Left()), []runJSON{}, nil, nil,
+		}
+		for _, r := range acc.Spends {
+			x.Spends = append(x.Spends, spendJSON{r.Sequence, r.Date, r.Rho, r.Mu, r.Epsilon, r.Delta, r.Note, amountOf(r.Charge)})
 		}
 		for _, n := range acc.Notes {
 			x.Notes = append(x.Notes, noteJSON{n.Sequence, n.Date, n.What, n.Method})
 		}
 		for _, r := range acc.Runs {
-			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Charge), r.Committed, r.CuratorNotes})
+			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Charge), r.Committed, r.CuratorNotes, r.Note})
 		}
 		out.Datasets = append(out.Datasets, x)
 	}
@@ -91,6 +112,14 @@ func auditsOf(acc *ledger.Account) string {
 	return fmt.Sprintf("; %s of the table, for the curator", plural(len(acc.Notes), "audit", "audits"))
 }
 
+// othersOf adds the releases of other tools to the runs.
+func othersOf(acc *ledger.Account) string {
+	if len(acc.Spends) == 0 {
+		return ""
+	}
+	return "; " + plural(len(acc.Spends), "release", "releases") + " of other tools"
+}
+
 func accountText(acc *ledger.Account) string {
 	symbol := acc.Promise.Currency.Symbol()
 	show := func(c budget.Charge) string {
@@ -113,22 +142,65 @@ func accountText(acc *ledger.Account) string {
 			show(acc.Spent()), show(acc.Committed), show(acc.Reserved), digits(acc.Promise.EpsilonOf(acc.Spent())))) +
 		report.Paragraph("Left", show(acc.Left())) +
 		recordsText(acc.Records) +
-		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc))
-	if len(acc.Runs) == 0 {
-		return s
+		report.Paragraph("Runs", fmt.Sprintf("%d, of which %d wrote notes for the curator", len(acc.Runs), notes)+auditsOf(acc)+othersOf(acc))
+	return s + spendsTable(acc)
+}
+
+// spendsTable lists runs and what other tools released, in the order of their entries, and
+// then the labels that they were given.
+func spendsTable(acc *ledger.Account) string {
+	type line struct {
+		entry int64
+		row   table.Row
+		note  string
 	}
-	t := table.NewWriter()
-	t.SetStyle(plainTable())
-	t.SuppressTrailingSpaces()
-	t.AppendHeader(table.Row{"entry", "date", "method", "target", "epsilon", "delta", "cost", "state"})
+	var lines []line
+	cost := func(c budget.Charge) string { return digits(amountOf(c).Cost) }
 	for _, r := range acc.Runs {
 		state := "reserved"
 		if r.Committed {
-			state = "committed"
+			state = "ended"
 		}
-		t.AppendRow(table.Row{r.Sequence, r.Date, printable(r.Method), printable(r.Target), digits(r.Epsilon), digits(r.Delta), show(r.Charge), state})
+		lines = append(lines, line{r.Sequence, table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12), digits(r.Epsilon), cost(r.Charge), state}, r.Note})
 	}
-	return s + "\n" + t.Render() + "\n"
+	for _, x := range acc.Spends {
+		epsilon := ""
+		if x.Epsilon > 0 {
+			epsilon = digits(x.Epsilon)
+		}
+		lines = append(lines, line{x.Sequence, table.Row{x.Sequence, day(x.Date), "another tool", "", epsilon, cost(x.Charge), "spent"}, x.Note})
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	slices.SortFunc(lines, func(x, y line) int { return cmp.Compare(x.entry, y.entry) })
+	t := table.NewWriter()
+	t.SetStyle(plainTable())
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(table.Row{"entry", "date", "method", "target", "epsilon", acc.Promise.Currency.Symbol(), "state"})
+	notes := ""
+	for _, x := range lines {
+		t.AppendRow(x.row)
+		if x.note != "" {
+			notes += report.Paragraph(fmt.Sprintf("Note %d", x.entry), printable(x.note))
+		}
+	}
+	return "\n" + t.Render() + "\n" + notes
+}
+
+// day is the date of an entry without its time.
+func day(date string) string {
+	day, _, _ := strings.Cut(date, "T")
+	return day
+}
+
+// cut shortens a name to so many characters.
+func cut(name string, most int) string {
+	name = printable(name)
+	if utf8.RuneCountInString(name) <= most {
+		return name
+	}
+	return string([]rune(name)[:most-1]) + "…"
 }
 
 // recordsText says how runs on a data set read records, where that is not line by line.

@@ -33,13 +33,15 @@ func planCommand(a *app) *cobra.Command {
 	var flags recipeFlags
 	var explain explainFlags
 	var asJSON bool
+	var runs int
 	cmd := &cobra.Command{
 		Use:   "plan [RECIPE]",
 		Short: "Show the price of every step before any row is read",
 		Long:  planLong,
 		Example: `  dptrain plan recipe.yaml
   dptrain plan --data houses.csv --target price --epsilon 'ln(3)' --json
-  dptrain plan recipe.yaml --explain --rows 2000,20000`,
+  dptrain plan recipe.yaml --explain --rows 2000,20000
+  dptrain plan recipe.yaml --dataset houses-2026 --runs 12`,
 		Args: between(0, 1, "at most one recipe"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
@@ -61,6 +63,10 @@ func planCommand(a *app) *cobra.Command {
 			}
 			bill := newBill(p, plan)
 			refused, err := a.entryOf(cmd.Context(), j, p, plan, bill)
+			if err == nil && cmd.Flags().Changed("runs") {
+				refused = nil // the question is which epsilon is not
+				err = a.equalRuns(cmd.Context(), j, p, runs, bill)
+			}
 			if err != nil {
 				return err
 			}
@@ -74,6 +80,7 @@ func planCommand(a *app) *cobra.Command {
 	}
 	flags.add(cmd.Flags())
 	explain.add(cmd.Flags())
+	cmd.Flags().IntVar(&runs, "runs", 0, "also say which epsilon this `NUMBER` of equal runs may have in the ledger")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

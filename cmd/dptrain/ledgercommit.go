@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/report"
+)
+
+const ledgerCommitLong = `Enter a run that has ended and whose ledger could not be written at that moment,
+and put its results in place. 'fit' keeps them in OUT/pending then: they are
+paid for, complete, and not published.
+
+It waits for a ledger that another process uses until it is free or you
+interrupt it.`
+
+func ledgerCommit(a *app) *cobra.Command {
+	var path string
+	var force bool
+	cmd := &cobra.Command{
+		Use: "commit OUT", Short: "Enter a run that could not be entered, and publish it", Long: ledgerCommitLong,
+		Example: "  dptrain ledger commit out",
+		Args:    exactly(1, "one output folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ledgerCommit(cmd.Context(), args[0], path, force)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&path, "ledger", "", "the ledger, if it has moved: a `FILE`")
+	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
+	return cmd
+}
+
+func (a *app) ledgerCommit(ctx context.Context, out, path string, force bool) error {
+	kept, err := report.OpenKept(out)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		path = kept.Path
+	}
+	head, err := ledger.ParseHead(ledger.Head{Sequence: kept.Entry, Hash: kept.Head}.String())
+	if err != nil {
+		return ledger.InFile(path, err)
+	}
+	err = a.openLedger(path).Commit(ctx, head)
+	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // committed: it was entered, and then interrupted
+		return err
+	}
+	if err := report.PlaceKept(ctx, out, force); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.stdout,
+		report.Paragraph("Entered", fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))), pointer(out))
+	return err
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// published checks that the results of a run are in place, or wait for their ledger.
+func published(t *testing.T, out string, want bool) {
+	t.Helper()
+	for path, there := range map[string]bool{
+		out + "/release/model.json": want, out + "/curator/run.json": want, out + "/pending/release/model.json": !want, out + "/pending": !want,
+	} {
+		if _, err := os.Lstat(path); (err == nil) != there {
+			t.Errorf("%s: %v, want it there: %v", path, err, there)
+		}
+	}
+	if info, err := os.Lstat(out + "/pending"); err == nil && info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder of kept results has mode %v", info.Mode())
+	}
+}
+
+// TestLedgerHeldAfterTheRun: a run waits for its ledger as long as it may, and is kept
+// when it is interrupted.
+func TestLedgerHeldAfterTheRun(t *testing.T) {
+	withLedger(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr strings.Builder
+	a := newApp(strings.NewReader(""), &stdout, &stderr)
+	a.ledgerWait = time.Millisecond // of the reservation; the end of a run waits longer
+	var holder *bolt.DB
+	a.onStage = func(stage string) {
+		if stage != "write" {
+			return
+		}
+		var err error
+		if holder, err = bolt.Open("my.ledger", 0o600, &bolt.Options{ReadOnly: true}); err != nil {
+			t.Error(err)
+		}
+		time.AfterFunc(100*time.Millisecond, cancel)
+	}
+	code := a.run(ctx, ledgerArgs("fit", ".4"))
+	const want = "dptrain: waiting for my.ledger, which another process is using\n" +
+		"dptrain: interrupted; the price of this run stays spent in my.ledger, and its results are kept in out/pending: enter and publish them with `dptrain ledger commit out`\n"
+	if code != exitInterrupted || stdout.String() != "" || stderr.String() != want {
+		t.Errorf("code %d: %s%s", code, stdout.String(), stderr.String())
+	}
+	published(t, "out", false)
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--force")...); got.code != exitUsage || !strings.Contains(got.stderr, "`dptrain ledger commit out`") {
+		t.Errorf("a second run: %+v", got)
+	}
+	if err := holder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := dptrain(t, "ledger", "commit", "out")
+	if got.code != exitOK || !strings.Contains(got.stdout, "Entered    the run of entry 3 has ended") {
+		t.Errorf("%+v", got)
+	}
+	published(t, "out", true)
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "out/release/report.json"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "commit", "out"); got.code != exitUsage || !strings.Contains(got.stderr, "no results that wait") {
+		t.Errorf("a second commit: %+v", got)
+	}
+}
+
+// TestLedgerSpend: what another tool released counts, is shown, and is refused past the
+// total.
+func TestLedgerSpend(t *testing.T) {
+	withLedger(t)
+	step := func(code int, args ...string) result {
+		t.Helper()
+		got := dptrain(t, append([]string{"ledger"}, args...)...)
+		if got.code != code {
+			t.Errorf("%v: %+v", args, got)
+		}
+		return got
+	}
+	got := step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--rho", "0.01", "--note", "yearly counts")
+	if !strings.Contains(got.stdout, "rho 0.01 for data set houses") {
+		t.Errorf("%+v", got)
+	}
+	step(exitOK, "spend", "my.ledger", "--dataset", "houses", "--epsilon", "0.01", "--delta", "1e-9")
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--note", "the first")...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	got = step(exitOK, "show", "my.ledger")
+	for _, want := range []string{"2 releases of other tools", "another tool", "Note 3     yearly counts", "Note 5     the first"} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("%q is not in %s", want, got.stdout)
+		}
+	}
+	for line := range strings.Lines(got.stdout) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	if err := os.Rename("my.ledger", "dptrain.ledger"); err != nil {
+		t.Fatal(err)
+	}
+	if again := step(exitOK, "show"); again != got {
+		t.Errorf("the default file: %+v", again)
+	}
+	step(exitOK, "verify")
+	for _, args := range [][]string{
+		{"spend", "--dataset", "houses"}, {"spend", "--rho", "1"}, {"spend", "--dataset", "houses", "--rho", "1", "--mu", "1"},
+		{"spend", "--dataset", "houses", "--rho", "-1"}, {"spend", "--dataset", "houses", "--rho", "1", "--delta", ".1"},
+		{"spend", "--dataset", "houses", "--epsilon", "none"}, {"spend", "--dataset", "houses", "--rho", "1", "--note", "a\nb"},
+	} {
+		step(exitUsage, args...)
+	}
+	step(exitBudget, "spend", "--dataset", "houses", "--rho", "10")
+	step(exitLedger, "spend", "--dataset", "gardens", "--rho", ".01")
+}
+
+// TestPlanRuns: so many runs at the epsilon that plan names fit, one after the other,
+// and at a little more they do not.
+func TestPlanRuns(t *testing.T) {
+	withLedger(t)
+	got := dptrain(t, ledgerArgs("plan", "1", "--runs", "5", "--json")...)
+	var b bill
+	if err := json.Unmarshal([]byte(got.stdout), &b); err != nil || b.Ledger == nil || b.Ledger.Equal == nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	e := b.Ledger.Equal.Epsilon
+	if e < .1 || e > 1 {
+		t.Fatalf("epsilon %v", e)
+	}
+	for k := range 5 {
+		if got := dptrain(t, ledgerArgs("fit", fmt.Sprint(e), "--out", fmt.Sprint("out", k))...); got.code != exitOK {
+			t.Fatalf("run %d: %+v", k, got)
+		}
+	}
+	if got := dptrain(t, ledgerArgs("fit", fmt.Sprint(e/20), "--out", "more")...); got.code == exitOK && e > .5 {
+		t.Errorf("a sixth run: %+v", got)
+	}
+	withLedger(t)
+	for k := range 5 {
+		got = dptrain(t, ledgerArgs("fit", fmt.Sprint(e*1.01), "--out", fmt.Sprint("out", k))...)
+	}
+	if got.code != exitBudget {
+		t.Errorf("the last of five runs at a hundredth more: %+v", got)
+	}
+	text := dptrain(t, ledgerArgs("plan", "1", "--runs", "5")...)
+	if text.code != exitOK || !strings.Contains(text.stdout, "5 runs like it") {
+		t.Errorf("%+v", text)
+	}
+	if got := dptrain(t, "plan", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--runs", "5"); got.code != exitUsage || !strings.Contains(got.stderr, "--dataset") {
+		t.Errorf("without a ledger: %+v", got)
+	}
+}
+
+// TestLedgerTwoNames: a run on a table that has runs under another name warns.
+func TestLedgerTwoNames(t *testing.T) {
+	withLedger(t)
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "Houses", "--epsilon", "1"); got.code == exitOK || !strings.Contains(got.stderr, "looks like") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "again", "--epsilon", "100"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "first")...); got.code != exitOK || strings.Contains(got.stdout, "several-names") {
+		t.Errorf("%+v", got)
+	}
+	got := dptrain(t, "fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--dataset", "again", "--ledger", "my.ledger", "--out", "second")
+	if got.code != exitOK || !strings.Contains(got.stdout, "critical: several-names") || !strings.Contains(got.stdout, `"houses"`) {
+		t.Errorf("%+v", got)
+	}
+}

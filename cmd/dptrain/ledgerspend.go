@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/report"
+)
+
+const ledgerSpendLong = `Enter what another tool releases about a registered data set, so that one total
+covers everything. Say what that tool promises: --rho for zero-concentrated
+privacy, --mu for Gaussian privacy, or --epsilon with --delta. The promise must
+be about the relation and the unit of the data set, which 'ledger show' names.
+
+Enter it before the other tool releases anything: a spend that would cross the
+total is refused with exit code 5. Nothing takes a spend back.`
+
+// spendFlags are the flags of `ledger spend`.
+type spendFlags struct {
+	epsilon string
+	spend   ledger.Spend
+}
+
+func ledgerSpend(a *app) *cobra.Command {
+	f := &spendFlags{}
+	cmd := &cobra.Command{
+		Use: "spend [FILE] --dataset NAME", Short: "Enter what another tool releases", Long: ledgerSpendLong,
+		Example: `  dptrain ledger spend --dataset houses-2026 --rho 0.01 --note 'yearly counts'
+  dptrain ledger spend my.ledger --dataset houses --epsilon 0.5 --delta 1e-8`,
+		Args: between(0, 1, "at most one ledger"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.read(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			return a.ledgerSpend(cmd.Context(), ledgerOf(args), f.spend)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.spend.Dataset, "dataset", "", "the `NAME` of the data set (required)")
+	flags.Float64Var(&f.spend.Rho, "rho", 0, "a `NUMBER` above 0: the release is rho-zCDP")
+	flags.Float64Var(&f.spend.Mu, "mu", 0, "a `NUMBER` above 0: the release is mu-GDP")
+	flags.StringVar(&f.epsilon, "epsilon", "", "a `NUMBER` above 0, or 'ln(3)': the release is (epsilon, delta)-private")
+	flags.Float64Var(&f.spend.Delta, "delta", 0, "with --epsilon: a `NUMBER` from 0 to 1")
+	flags.StringVar(&f.spend.Note, "note", "", "a `TEXT` that says what it is; the ledger keeps it")
+	return cmd
+}
+
+// read checks the flags.
+func (f *spendFlags) read(changed func(string) bool) error {
+	given := 0
+	for _, name := range []string{"rho", "mu", "epsilon"} {
+		if changed(name) {
+			given++
+		}
+	}
+	switch {
+	case f.spend.Dataset == "":
+		return usagef("--dataset is required: the name under which all releases about the data set are added up")
+	case given != 1:
+		return usagef("say what is spent: one of --rho, --mu and --epsilon")
+	case changed("delta") && !changed("epsilon"):
+		return usagef("--delta goes with --epsilon")
+	}
+	if changed("epsilon") {
+		var err error
+		if f.spend.Epsilon, err = recipe.ParseEpsilon(f.epsilon); err != nil {
+			return usagef("--epsilon: %v", err)
+		}
+	}
+	return nil
+}
+
+func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend) error {
+	l := a.openLedger(path)
+	head, charge, err := l.Spend(ctx, x)
+	switch {
+	case errors.Is(err, ledger.ErrRho):
+		return usagef("data set %s adds up mu², which rho says nothing about: give --mu, or --epsilon and --delta", printable(x.Dataset))
+	case errors.Is(err, ledger.ErrInvalid):
+		return usagef("%w", err)
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
+		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
+	case err != nil:
+		return err
+	}
+	acc, err := l.Account(ctx, x.Dataset)
+	if err != nil {
+		return err
+	}
+	price := func(cost, delta float64) string {
+		s := acc.Promise.Currency.Symbol() + " " + digits(cost)
+		if charge.Delta > 0 {
+			s += " and delta " + digits(delta)
+		}
+		return s
+	}
+	_, err = fmt.Fprint(a.stdout,
+		report.Paragraph("Entered", fmt.Sprintf("%s for data set %s, where %s is left. It counts as a promise of the relation %s%s", price(charge.Value()), printable(acc.Name),
+			price(acc.Left().Value()), hidden(acc.Relation, acc.Private), ofUnit(acc.Unit))),
+		report.Paragraph("Head", head.String()))
+	return err
+}
