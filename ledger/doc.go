@@ -29,12 +29,13 @@
 // lock of the operating system. It holds a list of entries that is only ever
 // appended to. An entry is a line of JSON in one canonical form; it holds the
 // SHA-256 of the entry before it, and the store holds that of the last one, the
-// head. No sum is stored: whoever opens the ledger checks the chain and adds the
-// entries up again.
+// head. Beside them stand the sums up to the last entry ([Ledger.Account]), so that
+// what an operation costs does not grow with the entries.
 //
-// Every operation opens the file, checks all of it, appends one entry in one
-// transaction, waits until the disk has it, and closes the file. No lock is held
-// while a run trains.
+// An operation opens the file, checks the pages that it touches, the last entry and
+// the sums, appends one entry in one transaction, waits until the disk has it, and
+// closes the file. [Ledger.Read] and [Ledger.Verify] check all of it and add the
+// entries up again. No lock is held while a run trains.
 //
 // # Invariants
 //

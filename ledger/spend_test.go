@@ -108,3 +108,24 @@ func TestUpgrade(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestGoldenLedger2 reads a ledger of version 2 that was written once.
+func TestGoldenLedger2(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden-2.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	head := Head{5, "b29c8c81024023ac438341cd2951a3492bd2ff4b0307844a9e41ef38fd9b6af0"}
+	b, err := At(path, Options{}).Verify(t.Context(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := b.Datasets[0]
+	if b.Head() != head || len(a.Runs) != 1 || a.Runs[0].Note != "the first" || !a.Runs[0].Committed || len(a.Spends) != 1 || a.Spends[0].Note != "counts" {
+		t.Errorf("%+v", a)
+	}
+}
