@@ -18,15 +18,32 @@ func (r *Recipe) Validate(header []string) Problems {
 		h.names[name] = true
 	}
 	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
+	h.same()
 	h.present()
 	h.enough()
 	h.declared()
 	return h.ps.sorted()
 }
 
+// same checks that the table has the columns of data.header, and no other.
+func (h *headerCheck) same() {
+	want := h.r.Data.Header
+	if len(want) == 0 || slices.Equal(want, h.header) {
+		return
+	}
+	at, what := "data.header", fmt.Sprintf("data.header lists %d columns, and the table has %d", len(want), len(h.header))
+	for i := range want[:min(len(want), len(h.header))] {
+		if want[i] != h.header[i] {
+			at, what = item("data.header", i), fmt.Sprintf("column %d of the table is not %s, which data.header lists there", i+1, quoted(want[i]))
+			break
+		}
+	}
+	h.ps = append(h.ps, h.r.src.problem(at, what, "names and order are compared exactly; remove data.header to take the columns of the table"))
+}
+
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
-	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude)
+	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Data.Header)
 	for _, x := range r.choices() {
 		names = append(names, x.selection.Features...)
 	}

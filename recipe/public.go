@@ -7,6 +7,7 @@ type published struct {
 	Task    string `yaml:"task"`
 	Data    struct {
 		Target          string            `yaml:"target,omitempty"`
+		Header          []string          `yaml:"header,omitempty"`
 		Exclude         []string          `yaml:"exclude,omitempty"`
 		MultilineQuotes bool              `yaml:"multiline_quotes"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
@@ -25,11 +26,12 @@ type published struct {
 
 // Public returns the recipe as published with the model: YAML with every value
 // resolved, defaults included, and without data.path, ledger.path, output and
-// comments. It is a recipe again once data.path is added, and the same one.
-// The bytes depend on the values of r only.
+// comments. With data.header it is a recipe that has a plan; a run needs data.path too.
+// A header that would make it longer than [MaxSize] is left out. The bytes depend on the
+// values of r only.
 func (r *Recipe) Public() ([]byte, error) {
 	var p published
-	p.Version, p.Task = r.Version, r.Task
+	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
 	p.Data.MultilineQuotes = r.Data.MultilineQuotes
 	p.Data.Columns, p.Data.Classes = r.Data.Columns, r.Data.Classes
@@ -42,5 +44,10 @@ func (r *Recipe) Public() ([]byte, error) {
 			Dataset string `yaml:"dataset"`
 		}{r.Ledger.Dataset}
 	}
-	return encode(p), nil
+	text := encode(p)
+	if len(text) > MaxSize {
+		p.Data.Header = nil
+		text = encode(p)
+	}
+	return text, nil
 }

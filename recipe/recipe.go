@@ -45,7 +45,11 @@ type Recipe struct {
 type Data struct {
 	// Path is the table, relative to the recipe unless absolute; see
 	// [Recipe.DataFile].
-	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"required,minLength=1" jsonschema_description:"The table, relative to this file: .csv, .csv.gz, .tsv or .parquet."`
+	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1" jsonschema_description:"The table, relative to this file: .csv, .csv.gz, .tsv or .parquet."`
+	// Header lists the columns of the table, all of them, in its order. A published
+	// recipe has it, so that it has a plan without the table. Beside Path it is what the
+	// table must have.
+	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
 	// Target is the column to predict.
 	Target string `yaml:"target" json:"target" jsonschema:"required,minLength=1" jsonschema_description:"The column to predict."`
 	// Exclude lists columns that are never read as features.

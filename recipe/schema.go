@@ -60,7 +60,7 @@ func schema() *generate.Schema {
 		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
 	}
 	// Names are taken as written, so a bare 7 or true is a name too.
-	for _, path := range []string{"data.target", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]", "search.candidates[].selection.features[]"} {
+	for _, path := range []string{"data.target", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]", "search.candidates[].selection.features[]"} {
 		name := at(path)
 		name.Type, name.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
 	}
@@ -71,6 +71,7 @@ func schema() *generate.Schema {
 
 // addConditions adds the rules between keys that editors can show.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
+	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}}
 	at("data.columns[]").DependentRequired = map[string][]string{
 		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"},
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -125,24 +127,37 @@ func (f *Folder) steps(files Files) []step {
 	sync := func(name string) step {
 		return step{name, func() error { syncDir(filepath.Join(f.stage, name)); return nil }}
 	}
-	list := []step{
-		dir(ReleaseDir, 0o755),
-		file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { return Encode(w, files.Report) }),
-	}
+	var hashes Hashes
+	list := []step{dir(ReleaseDir, 0o755)}
 	if files.Model != nil {
-		list = append(list, file(ReleaseDir+"/model.json", 0o644, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) }))
+		list = append(list, file(ReleaseDir+"/model.json", 0o644, hashed(&hashes.Model, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) })))
 	}
 	if files.Recipe != nil {
-		list = append(list, file(ReleaseDir+"/recipe.yaml", 0o644, func(w io.Writer) error {
+		list = append(list, file(ReleaseDir+"/recipe.yaml", 0o644, hashed(&hashes.Recipe, func(w io.Writer) error {
 			_, err := w.Write(files.Recipe)
 			return err
-		}))
+		})))
 	}
+	list = append(list, file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
+		r := *files.Report
+		r.Files = hashes
+		return Encode(w, &r)
+	}))
 	return append(list,
 		sync(ReleaseDir),
 		dir(CuratorDir, 0o700),
 		file(CuratorDir+"/run.json", 0o600, files.Run.encode),
 		sync(CuratorDir))
+}
+
+// hashed passes content through, and leaves its hash behind.
+func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		sum := sha256.New()
+		err := content(io.MultiWriter(w, sum))
+		*hash = hex.EncodeToString(sum.Sum(nil))
+		return err
+	}
 }
 
 // oldPrefix begins the name of a folder that was moved aside.

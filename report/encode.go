@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -9,7 +11,27 @@ import (
 
 // Encode writes r as report.json. Equal reports give equal bytes. It fails for a
 // report that holds a number that is not finite, and with the errors of w.
-func Encode(w io.Writer, r *Report) error { return encode(w, r, r.Format) }
+//
+// The checksum, whatever r says, is the SHA-256 of the bytes with an empty text in its
+// place.
+func Encode(w io.Writer, r *Report) error {
+	sealed := *r
+	sealed.Checksum = ""
+	if r.Format == Format {
+		var b bytes.Buffer
+		if err := encode(&b, &sealed, r.Format); err != nil {
+			return err
+		}
+		sealed.Checksum = hashOf(b.Bytes())
+	}
+	return encode(w, &sealed, r.Format)
+}
+
+// hashOf returns the SHA-256 of bytes, in hex.
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
 
 // encode writes a struct as JSON for people and for line-wise comparison: one
 // member a line, and lists of objects with one object a line. Members that the

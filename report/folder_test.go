@@ -3,7 +3,9 @@ package report
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,6 +81,12 @@ func TestWrite(t *testing.T) {
 	report, err := Decode(openFile(t, dir, "release/report.json"))
 	if err != nil || report.Target != "y" {
 		t.Errorf("report %v, error %v", report, err)
+	}
+	for name, hash := range map[string]string{"model.json": report.Files.Model, "recipe.yaml": report.Files.Recipe} {
+		data, err := os.ReadFile(filepath.Join(dir, "release", name))
+		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || sum != hash {
+			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)
+		}
 	}
 }
 

@@ -47,6 +47,17 @@ type Report struct {
 	// Ledger is where the run was entered; nil, and absent from the file, for a
 	// run that kept no ledger.
 	Ledger *Ledger `json:"ledger,omitempty"`
+	// Files are the files of the same release; Checksum is that of the report itself, and
+	// [Encode] fills it in. See [Verify].
+	Files    Hashes `json:"files" format:"3"`
+	Checksum string `json:"checksum" format:"3"`
+}
+
+// Hashes are the SHA-256 of the other files of a release, in hex; empty, and absent from
+// the report, for a file that the release does not have.
+type Hashes struct {
+	Model  string `json:"model.json,omitempty"`
+	Recipe string `json:"recipe.yaml,omitempty"`
 }
 
 // Ledger is the reservation of a run. Head is that of the chain right after the

@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ var writeThree = flag.Bool("write-report-3", false, "write testdata/report-3*.js
 // three is a report in version 3 with every key of its task.
 func three(r *Report) *Report {
 	r.Format = Format
+	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
 	r.Guarantee = r.Guarantee.explained()
 	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
@@ -49,9 +52,32 @@ func TestFormatThree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want.Checksum = got.Checksum // Encode fills it in
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: decoded differs (-want +got):\n%s", path, diff)
 		}
+	}
+}
+
+// TestChecksum: the checksum is that of the text with nothing in its place, and any edit
+// of a value changes it.
+func TestChecksum(t *testing.T) {
+	file, err := os.ReadFile("testdata/report-3.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := strings.Replace(string(file), r.Checksum, "", 1)
+	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(empty))); len(r.Checksum) != 64 || sum != r.Checksum {
+		t.Errorf("%s, want %s", r.Checksum, sum)
+	}
+	r.Guarantee.Epsilon = .5
+	var b bytes.Buffer
+	if err := Encode(&b, r); err != nil || strings.Contains(b.String(), r.Checksum) {
+		t.Errorf("the checksum of another report is the same: %v", err)
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // then the price, then the ledger, then the rows, as fit does. What it prints and
 // returns does not depend on a record.
 func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool) error {
+	if err := j.needsTable(); err != nil {
+		return err
+	}
 	out := j.recipe.Output.Dir
 	file, err := report.PrepareAudit(out, force)
 	if err != nil {

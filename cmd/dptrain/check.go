@@ -32,7 +32,7 @@ func (a *app) check(path string) error {
 	if err != nil {
 		return err
 	}
-	header, err := dataset.Header(j.table, j.readOptions())
+	header, err := j.columns()
 	if errors.Is(err, dataset.ErrUnreadable) {
 		_, err := fmt.Fprintf(a.stdout, "%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path, j.table)
 		return err

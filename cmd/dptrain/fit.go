@@ -64,6 +64,9 @@ func fitCommand(a *app) *cobra.Command {
 // fit carries out a job: the output folder first, then the price, then the
 // ledger, then the rows.
 func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
+	if err := j.needsTable(); err != nil {
+		return err
+	}
 	out := j.recipe.Output.Dir
 	folder, err := report.Prepare(out, force)
 	if err != nil {
@@ -166,7 +169,9 @@ func verdict(res *pipeline.Result, out string) error {
 
 // files collects what goes to the two folders.
 func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, error) {
-	public, err := j.recipe.Public()
+	published := *j.recipe
+	published.Data.Header = j.header
+	public, err := published.Public()
 	if err != nil {
 		return report.Files{}, err
 	}

@@ -152,7 +152,7 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 	withLedger(t)
 	args := ledgerArgs("fit", ".4")
 	got := full(t, "write", args...)
-	if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "out/release/report.json: cannot be written: file too large") {
+	if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "out/release/model.json: cannot be written: file too large") {
 		t.Errorf("%+v", got)
 	}
 	onlyFiles(t, "line.csv", "my.ledger")

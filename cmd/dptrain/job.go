@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -58,13 +60,14 @@ func flagKeys() map[string]string {
 
 // job is a run that was asked for: a recipe with the flags laid over it.
 type job struct {
-	recipe *recipe.Recipe
-	table  string            // path of the table
-	ledger string            // path of the ledger; empty for none
-	blame  map[string]string // flag by the key it replaced
-	note   string            // label of the run in the ledger
-	bare   bool              // there is no recipe file: what is missing is a missing flag
-	header []string          // of the table; set by prepare
+	recipe  *recipe.Recipe
+	table   string            // path of the table
+	ledger  string            // path of the ledger; empty for none
+	blame   map[string]string // flag by the key it replaced
+	note    string            // label of the run in the ledger
+	without string            // path of the ledger of a published recipe, which is not there
+	bare    bool              // there is no recipe file: what is missing is a missing flag
+	header  []string          // of the table; set by prepare
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All
@@ -95,11 +98,14 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		return value
 	}
 	over, problems := recipe.FromFlags(recipe.Flags{
-		Data: or(f.data, base.Data.Path), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out})
+		Data: or(f.data, or(base.Data.Path, "table.csv")), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out})
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	f.lay(j, over)
+	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && j.blame["ledger.path"] == "" {
+		j.ledger, j.without = "", j.ledger // no row is read without a table, so nothing is spent
+	}
 	return j, j.recheck()
 }
 
@@ -186,9 +192,10 @@ func isAbsent(p recipe.Problem) bool {
 	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || p.Path == "privacy.unit.column"
 }
 
-// prepare reads the header of the table and prices the run. No row is read.
+// prepare reads the header of the table, if there is one, and prices the run. No row is
+// read.
 func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, error) {
-	header, err := dataset.Header(j.table, j.readOptions())
+	header, err := j.columns()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,6 +209,22 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 		err = p.Rehearse(ctx, plan)
 	}
 	return p, plan, err
+}
+
+// columns returns the header of the table, or of a recipe without one.
+func (j *job) columns() ([]string, error) {
+	if j.table == "" {
+		return j.recipe.Data.Header, nil
+	}
+	return dataset.Header(j.table, j.readOptions())
+}
+
+// needsTable refuses a recipe that has a plan and no table.
+func (j *job) needsTable() error {
+	if j.table != "" {
+		return nil
+	}
+	return j.explain(recipe.Problems{j.recipe.Place(recipe.Problem{Path: "data.path", Msg: "data.path is required: the table to learn from", Hint: "add it, or give --data"})}, nil)
 }
 
 // price plans a run.

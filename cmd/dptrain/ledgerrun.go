@@ -57,7 +57,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 // records says what the run takes as one record of its table.
 func (j *job) records() ledger.Records {
 	switch {
-	case strings.EqualFold(filepath.Ext(j.table), ".parquet"):
+	case j.table == "", strings.EqualFold(filepath.Ext(j.table), ".parquet"):
 		return ledger.RecordsUnstated
 	case j.recipe.Data.MultilineQuotes:
 		return ledger.RecordsQuoted

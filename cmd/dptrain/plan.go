@@ -27,7 +27,8 @@ With --explain, print instead how good models of this shape are at several
 epsilons, so that you can choose epsilon before the data is touched: the whole
 run is carried out on synthetic tables with your columns.
 
-Only the header line of the table is read, never a row.`
+Only the header line of the table is read, never a row. A published recipe
+(recipe.yaml of a release) lists the columns itself and needs no table.`
 
 func planCommand(a *app) *cobra.Command {
 	var flags recipeFlags
@@ -73,7 +74,7 @@ func planCommand(a *app) *cobra.Command {
 			if asJSON {
 				err = writeJSON(a.stdout, bill)
 			} else {
-				err = bill.text(a.stdout)
+				err = errors.Join(bill.text(a.stdout), a.withoutLedger(j))
 			}
 			return errors.Join(err, refused)
 		},
@@ -83,6 +84,15 @@ func planCommand(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&runs, "runs", 0, "also say which epsilon this `NUMBER` of equal runs may have in the ledger")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// withoutLedger says that what a run leaves in its ledger is not shown.
+func (a *app) withoutLedger(j *job) error {
+	if j.without == "" {
+		return nil
+	}
+	_, err := io.WriteString(a.stdout, report.Paragraph("Ledger", fmt.Sprintf("data set %s; there is no ledger beside the recipe, so what the run would leave is not known: name the ledger with --ledger", printable(j.recipe.Ledger.Dataset))))
+	return err
 }
 
 // planFormat is the value of the key "format" of `plan --json`.
