@@ -32,6 +32,9 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 	if err != nil {
 		return err
 	}
+	if err := j.holdable(p.Schema, 2); err != nil {
+		return err
+	}
 	if err := a.noteAudit(ctx, j, p, plan); err != nil {
 		return err
 	}

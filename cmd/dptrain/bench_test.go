@@ -212,7 +212,7 @@ func TestBenchOutputFails(t *testing.T) {
 	var stderr bytes.Buffer
 	code := run(context.Background(), []string{"bench", "--public", "--data", benchFile(t), "--method", "nonprivate-ols", "--json"},
 		strings.NewReader(""), brokenPipe{}, &stderr)
-	if code != 1 || stderr.Len() == 0 {
+	if code != exitUsage || stderr.Len() == 0 {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 
@@ -18,9 +21,14 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 			code = exitInternal
 		}
 	}()
+	out := &output{w: a.stdout}
+	a.stdout = out
 	root := rootCommand(a)
 	root.SetArgs(append([]string{}, args...))
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.failure()
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -29,6 +37,40 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		fmt.Fprintln(a.stderr, message(err))
 	}
 	return exitCode(err)
+}
+
+// output is standard output. It keeps its first failure, so that no verb need look
+// for it after each line: a full disk is a mistake of use, whoever printed.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err == nil {
+		n, err := o.w.Write(p)
+		if err == nil {
+			return n, nil
+		}
+		o.err = usagef("standard output cannot be written: %w", cause(err))
+	}
+	return 0, o.err
+}
+
+func (o *output) failure() error { return o.err }
+
+// cause returns why an operation on a file failed, without the name of the
+// operation and the file.
+func cause(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
+	}
+	return err
 }
 
 // quietError is an error whose message has been printed.

@@ -77,6 +77,9 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return err
 	}
+	if err := j.holdable(p.Schema, 1); err != nil {
+		return err
+	}
 	entry, err := a.reserve(ctx, j, p, plan)
 	if err != nil {
 		return err

@@ -19,8 +19,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -31,12 +33,25 @@ import (
 const patience = 2 * time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stderr, err := keepStderr() // before anything is read
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "dptrain: standard error cannot be kept apart from that of the Go runtime:", err)
+		os.Exit(exitInternal)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(patience)
 		stop()
 	})
 	// Signals stay caught to the very end: one that comes late must not change
 	// the exit code of a run that has cleaned up.
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr))
+}
+
+// endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and what
+// kill sends. One that was ignored when the process began stays ignored, as nohup
+// wants it.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP}
+	return append(slices.DeleteFunc(all, signal.Ignored), syscall.SIGTERM)
 }

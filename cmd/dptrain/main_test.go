@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,6 +30,11 @@ func TestMain(m *testing.M) {
 		}
 		if stage := os.Getenv(fullAt); stage != "" {
 			os.Exit(fullFrom(stage, os.Args[1:])) //nolint:forbidigo // it is a process of its own
+		}
+		for name, begin := range beginnings() {
+			if how := os.Getenv(name); how != "" {
+				begin(how)
+			}
 		}
 		main()
 		return
@@ -248,26 +254,27 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// brokenWriter fails every write.
-type brokenWriter struct{}
+// noRoom is a full disk.
+type noRoom struct{}
 
-func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
+func (noRoom) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
+}
 
+// TestOutputFails: standard output that takes nothing is a mistake of use, for every
+// verb.
 func TestOutputFails(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(5))
 	write(t, "model.json", modelJSON)
 	for _, args := range []string{
-		"schema", "version", "init line.csv", "predict model.json line.csv", "predict model.json line.csv --append",
+		"schema", "version", "help exit-codes", "init line.csv", "predict model.json line.csv", "predict model.json line.csv --append",
 		"plan --data line.csv --target y --epsilon 1", "fit --data line.csv --target y --epsilon 1",
 	} {
 		var stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), brokenWriter{}, &stderr)
-		want := exitInternal
-		if strings.HasPrefix(args, "fit") {
-			want = exitUsage // the results are there
-		}
-		if code != want || !strings.Contains(stderr.String(), "file already closed") {
+		code := run(context.Background(), strings.Fields(args), strings.NewReader(""), noRoom{}, &stderr)
+		want := "standard output cannot be written: no space left on device\n"
+		if code != exitUsage || !strings.HasPrefix(stderr.String(), "dptrain: ") || !strings.HasSuffix(stderr.String(), want) {
 			t.Errorf("%s: code %d, %s", args, code, stderr.String())
 		}
 	}

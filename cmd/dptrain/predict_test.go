@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -224,7 +225,8 @@ func TestPredictInterrupted(t *testing.T) {
 	}
 }
 
-// TestSignal sends a real process the signal of Ctrl-C while it waits for input.
+// TestSignal sends a real process the signals of Ctrl-C, Ctrl-\\, a closed terminal and
+// kill while it waits for input.
 func TestSignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals there")
@@ -235,7 +237,9 @@ func TestSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, flag := range []string{"--append", "--multiline-quotes"} {
+	for ending, flag := range map[syscall.Signal]string{
+		syscall.SIGINT: "--append", syscall.SIGTERM: "--multiline-quotes", syscall.SIGHUP: "--append", syscall.SIGQUIT: "--strict",
+	} {
 		cmd := exec.Command(self, "predict", "model.json", "-", "-o", "p.csv", flag)
 		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
 		stdin, err := cmd.StdinPipe()
@@ -253,16 +257,16 @@ func TestSignal(t *testing.T) {
 		if _, err := stdin.Write([]byte("a,b\n" + strings.Repeat("1,north\n", 1<<15))); err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		if err := cmd.Process.Signal(ending); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Process.Signal(os.Interrupt)                               // as timeout does; the process may be gone
+		_ = cmd.Process.Signal(ending)                                     // as timeout does; the process may be gone
 		stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // ends a test that hangs
 		line, _ := bufio.NewReader(stderr).ReadString('\n')
 		cmd.Wait()
 		stop.Stop()
 		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || line != "dptrain: interrupted\n" {
-			t.Errorf("%s: code %d, stderr %q", flag, code, line)
+			t.Errorf("%v, %s: code %d, stderr %q", ending, flag, code, line)
 		}
 		onlyFiles(t, "model.json")
 	}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"testing"
+)
+
+// dieBy names a way in which a process that behaves as dptrain ends against its will.
+const dieBy = "DPTRAIN_TEST_DIE"
+
+// die ends the process in the way that is named, with a secret in the arguments of its
+// calls.
+func die(way string) {
+	stderr, err := keepStderr()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(stderr, "kept")
+	secret := make([]float64, 123457) // 0x1e241
+	switch way {
+	case "stack":
+		debug.SetMaxStack(1 << 16)
+		deeper(secret, 0)
+	case "quit":
+		if err := syscall.Kill(os.Getpid(), syscall.SIGQUIT); err != nil {
+			panic(err)
+		}
+		select {}
+	case "panic":
+		panic(secret)
+	case "ignored":
+		signal.Ignore(syscall.SIGHUP)
+		fmt.Fprintln(stderr, endings())
+	case "library":
+		fmt.Fprintln(os.Stderr, len(secret))
+		println(len(secret))
+	}
+	os.Exit(exitOK) //nolint:forbidigo // it is a process of its own
+}
+
+//go:noinline
+func deeper(secret []float64, depth int) float64 {
+	if depth < 0 {
+		return 0
+	}
+	return 1 + deeper(secret[1:], depth+1)
+}
+
+// ended is how a process ended: its code, or the signal that killed it.
+type ended struct {
+	code   int
+	signal syscall.Signal
+	stderr string
+}
+
+// process runs the test binary as dptrain.
+func process(t *testing.T, env []string, args ...string) ended {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir()), env...)
+	cmd.Stderr = &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	e := ended{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.signal = status.Signal()
+	}
+	return e
+}
+
+// TestDiesInSilence: what the Go runtime prints of a process that it ends reaches
+// nobody, whatever ends it, and the process ends by a signal, not by an exit code.
+func TestDiesInSilence(t *testing.T) {
+	for _, way := range []string{"stack", "quit", "panic"} {
+		if got := process(t, []string{dieBy + "=" + way, "GOTRACEBACK=all"}); got != (ended{-1, syscall.SIGABRT, "kept\n"}) {
+			t.Errorf("%s: %+v", way, got)
+		}
+	}
+	if got := process(t, []string{dieBy + "=library"}); got != (ended{stderr: "kept\n"}) {
+		t.Errorf("a library: %+v", got)
+	}
+}
+
+// TestEndings: a signal that was ignored from the beginning stays ignored.
+func TestEndings(t *testing.T) {
+	if got := endings(); len(got) != 4 {
+		t.Errorf("%v", got)
+	}
+	if got := process(t, []string{dieBy + "=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
+		t.Errorf("with SIGHUP ignored: %+v", got)
+	}
+}

@@ -1,0 +1,43 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"runtime/debug"
+
+	"golang.org/x/sys/unix"
+)
+
+// keepStderr returns standard error on a descriptor of its own and makes
+// descriptor 2 one that cannot be written to, the reading end of a pipe.
+//
+// Where memory runs out, on a fatal error and on most signals the Go runtime prints
+// the arguments of every call to descriptor 2, and nothing can stop it: the length
+// of a column, which is the exact number of records, is one of them. Libraries that
+// print on their own do it there or through os.Stderr, which also stays with 2.
+//
+// Such a process then ends by SIGABRT, so that its exit code is none of ours (the
+// runtime's own is 2), and without a core file, which would hold the records.
+func keepStderr() (*os.File, error) {
+	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	var pipe [2]int
+	if err := unix.Pipe(pipe[:]); err != nil {
+		return nil, os.NewSyscallError("pipe", err)
+	}
+	if err := unix.Dup2(pipe[0], 2); err != nil {
+		return nil, os.NewSyscallError("dup2", err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return nil, os.NewSyscallError("setrlimit", err)
+	}
+	unix.Close(pipe[0])
+	unix.Close(pipe[1])
+	debug.SetTraceback("crash")
+	signal.Ignore(unix.SIGABRT) // abort of the C library then ends the process at once, without the runtime's handler
+	return os.NewFile(uintptr(fd), "stderr"), nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dptrain/dptrain/internal/memlimit"
+)
+
+// roomFor says how many bytes a process that behaves as dptrain may take beyond those
+// it begins with.
+const roomFor = "DPTRAIN_TEST_ROOM"
+
+// beginnings are what a process that behaves as dptrain does first, by the name of
+// the variable that asks for it.
+func beginnings() map[string]func(string) {
+	return map[string]func(string){dieBy: die, roomFor: limitRoom}
+}
+
+// limitRoom sets the limit of the address space, as `ulimit -v` does.
+func limitRoom(room string) {
+	more, err := strconv.ParseUint(room, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &before); err != nil {
+		panic(err)
+	}
+	const wide = 1 << 40
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide, Max: before.Max}); err != nil {
+		panic(err)
+	}
+	l, ok := memlimit.Tightest()
+	if !ok {
+		panic("no limit")
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: wide - l.Free + more, Max: before.Max}); err != nil {
+		panic(err)
+	}
+}
+
+// TestOutOfMemory: where memory ends, nothing is printed. Before, the trace of the Go
+// runtime held the number of records.
+func TestOutOfMemory(t *testing.T) {
+	chdir(t)
+	const records = 300007
+	write(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
+	write(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
+	for _, args := range [][]string{{"fit", "recipe.yaml"}, {"audit", "recipe.yaml", "--own-table"}} {
+		got := process(t, []string{roomFor + "=16000000"}, args...)
+		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
+			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code, got.signal, len(got.stderr), got.stderr)
+		}
+	}
+}
+
+// TestTooLargeForTheLimits: a file whose table cannot be held is refused before any
+// row is read and before the ledger hears of it, with what to do.
+func TestTooLargeForTheLimits(t *testing.T) {
+	withLedger(t)
+	if err := os.Truncate("line.csv", 1<<40); err != nil { // takes no room
+		t.Skip("no sparse files here:", err)
+	}
+	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
+	for _, args := range [][]string{{"fit", "recipe.yaml"}, {"audit", "recipe.yaml", "--own-table"}} {
+		got := process(t, []string{roomFor + "=2000000000"}, args...)
+		if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv: is too large a file: its table does not fit into memory, of which ulimit -v leaves 1.") {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	onlyFiles(t, "line.csv", "my.ledger", "recipe.yaml")
+	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "line.csv") {
+		t.Errorf("the ledger: %+v", got)
+	}
+}
