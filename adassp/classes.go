@@ -35,34 +35,35 @@ func (t ClassGram) Plan() (budget.Node, error) { return JointGram(t).Plan() }
 // entry a column; that of the target, [-1, 1], is not used for encoding. s is the
 // session of the parent of the leaf that Plan returned.
 func (t ClassGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) ([]*Fit, error) {
-	enc, fits, err := t.fits(ctx, s, v, ranges)
+	enc, d, fits, err := t.fits(ctx, s, v, ranges)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*Fit, len(fits))
 	for k, fit := range fits {
-		model := linear(t.Columns, enc, fit)
+		model := linear(t.Columns, enc, fit, d, true)
 		out[k] = &Fit{Model: model, Linear: model}
 	}
 	return out, nil
 }
 
-// fits returns the fits in scaled units and the encoder that says which these
-// are.
-func (t ClassGram) fits(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*scaling.Encoder, []solution, error) {
+// fits returns the fits in scaled units, the encoder that says which these are
+// and the distribution of the features.
+func (t ClassGram) fits(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*scaling.Encoder, Distribution, []solution, error) {
 	last := len(t.Columns) - 1
 	enc := scaling.NewEncoder(t.Columns, append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
 	if partly(t.Columns, s.Relation()) {
 		m, err := releasePartly(ctx, s, t.Columns, v, ranges)
 		if err != nil {
-			return nil, nil, err
+			return nil, Distribution{}, nil, err
 		}
-		return enc, m.solve(), nil
+		return enc, m.distribution(), m.solve(), nil
 	}
 	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
 	if err != nil {
-		return nil, nil, err
+		return nil, Distribution{}, nil, err
 	}
 	first := m.sums.p - 1 - len(t.Columns[last].Categories)
-	return enc, solveAll(m.sums, first, m.sigma, NewSpectrum(features(m.sums, first))), nil
+	a := features(m.sums, first)
+	return enc, NewDistribution(a, m.sigma), solveAll(m.sums, first, m.sigma, NewSpectrum(a)), nil
 }

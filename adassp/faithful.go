@@ -85,7 +85,7 @@ func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 		return nil, err
 	}
 	fit, last := r.solve(), frame.Slots()-1
-	return frame.Fit(fit.theta, fit.cov, r.moments[last], r.matrix.at(last, last)), nil
+	return frame.Fit(fit.theta, fit.cov, r.moments[last], NewDistribution(Symmetric(r.matrix.p, r.matrix.values), r.s2)), nil
 }
 
 // momentsPass sums x x^T and x y over the rows of blocks.

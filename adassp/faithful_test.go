@@ -330,7 +330,14 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := []float64{.4, -.2, .1, -.3, .5}
-	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, 1)
+	second := mat.NewSymDense(5, []float64{
+		100, 0, 0, 0, 0,
+		0, 100, 0, 0, 0,
+		0, 0, 120, 0, 60,
+		0, 0, 0, 180, 90,
+		0, 0, 60, 90, 75,
+	})
+	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, NewDistribution(second, 1))
 
 	rows := frame.NewRows()
 	all := tab.All().Block(0, tab.Len())

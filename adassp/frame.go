@@ -91,13 +91,13 @@ func grow[T any](buf []T, n int) []T {
 
 // Fit states coefficients of the scaled target by the entries of x, with the
 // covariance of the privacy noise in them, as a model that shortens rows as
-// training did. cross and weight are the noisy sums of kappa w y and kappa^2
-// w^2, w the factors by which rows were shortened, from which the target's mean
-// is read.
-func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross, weight float64) *Fit {
+// training did. cross is the noisy sum of kappa w y, w the factors by which rows
+// were shortened, from which with the noisy number of records in d the target's
+// mean is read.
+func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *Fit {
 	m := &regression.ClippedLinear{
-		Linear:   *linear(f.columns, f.enc, solution{theta, cov}),
+		Linear:   *linear(f.columns, f.enc, solution{theta, cov}, d, false),
 		Constant: Kappa, Norm: math.Sqrt(f.limit),
 	}
-	return &Fit{Model: m, Linear: &m.Linear, TargetMean: meanOf(f.Target(), cross, weight)}
+	return &Fit{Model: m, Linear: &m.Linear, TargetMean: meanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)}
 }

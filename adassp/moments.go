@@ -58,6 +58,11 @@ func (m *Moments) Spectrum() Spectrum {
 	return m.spectrum
 }
 
+// Distribution returns that of the features.
+func (m *Moments) Distribution() Distribution {
+	return NewDistribution(features(m.sums, m.sums.p-2), m.sigma)
+}
+
 // Solve returns the coefficients of the scaled target by the entries of x, and
 // the covariance of the privacy noise in them.
 func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
@@ -67,7 +72,7 @@ func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
 
 // Linear states such coefficients as a model in original units.
 func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
-	return linear(m.columns, m.enc, solution{theta, cov})
+	return linear(m.columns, m.enc, solution{theta, cov}, m.Distribution(), true)
 }
 
 // Records returns the noisy number of records; a record whose row was

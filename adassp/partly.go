@@ -138,7 +138,7 @@ func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v datase
 	if err != nil {
 		return nil, err
 	}
-	model := linear(t.Columns, m.enc, m.solve()[0])
+	model := linear(t.Columns, m.enc, m.solve()[0], m.distribution(), true)
 	n := len(m.public)
 	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
 	return &Fit{Model: model, Linear: model, TargetMean: meanOf(m.enc.Range(len(t.Columns)-1), cross, weight)}, nil
@@ -161,6 +161,54 @@ type partMoments struct {
 // covariance M of v - A theta follows; that of theta is S M S to first order,
 // S = (A+ + lambda I)^-1.
 func (m partMoments) solve() []solution {
+	sums, trace := m.packed()
+	first := sums.p - 1 - m.targets
+	a := features(sums, first)
+	// Public blocks without noise may be singular: one-hot blocks are.
+	inverse := NewSpectrum(a).ridgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
+	fits := make([]solution, m.targets)
+	for t := range fits {
+		theta := mat.NewVecDense(a.SymmetricDim(), nil)
+		theta.MulVec(inverse, against(sums, first, first+t))
+		fits[t] = solution{theta.RawVector().Data, m.covariance(inverse, theta)}
+	}
+	return fits
+}
+
+// distribution returns that of the features: exact between public entries.
+func (m partMoments) distribution() Distribution {
+	sums, _ := m.packed()
+	a := features(sums, sums.p-1-m.targets)
+	deviation := make([]float64, a.SymmetricDim()) // of a public entry's products with private ones; 0 of a private one
+	for k, j := range m.public {
+		if k == len(m.public)-1 {
+			j = len(deviation) - 1
+		} else if j >= len(deviation)-1 {
+			continue
+		}
+		deviation[j] = m.cross[k]
+	}
+	private := make([]bool, len(deviation))
+	for _, i := range m.private {
+		private[i] = true
+	}
+	return Distribution{a, func(i, j int) float64 {
+		switch {
+		case i == j && private[i]:
+			return m.square
+		case private[i] && private[j]:
+			return m.square / math.Sqrt2
+		case private[i]:
+			return deviation[j]
+		case private[j]:
+			return deviation[i]
+		}
+		return 0
+	}}
+}
+
+// packed returns all moments as one matrix, and the sum of the sizes on its diagonal.
+func (m partMoments) packed() (sums packed, trace float64) {
 	entries := len(m.public) + len(m.private)
 	full := mat.NewSymDense(entries, nil)
 	for a, i := range m.public {
@@ -176,25 +224,14 @@ func (m partMoments) solve() []solution {
 			full.SetSym(i, m.private[b], m.squares[gram.Index(len(m.private), a, b)])
 		}
 	}
-	sums := packed{entries, make([]float64, 0, gram.Len(entries))}
-	trace := 0.0
+	sums = packed{entries, make([]float64, 0, gram.Len(entries))}
 	for i := range entries {
 		trace += math.Abs(full.At(i, i))
 		for j := i; j < entries; j++ {
 			sums.values = append(sums.values, full.At(i, j))
 		}
 	}
-	first := entries - 1 - m.targets
-	a := features(sums, first)
-	// Public blocks without noise may be singular: one-hot blocks are.
-	inverse := NewSpectrum(a).ridgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
-	fits := make([]solution, m.targets)
-	for t := range fits {
-		theta := mat.NewVecDense(a.SymmetricDim(), nil)
-		theta.MulVec(inverse, against(sums, first, first+t))
-		fits[t] = solution{theta.RawVector().Data, m.covariance(inverse, theta)}
-	}
-	return fits
+	return sums, trace
 }
 
 // covariance returns S M S, S the inverse.

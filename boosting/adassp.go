@@ -98,8 +98,7 @@ func (t BoostedAdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	last := frame.Slots() - 1
-	return frame.Fit(solver.theta, solver.covariance(s.Scale(gradientsLeaf)), cross, matrix.At(last, last)), nil
+	return frame.Fit(solver.theta, solver.covariance(s.Scale(gradientsLeaf)), cross, adassp.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
 // gramPass sums x x^T over the rows of blocks.
