@@ -56,13 +56,14 @@ func Statistics() []Statistic {
 		{Name: "cross", Kind: budget.Gaussian, prepare: cross},
 		{Name: "bin sums", Kind: budget.Gaussian, prepare: binSums},
 		{Name: "sums", Kind: budget.Gaussian, prepare: sums},
+		{Name: "size counts", Kind: budget.Gaussian, Single: true, prepare: sizeCounts},
+		{Name: "square sums", Kind: budget.Gaussian, Single: true, prepare: squareSums},
 		{Name: "votes counted", Kind: budget.Gaussian, prepare: votesCounted},
 		{Name: "class statistics", Kind: budget.Gaussian, Single: true, prepare: classStatistics},
 		{Name: "minimizer", Kind: budget.Gaussian, prepare: minimizer},
 		{Name: "private blocks", Kind: budget.Gaussian, prepare: privateBlocks, relations: []budget.Relation{budget.SubstitutePrivateColumns}},
 		{Name: "votes", Kind: budget.Exponential, prepare: chooseVotes},
 		{Name: "products", Kind: budget.Exponential, prepare: chooseProducts},
-		{Name: "ranks", Kind: budget.Exponential, prepare: chooseRanks},
 		{Name: "kendall", Kind: budget.Exponential, prepare: chooseKendall},
 		{Name: "one-shot", Kind: budget.Exponential, Single: true, prepare: topK(mechanism.OneShot)},
 		{Name: "peeling", Kind: budget.Exponential, Single: true, prepare: topK(mechanism.Peeling)},
@@ -192,6 +193,29 @@ func sums(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (rele
 	return gaussian(b.Bound()), nil
 }
 
+func sizeCounts(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (release, error) {
+	c := s.NewSizeCounts(2)
+	if v := sign(s.Relation(), side); v != 0 {
+		bin := pick[uint16](v, 0, 0, 1)
+		c.Add([]uint16{bin}, []uint16{bin})
+	}
+	return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
+		out, err := c.Release(s, name)
+		m := out.Value()
+		return append(append(append([]float64(nil), m.First...), m.Second...), m.Missing), err
+	}, nil
+}
+
+func squareSums(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (release, error) {
+	q := s.NewSquareSums()
+	q.Add(pick(sign(s.Relation(), side), []float64{math.NaN()}, nil, []float64{1}), pick(sign(s.Relation(), side), []float64{0}, nil, []float64{1}))
+	return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
+		out, err := q.Release(s, name)
+		m := out.Value()
+		return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, err
+	}, nil
+}
+
 func votesCounted(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (release, error) {
 	v := s.NewVotes(4, 2)
 	v.Add([][]int{{0, 1}, {2, 3}}[side])
@@ -301,27 +325,4 @@ func chooseProducts(_ context.Context, s *mechanism.Session, law budget.Law, sid
 		p.Add([][]int16{{v * one}, {-v * one}}, nil, []int16{one})
 	}
 	return choice(p.Scores([]int{0, 1}), 2), nil
-}
-
-// chooseRanks asks for the median: the record lies below both points on side 1
-// and, replaced, above both on side 0.
-func chooseRanks(_ context.Context, s *mechanism.Session, law budget.Law, side int) (release, error) {
-	r := s.NewRanks([]float64{0, 1}, 1, 2)
-	width := 2.
-	if s.Relation() != budget.AddRemove {
-		width = 4
-	}
-	// Between the points lie half the lead and 4 records more than above: of
-	// 2 #{x < g} - n the first is -(between + above), the second between - above.
-	above := (lead(law, width) + 1) / 2
-	for range above {
-		r.Add([]float64{2})
-	}
-	for range above + 4 {
-		r.Add([]float64{.5})
-	}
-	if v := sign(s.Relation(), side); v != 0 {
-		r.Add([]float64{pick[float64](v, 3, 0, -1)})
-	}
-	return choice(r.Scores(), 2), nil
 }

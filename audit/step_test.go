@@ -73,7 +73,7 @@ func TestStepsComeClose(t *testing.T) {
 // easily told apart.
 func drawsAt3(x Statistic) int {
 	switch x.Name {
-	case "ranks", "lipschitz":
+	case "lipschitz":
 		return 32_000
 	case "lipschitz-exponential":
 		return 64_000

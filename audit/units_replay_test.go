@@ -40,7 +40,7 @@ func unitRuns() map[string]struct {
 	return map[string]run{
 		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = pipeline.Auto, nil }, []string{"count"}},
 		"additive":       {model(pipeline.BoostedAdditive), []string{"counts", "residuals", "linear", "shapes"}},
-		"adassp":         {model(pipeline.AdaSSP), []string{"eigenvalue", "r2/sums", "residual-scale", "fine-bins"}},
+		"adassp":         {model(pipeline.AdaSSP), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
 		"boosted-adassp": {model(pipeline.BoostedAdaSSP), []string{"gradients"}},
 		"tukey": {func(p *pipeline.Pipeline) {
 			p.Model, p.Budget.Epsilon, p.Selector = pipeline.Tukey, 60, selection.Fixed{Features: []string{"age", "dose"}}

@@ -166,8 +166,8 @@ func byName(leaf string) []string {
 		"count": {"count"}, "records": {"count"}, "agreement": {"agreement", "agreement sum"},
 		"exponents": {"histogram"}, "bins": {"histogram"}, "fine-bins": {"histogram"}, "counts": {"histogram"}, "confusion": {"histogram"},
 		"gram": {"private blocks", "gram"}, "eigenvalue": {"eigenvalue"}, "moments": {"cross"}, "gradients": {"cross"}, "linear": {"cross"},
-		"residuals": {"bin sums"}, "shapes": {"bin sums"}, "sums": {"sums"}, "stats": {"class statistics"}, "svm": {"minimizer"},
-		"sublasso": {"one-shot"}, "kendall": {"kendall", "one-shot"}, "center": {"products"}, "residual-scale": {"ranks"}, "tukey": {"tukey"},
+		"residuals": {"bin sums"}, "shapes": {"bin sums"}, "sums": {"square sums"}, "stats": {"class statistics"}, "svm": {"minimizer"},
+		"sublasso": {"one-shot"}, "kendall": {"kendall", "one-shot"}, "center": {"products"}, "sizes": {"size counts"}, "tukey": {"tukey"},
 	}[leaf]
 }
 

@@ -3,10 +3,12 @@
 // A record is either in the training part or in the held-out part, by a coin
 // of its own, so by parallel composition the whole budget is available again
 // for the held-out part, once (architecture idea 8). [Regression] spends it on two
-// releases: the median absolute residual, by the exponential mechanism over a
-// fixed grid of scales, which says where to clip; and one Gaussian vector of
-// four clipped sums, from which R², and an interval for the noise in it, are
-// computed.
+// Gaussian releases: counts of records by the sizes of their residual and of their target,
+// which say where to cut both; and sums of squares that are cut there, from which
+// R² is computed with an interval for fresh records, for the noise and for the luck of
+// which records were held out. The same numbers say the mean absolute error, the root
+// of the mean squared error, intervals of prediction and how many targets cannot be
+// read (docs/evaluation.md).
 //
 // A classifier ([Classification]) takes one release: the confusion matrix, one
 // Gaussian vector of counts in which a record is one cell. Accuracy, balanced

@@ -90,54 +90,6 @@ func TestHistogramSensitivity(t *testing.T) {
 	})
 }
 
-func TestRanksSensitivity(t *testing.T) {
-	values := []float64{-1, .5, .5, 2, math.NaN()}
-	// The whole width needs candidates on both sides of the quantile, which
-	// five records give at 1/2 and 2/3 only; see TestRanksRangeIsAttained.
-	for _, q := range []struct {
-		num, den int
-		reached  float64
-	}{{1, 20, .5}, {1, 2, 1}, {19, 20, .5}, {2, 3, 1}} {
-		search(t, 5, len(values), q.reached, func(s *Session, rows []int) Bounded[Vector] {
-			r := s.NewRanks([]float64{-1, 0, .5, 1}, q.num, q.den)
-			var column []float64
-			for _, i := range rows {
-				column = append(column, values[i])
-			}
-			r.Add(column)
-			return r.Scores()
-		})
-	}
-}
-
-// TestRanksRangeIsAttained: at q = .05 the range of the scores' change is 1.9
-// of a record once q(n+1) >= 1, from n = 19 on (the specification).
-func TestRanksRangeIsAttained(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
-	at := func(n int, extra ...float64) Bounded[Vector] {
-		r := s.NewRanks([]float64{0, 1, 2}, 1, 20)
-		for range n {
-			r.Add([]float64{1.5})
-		}
-		r.Add(extra)
-		return r.Scores()
-	}
-	x := at(19)
-	if got := x.Sensitivity(); math.Abs(got-1.9) > 1e-12 {
-		t.Errorf("sensitivity %v, want 1.9", got)
-	}
-	worst := 0.0
-	for _, v := range []float64{-1, .5, 1.5, 5} {
-		worst = math.Max(worst, change(x, at(19, v))*x.unit)
-	}
-	if worst < 1.9-1e-12 {
-		t.Errorf("largest change found %v", worst)
-	}
-	if sub := session(t, budget.Substitute, 1).NewRanks([]float64{0}, 1, 20).Scores().Sensitivity(); math.Abs(sub-2) > 1e-12 {
-		t.Errorf("sensitivity %v under substitution, want 2", sub)
-	}
-}
-
 func TestSumsSensitivity(t *testing.T) {
 	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
 	search(t, 2, len(values)*len(values), .999999, func(s *Session, rows []int) Bounded[Vector] {

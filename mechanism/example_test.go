@@ -7,12 +7,12 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// A sum of clamped values and a median are priced together and then released,
-// each once.
+// A sum of clamped values and the most frequent decade are priced together and then
+// released, each once.
 func Example() {
 	priced, err := budget.Calibrate(budget.Seq("survey",
 		budget.GaussianLeaf("total", .5, 1),
-		budget.ExponentialLeaf("median", .5, 1),
+		budget.ExponentialLeaf("decade", .5, 1),
 	), budget.Target{Epsilon: 20, Delta: 1e-6})
 	if err != nil {
 		fmt.Println(err)
@@ -25,7 +25,7 @@ func Example() {
 	}
 	ages := make([]float64, 9001)
 	for i := range ages {
-		ages[i] = float64(i%61) + 20
+		ages[i] = 20 + float64(i%61*(i%61))/60
 	}
 
 	centuries := make([]float64, len(ages))
@@ -39,18 +39,20 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	ranks := s.NewRanks([]float64{0, 10, 20, 30, 40, 50, 60, 70, 80}, 1, 2)
-	ranks.Add(ages)
-	median, err := mechanism.Choose(s, "median", 0, ranks.Scores())
+	decades := s.NewVotes(10, 1)
+	for _, a := range ages {
+		decades.Add([]int{int(a / 10)})
+	}
+	decade, err := mechanism.Choose(s, "decade", 0, decades.Scores([]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("mean about %.0f, median candidate number %d\n", 100*total.Value()[0]/9001, median.Value())
+	fmt.Printf("mean about %.0f, most are in their %d0s\n", 100*total.Value()[0]/9001, decade.Value())
 
 	_, err = mechanism.Gaussian(s, "total", sums.Bound())
 	fmt.Println(err)
 	// Output:
-	// mean about 50, median candidate number 5
+	// mean about 40, most are in their 20s
 	// mechanism: the leaf's draw is already spent: draw 0 of "survey/total" (1 priced)
 }

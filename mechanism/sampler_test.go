@@ -158,14 +158,14 @@ func TestBernoulliExp(t *testing.T) {
 // the specification.
 func TestChooseLaw(t *testing.T) {
 	s := testStream(50)
-	r := &Ranks{grid: []float64{0, .25, .5, .75, 1}, num: 1, den: 20, counts: make([]int64, 6)}
-	r.Add([]float64{.1, .2, .3, .4, .9})
-	scores := r.Scores()
-	const n = 300000
-	scale := uint64(math.Ceil(scores.sens * (1 << scaleBits))) // epsilon = 1
+	// -|20 #{x < g} - n| for the values .1, .2, .3, .4, .9 and the points 0, .25, .5, .75, 1: the
+	// quantile 1/20, of which an added record moves scores within a width of 38.
+	scores := Vector{-5, -35, -75, -75, -95}
+	const n, width = 300000, 38
+	scale := uint64(width << scaleBits) // epsilon = 1
 	counts, expected := make([]float64, 5), []float64{.536285, .243518, .084992, .084992, .050212}
 	for range n {
-		counts[s.choose(scores.value, scale)]++
+		counts[s.choose(scores, scale)]++
 	}
 	for i := range expected {
 		expected[i] *= n

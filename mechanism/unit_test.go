@@ -62,8 +62,8 @@ func searchUnits(t *testing.T, alphabet int, bound func(s *Session, rows []int) 
 	}
 }
 
-// TestUnitBoundIsAttained: a unit of m equal records moves a histogram, a count and
-// the scores of a quantile by exactly m times the bound of a record.
+// TestUnitBoundIsAttained: a unit of m equal records moves a histogram and a count by
+// exactly m times the bound of a record.
 func TestUnitBoundIsAttained(t *testing.T) {
 	const m = 5
 	s := unitSession(t, m, budget.GaussianLeaf("any", 1, 1))
@@ -74,16 +74,8 @@ func TestUnitBoundIsAttained(t *testing.T) {
 		}
 		return h.Bound()
 	}
-	ranks := func(n int) Bounded[Vector] {
-		r := s.NewRanks([]float64{0, 1, 2}, 1, 2)
-		r.Add([]float64{1.5, 1.5, 1.5, 1.5, 1.5})
-		for range n {
-			r.Add([]float64{-1})
-		}
-		return r.Scores()
-	}
 	for name, pair := range map[string][2]Bounded[Vector]{
-		"histogram": {histogram(0), histogram(m)}, "count": {Alone(s.Count(7)), Alone(s.Count(7 + m))}, "ranks": {ranks(0), ranks(m)},
+		"histogram": {histogram(0), histogram(m)}, "count": {Alone(s.Count(7)), Alone(s.Count(7 + m))},
 	} {
 		x, err := perUnit(s, "any", pair[0], pair[0].norm)
 		if err != nil {

@@ -40,7 +40,7 @@ func ExamplePipeline_Plan() {
 	// fit/train/model/boosted-additive/residuals   gaussian x 8
 	// fit/train/model/boosted-additive/linear      gaussian x 8
 	// fit/train/model/boosted-additive/shapes      gaussian x 8
-	// fit/holdout/r2/residual-scale                exponential x 1
+	// fit/holdout/r2/sizes                         gaussian x 1
 	// fit/holdout/r2/sums                          gaussian x 1
 	// (1, 1e-06) under add-remove, within budget: true
 }
@@ -169,12 +169,12 @@ func ExampleSearch() {
 	fmt.Printf("gamma %.3f, mean number of tries %.0f\n", law.Gamma, law.Mean())
 	// Output:
 	// fit/train/candidate-1/train/model/gram train
-	// fit/train/candidate-1/score/r2/residual-scale score
+	// fit/train/candidate-1/score/r2/sizes score
 	// fit/train/candidate-1/score/r2/sums score
 	// fit/train/candidate-2/train/model/adassp/eigenvalue train
 	// fit/train/candidate-2/train/model/adassp/gram train
 	// fit/train/candidate-2/train/model/adassp/moments train
-	// fit/train/candidate-2/score/r2/residual-scale score
+	// fit/train/candidate-2/score/r2/sizes score
 	// fit/train/candidate-2/score/r2/sums score
 	// gamma 0.070, mean number of tries 5
 }

@@ -107,6 +107,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 			if err := r.evaluate(ctx, s.Sub(holdoutNode), held, fit, res); err != nil {
 				return nil, fmt.Errorf("held-out metric: %w", err)
 			}
+			addIntervals(res)
 		}
 	}
 	res.Events = s.Events()

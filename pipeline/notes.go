@@ -46,12 +46,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
 	case r.Confusion != nil:
 		out = append(out, classWarnings(r.Confusion)...)
-	case r.R2.Upper <= 0:
-		out = append(out, Warning{"no-signal", Critical,
-			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
-	case r.R2.Upper-r.R2.Lower > WideInterval:
-		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide: its noise is large for the number of records held out, so it says little about the model. Use more records, a larger epsilon or a larger held-out share; a target of text needs task: classification."})
+	default:
+		out = append(out, r2Warnings(r.R2)...)
 	}
 	if r.Guarantee.Epsilon > 10 {
 		out = append(out, Warning{"large-epsilon", Critical,

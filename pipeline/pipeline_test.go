@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		"twice":           {func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age", "age"}} }, selection.ErrFeature},
 		"epsilon":         {func(p *Pipeline) { p.Budget.Epsilon = -1 }, budget.ErrTarget},
 		"delta":           {func(p *Pipeline) { p.Budget.Delta = 1 }, budget.ErrTarget},
-		"unbounded":       {func(p *Pipeline) { p.Budget.Epsilon = 1e7 }, ErrUnbounded},
+		"unbounded":       {func(p *Pipeline) { p.Budget.Epsilon, p.Selector = 1e7, selection.Kendall{K: 1} }, ErrUnbounded},
 		"pure":            {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
 		"too wide": {func(p *Pipeline) {
 			many := dataset.Column{Name: "many", Kind: dataset.Category}

@@ -297,7 +297,7 @@ func utility(r *Report) string {
 	case r.Task == regression.TaskClassification && m.Accuracy != nil:
 		return "Held-out accuracy: " + accuracy(m) + "."
 	case r.Task == regression.TaskRegression && m.R2 != nil:
-		return "Held-out R²: " + metric(m.R2) + "."
+		return "Held-out R²: " + metric(r) + "."
 	}
 	return "Not measured: no records were held out."
 }

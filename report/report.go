@@ -216,13 +216,16 @@ type Score struct {
 // file, or null in the version before 3 that has the key.
 type Metrics struct {
 	R2               *R2        `json:"r2" format:"1,3?"`
+	MAE              *Quality   `json:"mae" format:"3?"`       // mean absolute error, in units of the target
+	RMSE             *Quality   `json:"rmse" format:"3?"`      // root of the mean squared error, in units of the target
+	Intervals        []Interval `json:"intervals" format:"3?"` // of prediction, by level; those of model.json
 	Accuracy         *Share     `json:"accuracy" format:"2,3?"`
 	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3?"`
 	Confusion        *Confusion `json:"confusion" format:"2,3?"`
-	// Records is the noisy number of records that the metrics are about, and
-	// MissingTargets of those among them whose target could not be read.
-	Records        *Count `json:"records" format:"3?"`
-	MissingTargets *Count `json:"missing_targets" format:"3?"`
+	// Records is the noisy number of held-out records that the metrics are about: those
+	// with a target that can be read. MissingTargets is about the others.
+	Records        *Count   `json:"records" format:"3?"`
+	MissingTargets *Missing `json:"missing_targets" format:"3?"`
 }
 
 // A Count is a noisy number of records of Part.
@@ -255,8 +258,9 @@ type Confusion struct {
 	Part    string  `json:"part"`    // "holdout"
 }
 
-// R2 is the coefficient of determination on the records of Part. The interval
-// [Lower, Upper] has confidence Level and covers the privacy noise only.
+// R2 is the coefficient of determination, measured on the records of Part. The interval
+// [Lower, Upper] has confidence Level and is about fresh records; in version 1 it covers
+// the privacy noise only.
 type R2 struct {
 	Value   float64 `json:"value"` // in [-1, 1]; -1 stands for "-1 or less"
 	Lower   float64 `json:"lower"`
@@ -264,11 +268,15 @@ type R2 struct {
 	Level   float64 `json:"level"`
 	Private bool    `json:"private"` // released by a mechanism
 	Part    string  `json:"part"`    // "holdout"
-	// Residuals were clipped to ±ResidualClip and targets clamped to
-	// [TargetLower, TargetUpper], in units of the target.
-	ResidualClip float64 `json:"residual_clip"`
+	// In version 1 residuals were clipped to ±ResidualClip. Targets are cut to
+	// [TargetLower, TargetUpper]. All are in units of the target.
+	ResidualClip float64 `json:"residual_clip" format:"1"`
 	TargetLower  float64 `json:"target_lower"`
 	TargetUpper  float64 `json:"target_upper"`
+	// Beyond is the share of targets beyond these limits, BeyondUpper its upper 97.5%
+	// limit.
+	Beyond      float64 `json:"beyond" format:"3"`
+	BeyondUpper float64 `json:"beyond_upper" format:"3"`
 }
 
 // New returns the report of a run. It looks at the public half of the result
@@ -300,10 +308,7 @@ func New(res *pipeline.Result) *Report {
 		r.Metrics.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, Private: true, Part: "holdout"}
 	}
 	if m := res.R2; m != nil {
-		r.Metrics.R2 = &R2{
-			Value: m.Value, Lower: m.Lower, Upper: m.Upper, Level: m.Level, Private: true, Part: "holdout",
-			ResidualClip: m.ResidualClip, TargetLower: m.TargetLower, TargetUpper: m.TargetUpper,
-		}
+		r.Metrics.regression(m)
 	}
 	return r
 }

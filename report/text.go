@@ -24,6 +24,11 @@ const (
 func Text(w io.Writer, r *Report) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
+	optional := func(label, text string) {
+		if text != "" {
+			row(label, text)
+		}
+	}
 	row("Privacy", statement(r.Guarantee))
 	row("Meaning", r.Guarantee.MeaningOf())
 	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
@@ -38,7 +43,12 @@ func Text(w io.Writer, r *Report) error {
 	case r.Task == regression.TaskClassification:
 		row("Accuracy", accuracy(r.Metrics))
 	default:
-		row("R²", metric(r.Metrics.R2))
+		row("R²", metric(r))
+		optional("Error", errorsOf(r))
+		optional("Interval", intervals(r.Metrics.Intervals))
+	}
+	if trained {
+		optional("Held out", heldOut(r))
 	}
 	if r.Search != nil && trained {
 		row("Search", searched(r))
@@ -116,17 +126,10 @@ func unit(g Guarantee) string {
 	return fmt.Sprintf("The unit of protection is one value of the column %s: at most %d %s of each were used.", shown(g.Unit.Column), g.Unit.MaxRows, records)
 }
 
-func metric(m *R2) string {
-	if m == nil {
-		return "not measured: no records were held out"
-	}
-	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
-}
-
 // accuracy prints the metrics of a classifier.
 func accuracy(m Metrics) string {
 	if m.Accuracy == nil || m.BalancedAccuracy == nil {
-		return metric(nil)
+		return notMeasured
 	}
 	a, b := m.Accuracy, m.BalancedAccuracy
 	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
@@ -140,7 +143,7 @@ func searched(r *Report) string {
 	if i := x.Chosen - 1; i >= 0 && i < len(x.Candidates) {
 		way = x.Candidates[i].Way()
 	}
-	score := "R²"
+	score := "score (R²)"
 	if x.Score.Metric == "accuracy" {
 		score = "accuracy"
 	}

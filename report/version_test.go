@@ -23,7 +23,13 @@ func three(r *Report) *Report {
 	r.Guarantee = r.Guarantee.explained()
 	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
-	r.Metrics.MissingTargets = &Count{-3, 12.25, true, "holdout"}
+	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}
+	if m := r.Metrics.R2; m != nil {
+		m.ResidualClip, m.Beyond, m.BeyondUpper = 0, .004, .01
+		r.Metrics.MAE = &Quality{70, 65, 75, .95, true, "holdout"}
+		r.Metrics.RMSE = &Quality{100, 90, 120, .95, true, "holdout"}
+		r.Metrics.Intervals = []Interval{{.9, 250}, {.95, 354}}
+	}
 	return r
 }
 

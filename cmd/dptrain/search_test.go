@@ -41,7 +41,7 @@ func TestSearch(t *testing.T) {
 	if want := "dptrain: read\ndptrain: split\ndptrain: search\ndptrain: held-out metric (100.0% of the budget on other records)\ndptrain: write\n"; stderr.String() != want {
 		t.Errorf("progress:\n%s", stderr.String())
 	}
-	if text := strings.Join(strings.Fields(stdout.String()), " "); !regexp.MustCompile(`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released R²`).MatchString(text) ||
+	if text := strings.Join(strings.Fields(stdout.String()), " "); !regexp.MustCompile(`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released score \(R²\)`).MatchString(text) ||
 		!strings.Contains(text, "biased upwards") {
 		t.Errorf("%s", stdout.String())
 	}

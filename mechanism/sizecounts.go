@@ -1,0 +1,116 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// The weights of the cells of [SizeCounts], in countUnit: 1 for the bin of the
+// first size, 1/2 for that of the second, and for the record that has neither the
+// root of the sum of their squares, rounded down.
+const (
+	firstSizeWeight  = 1 << 20
+	secondSizeWeight = 1 << 19
+	noSizeWeight     = 1172343 // floor(sqrt(1.25) 2^20)
+)
+
+// NoSize is the bin of a record that has no size.
+const NoSize = math.MaxUint16
+
+// SizeCounts counts, over records, in which bins two sizes of a record lie, such as
+// those of its residual and of its target; and how many records have none, because
+// their target cannot be read. Bins are numbered from 0 by increasing size, and each
+// is released, empty ones too.
+type SizeCounts struct {
+	relation      budget.Relation
+	first, second []int64 // by bin
+	missing       int64
+}
+
+// NewSizeCounts returns an empty accumulator of 1 <= bins < [NoSize] bins a size.
+func (s *Session) NewSizeCounts(bins int) *SizeCounts {
+	if bins < 1 || bins >= NoSize {
+		panic("mechanism: the number of bins of sizes is below 1 or too large")
+	}
+	return &SizeCounts{relation: s.Relation(), first: make([]int64, bins), second: make([]int64, bins)}
+}
+
+// Add counts a block of records: two bins a record. A bin beyond the last counts as
+// the last; a record whose first one is [NoSize] has none. Add panics when the
+// slices differ in length.
+func (c *SizeCounts) Add(first, second []uint16) {
+	if len(first) != len(second) {
+		panic("mechanism: a block of sizes has two bins a record")
+	}
+	last := uint16(len(c.first) - 1)
+	for i, b := range first {
+		if b == NoSize {
+			c.missing++
+			continue
+		}
+		c.first[min(b, last)]++
+		c.second[min(second[i], last)]++
+	}
+}
+
+// Merge adds the counts of another accumulator of as many bins over other records.
+func (c *SizeCounts) Merge(o *SizeCounts) {
+	for b := range o.first {
+		c.first[b] += o.first[b]
+		c.second[b] += o.second[b]
+	}
+	c.missing += o.missing
+}
+
+// bound returns the weighted counts with their L2 sensitivity.
+//
+// A record adds either 1 to a bin of the first size and 1/2 to one of the second,
+// or w <= sqrt(1.25) to the cell of those without a size. Add or remove one record:
+// a change of sqrt(1 + 1/4) or of w, hence sqrt(1.25) = 1.118034. Substitution of
+// records with sizes: at most both bins change, each count falling by its weight in
+// one bin and rising in another, sqrt(2 (1 + 1/4)); of a record with sizes by one
+// without, or the other way round: sqrt(1.25 + w^2), no more. So 1.581139. All are
+// attained (up to the rounding of w). Substituted private columns are a case of
+// substitution.
+func (c *SizeCounts) bound() Bounded[Vector] {
+	squares := float64(firstSizeWeight*firstSizeWeight + secondSizeWeight*secondSizeWeight)
+	if c.relation != budget.AddRemove {
+		squares *= 2
+	}
+	out := make(Vector, 0, 2*len(c.first)+1)
+	for _, v := range c.first {
+		out = append(out, v*firstSizeWeight)
+	}
+	for _, v := range c.second {
+		out = append(out, v*secondSizeWeight)
+	}
+	return Bounded[Vector]{append(out, c.missing*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit}
+}
+
+// Sizes are released [SizeCounts]: noisy numbers of records, which noise may make
+// negative, and the standard deviations of the noise in each of them.
+type Sizes struct {
+	First, Second []float64 // by bin
+	Missing       float64   // records without a size
+
+	FirstNoise, SecondNoise, MissingNoise float64
+}
+
+// Release releases the counts by [Gaussian] as draw 0 of the leaf name.
+func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
+	noisy, err := Gaussian(s, name, c.bound())
+	if err != nil {
+		return Public[Sizes]{}, err
+	}
+	const second, missing = secondSizeWeight * countUnit, noSizeWeight * countUnit
+	values, sigma, bins := noisy.Value(), s.Scale(name), len(c.first)
+	out := Sizes{
+		First: values[:bins:bins], Second: values[bins : 2*bins : 2*bins], Missing: values[2*bins] / missing,
+		FirstNoise: sigma, SecondNoise: sigma / second, MissingNoise: sigma / missing,
+	}
+	for b := range out.Second {
+		out.Second[b] /= second
+	}
+	return Public[Sizes]{out}, nil
+}

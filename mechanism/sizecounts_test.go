@@ -1,0 +1,103 @@
+package mechanism
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestSizeCountsSensitivity: the two bins of a record and the cell of one without, at
+// the corners too; the bound is reached.
+func TestSizeCountsSensitivity(t *testing.T) {
+	const bins = 3
+	search(t, 2, bins*bins+2, .999999, func(s *Session, rows []int) Bounded[Vector] {
+		c := s.NewSizeCounts(bins)
+		for _, r := range rows {
+			switch r {
+			case bins * bins:
+				c.Add([]uint16{NoSize}, []uint16{1})
+			case bins*bins + 1:
+				c.Add([]uint16{NoSize - 1}, []uint16{NoSize}) // beyond all bins
+			default:
+				c.Add([]uint16{uint16(r % bins)}, []uint16{uint16(r / bins)})
+			}
+		}
+		return c.bound()
+	})
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.118034, budget.Substitute: 1.581139} {
+		if got := session(t, rel, 1).NewSizeCounts(2).bound().Sensitivity(); math.Abs(got-want) > 5e-7 {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestSizeCountsOfMissing: a record without a size moves the counts by as much as one
+// with sizes, up to the rounding of its weight, and by nothing else.
+func TestSizeCountsOfMissing(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	none, one := s.NewSizeCounts(4), s.NewSizeCounts(4)
+	one.Add([]uint16{NoSize}, []uint16{3})
+	if got := change(none.bound(), one.bound()) / one.bound().sens; got > 1 || got < 1-1e-6 {
+		t.Errorf("a record without a size moves the counts by %v of the bound", got)
+	}
+	merged := s.NewSizeCounts(4)
+	merged.Merge(one)
+	merged.Merge(one)
+	if merged.missing != 2 || merged.first[3] != 0 {
+		t.Errorf("merged: %+v", merged)
+	}
+}
+
+// TestSizeCountsRelease: each cell divided by its weight, with its own noise. With a
+// deviation below .0023 the counts are exact to .02, nearly nine of them (odds below 1e-16).
+func TestSizeCountsRelease(t *testing.T) {
+	s := precise(t, budget.AddRemove, 1000)
+	c := s.NewSizeCounts(3)
+	c.Add([]uint16{0, 0, 2, 9, NoSize}, []uint16{1, 2, 2, 7, 0})
+	released, err := c.Release(s, "leaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := released.Value()
+	for k, want := range []float64{2, 0, 2, 0, 1, 3, 1} {
+		v := append(append([]float64(nil), got.First...), got.Second...)
+		if v = append(v, got.Missing); math.Abs(v[k]-want) > .02 {
+			t.Errorf("cell %d is %v, want %v", k, v[k], want)
+		}
+	}
+	if math.Abs(got.SecondNoise/got.FirstNoise-2) > 1e-9 || math.Abs(got.FirstNoise/got.MissingNoise-math.Sqrt(1.25)) > 1e-6 {
+		t.Errorf("noise %+v", got)
+	}
+}
+
+// TestSizeCountsNoise: at mu = 1 the standard deviations of the specification, with a share
+// of a quarter of mu^2.
+func TestSizeCountsNoise(t *testing.T) {
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2.236068, budget.Substitute: 3.162278} {
+		s := precise(t, rel, .5)
+		released, err := s.NewSizeCounts(2).Release(s, "leaf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := released.Value().FirstNoise; math.Abs(got-want) > 2e-6 {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// precise opens a session with one Gaussian leaf, "leaf", of that mu.
+func precise(t testing.TB, rel budget.Relation, mu float64) *Session {
+	t.Helper()
+	p, err := budget.Calibrate(budget.Seq("run",
+		budget.FixedLeaf("leaf", budget.Law{Kind: budget.Gaussian, Mu: mu, Draws: 1}), budget.GaussianLeaf("rest", 1, 1),
+	), budget.Target{Epsilon: max(10, mu*mu), Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

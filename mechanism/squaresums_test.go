@@ -1,0 +1,68 @@
+package mechanism
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// TestSquareSumsSensitivity: records with numbers, at and beyond the corners, and without.
+func TestSquareSumsSensitivity(t *testing.T) {
+	values := []float64{-9, -1, -.3, 0, .7, 1, math.Inf(1), math.NaN()}
+	// Under substitution .9986 of the bound is reached, by a record that turns missing.
+	search(t, 1, len(values)*len(values), .998, func(s *Session, rows []int) Bounded[Vector] {
+		q := s.NewSquareSums()
+		for _, r := range rows {
+			q.Add([]float64{values[r%len(values)]}, []float64{values[r/len(values)]})
+		}
+		return q.bound()
+	})
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.254990, budget.Substitute: 1.319091} {
+		if got := session(t, rel, 1).NewSquareSums().bound().Sensitivity(); math.Abs(got-want) > 5e-7 {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestSquareSumsRelease: each sum divided by its weight, with its own noise. With
+// deviations below .0084 the sums are exact to .1, nearly twelve of them (odds below 1e-30).
+func TestSquareSumsRelease(t *testing.T) {
+	s := precise(t, budget.AddRemove, 1000)
+	q, other := s.NewSquareSums(), s.NewSquareSums()
+	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1})
+	other.Add([]float64{math.NaN(), 0}, []float64{math.NaN(), math.NaN()})
+	q.Merge(other)
+	released, err := q.Release(s, "leaf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := released.Value()
+	for name, c := range map[string][2]float64{
+		"count": {got.Count, 3}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25}, "residual": {got.Residual, 1.25}, "missing": {got.Missing, 2},
+	} {
+		if math.Abs(c[0]-c[1]) > .1 {
+			t.Errorf("%s is %v, want %v", name, c[0], c[1])
+		}
+	}
+	for name, c := range map[string][2]float64{"count": {got.CountNoise, .15}, "sum": {got.SumNoise, .25}, "target": {got.TargetNoise, .7}, "missing": {got.MissingNoise, .4}} {
+		if math.Abs(c[0]*c[1]/got.ResidualNoise-1) > 1e-9 {
+			t.Errorf("the noise of %s is %v", name, c[0])
+		}
+	}
+}
+
+// TestSquareSumsNoise: at mu = 1 the standard deviations of the specification, with a share
+// of three quarters of mu^2.
+func TestSquareSumsNoise(t *testing.T) {
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1.449138, budget.Substitute: 1.523155} {
+		s := precise(t, rel, math.Sqrt(.75))
+		released, err := s.NewSquareSums().Release(s, "leaf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := released.Value().ResidualNoise; math.Abs(got-want) > 2e-6 {
+			t.Errorf("%v: %v, want %v", rel, got, want)
+		}
+	}
+}
