@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"sort"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -28,7 +26,7 @@ const (
 	confusionLeaf = "confusion"
 )
 
-// Classification releases the held-out confusion matrix of a classifier.
+// Classification releases how good a classifier is on the held-out records.
 type Classification struct {
 	Classes []string // as the classifier lists them
 }
@@ -42,90 +40,160 @@ func (c Classification) Plan() (budget.Node, error) {
 }
 
 // Labels holds, for the held-out records, the true class and the predicted one
-// in the order of the view.
+// in the order of the view, and the score that led to it.
 type Labels struct {
 	View       dataset.View
 	Target     int       // the target's category column in View; a code outside the classes is "in no class"
 	Prediction []float64 // the index of a class, one a row of View
+	// Score is, one a row of View, the score of two classes, else the largest of the
+	// scores. It is not read where Bins has no edge.
+	Score []float64
+	Bins  Bins
 }
 
-// A Share is a privately released number in [0, 1]. The interval covers the
-// privacy noise only, not the luck of which records were held out.
-type Share struct {
-	Value float64 `json:"value"`
-	Lower float64 `json:"lower"` // end of the interval, in [0, Value]
-	Upper float64 `json:"upper"` // end of the interval, in [Value, 1]
-	Level float64 `json:"level"` // confidence level of the interval
+// Bins are the bins in which scores are counted. Everything is public.
+type Bins struct {
+	// Edges increase: bin b holds the scores above Edges[b-1] and up to Edges[b], the
+	// first and the last one whatever is beyond. Without edges no scores are counted,
+	// and all of the budget goes to the confusion matrix.
+	Edges []float64
+	// Chance is, of two classes, the model's probability of the second one in every
+	// bin; nil if the model has none.
+	Chance []float64
 }
 
-// A Confusion is a privately released confusion matrix with what is read from
-// it. All of it is public.
+// of returns the bin of a score; the last one for NaN.
+func (b Bins) of(score float64) int { return sort.SearchFloat64s(b.Edges, score) }
+
+// count is the number of bins, 0 without edges.
+func (b Bins) count() int {
+	if len(b.Edges) == 0 {
+		return 0
+	}
+	return len(b.Edges) + 1
+}
+
+// ScoreNoise is the standard deviation of the noise in a cell of the scores if one record
+// is added or removed, of a node that Plan returned: s is the session of its parent.
+func ScoreNoise(s *mechanism.Session) float64 {
+	return math.Sqrt2 / s.Sub(accuracyNode).Mu(confusionLeaf)
+}
+
+// A Confusion is a privately released confusion matrix, with what is read from it
+// and from the table of scores that was released with it. All of it is public.
+// Shares are those of fresh records.
 type Confusion struct {
 	Classes []string
 	// Counts has a row for every true class and, last, one for the records in no
 	// declared class, and a column for every predicted class. They are noisy
 	// numbers of records, rounded; noise may make them negative.
 	Counts [][]int
-	// Sigma is the standard deviation of the noise in each of them.
-	Sigma float64
+	// Sigma is the standard deviation of the noise in each of them, NoneSigma in those
+	// of the last row.
+	Sigma, NoneSigma float64
 	// Accuracy is the share of the records in a declared class whose prediction
 	// is that class.
 	Accuracy Share
-	// Balanced is the mean over the classes of the share of its records that are
-	// predicted so (recall). A class whose records the noise hides counts as
-	// unknown: anything from 0 to 1. Its interval is wide where there is one.
+	// Recalls has for every class the share of its records that are predicted so. A
+	// class whose records the noise hides is unknown: anything from 0 to 1.
+	Recalls []Share
+	// Balanced is the mean of the recalls.
 	Balanced Share
+	Largest  Largest
+	// Records is the number of held-out records in a class, and None that of the others.
+	Records, None Count
+	// Scores is nil where no scores were counted.
+	Scores *Scores
 }
 
-// Run releases the matrix. s is the session of the node that Plan is a child of.
+// Largest compares the classifier with the answer that is always the same.
+type Largest struct {
+	Class int   // of which the noisy number of records is the largest
+	Share Share // of its records among those in a class: how often that answer is right
+	// Gain is an interval, of level [Level], of the accuracy less that share.
+	GainLower, GainUpper float64
+}
+
+// Run releases the counts. s is the session of the node that Plan is a child of.
 func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
 	pass, err := dataset.Reduce(ctx, l.View, 0, func() *confusionPass { return newConfusionPass(s, len(c.Classes), l) })
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.Gaussian(s, confusionLeaf, pass.cells.Bound())
+	noisy, noise, err := mechanism.WeightedGaussian(s, confusionLeaf, pass.cells.Bound())
 	if err != nil {
 		return nil, err
 	}
-	return readConfusion(c.Classes, noisy.Value(), s.Scale(confusionLeaf)), nil
+	return readCells(c.Classes, l.Bins, noisy.Value(), noise.Value()), nil
 }
 
-// confusionPass counts the records by true and predicted class.
+// confusionPass counts the records by true and predicted class, and by class and
+// bin of the score.
 //
-// With L classes there are (L+1) L cells, and a record is in exactly one of
-// them. Add or remove one record: one cell moves by 1, so the L2 sensitivity is
-// 1. Substitution, of whole records or of private columns: the record may leave
-// one cell and enter another, sqrt 2. (Under substituted private columns the
-// true class stays, but the prediction may move.) These are the sensitivities
-// that a histogram of one column derives; both are attained.
+// Of L classes and B bins a record in a class is in one of the L^2 cells of the
+// confusion matrix and in one of the 2 B cells of the scores: by class, of two classes,
+// else by whether the prediction is right. Cells of either table weigh sqrt(1/2). A
+// record in no class is in one of L cells of weight 1, by its prediction, and nowhere
+// else. So its weighted vector has norm 1 (at most), which is the L2 sensitivity if one
+// record is added or removed, and sqrt 2 is that of a substitution, of whole records or
+// of private columns: both cells of both tables may change, also if the true class
+// stays. [mechanism.Tally] has the proof. Of a record in a class that is substituted by
+// one in none all three cells change, which is sqrt 2 too.
 type confusionPass struct {
 	labels  Labels
 	classes int
-	cells   *mechanism.Histogram
+	cells   *mechanism.Tally
 	codes   []int32
-	bins    []uint16
+	tables  [][]uint16 // of the cells of each joint table
+	none    []uint16
 }
 
+// nowhere is a cell that does not exist.
+const nowhere = math.MaxUint16
+
 func newConfusionPass(s *mechanism.Session, classes int, l Labels) *confusionPass {
-	return &confusionPass{labels: l, classes: classes, cells: s.NewHistogram([]int{1}, (classes+1)*classes)}
+	joint := []int{classes * classes}
+	if n := l.Bins.count(); n > 0 {
+		joint = append(joint, 2*n)
+	}
+	return &confusionPass{labels: l, classes: classes, cells: s.NewTally(joint, classes), tables: make([][]uint16, len(joint))}
 }
 
 func (p *confusionPass) Add(b dataset.Block) {
 	n := b.Len()
-	if cap(p.bins) < n {
-		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+	p.codes, p.none = growTo(p.codes, n), growTo(p.none, n)
+	for k := range p.tables {
+		p.tables[k] = growTo(p.tables[k], n)
 	}
-	p.bins = p.bins[:n]
-	prediction := p.labels.Prediction[b.Start():]
-	for i, code := range b.Codes(p.labels.Target, p.codes[:n]) {
-		truth := min(int(code), p.classes)
-		p.bins[i] = uint16(truth*p.classes + p.index(prediction[i]))
+	for i, code := range b.Codes(p.labels.Target, p.codes) {
+		guess := p.index(p.labels.Prediction[b.Start()+i])
+		truth := int(code)
+		if truth < 0 || truth >= p.classes {
+			p.none[i] = uint16(guess)
+			continue
+		}
+		p.none[i] = nowhere
+		p.tables[0][i] = uint16(truth*p.classes + guess)
+		if len(p.tables) > 1 {
+			p.tables[1][i] = uint16(p.side(truth, guess)*p.labels.Bins.count() + p.labels.Bins.of(p.labels.Score[b.Start()+i]))
+		}
 	}
-	p.cells.Add([][]uint16{p.bins})
+	p.cells.Add(p.tables, p.none)
 }
 
 func (p *confusionPass) Merge(o *confusionPass) { p.cells.Merge(o.cells) }
+
+// side returns the row of the table of scores that a record in a class is in.
+func (p *confusionPass) side(truth, guess int) int {
+	switch {
+	case p.classes == 2:
+		return truth
+	case truth == guess:
+		return 1
+	}
+	return 0
+}
 
 // index returns a prediction as a class: the first where it is none.
 func (p *confusionPass) index(x float64) int {
@@ -135,118 +203,10 @@ func (p *confusionPass) index(x float64) int {
 	return 0
 }
 
-// readConfusion reads the matrix and the two shares from noisy cells whose noise
-// has standard deviation sigma. Everything is computed from the rounded cells,
-// as a reader of the report would; rounding adds a variance of 1/12.
-func readConfusion(classes []string, cells []float64, sigma float64) *Confusion {
-	l := len(classes)
-	out := &Confusion{Classes: classes, Counts: make([][]int, l+1), Sigma: sigma}
-	for truth := range out.Counts {
-		row := make([]int, l)
-		for k := range row {
-			row[k] = int(math.Round(cells[truth*l+k]))
-		}
-		out.Counts[truth] = row
+// growTo returns a slice of length n, reusing buf where it has room.
+func growTo[T any](buf []T, n int) []T {
+	if cap(buf) < n {
+		return make([]T, n)
 	}
-	v := sigma*sigma + 1./12
-	right, all := 0., 0.
-	hits, rows := make([]float64, l), make([]float64, l)
-	for k := range l {
-		for _, n := range out.Counts[k] {
-			rows[k] += float64(n)
-		}
-		hits[k] = float64(out.Counts[k][k])
-		right += hits[k]
-		all += rows[k]
-	}
-	// The right ones are L of the L^2 cells of all records in a class.
-	n := float64(l)
-	out.Accuracy = limited(ratio(right, all, n*v, n*n*v, n*v, Level))
-	out.Balanced = limited(balanced(hits, rows, v))
-	return out
-}
-
-// How balanced treats classes whose number of records is near its noise.
-const (
-	// A class is plain if its number of records is plainStart standard deviations of
-	// its noise, and plainGrowth times the root of the number of classes: the mean of
-	// noisy ratios is biased by the square of the noise over their wholes, which
-	// more classes do not average out.
-	plainStart, plainGrowth = 4, 2.5
-	// doubtfulLevel is that of all recalls at once where a class is not plain.
-	doubtfulLevel = .99
-)
-
-// balanced returns the mean over the classes of hits/rows, each of whose cells has
-// noise of variance v.
-//
-// Where every class is plain the noise in the ratios is about independent and normal,
-// and [meanOf] adds it up. Elsewhere it is not: a class that the noise hides may have any
-// recall from 0 to 1, and so may all of these at once, on the same side of what is
-// guessed. There every recall has an interval at a level at which all cover together with
-// [doubtfulLevel] at least (the union bound), and the ends of the mean are the means of
-// the ends.
-func balanced(hits, rows []float64, v float64) Share {
-	n := float64(len(rows))
-	least := max(plainStart, plainGrowth*math.Sqrt(n)) * math.Sqrt(n*v)
-	if slices.Min(rows) >= least {
-		recalls := make([]Share, len(rows))
-		for k, row := range rows {
-			recalls[k] = ratio(hits[k], row, v, n*v, v, widenedLevel)
-		}
-		return meanOf(recalls)
-	}
-	out := Share{Level: Level}
-	for k, row := range rows {
-		s := limited(ratio(hits[k], row, v, n*v, v, 1-(1-doubtfulLevel)/n))
-		out.Value += s.Value / n
-		out.Lower += s.Lower / n
-		out.Upper += s.Upper / n
-	}
-	return out
-}
-
-// ratio returns part/whole with the interval of all ratios rho with
-//
-//	(part - rho whole)^2 <= z^2 Var(part - rho whole),
-//
-// Fieller's: the noise is normal, so it covers at exactly the level. Noise may
-// put any of the three outside [0, 1]. A ratio whose whole is not told from 0
-// by its noise is unknown: between 0 and 1.
-func ratio(part, whole, varPart, varWhole, cov, level float64) Share {
-	z2 := sq(distuv.UnitNormal.Quantile(1 - (1-level)/2))
-	a, b, c := whole*whole-z2*varWhole, part*whole-z2*cov, part*part-z2*varPart
-	if whole <= 0 || a <= 0 {
-		return Share{Value: .5, Lower: 0, Upper: 1, Level: level}
-	}
-	root := math.Sqrt(max(b*b-a*c, 0))
-	return Share{Value: part / whole, Lower: (b - root) / a, Upper: (b + root) / a, Level: level}
-}
-
-// meanOf is the mean of shares with independent noise. The distances from each
-// value to its own limits are added up as standard deviations are, which keeps
-// what is lopsided in them (G. Y. Zou and A. Donner, "Construction of confidence
-// limits about effect measures: a general approach", Statistics in Medicine
-// 2008). That is an approximation, for which the shares are taken at a level
-// above the stated one.
-func meanOf(shares []Share) Share {
-	out := Share{Level: Level}
-	below, above := 0., 0.
-	for _, s := range shares {
-		out.Value += s.Value
-		below += sq(s.Value - s.Lower)
-		above += sq(s.Upper - s.Value)
-	}
-	n := float64(len(shares))
-	out.Value /= n
-	out.Lower, out.Upper = out.Value-math.Sqrt(below)/n, out.Value+math.Sqrt(above)/n
-	return out
-}
-
-// limited moves a share and the ends of its interval into [0, 1], where the
-// true one lies.
-func limited(s Share) Share {
-	s.Lower, s.Upper = min(max(s.Lower, 0), 1), min(max(s.Upper, 0), 1)
-	s.Value = min(max(s.Value, s.Lower), s.Upper)
-	return s
+	return buf[:n]
 }

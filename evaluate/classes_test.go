@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -22,23 +21,33 @@ func names(l int) []string {
 	return out
 }
 
-func labels(t testing.TB, l int, truth []int32, prediction []float64) Labels {
+// sixteen are equal bins of [-1, 1].
+func sixteen() Bins {
+	var b Bins
+	for k := 1; k < 16; k++ {
+		b.Edges = append(b.Edges, float64(k)/8-1)
+	}
+	return b
+}
+
+func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
 	t.Helper()
 	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Categories: names(l)}}},
 		[]dataset.ColumnData{{Codes: truth}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Labels{View: tab.All(), Prediction: prediction}
+	return Labels{View: tab.All(), Prediction: prediction, Score: score, Bins: bins}
 }
 
-func priceClasses(t testing.TB, l int, epsilon float64, rel budget.Relation) *budget.Priced {
+func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 	t.Helper()
 	node, err := Classification{names(l)}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("holdout", node), budget.Target{Epsilon: epsilon, Delta: 1e-5, Relation: rel})
+	target.Delta = 1e-5
+	priced, err := budget.Calibrate(budget.Seq("holdout", node), target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,93 +67,116 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	return c
 }
 
-// sample gives n records: class k has the share k+1 of them, of which right[k]
-// are predicted rightly and the others as the next class; some are in no class.
-func sample(n int, right []float64) (truth []int32, prediction []float64, accuracy, balanced float64) {
-	l := len(right)
-	hits, count := make([]float64, l), make([]float64, l)
-	for i := range n {
-		k := 0
-		for at := (i * 7919) % (l * (l + 1) / 2); at > k; k++ {
-			at -= k + 1
-		}
-		truth = append(truth, int32(k))
-		guess := (k + 1) % l
-		if math.Mod(count[k]*.6180339887, 1) < right[k] {
-			guess = k
-			hits[k]++
-		}
-		count[k]++
-		prediction = append(prediction, float64(guess))
-	}
-	all := 0.
-	for k := range right {
-		accuracy += hits[k]
-		all += count[k]
-		balanced += hits[k] / count[k] / float64(l)
-	}
-	for i := range n / 20 {
-		truth, prediction = append(truth, int32(l)), append(prediction, float64(i%l))
-	}
-	return truth, prediction, accuracy / all, balanced
+// A population has classes of given shares, recalls and, of two classes, normal scores
+// that are gap apart.
+type population struct {
+	shares, recalls []float64
+	none            float64
 }
 
-// TestClassesCoverage: the intervals cover the exact shares as often as they
-// say. Of 400 intervals that each cover with probability .95, fewer than 356
-// cover with probability below 1e-6.
+func (p population) accuracy() float64 {
+	a := 0.
+	for k, share := range p.shares {
+		a += share * p.recalls[k]
+	}
+	return a
+}
+
+func (p population) balanced() float64 {
+	a := 0.
+	for _, r := range p.recalls {
+		a += r / float64(len(p.recalls))
+	}
+	return a
+}
+
+// draw returns n records.
+func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score []float64) {
+	l := len(p.shares)
+	for range n {
+		k, u := 0, r.Float64()
+		for k < l-1 && u > p.shares[k] {
+			u -= p.shares[k]
+			k++
+		}
+		guess, s := (k+1)%l, .4*r.NormFloat64()
+		if r.Float64() < p.recalls[k] {
+			guess, s = k, s+.3
+		}
+		if r.Float64() < p.none {
+			k = l
+		}
+		truth, prediction, score = append(truth, int32(k)), append(prediction, float64(guess)), append(score, s)
+	}
+	return truth, prediction, score
+}
+
+// TestClassesCoverage: the intervals cover the shares of the population that records are drawn
+// from as often as they say. Of 400 intervals that each cover with probability .95, fewer
+// than 356 cover with probability below 1e-6.
 func TestClassesCoverage(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
 	for name, c := range map[string]struct {
-		n     int
-		right []float64
+		n int
+		population
 	}{
-		"two": {600, []float64{.7, .9}}, "few records": {120, []float64{.6, .8}},
-		"perfect": {600, []float64{1, 1}}, "three": {900, []float64{.5, .9, .7}}, "five": {3000, []float64{.2, .5, .7, .9, 1}},
+		"two":         {600, population{[]float64{.3, .7}, []float64{.7, .9}, .05}},
+		"few records": {120, population{[]float64{.4, .6}, []float64{.6, .8}, 0}},
+		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1}},
+		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05}},
+		"five":        {3000, population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05}},
 	} {
-		l := len(c.right)
-		truth, prediction, accuracy, balanced := sample(c.n, c.right)
-		x := labels(t, l, truth, prediction)
+		l := len(c.shares)
 		for _, epsilon := range []float64{.5, 1, 50} {
-			priced := priceClasses(t, l, epsilon, budget.AddRemove)
-			covered, coveredBalanced := 0, 0
-			for range 400 {
-				r := releaseClasses(t, priced, l, x)
-				if accuracy >= r.Accuracy.Lower && accuracy <= r.Accuracy.Upper {
-					covered++
+			priced := priceClasses(t, l, budget.Target{Epsilon: epsilon})
+			covered := make([]int, l+2)
+			count := func(k int, s Share, want float64) {
+				checkShare(t, s)
+				if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
+					covered[k]++
 				}
-				if balanced >= r.Balanced.Lower && balanced <= r.Balanced.Upper {
-					coveredBalanced++
-				}
-				checkShare(t, r.Accuracy)
-				checkShare(t, r.Balanced)
 			}
-			if covered < 356 || coveredBalanced < 356 {
-				t.Errorf("%s, epsilon %v: %d intervals of the accuracy and %d of the balanced one cover, of 400", name, epsilon, covered, coveredBalanced)
+			for range 400 {
+				truth, prediction, score := c.draw(r, c.n)
+				x := releaseClasses(t, priced, l, labels(t, l, truth, prediction, score, sixteen()))
+				for k, s := range x.Recalls {
+					count(k, s, c.recalls[k])
+				}
+				count(l, x.Accuracy, c.accuracy())
+				count(l+1, x.Balanced, c.balanced())
+			}
+			for k, n := range covered {
+				if n < 356 {
+					t.Errorf("%s, epsilon %v: %d of 400 intervals of share %d cover", name, epsilon, n, k)
+				}
 			}
 		}
 	}
 }
 
-// TestBalancedCoverage: the interval of the balanced accuracy covers also where noise
-// hides some classes or all of them, and near the border between the two ways to make
-// it. Of 2000 intervals that each cover with probability .95, fewer than 1845 cover with
-// probability below 1e-6.
+// TestBalancedCoverage: the interval of the balanced accuracy of a large part, whose luck
+// is nothing, covers also where noise hides some classes or all of them, and near the
+// border between the two ways to make it. Of 2000 intervals that each cover with
+// probability .95, fewer than 1845 cover with probability below 1e-6.
 func TestBalancedCoverage(t *testing.T) {
 	const sigma, runs = 10, 2000
 	r := rand.New(rand.NewPCG(1, 2))
 	try := func(rows, hits []float64) {
 		l, want := len(rows), 0.
-		cells := make([]float64, (l+1)*l)
 		for k := range l {
 			want += hits[k] / rows[k] / float64(l)
-			cells[k*l+k] = hits[k]
-			cells[k*l+(k+1)%l] = rows[k] - hits[k]
 		}
-		covered, noisy := 0, make([]float64, len(cells))
+		covered := 0
+		draw := func(x float64, cells int) noisy {
+			sd := sigma * math.Sqrt(float64(cells))
+			return noisy{x + sd*r.NormFloat64(), sd * sd}
+		}
 		for range runs {
-			for i, x := range cells {
-				noisy[i] = x + sigma*r.NormFloat64()
+			right, wrong := make([]noisy, l), make([]noisy, l)
+			for k := range l {
+				right[k], wrong[k] = draw(hits[k], 1), draw(rows[k]-hits[k], l-1)
 			}
-			s := readConfusion(names(l), noisy, sigma).Balanced
+			_, s := recalls(right, wrong)
 			checkShare(t, s)
 			if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
 				covered++
@@ -178,26 +210,46 @@ func checkShare(t testing.TB, s Share) {
 	}
 }
 
-// TestClassesLargeBudget: with a large budget the matrix is the exact one.
+// TestClassesLargeBudget: with a large budget matrix and table are the exact ones.
 func TestClassesLargeBudget(t *testing.T) {
-	truth, prediction, accuracy, balanced := sample(900, []float64{.5, .9, .7})
-	exact := make([][]int, 4)
-	for k := range exact {
-		exact[k] = make([]int, 3)
-	}
-	for i, k := range truth {
-		exact[k][int(prediction[i])]++
-	}
-	r := releaseClasses(t, priceClasses(t, 3, 400, budget.AddRemove), 3, labels(t, 3, truth, prediction))
-	for k, row := range r.Counts {
-		for j, n := range row {
-			if n != exact[k][j] {
-				t.Errorf("cell %d, %d is %d, want %d", k, j, n, exact[k][j])
-			}
+	for _, l := range []int{2, 3} {
+		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1}
+		truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
+		exact, table := make([][]int, l+1), [2][16]int{}
+		for k := range exact {
+			exact[k] = make([]int, l)
 		}
-	}
-	if math.Abs(r.Accuracy.Value-accuracy) > 1e-12 || math.Abs(r.Balanced.Value-balanced) > 1e-12 || r.Accuracy.Upper-r.Accuracy.Lower > .01 {
-		t.Errorf("%+v and %+v, want %v and %v", r.Accuracy, r.Balanced, accuracy, balanced)
+		none := 0.
+		for i, k := range truth {
+			exact[k][int(prediction[i])]++
+			side := int(k)
+			switch {
+			case int(k) == l:
+				none++
+				continue
+			case l > 2:
+				side = 0
+				if prediction[i] == float64(k) {
+					side = 1
+				}
+			}
+			table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
+		}
+		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, score, sixteen()))
+		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
+			t.Errorf("cells %v, want %v", r.Counts, exact)
+		}
+		if fmt.Sprint(r.Scores.Counts) != fmt.Sprint(table) {
+			t.Errorf("scores %v, want %v", r.Scores.Counts, table)
+		}
+		if math.Abs(r.Records.Value+none-900) > 1e-9 || r.None.Value != none || (r.Scores.AUC == nil) != (l > 2) || r.Sigma <= r.NoneSigma {
+			t.Errorf("%+v", r)
+		}
+		// Without scores the matrix has all of the budget.
+		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, nil, Bins{}))
+		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Sigma*math.Sqrt2/r.Sigma-1) > .01 {
+			t.Errorf("%+v", bare)
+		}
 	}
 }
 
@@ -211,15 +263,29 @@ func TestClassesTotal(t *testing.T) {
 		"nothing": {nil, nil}, "one": {[]int32{1}, []float64{0}}, "no class": {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
 		"one class only": {make([]int32, 300), make([]float64, 300)}, "strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
 	} {
-		x := labels(t, 2, c.truth, c.prediction)
+		bins := sixteen()
+		bins.Chance = make([]float64, 16)
+		x := labels(t, 2, c.truth, c.prediction, c.prediction, bins)
 		for _, epsilon := range []float64{.05, 1, 20} {
-			priced := priceClasses(t, 2, epsilon, budget.Substitute)
+			priced := priceClasses(t, 2, budget.Target{Epsilon: epsilon, Relation: budget.Substitute})
 			unknown := 0
 			for range 40 {
 				r := releaseClasses(t, priced, 2, x)
-				checkShare(t, r.Accuracy)
-				checkShare(t, r.Balanced)
-				if r.Accuracy.Lower == 0 && r.Accuracy.Upper == 1 {
+				for _, s := range append([]Share{r.Accuracy, r.Balanced, r.Largest.Share, *r.Scores.AUC}, r.Recalls...) {
+					checkShare(t, s)
+				}
+				for _, th := range r.Scores.Thresholds {
+					checkShare(t, th.Recall)
+					checkShare(t, th.FirstRecall)
+					checkShare(t, th.Precision)
+				}
+				if l := r.Scores.LogLoss; l != nil && !(0 <= l.Lower && l.Lower <= l.Value && l.Value <= l.Upper && l.Upper < math.Inf(1)) {
+					t.Errorf("%+v", l)
+				}
+				if x := r.Largest; !(-1 <= x.GainLower && x.GainLower <= x.GainUpper && x.GainUpper <= 1) {
+					t.Errorf("%+v", x)
+				}
+				if !r.Accuracy.Known() {
 					unknown++
 				}
 			}
@@ -230,54 +296,108 @@ func TestClassesTotal(t *testing.T) {
 	}
 }
 
-// TestConfusionSensitivity searches the change of the cells over all tables of
-// three records and all their neighbours. The cells are read from releases with
-// hardly any noise, which rounding removes.
+// TestConfusionSensitivity searches the change of what is released over all tables of two
+// records and all their neighbours: two classes, and three of which no two scores are in
+// one bin. It adds what a record adds to a tally with weights of its own, so it does not
+// trust those of the accumulator, whose declared bound it compares.
 func TestConfusionSensitivity(t *testing.T) {
-	const l = 2
-	var records [][2]int
-	for truth := range l + 1 {
-		for guess := range l {
-			records = append(records, [2]int{truth, guess})
+	for _, l := range []int{2, 3} {
+		type record struct {
+			truth, guess int
+			score        float64
 		}
-	}
-	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2} {
-		s, err := mechanism.NewSession(priceClasses(t, l, 1, rel))
-		if err != nil {
-			t.Fatal(err)
-		}
-		declared := newConfusionPass(s, l, Labels{}).cells.Bound().Sensitivity()
-		if declared < want || declared > want*(1+1e-9) {
-			t.Errorf("%v: declared %v, want %v", rel, declared, want)
-		}
-		exact := priceClasses(t, l, 1000, rel)
-		cells := func(rows ...[2]int) []int {
-			truth, prediction := make([]int32, len(rows)), make([]float64, len(rows))
-			for i, r := range rows {
-				truth[i], prediction[i] = int32(r[0]), float64(r[1])
-			}
-			return slices.Concat(releaseClasses(t, exact, l, labels(t, l, truth, prediction)).Counts...)
-		}
-		worst := 0.
-		for _, a := range records {
-			for _, b := range records {
-				base := cells(a, b)
-				for _, c := range records {
-					other := cells(a, c)
-					if rel == budget.AddRemove {
-						other = cells(a, c, b)
-					}
-					sum := 0
-					for i := range base {
-						sum += (base[i] - other[i]) * (base[i] - other[i])
-					}
-					worst = max(worst, math.Sqrt(float64(sum)))
+		var records []record
+		for truth := range l + 1 {
+			for guess := range l {
+				for _, score := range []float64{-2, 0, .1} {
+					records = append(records, record{truth, guess, score})
 				}
 			}
 		}
-		if worst > declared || worst < .999*declared {
-			t.Errorf("%v: largest change %v, declared %v", rel, worst, declared)
+		bins := Bins{Edges: []float64{-1, 0}}
+		exact := priceClasses(t, l, budget.Target{Epsilon: 3000})
+		cells := func(rows ...record) []float64 {
+			truth, prediction, score := make([]int32, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
+			for i, r := range rows {
+				truth[i], prediction[i], score[i] = int32(r.truth), float64(r.guess), r.score
+			}
+			x := releaseClasses(t, exact, l, labels(t, l, truth, prediction, score, bins))
+			var out []float64
+			for k, row := range x.Counts {
+				for _, n := range row {
+					w := math.Sqrt(.5)
+					if k == l {
+						w = 1
+					}
+					out = append(out, w*float64(n))
+				}
+			}
+			for _, row := range x.Scores.Counts {
+				for _, n := range row {
+					out = append(out, math.Sqrt(.5)*float64(n))
+				}
+			}
+			return out
 		}
+		single := make([][]float64, len(records))
+		for i, r := range records {
+			single[i] = cells(r)
+		}
+		distance := func(a, b []float64) float64 {
+			sum := 0.
+			for i := range a {
+				sum += (a[i] - b[i]) * (a[i] - b[i])
+			}
+			return math.Sqrt(sum)
+		}
+		empty := cells()
+		for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2, budget.SubstitutePrivateColumns: math.Sqrt2} {
+			s, err := mechanism.NewSession(priceClasses(t, l, budget.Target{Epsilon: 1, Relation: rel}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			declared := newConfusionPass(s, l, Labels{Bins: bins}).cells.Bound().Sensitivity()
+			if declared < want || declared > want*(1+1e-9) {
+				t.Errorf("%v: declared %v, want %v", rel, declared, want)
+			}
+			worst := 0.
+			for i, a := range single {
+				if rel == budget.AddRemove {
+					worst = max(worst, distance(empty, a))
+				}
+				for j, b := range single {
+					same := records[i].truth == records[j].truth // the target is public there
+					if rel == budget.Substitute || rel == budget.SubstitutePrivateColumns && same {
+						worst = max(worst, distance(a, b))
+					}
+				}
+			}
+			if worst > declared || worst < .999*declared {
+				t.Errorf("%d classes, %v: largest change %v, declared %v", l, rel, worst, declared)
+			}
+		}
+		for i, a := range single { // what two records add is the sum of what each adds
+			j := (7*i + 3) % len(single)
+			both := cells(records[i], records[j])
+			for k := range both {
+				both[k] -= a[k]
+			}
+			if distance(both, single[j]) > 1e-9 {
+				t.Errorf("records %v and %v do not add up", records[i], records[j])
+			}
+		}
+	}
+}
+
+// TestClassesUnits: where units of several records are protected, the noise is that many times
+// as large.
+func TestClassesUnits(t *testing.T) {
+	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
+	x := labels(t, 2, truth, prediction, score, sixteen())
+	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
+	many := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}), 2, x)
+	if math.Abs(many.Sigma/one.Sigma-5) > 1e-3 || math.Abs(many.NoneSigma/one.NoneSigma-5) > 1e-3 {
+		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.NoneSigma, many.Sigma, many.NoneSigma)
 	}
 }
 
@@ -289,20 +409,6 @@ func TestClassesPlan(t *testing.T) {
 	}
 	if _, err := (Classification{make([]string, MaxClasses)}).Plan(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestRatio compares the interval with its definition on a grid of ratios.
-func TestRatio(t *testing.T) {
-	for _, c := range [][5]float64{{80, 100, 8, 16, 8}, {3, 100, 8, 16, 8}, {99, 100, 8, 16, 8}, {10, 20, 4, 12, 4}, {-4, 50, 4, 8, 4}} {
-		s := ratio(c[0], c[1], c[2], c[3], c[4], .95)
-		for rho := -1.0; rho <= 2; rho += .0005 {
-			inside := math.Abs(c[0]-rho*c[1]) <= 1.959964*math.Sqrt(c[2]-2*rho*c[4]+rho*rho*c[3])
-			if near := math.Abs(rho-s.Lower) < .001 || math.Abs(rho-s.Upper) < .001; !near && inside != (rho > s.Lower && rho < s.Upper) {
-				t.Errorf("%v: rho %.4f inside=%v, %+v", c, rho, inside, s)
-				break
-			}
-		}
 	}
 }
 

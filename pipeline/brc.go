@@ -70,5 +70,5 @@ func (t brc) Run(ctx context.Context, s *mechanism.Session, v dataset.View, rang
 	if err != nil {
 		return nil, err
 	}
-	return &fitted{classifier: fit.Model}, nil
+	return &fitted{classifier: fit.Model, scale: logOdds}, nil
 }

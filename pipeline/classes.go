@@ -242,5 +242,5 @@ func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	for _, fit := range fits {
 		out.Scores = append(out.Scores, scoreOf(fit))
 	}
-	return &fitted{classifier: out}, nil
+	return &fitted{classifier: out, scale: shares}, nil
 }

@@ -47,8 +47,11 @@ func (t withCutoff) Run(ctx context.Context, s *mechanism.Session, v dataset.Vie
 	if err != nil {
 		return nil, err
 	}
-	out.classifier.Cutoff, err = releaseCutoff(ctx, s, v, out.classifier.Scores[0])
-	return out, err
+	if out.counts, err = releaseCutoff(ctx, s, v, out.classifier.Scores[0]); err != nil {
+		return nil, err
+	}
+	out.classifier.Cutoff, out.classifier.Probability = out.counts.cutoff, out.counts.probability()
+	return out, nil
 }
 
 // releaseCutoff releases the counts and reads the cutoff.
@@ -56,12 +59,13 @@ func (t withCutoff) Run(ctx context.Context, s *mechanism.Session, v dataset.Vie
 // A record in a class is in one of 2 cutoffBins cells, which depends on that
 // record and on the released score alone; a record in no class is in none. Add or
 // remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
-func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (float64, error) {
+func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (*scoreCounts, error) {
 	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell)
 	if err != nil {
-		return 0, fmt.Errorf("cutoff: %w", err)
+		return nil, fmt.Errorf("cutoff: %w", err)
 	}
-	return bestCutoff(counts, s.Scale(cutoffLeaf)), nil
+	sigma := s.Scale(cutoffLeaf)
+	return &scoreCounts{counts, sigma, bestCutoff(counts, sigma)}, nil
 }
 
 // cutoffCell returns the cell of a class and a score; records in no class have none.

@@ -56,12 +56,12 @@ func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shifted(t, n)
 	s := session(t, 1, budget.AddRemove)
-	cutoff, err := releaseCutoff(context.Background(), s, tab.All(), p)
+	counts, err := releaseCutoff(context.Background(), s, tab.All(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(cutoff-.4) > .1 {
-		t.Errorf("cutoff %v of scores that are .4 too high", cutoff)
+	if math.Abs(counts.cutoff-.4) > .1 {
+		t.Errorf("cutoff %v of scores that are .4 too high", counts.cutoff)
 	}
 }
 

@@ -104,7 +104,8 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 		fit.promise(modelGuarantee(guarantee))
 		res.Model = fit.model()
 		if p.Holdout > 0 {
-			if err := r.evaluate(ctx, s.Sub(holdoutNode), held, fit, res); err != nil {
+			part := s.Sub(holdoutNode)
+			if err := r.evaluate(ctx, part, held, fit, r.bins(part, fit), res); err != nil {
 				return nil, fmt.Errorf("held-out metric: %w", err)
 			}
 			addIntervals(res)
@@ -178,16 +179,22 @@ func deal(s *mechanism.Session, all dataset.View, coin string, share float64) (f
 // heldOutStage is the name of the last stage.
 const heldOutStage = "held-out metric"
 
-// evaluate predicts the held-out part and releases how good that is.
-func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted, res *Result) error {
+// evaluate predicts a part of the records and releases how good that is. The scores of
+// a classifier are counted in the given bins.
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
-	prediction, err := f.model().Predict(nil, rowsOf(v, r.plan.facts))
-	if err != nil {
+	rows := rowsOf(v, r.plan.facts)
+	if c := f.classifier; c != nil {
+		prediction, scores, err := c.Classify(rows)
+		if err != nil {
+			return err
+		}
+		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{View: v, Target: target, Prediction: prediction, Score: scores, Bins: bins})
 		return err
 	}
-	if c := f.classifier; c != nil {
-		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{View: v, Target: target, Prediction: prediction})
+	prediction, err := f.model().Predict(nil, rows)
+	if err != nil {
 		return err
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{

@@ -38,7 +38,7 @@ func (t machine) Run(ctx context.Context, s *mechanism.Session, v dataset.View, 
 	if err != nil {
 		return nil, err
 	}
-	return &fitted{classifier: fit.Model}, nil
+	return &fitted{classifier: fit.Model, scale: logOdds}, nil
 }
 
 // perturbsMinimizer reports whether a method of a form is a [machine], which wants to
@@ -67,5 +67,5 @@ func (t logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 	if err != nil {
 		return nil, err
 	}
-	return &fitted{classifier: fit.Model}, nil
+	return &fitted{classifier: fit.Model, scale: logOdds}, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/evaluate"
 )
 
 // Severity grades a warning.
@@ -54,19 +53,6 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
 	}
 	return out
-}
-
-// classWarnings are those of a classifier's held-out metric.
-func classWarnings(c *evaluate.Confusion) []Warning {
-	switch a := c.Accuracy; {
-	case c.Balanced.Upper <= 1/float64(len(c.Classes)):
-		return []Warning{{"no-signal", Critical,
-			"The held-out balanced accuracy is not above that of guessing: at this budget the model tells no classes apart. Use more records, a larger epsilon or fewer columns."}}
-	case a.Upper-a.Lower > WideInterval:
-		return []Warning{{"wide-interval", Critical,
-			"The interval of the held-out accuracy is wide: its noise is large for the number of records held out, so it says little about the model. Use more records, a larger epsilon or a larger held-out share."}}
-	}
-	return nil
 }
 
 // unprotected lists what the recipe states about the data. It is public by

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -242,7 +243,7 @@ func (r *runner) score(ctx context.Context, s *mechanism.Session, v dataset.View
 	if fit == nil {
 		return lowestScore, nil
 	}
-	if err := r.evaluate(ctx, s, v, fit, metric); err != nil {
+	if err := r.evaluate(ctx, s, v, fit, evaluate.Bins{}, metric); err != nil { // the accuracy alone
 		return 0, fmt.Errorf("score: %w", err)
 	}
 	delete(r.seconds, heldOutStage)

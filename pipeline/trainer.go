@@ -100,6 +100,8 @@ type trainer interface {
 type fitted struct {
 	fit        *adassp.Fit            // regression
 	classifier *regression.Classifier // classification
+	counts     *scoreCounts           // of a classifier whose cutoff was released
+	scale      scoreScale             // of another
 }
 
 // model returns the model.

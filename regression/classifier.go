@@ -68,17 +68,29 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 		return nil, err
 	}
 	if len(m.Scores) == 1 {
-		for i, score := range dst {
-			dst[i] = 0
-			if score > m.Cutoff {
-				dst[i] = 1
-			}
-		}
-		return dst, nil
+		return m.second(dst, dst), nil
 	}
-	best := slices.Clone(dst)
+	return m.largest(slices.Clone(dst), dst, rows)
+}
+
+// second sets dst to 1 where a score is above the cutoff and to 0 elsewhere; both may be
+// the same.
+func (m *Classifier) second(dst, scores []float64) []float64 {
+	for i, score := range scores {
+		dst[i] = 0
+		if score > m.Cutoff {
+			dst[i] = 1
+		}
+	}
+	return dst
+}
+
+// largest completes best, the first score of each row, to the largest one, and sets dst
+// to its class.
+func (m *Classifier) largest(best, dst []float64, rows Rows) ([]float64, error) {
 	clear(dst)
 	var score []float64
+	var err error
 	for c := 1; c < len(m.Scores); c++ {
 		if score, err = m.Scores[c].Predict(score, rows); err != nil {
 			return nil, err

@@ -226,6 +226,15 @@ type Metrics struct {
 	// with a target that can be read. MissingTargets is about the others.
 	Records        *Count   `json:"records" format:"3?"`
 	MissingTargets *Missing `json:"missing_targets" format:"3?"`
+
+	// Of a classification; the last four are about its scores, and AUC, LogLoss and
+	// Thresholds of two classes only.
+	Recalls      []Recall      `json:"recalls" format:"3?"` // one a class
+	LargestClass *LargestClass `json:"largest_class" format:"3?"`
+	AUC          *Share        `json:"auc" format:"3?"`
+	LogLoss      *Loss         `json:"log_loss" format:"3?"`
+	Reliability  []Bin         `json:"reliability" format:"3?"`
+	Thresholds   []Threshold   `json:"thresholds" format:"3?"`
 }
 
 // A Count is a noisy number of records of Part.
@@ -236,8 +245,9 @@ type Count struct {
 	Part    string  `json:"part"`    // "holdout"
 }
 
-// A Share is a number from 0 to 1 about the records of Part. The interval
-// [Lower, Upper] has confidence Level and covers the privacy noise only.
+// A Share is a number from 0 to 1 about records like those of Part. The interval
+// [Lower, Upper] has confidence Level; it covers the privacy noise and, from version 3 on, the
+// luck of which records were held out.
 type Share struct {
 	Value   float64 `json:"value"`
 	Lower   float64 `json:"lower"`
@@ -252,10 +262,12 @@ type Confusion struct {
 	Classes []string `json:"classes"`
 	// Counts has a row for every true class and, last, one for the records in no
 	// declared class; a column for every predicted class.
-	Counts  [][]int `json:"counts"`
-	Scale   float64 `json:"scale"`   // standard deviation of the noise in each
-	Private bool    `json:"private"` // released by a mechanism
-	Part    string  `json:"part"`    // "holdout"
+	Counts [][]int `json:"counts"`
+	Scale  float64 `json:"scale"` // standard deviation of the noise in each
+	// NoneScale is that in the last row, where it is another.
+	NoneScale float64 `json:"none_scale" format:"3?"`
+	Private   bool    `json:"private"` // released by a mechanism
+	Part      string  `json:"part"`    // "holdout"
 }
 
 // R2 is the coefficient of determination, measured on the records of Part. The interval
@@ -303,10 +315,7 @@ func New(res *pipeline.Result) *Report {
 	if x := res.Sizes; x != nil {
 		r.Sizes = &Sizes{x.Sizes, x.Runs, x.Eta, x.Gamma, x.Chosen, x.Right}
 	}
-	if c := res.Confusion; c != nil {
-		r.Metrics.Accuracy, r.Metrics.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)
-		r.Metrics.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, Private: true, Part: "holdout"}
-	}
+	r.Metrics.classes(res)
 	if m := res.R2; m != nil {
 		r.Metrics.regression(m)
 	}

@@ -41,7 +41,7 @@ func Text(w io.Writer, r *Report) error {
 	switch {
 	case !trained:
 	case r.Task == regression.TaskClassification:
-		row("Accuracy", accuracy(r.Metrics))
+		classRows(row, func(label string, lines []string) { b.WriteString(block(label, lines)) }, r.Metrics)
 	default:
 		row("R²", metric(r))
 		optional("Error", errorsOf(r))
@@ -124,16 +124,6 @@ func unit(g Guarantee) string {
 		records = "record"
 	}
 	return fmt.Sprintf("The unit of protection is one value of the column %s: at most %d %s of each were used.", shown(g.Unit.Column), g.Unit.MaxRows, records)
-}
-
-// accuracy prints the metrics of a classifier.
-func accuracy(m Metrics) string {
-	if m.Accuracy == nil || m.BalancedAccuracy == nil {
-		return notMeasured
-	}
-	a, b := m.Accuracy, m.BalancedAccuracy
-	return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
-		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
 }
 
 // searched says how a search came to the model.

@@ -36,7 +36,7 @@ func three(r *Report) *Report {
 func TestFormatThree(t *testing.T) {
 	for path, want := range map[string]*Report{
 		"testdata/report-3.json":         three(frozen()),
-		"testdata/report-3-classes.json": three(frozenClasses()),
+		"testdata/report-3-classes.json": three(scored(frozenClasses())),
 	} {
 		var b bytes.Buffer
 		if err := Encode(&b, want); err != nil {

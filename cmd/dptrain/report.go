@@ -22,6 +22,9 @@ folder, or a report.json or model.json in one.
 With --shape, print instead what one column adds to the prediction of the model:
 the values of its curve or of its categories, in units of the target.
 
+With --scores, print instead, of a classifier, how often it is right by score
+and, of two classes, recall and precision at other thresholds.
+
 With --registry, print instead, as JSON, what the report says in the fields of
 the public registry of deployments of differential privacy. What only you know,
 such as the name and the intended use, is left empty for you to fill in.
@@ -30,7 +33,7 @@ Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
 	var shape string
-	var registry bool
+	var registry, scores bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
 		Short: "Print the report of a run, or a curve of its model",
@@ -40,8 +43,8 @@ func reportCommand(a *app) *cobra.Command {
   dptrain report out/ --registry > deployment.json`,
 		Args: exactly(1, "the output folder of a run, or a file of it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if registry && cmd.Flags().Changed("shape") {
-				return usagef("--shape and --registry print different things; give one of them")
+			if n := cmd.Flags().NFlag(); n > 1 {
+				return usagef("each flag of report prints something else; give one of them")
 			}
 			at := released(args[0])
 			if cmd.Flags().Changed("shape") {
@@ -54,11 +57,15 @@ func reportCommand(a *app) *cobra.Command {
 			if registry {
 				return a.printRegistry(r)
 			}
+			if scores {
+				return report.ScoreTable(a.stdout, r)
+			}
 			return report.Text(a.stdout, r)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
+	cmd.Flags().BoolVar(&scores, "scores", false, "print how often a classifier is right by score, and what comes of other thresholds")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
 }

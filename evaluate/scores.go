@@ -1,0 +1,180 @@
+package evaluate
+
+import "math"
+
+// Scores is what the table of scores says. All of it is public.
+type Scores struct {
+	Bins Bins
+	// Counts has two rows of one noisy, rounded number a bin: of two classes the
+	// records of the first and those of the second; of more the records that are
+	// predicted wrongly and those predicted rightly, by their largest score.
+	Counts [2][]int
+	// Reliability has for every bin the share of its second row; nil where the noise hides
+	// the bin.
+	Reliability []*Estimate
+
+	// What follows is of two classes only.
+
+	// AUC is the probability that a record of the second class has a larger score than
+	// one of the first; equal bins count half.
+	AUC *Share
+	// LogLoss is the mean of -ln of the probability that the model gives to the true
+	// class, at the bins' [Bins.Chance] within [.001, .999]; nil if the model has no
+	// probabilities or the noise hides a class.
+	LogLoss *Loss
+	// Thresholds has what happens if the second class is predicted above each edge.
+	Thresholds []Threshold
+}
+
+// An Estimate is a number with its standard deviation, of noise and of the luck of the
+// draw.
+type Estimate struct{ Value, StdError float64 }
+
+// A Loss is a mean loss of fresh records, in nats, with its interval.
+type Loss struct {
+	Value, Lower, Upper, Level float64
+	Sigma                      float64 // standard deviation of the noise in Value
+}
+
+// A Threshold says what comes of predicting the second class above an edge.
+type Threshold struct {
+	Edge float64
+	// Recall is the share of the records of the second class that are predicted so,
+	// FirstRecall that of the first, and Precision the share of the second class
+	// among the records that are predicted so.
+	Recall, FirstRecall, Precision Share
+}
+
+// smallestChance is the smallest probability that the log loss is computed with.
+const smallestChance = .001
+
+// reliableAt is how many standard deviations of the noise of a cell a bin must have.
+const reliableAt = 3
+
+// readScores reads the two rows of the table of scores, whose cells have noise of
+// variance v.
+func readScores(classes int, bins Bins, first, second []int, v float64) *Scores {
+	out := &Scores{Bins: bins, Counts: [2][]int{first, second}}
+	q, p := numbers(first), numbers(second)
+	for b := range p {
+		var e *Estimate
+		if m := p[b] + q[b]; m > reliableAt*math.Sqrt(v) {
+			e = &Estimate{min(max(p[b]/m, 0), 1), math.Sqrt(variance(noisy{p[b], v}, noisy{q[b], v}))}
+		}
+		out.Reliability = append(out.Reliability, e)
+	}
+	if classes > 2 {
+		return out
+	}
+	area := auc(p, q, v)
+	out.AUC = &area
+	out.LogLoss = logLoss(p, q, bins.Chance, v)
+	for b, edge := range bins.Edges {
+		above, below := part(p[b+1:], v), part(p[:b+1], v)
+		falseAbove, falseBelow := part(q[b+1:], v), part(q[:b+1], v)
+		out.Thresholds = append(out.Thresholds, Threshold{
+			Edge: edge, Recall: portion(above, below, Level), FirstRecall: portion(falseBelow, falseAbove, Level),
+			Precision: portion(above, falseAbove, Level),
+		})
+	}
+	return out
+}
+
+// part adds up cells with noise of variance v.
+func part(cells []float64, v float64) noisy {
+	out := noisy{0, float64(len(cells)) * v}
+	for _, x := range cells {
+		out.value += x
+	}
+	return out
+}
+
+func numbers(cells []int) []float64 {
+	out := make([]float64, len(cells))
+	for i, n := range cells {
+		out[i] = float64(n)
+	}
+	return out
+}
+
+// auc returns the area under the curve of noisy counts of the second class, p, and
+// the first, q, in bins of increasing score. With P and N their sums, F_b the share of
+// the first class below bin b plus half of that in it, and S_b the share of the second one
+// above plus half of that in it,
+//
+//	A = sum p_b F_b / P,
+//
+// whose derivatives are (F_b - A)/P and (S_b - A)/N: the variance of the noise. That of the
+// luck of the draw is DeLong's, on the bins (E. R. DeLong, D. M. DeLong and D. L.
+// Clarke-Pearson, "Comparing the areas under two or more correlated receiver operating
+// characteristic curves", Biometrics 1988). It is unknown where the noise hides a class.
+func auc(p, q []float64, v float64) Share {
+	if !part(p, v).known() || !part(q, v).known() {
+		return unknown(Level)
+	}
+	area, noise, luck := aucVariance(p, q, v)
+	reach := normal(Level) * math.Sqrt(noise+luck)
+	return limited(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
+}
+
+// aucVariance returns the area with the variances of noise and of luck.
+func aucVariance(p, q []float64, v float64) (area, noise, luck float64) {
+	inP, inQ := part(p, v).value, part(q, v).value
+	f, s := make([]float64, len(p)), make([]float64, len(p))
+	below, above := 0., 0.
+	for b := range p {
+		f[b] = (below + q[b]/2) / inQ
+		below += q[b]
+	}
+	for b := len(p) - 1; b >= 0; b-- {
+		s[b] = (above + p[b]/2) / inP
+		above += p[b]
+	}
+	for b := range p {
+		area += p[b] * f[b] / inP
+	}
+	for b := range p {
+		noise += v * (sq((f[b]-area)/inP) + sq((s[b]-area)/inQ))
+	}
+	return area, noise, spread(f, p, area)/inP + spread(s, q, area)/inQ
+}
+
+// spread is the mean squared distance from center of values, within [0, 1], weighted by
+// the counts that are positive.
+func spread(values, counts []float64, center float64) float64 {
+	total, weight := 0., 0.
+	for b, n := range counts {
+		n = max(n, 0)
+		total += n * sq(min(max(values[b], 0), 1)-center)
+		weight += n
+	}
+	if weight == 0 {
+		return 0
+	}
+	return total / weight
+}
+
+// logLoss returns the mean loss of counts p and q with the probabilities of the
+// second class. The derivatives by the cells are (-ln pi_b - l)/n and (-ln(1 - pi_b) - l)/n.
+func logLoss(p, q, chance []float64, v float64) *Loss {
+	n := part(p, v).value + part(q, v).value
+	if chance == nil || !part(p, v).known() || !part(q, v).known() {
+		return nil
+	}
+	total, squares := 0., 0.
+	costs := make([][2]float64, len(p))
+	for b, pi := range chance {
+		pi = min(max(pi, smallestChance), 1-smallestChance)
+		costs[b] = [2]float64{-math.Log(1 - pi), -math.Log(pi)}
+		total += q[b]*costs[b][0] + p[b]*costs[b][1]
+		squares += max(q[b], 0)*sq(costs[b][0]) + max(p[b], 0)*sq(costs[b][1])
+	}
+	l := total / n
+	noise := 0.
+	for _, c := range costs {
+		noise += v * (sq(c[0]-l) + sq(c[1]-l)) / (n * n)
+	}
+	luck := max(squares/n-l*l, 0) / n
+	reach := normal(Level) * math.Sqrt(noise+luck)
+	return &Loss{Value: max(l, 0), Lower: max(l-reach, 0), Upper: max(l+reach, 0), Level: Level, Sigma: math.Sqrt(noise)}
+}

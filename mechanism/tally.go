@@ -1,0 +1,91 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A Tally counts records in several tables of cells at once, which are released by
+// one [WeightedGaussian]. A record is in one cell of every joint table at most, or else
+// in one cell of the apart table and in none of the joint ones.
+//
+// With k joint tables a cell of theirs weighs sqrt(1/k) and one of the apart table 1:
+// the noise in a joint cell is sqrt(k) times that in an apart one.
+type Tally struct {
+	joint    []int // cells of each joint table
+	apart    int   // cells of the apart table, perhaps none
+	relation budget.Relation
+	counts   []int64 // of the joint tables in their order, then of the apart one
+}
+
+// NewTally returns an empty tally: joint has the number of cells of each of at least
+// one joint table.
+func (s *Session) NewTally(joint []int, apart int) *Tally {
+	if len(joint) == 0 {
+		panic("mechanism: a tally has a joint table")
+	}
+	cells := apart
+	for _, n := range joint {
+		cells += n
+	}
+	return &Tally{joint, apart, s.Relation(), make([]int64, cells)}
+}
+
+// Add counts a block of records: apart has one cell a record, and cells one slice a
+// joint table with one cell a record. A cell that does not exist counts nowhere. Add
+// panics when the slices are not one a table and of equal length.
+func (t *Tally) Add(cells [][]uint16, apart []uint16) {
+	if len(cells) != len(t.joint) {
+		panic("mechanism: a block of a tally has one slice a table")
+	}
+	for _, table := range cells {
+		if len(table) != len(apart) {
+			panic("mechanism: the tables of a tally's block differ in length")
+		}
+	}
+	first := len(t.counts) - t.apart
+	for i, cell := range apart {
+		if int(cell) < t.apart {
+			t.counts[first+int(cell)]++
+			continue
+		}
+		start := 0
+		for j, n := range t.joint {
+			if cell := int(cells[j][i]); cell < n {
+				t.counts[start+cell]++
+			}
+			start += n
+		}
+	}
+}
+
+// Merge adds the counts of another tally of the same tables over other records.
+func (t *Tally) Merge(o *Tally) {
+	for i, v := range o.counts {
+		t.counts[i] += v
+	}
+}
+
+// Bound returns the counts with their sensitivity in the weighted norm.
+//
+// Times its weights, what a record adds is a vector u of entries that are not negative,
+// with |u|^2 at most k (1/k) = 1 for a record of the joint tables and 1 for one
+// of the apart table. Add or remove one record: |u| <= 1. Substitution of u by v, whatever
+// changes in a record: |u - v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2. Both are attained, the
+// second by any two records without a common cell.
+func (t *Tally) Bound() Bounded[Weighted] {
+	x := Weighted{make(Vector, len(t.counts)), make([]float64, len(t.counts)), make([]float64, len(t.counts))}
+	weight := math.Sqrt(1 / float64(len(t.joint)))
+	for i, v := range t.counts {
+		x.Values[i], x.Weights[i], x.Units[i] = v<<20, weight, countUnit
+		if i >= len(t.counts)-t.apart {
+			x.Weights[i] = 1
+		}
+	}
+	square := 1.0
+	if t.relation != budget.AddRemove {
+		square = 2
+	}
+	return Bounded[Weighted]{x, L2, up(math.Sqrt(square)) / countUnit, countUnit} // up covers a weight that was rounded up
+}

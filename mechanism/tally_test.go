@@ -1,0 +1,157 @@
+package mechanism
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// tallyOf counts records in two joint tables of 3 cells and an apart one of 2: record r is
+// in cells r%4 and r/4%4, the last of which is nowhere, and for r/16 = 0 or 1 in the
+// apart cell of that number instead.
+func tallyOf(s *Session, rows []int) *Tally {
+	t := s.NewTally([]int{3, 3}, 2)
+	cells, apart := make([][]uint16, 2), []uint16(nil)
+	for _, r := range rows {
+		cells[0], cells[1] = append(cells[0], uint16(r%4)), append(cells[1], uint16(r/4%4))
+		apart = append(apart, uint16(r/16))
+	}
+	if len(rows) > 0 {
+		t.Add(cells, apart)
+	}
+	return t
+}
+
+// TestTallySensitivity searches all tables of two records, in every pair of cells, in
+// none and in the apart ones, and their neighbours: the declared bound holds and is
+// attained, 1 for a record that comes or goes and sqrt 2 for one that is replaced.
+func TestTallySensitivity(t *testing.T) {
+	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: math.Sqrt2, budget.SubstitutePrivateColumns: math.Sqrt2} {
+		s := session(t, rel, 1)
+		worst := 0.
+		neighbours(2, 48, rel, func(a, b []int) {
+			worst = max(worst, weightedChange(tallyOf(s, a).Bound(), tallyOf(s, b).Bound()))
+		})
+		bound := tallyOf(s, nil).Bound()
+		if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {
+			t.Errorf("%v: declared %v, want %v", rel, got, want)
+		}
+		if worst > bound.sens || worst < .999999*bound.sens {
+			t.Errorf("%v: largest change %v, declared %v", rel, worst, bound.sens)
+		}
+	}
+}
+
+// TestTallyUnits: a unit of three records, alike or not, moves the counts by at most three
+// times the bound of a record, and alike ones by exactly that.
+func TestTallyUnits(t *testing.T) {
+	const m = 3
+	s := unitSession(t, m, budget.GaussianLeaf("any", 1, 1))
+	empty, err := perUnit(s, "any", tallyOf(s, nil).Bound(), L2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := 0.
+	for at := range 48 * 48 * 48 {
+		worst = max(worst, weightedChange(empty, tallyOf(s, []int{at % 48, at / 48 % 48, at / 48 / 48}).Bound()))
+	}
+	if worst > empty.sens || worst < .999999*empty.sens || empty.Sensitivity() < m {
+		t.Errorf("largest change %v, declared %v", worst, empty.sens)
+	}
+}
+
+// TestTallySplits: cuts and order do not matter, and a record of the apart table is in no
+// joint one.
+func TestTallySplits(t *testing.T) {
+	s, r := session(t, budget.AddRemove, 1), rand.New(rand.NewPCG(3, 4))
+	rows := make([]int, 500)
+	for i := range rows {
+		rows[i] = r.IntN(48)
+	}
+	whole, part := tallyOf(s, rows), tallyOf(s, rows[300:])
+	part.Merge(tallyOf(s, rows[:300]))
+	want := make([]int64, 8)
+	for _, row := range rows {
+		switch a, b := row%4, row/4%4; {
+		case row/16 < 2:
+			want[6+row/16]++
+		default:
+			if a < 3 {
+				want[a]++
+			}
+			if b < 3 {
+				want[3+b]++
+			}
+		}
+	}
+	for i, n := range want {
+		if whole.counts[i] != n || part.counts[i] != n {
+			t.Errorf("cell %d: %d and %d, want %d", i, whole.counts[i], part.counts[i], n)
+		}
+	}
+}
+
+// TestTallyNoise: what is released is in numbers of records, with sqrt 2 times the noise in
+// the joint cells. Of 4000 draws the mean square lies within 6 of its standard deviations of
+// the stated variance (false alarm below 1e-8).
+func TestTallyNoise(t *testing.T) {
+	const runs = 500
+	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("cells", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	squares, scales := make([]float64, 8), []float64(nil)
+	for range runs {
+		s, err := NewSession(priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, noise, err := WeightedGaussian(s, "cells", tallyOf(s, []int{0, 0, 0}).Bound())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1 / s.Mu("cells")
+		for i, sd := range noise.Value() {
+			if i < 6 {
+				sd /= math.Sqrt2
+			}
+			if math.Abs(sd/want-1) > 1e-5 {
+				t.Fatalf("cell %d: scale %v, want %v", i, sd, want)
+			}
+		}
+		scales = noise.Value()
+		for i, x := range out.Value() {
+			if i == 6 {
+				x -= 3
+			}
+			squares[i] += x * x
+		}
+	}
+	joint, apart := 0., (squares[6]+squares[7])/(2*runs)
+	for _, x := range squares[:6] {
+		joint += x / (6 * runs)
+	}
+	if math.Abs(joint/(scales[0]*scales[0])-1) > 6*math.Sqrt(2./(6*runs)) || math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
+		t.Errorf("mean squares %v and %v, want %v and %v", joint, apart, scales[0]*scales[0], scales[6]*scales[6])
+	}
+}
+
+func TestTallyRefuses(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	for name, f := range map[string]func(){
+		"no table":       func() { s.NewTally(nil, 3) },
+		"tables missing": func() { s.NewTally([]int{2, 2}, 1).Add([][]uint16{{1}}, []uint16{1}) },
+		"lengths":        func() { s.NewTally([]int{2, 2}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was accepted", name)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// classRows prints the metrics of a classifier.
+func classRows(row func(label, text string), table func(label string, lines []string), m Metrics) {
+	row("Accuracy", accuracy(m))
+	if m.Accuracy == nil {
+		return
+	}
+	if s := ranked(m); s != "" {
+		row("Scores", s)
+	}
+	if c := m.Confusion; c != nil && len(m.Recalls) > 0 {
+		lines, fits := matrix(c, m.Recalls)
+		if !fits {
+			lines = worstRecalls(m.Recalls)
+		}
+		table("Confusion", lines)
+	}
+}
+
+// accuracy prints the accuracies of a classifier.
+func accuracy(m Metrics) string {
+	if m.Accuracy == nil || m.BalancedAccuracy == nil {
+		return notMeasured
+	}
+	a, b := m.Accuracy, m.BalancedAccuracy
+	s := fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f; balanced over the classes %.3f, %.3f to %.3f; released with noise on the held-out records",
+		a.Value, 100*a.Level, a.Lower, a.Upper, b.Value, b.Lower, b.Upper)
+	if x := m.LargestClass; x != nil {
+		s += fmt.Sprintf("; the intervals are for fresh records. Always answering %s is right for %.3f", shown(x.Class), x.Value)
+	}
+	return s
+}
+
+// ranked prints what the scores of two classes are worth.
+func ranked(m Metrics) string {
+	var parts []string
+	if a := m.AUC; a != nil && a.Lower == 0 && a.Upper == 1 {
+		parts = append(parts, "AUC unknown: the noise hides a class")
+	} else if a != nil {
+		parts = append(parts, fmt.Sprintf("AUC %.3f, %g%% interval %.3f to %.3f", a.Value, 100*a.Level, a.Lower, a.Upper))
+	}
+	if l := m.LogLoss; l != nil {
+		parts = append(parts, fmt.Sprintf("log loss %.3f, %.3f to %.3f (the shares of the classes alone: %.3f)", l.Value, l.Lower, l.Upper, entropy(m.Reliability)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// entropy is the log loss of the shares of two classes.
+func entropy(bins []Bin) float64 {
+	first, second := 0., 0.
+	for _, b := range bins {
+		if len(b.Counts) == 2 {
+			first, second = first+float64(b.Counts[0]), second+float64(b.Counts[1])
+		}
+	}
+	a := min(max(second/(first+second), 0), 1)
+	if !(a > 0 && a < 1) {
+		return 0
+	}
+	return -a*math.Log(a) - (1-a)*math.Log(1-a)
+}
+
+// cell is the largest width of a name in a table.
+const cell = 12
+
+// fitted shortens a name to the width of a cell.
+func fitted(name string) string {
+	name = shown(name)
+	if utf8.RuneCountInString(name) <= cell {
+		return name
+	}
+	return string([]rune(name)[:cell-1]) + "…"
+}
+
+func pad(text string, width int) string {
+	return strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0)) + text
+}
+
+func padRight(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
+}
+
+// matrix lays out the confusion matrix with the recalls, and reports whether it fits the
+// width of the text.
+func matrix(c *Confusion, recalls []Recall) ([]string, bool) {
+	first, widths := len("true class"), make([]int, len(c.Classes))
+	for k, name := range c.Classes {
+		first = max(first, utf8.RuneCountInString(fitted(name)))
+		widths[k] = utf8.RuneCountInString(fitted(name))
+		for _, row := range c.Counts {
+			if k < len(row) {
+				widths[k] = max(widths[k], len(strconv.Itoa(row[k])))
+			}
+		}
+	}
+	line := func(head string, cells []string, end string) string {
+		s := padRight(head, first)
+		for k, x := range cells {
+			s += "  " + pad(x, widths[k])
+		}
+		return strings.TrimRight(s+"  "+end, " ")
+	}
+	var names []string
+	for _, name := range c.Classes {
+		names = append(names, fitted(name))
+	}
+	lines := []string{line("true class", names, "of these right")}
+	for k, row := range c.Counts {
+		var cells []string
+		for _, n := range row[:min(len(row), len(names))] {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		head, end := "no class", ""
+		if k < len(names) && k < len(recalls) {
+			head, end = names[k], recall(recalls[k])
+		}
+		lines = append(lines, line(head, cells, end))
+	}
+	widest := 0
+	for _, l := range lines {
+		widest = max(widest, utf8.RuneCountInString(l))
+	}
+	return lines, labelWidth+widest <= textWidth
+}
+
+func recall(r Recall) string {
+	if r.Lower == 0 && r.Upper == 1 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", r.Value, r.Lower, r.Upper)
+}
+
+// mostRecalls is how many recalls are printed where the matrix does not fit.
+const mostRecalls = 10
+
+// worstRecalls lists the recalls of all classes, or the lowest ones.
+func worstRecalls(recalls []Recall) []string {
+	list := slices.Clone(recalls)
+	title := "predicted rightly, by true class:"
+	if len(list) > mostRecalls {
+		slices.SortStableFunc(list, func(a, b Recall) int {
+			switch {
+			case a.Value < b.Value:
+				return -1
+			case a.Value > b.Value:
+				return 1
+			}
+			return 0
+		})
+		title = fmt.Sprintf("predicted rightly, by true class: the lowest %d of %d", mostRecalls, len(list))
+		list = list[:mostRecalls]
+	}
+	lines := []string{title}
+	for _, r := range list {
+		lines = append(lines, padRight(fitted(r.Class), cell)+"  "+recall(r))
+	}
+	return append(lines, "report.json has the whole matrix")
+}
+
+// block lays out lines with label in the margin of the first.
+func block(label string, lines []string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			label = ""
+		}
+		b.WriteString(strings.TrimRight(padRight(label, labelWidth)+strings.Map(printable, line), " ") + "\n")
+	}
+	return b.String()
+}
+
+// ScoreTable prints what was released about the scores of a classifier: for every
+// bin how often the second class (of two) or a right prediction is in it, and for every
+// threshold of two classes what comes of it. It returns the errors of w.
+func ScoreTable(w io.Writer, r *Report) error {
+	m := r.Metrics
+	if len(m.Reliability) == 0 {
+		_, err := io.WriteString(w, Paragraph("Scores", "not counted: there is no classifier that was measured on held-out records in this version"))
+		return err
+	}
+	what := "right"
+	if len(m.Thresholds) > 0 && m.Confusion != nil && len(m.Confusion.Classes) == 2 {
+		what = fitted(m.Confusion.Classes[1])
+	}
+	lines := []string{fmt.Sprintf("%9s %9s %9s %13s  %s", "above", "up to", "records", "share of", "model says"), pad(what, 43)}
+	for _, b := range m.Reliability {
+		lines = append(lines, binLine(b))
+	}
+	text := block("Bins", lines)
+	if len(m.Thresholds) > 0 {
+		lines = []string{fmt.Sprintf("%8s %6s  %-21s %-21s", "above", "prob.", "recall of "+what, "precision")}
+		for _, t := range m.Thresholds {
+			lines = append(lines, fmt.Sprintf("%8.4g %6s  %-21s %-21s", t.Score, optional3(t.Probability), triple(t.Recall), triple(t.Precision)))
+		}
+		text += block("Thresholds", lines)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+func binLine(b Bin) string {
+	end := func(x *float64) string {
+		if x == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*x, 'g', 4, 64)
+	}
+	n := 0
+	for _, x := range b.Counts {
+		n += x
+	}
+	share := "hidden"
+	if b.Share != nil && b.StdError != nil {
+		share = fmt.Sprintf("%.3f ± %.3f", *b.Share, *b.StdError)
+	}
+	return strings.TrimRight(fmt.Sprintf("%9s %9s %9d %13s  %s", end(b.Above), end(b.UpTo), n, share, optional3(b.Probability)), " ")
+}
+
+func optional3(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.3f", *x)
+}
+
+func triple(x []float64) string {
+	if len(x) != 3 || x[1] == 0 && x[2] == 1 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.3f (%.3f to %.3f)", x[0], x[1], x[2])
+}
