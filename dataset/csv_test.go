@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -65,6 +66,7 @@ func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]ou
 		out[fmt.Sprintf("file, chunk %d", chunk)] = read(opts, false)
 		out[fmt.Sprintf("stream, chunk %d", chunk)] = read(opts, true)
 	}
+	maps.Copy(out, batchWays(data, schema, ReadOptions{MultilineQuotes: multiline, line: line}))
 	return out
 }
 

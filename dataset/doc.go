@@ -49,6 +49,9 @@
 // gives the same table and the same counts, bit for bit; a differential fuzz test
 // holds it to that.
 //
+// A table is read as a whole ([Read]) to train on it, or as a stream of batches
+// ([Stream]) to apply a model to it.
+//
 // # Records and units
 //
 // Every record has an identity, [Table.ID], that names the privacy unit it

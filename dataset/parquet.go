@@ -80,20 +80,8 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	pf, err := openParquet(rd.path, f, size)
+	t, _, err := rd.openTable(f, size)
 	if err != nil {
-		return nil, nil, err
-	}
-	names, err := parquetNames(rd.path, pf)
-	if err != nil {
-		return nil, nil, err
-	}
-	lay, err := rd.bind(header{names: names})
-	if err != nil {
-		return nil, nil, err
-	}
-	t := &parquetTable{rd: rd, file: pf, lay: lay, bytes: f, size: size}
-	if t.rows, err = t.countRows(); err != nil {
 		return nil, nil, err
 	}
 	stats, err := t.read(ctx)
@@ -102,6 +90,24 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 	}
 	stats.Rows = t.rows
 	return t.out.table(rd.schema), stats, nil
+}
+
+// openTable reads the footer, and returns the names of the columns of the file.
+func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names []string, err error) {
+	pf, err := openParquet(rd.path, f, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	if names, err = parquetNames(rd.path, pf); err != nil {
+		return nil, nil, err
+	}
+	lay, err := rd.bind(header{names: names})
+	if err != nil {
+		return nil, nil, err
+	}
+	t = &parquetTable{rd: rd, file: pf, lay: lay, bytes: f, size: size}
+	t.rows, err = t.countRows()
+	return t, names, err
 }
 
 // countRows adds up what the footer says of its row groups.
@@ -190,12 +196,10 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 
 // checkColumn scans the pages of a column, which errors call by name.
 func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string) error {
-	page := t.rd.opts.pageBytes()
-	if c := source.Compression(); c != nil && !readable(c.CompressionCodec()) {
-		return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name, c.CompressionCodec()),
-			Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+	check, err := t.pageCheck(source, name)
+	if err != nil {
+		return err
 	}
-	check := pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: page, body: newPageBody(source, page)}
 	defer check.body.close()
 	for _, g := range t.file.Metadata().RowGroups {
 		if source.Index() >= len(g.Columns) {
@@ -206,6 +210,16 @@ func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, 
 		}
 	}
 	return nil
+}
+
+// pageCheck prepares the check of a column, which errors call by name.
+func (t *parquetTable) pageCheck(source *parquet.Column, name string) (pageCheck, error) {
+	page := t.rd.opts.pageBytes()
+	if c := source.Compression(); c != nil && !readable(c.CompressionCodec()) {
+		return pageCheck{}, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name, c.CompressionCodec()),
+			Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+	}
+	return pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: page, body: newPageBody(source, page)}, nil
 }
 
 // declared is the name under which the schema knows a column.

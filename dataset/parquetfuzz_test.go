@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -133,6 +134,15 @@ func readAnyParquet(t *testing.T, data []byte) {
 	if err == nil && (herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
 		t.Fatalf("a table of %d rows, %d counted, header %q, %v", table.Len(), stats.Rows, names, herr)
 	}
+	rd.opts.batch = 3
+	var g gathered
+	serr := streamParquet(context.Background(), rd, bytes.NewReader(data), int64(len(data)), g.consumer(rd.schema))
+	if serr != nil && !errors.As(serr, &fe) {
+		t.Fatalf("as a stream: %v", serr)
+	}
+	if got, want := g.end(serr), outcomeOf(table, stats, err); err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("as a stream %+v, as a table %+v", got, want)
+	}
 }
 
 // TestParquetClaims: what a footer or a page header asks for is not allocated
@@ -140,7 +150,7 @@ func readAnyParquet(t *testing.T, data []byte) {
 func TestParquetClaims(t *testing.T) {
 	image := fuzzImages(t)[0]
 	used := heapUse(func() { readAnyParquet(t, image) })
-	if _, _, err := readBytes(image); err != nil || used > 1<<22 {
+	if _, _, err := readBytes(image); err != nil || used > 1<<23 { // read in both ways
 		t.Fatalf("the file itself: %v, %d bytes", err, used)
 	}
 	claims := map[string][]byte{"footer of 4 GB": binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<32-9)}

@@ -22,6 +22,7 @@ type ReadOptions struct {
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
+	batch int // rows of a batch; zero means as many as fit. Tests make it tiny.
 	page  int // bytes of a Parquet page; zero means maxPage. Tests make it small.
 }
 
@@ -177,15 +178,7 @@ func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*T
 // A cancelled context ends ReadFrom at once, even while r blocks; one read of r may
 // then still be under way.
 func ReadFrom(ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
-	fm, err := formatOf(name)
-	if err != nil {
-		fm = fileKind{comma: ','}
-	}
-	if fm.parquet {
-		return nil, nil, &FileError{Path: name, Msg: "Parquet cannot be read from a stream",
-			Hint: "give the path of a file", Err: ErrFormat}
-	}
-	rd, err := newReader(name, fm, schema, opts)
+	rd, err := streamReader(name, schema, opts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -163,7 +163,7 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 		t.Errorf("once there is room: %+v", got)
 	}
 	write(t, "old.csv", "old")
-	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv")
+	got = full(t, "start", "predict", "out/release/model.json", "line.csv", "-o", "old.csv", "--force")
 	if got.code != exitUsage || !strings.Contains(got.stderr, "old.csv cannot be written: file too large") || read(t, "old.csv") != "old" {
 		t.Errorf("%+v", got)
 	}

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -26,12 +21,17 @@ const predictLong = `Print one prediction a record, in the order of the table, u
 target. Inputs are treated as in training: a number that is missing or
 unreadable takes the model's missing value, every number is clamped to its
 range, and an unknown category counts as other. DATA is a .csv or .tsv (also
-.gz) or .parquet file, or - for CSV on standard input.`
+.gz) or .parquet file, or - for CSV on standard input.
+
+Predictions are printed while DATA is read, in memory that does not grow with
+it. Where DATA ends early or --strict refuses a cell, what is printed by then
+stops before that place; a file of -o appears only when it is complete.`
 
 // predictFlags are the flags of predict.
 type predictFlags struct {
 	out                       string
 	append, strict, multiline bool
+	force                     bool
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -50,6 +50,7 @@ func predictCommand(a *app) *cobra.Command {
 	set := cmd.Flags()
 	set.SortFlags = false
 	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
+	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
 	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
@@ -68,36 +69,14 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if flags.append && in.isParquet() {
 		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")
 	}
-	if flags.append || flags.strict {
-		if err := in.keep(ctx); err != nil {
-			return err
-		}
-	}
-	schema := schemaOf(model)
-	table, stats, err := in.read(ctx, schema)
-	if err != nil {
-		return err
-	}
-	if flags.strict {
-		if err := in.refuse(schema, stats); err != nil {
-			return err
-		}
-	}
-	predictions, err := model.Predict(nil, pipeline.RowsOf(table.All()))
-	if err != nil {
-		return err
-	}
-	column := newColumn(model.Output(), predictions)
-	write := func(w io.Writer) error {
-		if flags.append {
-			return in.writeAppended(ctx, w, column)
-		}
-		return column.write(ctx, w)
-	}
+	score := newScorer(model)
+	watch := a.watch(flags.out != "" || !isTerminal(a.stdout))
+	defer watch.clear()
+	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
 	if flags.out == "" {
-		return write(a.stdout)
+		return s.broken(s.run(ctx, schemaOf(model), a.stdout))
 	}
-	return writeOutput(flags.out, write)
+	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schemaOf(model), w) })
 }
 
 // readModel opens a model file. order is what to say to someone who gave a table.
@@ -147,89 +126,4 @@ func schemaOf(m regression.Model) dataset.Schema {
 		s.Columns = append(s.Columns, c)
 	}
 	return s
-}
-
-// column is what predict adds to a table.
-type column struct {
-	name    string
-	classes []string // nil: numbers
-	values  []float64
-}
-
-// newColumn names predictions: numbers are headed "prediction", classes with the
-// name of the target.
-func newColumn(o regression.Output, predictions []float64) column {
-	if len(o.Classes) > 0 {
-		return column{o.Target, o.Classes, predictions}
-	}
-	return column{name: "prediction", values: predictions}
-}
-
-// cell returns a prediction as text.
-func (c column) cell(i int) string {
-	if c.classes == nil {
-		return strconv.FormatFloat(c.values[i], 'g', -1, 64)
-	}
-	return c.classes[int(c.values[i])]
-}
-
-// checkEvery is how many rows are written between two looks at the context.
-const checkEvery = 1 << 14
-
-// write writes a CSV of one column.
-func (c column) write(ctx context.Context, w io.Writer) error {
-	out := bufio.NewWriterSize(w, 1<<16)
-	quoted := make([]string, len(c.classes))
-	for k, name := range c.classes {
-		quoted[k] = csvCell(name)
-	}
-	out.WriteString(csvCell(c.name) + "\n")
-	var buf []byte
-	for i, p := range c.values {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if c.classes != nil {
-			buf = append(buf[:0], quoted[int(p)]...)
-		} else {
-			buf = strconv.AppendFloat(buf[:0], p, 'g', -1, 64)
-		}
-		if _, err := out.Write(append(buf, '\n')); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
-// csvCell returns text as the only cell of a CSV line. An empty one is quoted: an
-// empty line would be no record.
-func csvCell(text string) string {
-	if text == "" {
-		return `""`
-	}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	_ = w.Write([]string{text}) // a Builder takes everything
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// input is the table of predict.
-type input struct {
-	path      string
-	stdin     io.Reader // set for standard input
-	multiline bool
-	kept      []byte // the whole file, if keep was called
-}
-
-// read reads the columns of schema.
-func (in *input) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
-	opts := dataset.ReadOptions{MultilineQuotes: in.multiline}
-	switch {
-	case in.kept != nil:
-		return dataset.ReadFrom(ctx, bytes.NewReader(in.kept), in.path, schema, opts)
-	case in.stdin != nil:
-		return dataset.ReadFrom(ctx, in.stdin, in.path, schema, opts)
-	}
-	return dataset.Read(ctx, in.path, schema, opts)
 }

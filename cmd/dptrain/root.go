@@ -47,6 +47,9 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 
 // isTerminal reports whether w is a character device.
 func isTerminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

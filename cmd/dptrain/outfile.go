@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/stage"
+)
+
+// draftPrefix begins the names of the temporary folders of output files.
+const draftPrefix = ".dptrain-out-"
+
+// writeOutput writes a file that appears when it is complete. One that is there already
+// is replaced with force only, and keeps its mode. A device or a pipe is written to as
+// it is; a link is followed to such a one only.
+func writeOutput(ctx context.Context, path string, force bool, write func(io.Writer) error) error {
+	mode, exists := fs.FileMode(0o666), true
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
+			return usagef("%s is a link; name what it leads to", path)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		exists = false
+	case err != nil:
+		return unwritable(path, err)
+	case info.IsDir():
+		return usagef("%s is a folder; name a file", path)
+	case !info.Mode().IsRegular():
+		return writeDevice(ctx, path, write)
+	case !force:
+		return usagef("%s exists already; choose another name, or replace it with --force", path)
+	default:
+		mode = info.Mode().Perm()
+	}
+	return replace(path, mode, exists, write)
+}
+
+// replace writes a draft and gives it the name, and its mode if there was such a file.
+// Drafts of the same file that killed processes left are removed.
+func replace(path string, mode fs.FileMode, exists bool, write func(io.Writer) error) error {
+	stage.Sweep(filepath.Dir(path), draftPrefix, func(_, dead *os.Root, _ string) { _ = dead.Remove(filepath.Base(path)) })
+	dir, err := stage.Make(filepath.Dir(path), draftPrefix)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	defer dir.Close()
+	draft := filepath.Join(dir.Path, filepath.Base(path))
+	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	if exists {
+		err = f.Chmod(mode) // whatever the umask is
+	}
+	if err := errors.Join(err, write(f), f.Sync(), f.Close()); err != nil {
+		return unwritable(path, err)
+	}
+	if _, err := os.Lstat(path); err == nil && !exists {
+		return usagef("%s exists by now; choose another name, or replace it with --force", path)
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+// writeDevice writes to what is no regular file. A pipe is waited for until somebody
+// reads it or ctx ends.
+func writeDevice(ctx context.Context, path string, write func(io.Writer) error) error {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		done <- opened{f, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case o := <-done:
+		if o.err != nil {
+			return unwritable(path, o.err)
+		}
+		if err := errors.Join(write(o.f), o.f.Close()); err != nil {
+			return unwritable(path, err)
+		}
+		return nil
+	}
+}
+
+// unwritable sorts the error about a file that is written: one of the system is a
+// mistake of use, any other stays what it is.
+func unwritable(path string, err error) error {
+	if why := cause(err); why != err { //nolint:errorlint // the same error means that there is no other
+		return usagef("%s cannot be written: %w", path, why)
+	}
+	return err
+}

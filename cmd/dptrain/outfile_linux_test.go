@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestOutputPipe: a named pipe is written to, through a link too, and stays one.
+func TestOutputPipe(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	if err := unix.Mkfifo("pipe", 0o600); err != nil {
+		t.Skip("no pipes here:", err)
+	}
+	if err := os.Symlink("pipe", "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "link"} {
+		got := make(chan string)
+		go func() {
+			f, err := os.Open("pipe")
+			if err != nil {
+				got <- err.Error()
+				return
+			}
+			defer f.Close()
+			text, _ := io.ReadAll(f)
+			got <- string(text)
+		}()
+		if r := dptrain(t, "predict", "model.json", "new.csv", "-o", name); r != (result{}) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if text := <-got; text != "prediction\n112\n-85\n120\n210\n120\n120\n" {
+			t.Errorf("%s: %q", name, text)
+		}
+		if info, err := os.Lstat("pipe"); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+			t.Errorf("%s: the pipe is %v, %v", name, info.Mode(), err)
+		}
+	}
+	onlyFiles(t, "link", "model.json", "new.csv", "pipe")
+}

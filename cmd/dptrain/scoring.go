@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/pipeline"
+)
+
+// scoring is a table on its way through a scorer.
+type scoring struct {
+	in             *input
+	scorer         *scorer
+	append, strict bool
+	watch          *watch
+
+	out     io.Writer
+	head    dataset.Head
+	quoted  []column // of the scorer, for output without the table
+	records int      // written
+}
+
+// scored is the output for a batch.
+type scored struct {
+	text    []byte
+	records int
+	done    int64
+}
+
+// run writes a line for each record, batch by batch.
+func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) error {
+	s.out = w
+	for _, c := range s.scorer.columns {
+		s.quoted = append(s.quoted, c.quoted())
+	}
+	return s.in.stream(ctx, schema, dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
+}
+
+// begin writes the header.
+func (s *scoring) begin(head dataset.Head) error {
+	s.head = head
+	var names []string
+	for i, c := range s.scorer.columns {
+		if !s.append {
+			names = append(names, s.quoted[i].name)
+			continue
+		}
+		if slices.Contains(head.Names, c.name) {
+			return usagef("%s has a column named %s already; rename it, or predict without --append", s.in.path, c.name)
+		}
+		names = append(names, c.name)
+	}
+	if s.append {
+		var line bytes.Buffer
+		w := csv.NewWriter(&line)
+		w.Comma = head.Comma
+		_ = w.Write(append(slices.Clone(head.Names), names...)) // a Buffer takes everything
+		w.Flush()
+		_, err := s.out.Write(line.Bytes())
+		return err
+	}
+	_, err := io.WriteString(s.out, strings.Join(names, ",")+"\n")
+	return err
+}
+
+// work makes the lines of a batch.
+func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
+	if s.strict {
+		if err := s.in.refuse(batch, s.head.Names); err != nil {
+			return nil, err
+		}
+	}
+	rows := pipeline.RowsOf(batch.Table.All())
+	values, err := s.scorer.values(rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &scored{records: rows.N, done: batch.Done}
+	if s.append {
+		out.text, err = s.appended(batch, values)
+		return out, err
+	}
+	out.text = make([]byte, 0, rows.N*len(values)*20)
+	for k := range rows.N {
+		for i := range s.quoted {
+			if i > 0 {
+				out.text = append(out.text, ',')
+			}
+			out.text = s.quoted[i].appendCell(out.text, values[i][k])
+		}
+		out.text = append(out.text, '\n')
+	}
+	return out, nil
+}
+
+// appended copies the records of a batch and adds the values. Lines get as many fields
+// as the header has.
+func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, error) {
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	w.Comma = s.head.Comma
+	width := len(s.head.Names)
+	row := make([]string, width+len(values))
+	var cell []byte
+	k := 0
+	err := batch.Text(func(_ int, fields []string) error {
+		clear(row)
+		copy(row[:width], fields)
+		for i := range s.scorer.columns {
+			cell = s.scorer.columns[i].appendCell(cell[:0], values[i][k])
+			row[width+i] = string(cell)
+		}
+		k++
+		return w.Write(row)
+	})
+	w.Flush()
+	return text.Bytes(), err
+}
+
+// emit writes the lines of a batch.
+func (s *scoring) emit(b *scored) error {
+	if _, err := s.out.Write(b.text); err != nil {
+		return err
+	}
+	s.records += b.records
+	s.watch.show(s.records, b.done, s.head.Size)
+	return nil
+}
+
+// broken says of an error that came after lines were printed how many they are.
+func (s *scoring) broken(err error) error {
+	if err == nil || s.records == 0 {
+		return err
+	}
+	return &partial{err, s.records}
+}
+
+// partial is the error of an output that has begun.
+type partial struct {
+	error
+	records int
+}
+
+func (e *partial) Error() string {
+	return fmt.Sprintf("%v; predictions of the first %d records were printed", e.error, e.records)
+}
+
+func (e *partial) Unwrap() error { return e.error }

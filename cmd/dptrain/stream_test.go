@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestPredictStreams: a prediction is printed before the next record is there.
+func TestPredictStreams(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	in, feed := io.Pipe()
+	out, printed := io.Pipe()
+	ended := make(chan int)
+	go func() {
+		code := run(t.Context(), []string{"predict", "model.json", "-", "--append", "--strict"}, in, printed, io.Discard)
+		printed.Close()
+		ended <- code
+	}()
+	next := make([]byte, 200)
+	step := func(given, want string) {
+		t.Helper()
+		if _, err := io.WriteString(feed, given); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := out.Read(next); err != nil || string(next[:n]) != want {
+			t.Fatalf("%q gives %q, %v; want %q", given, next[:n], err, want)
+		}
+	}
+	step("a,b\n", "a,b,prediction\n")
+	for i := range 5 {
+		step(fmt.Sprintf("%d,north\n", i), fmt.Sprintf("%d,north,%d\n", i, 110+2*i))
+	}
+	feed.Close()
+	if code := <-ended; code != exitOK {
+		t.Errorf("code %d", code)
+	}
+}
+
+// TestPredictBreaks: after an error the lines before its batch are there and the exit
+// code says that they are not all.
+func TestPredictBreaks(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	const records = 40000
+	lines := "a,b\n" + strings.Repeat("1,north\n", records)
+	write(t, "broken.csv.gz", zipped(t, lines)[:len(zipped(t, lines))-9])
+	write(t, "cell.csv", lines+"red,north\n"+strings.Repeat("1,north\n", 9))
+	for args, want := range map[string]string{
+		"predict model.json broken.csv.gz":     "broken.csv.gz: ends early: the gzip data is truncated; copy or compress it again; predictions of the first %d records were printed\n",
+		"predict model.json cell.csv --strict": "cell.csv:40002:1: a cell of column \"a\" is not a finite number; correct it, or predict without --strict to replace it by the model's missing value; predictions of the first %d records were printed\n",
+	} {
+		got := dptrain(t, strings.Fields(args)...)
+		printed := strings.Count(got.stdout, "112\n")
+		if got.code != exitData || got.stderr != fmt.Sprintf(want, printed) || printed == 0 || printed > records || got.stdout != "prediction\n"+strings.Repeat("112\n", printed) {
+			t.Errorf("%s: code %d, %d lines, %s", args, got.code, printed, got.stderr)
+		}
+		got = dptrain(t, append(strings.Fields(args), "-o", "p.csv")...)
+		if got.code != exitData || got.stdout != "" || strings.Contains(got.stderr, "printed") {
+			t.Errorf("%s to a file: %+v", args, got)
+		}
+	}
+	onlyFiles(t, "broken.csv.gz", "cell.csv", "model.json")
+}
+
+// TestPredictMemory: what a prediction holds does not grow with the table.
+func TestPredictMemory(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	line := []byte(strings.Repeat("1.25,north\n", 1000))
+	most := func(records int) uint64 {
+		in, feed := io.Pipe()
+		var peak uint64
+		go func() {
+			_, _ = io.WriteString(feed, "a,b\n")
+			for range records / 1000 {
+				_, _ = feed.Write(line)
+			}
+			feed.Close()
+		}()
+		out := watchHeap{peak: &peak}
+		if code := run(t.Context(), []string{"predict", "model.json", "-"}, in, &out, io.Discard); code != exitOK || out.lines != records+1 {
+			t.Fatalf("code %d, %d lines", code, out.lines)
+		}
+		return peak
+	}
+	few, many := most(100_000), most(2_000_000)
+	t.Logf("at most %d KiB live for 1e5 records, %d KiB for 2e6", few>>10, many>>10)
+	if many > few+8<<20 { // the table alone has 12 bytes a record: 22 MiB more
+		t.Errorf("%d bytes for 1e5 records, %d for 2e6", few, many)
+	}
+}
+
+// watchHeap counts lines, and from time to time the bytes that are live.
+type watchHeap struct {
+	writes, lines int
+	peak          *uint64
+}
+
+func (w *watchHeap) Write(p []byte) (int, error) {
+	w.lines += bytes.Count(p, []byte("\n"))
+	if w.writes++; w.writes%64 == 0 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		*w.peak = max(*w.peak, m.HeapAlloc)
+	}
+	return len(p), nil
+}
+
+// TestPredictShowsProgress: on a terminal, and not between the predictions.
+func TestPredictShowsProgress(t *testing.T) {
+	var stderr bytes.Buffer
+	a := newApp(strings.NewReader(""), io.Discard, &stderr)
+	a.terminal = true
+	w := a.watch(true)
+	w.show(7, 3, 30) // not at once
+	if stderr.Len() > 0 {
+		t.Errorf("%q", stderr.String())
+	}
+	w.next = w.next.Add(-2 * w.every)
+	w.show(123456, 21, 30)
+	w.clear()
+	if got := stderr.String(); !strings.HasPrefix(got, "\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
+		t.Errorf("%q", got)
+	}
+	for _, w := range []*watch{a.watch(false), newApp(nil, io.Discard, &stderr).watch(true)} {
+		stderr.Reset()
+		w.next = w.next.AddDate(-1, 0, 0)
+		w.show(1, 2, 3)
+		w.clear()
+		if stderr.Len() > 0 {
+			t.Errorf("%q", stderr.String())
+		}
+	}
+}
+
+// TestOutputFile: -o replaces a file with --force only, and keeps its mode; a link is
+// not followed to a file.
+func TestOutputFile(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	predict := func(args ...string) result {
+		return dptrain(t, append([]string{"predict", "model.json", "new.csv", "-o"}, args...)...)
+	}
+	write(t, "there.csv", "old")
+	if err := os.Chmod("there.csv", 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("folder", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"link.csv": "there.csv", "nowhere.csv": "absent.csv", "folder.csv": "folder"} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	for args, want := range map[string]string{
+		"there.csv":           "there.csv exists already; choose another name, or replace it with --force",
+		"link.csv":            "link.csv is a link; name what it leads to",
+		"link.csv --force":    "link.csv is a link; name what it leads to",
+		"nowhere.csv --force": "nowhere.csv is a link; name what it leads to",
+		"folder.csv --force":  "folder.csv is a link; name what it leads to",
+		"folder --force":      "folder is a folder; name a file",
+		"no/such/file.csv":    "no/such/file.csv cannot be written: no such file or directory",
+	} {
+		if got := predict(strings.Fields(args)...); got != (result{exitUsage, "", "dptrain: " + want + "\n"}) {
+			t.Errorf("-o %s: %+v", args, got)
+		}
+	}
+	if read(t, "there.csv") != "old" {
+		t.Error("a file was changed")
+	}
+	if got := predict("there.csv", "--force"); got != (result{}) || !strings.HasPrefix(read(t, "there.csv"), "prediction\n112\n") {
+		t.Errorf("%+v", got)
+	}
+	if info, err := os.Lstat("there.csv"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if got := predict("fresh.csv", "--force"); got != (result{}) {
+		t.Errorf("%+v", got)
+	}
+	if info, err := os.Lstat("fresh.csv"); err != nil || info.Mode().Perm()&0o133 != 0 {
+		t.Errorf("mode %v, %v: the umask does not count", info.Mode(), err)
+	}
+}

@@ -1,0 +1,236 @@
+package dataset
+
+import (
+	"context"
+	"io"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
+
+// A stream is a file that is read once, from the beginning, batch by batch: what is
+// held of it at a time does not grow with it. It is for tables of new records, to
+// which a model is applied; training goes over its table many times.
+
+// Head is what is known of a stream before its first record.
+type Head struct {
+	Names []string // the header, without the blanks around names
+	Comma rune     // what separates fields; 0 for Parquet
+	Size  int64    // bytes of the file, 0 where it is not known
+}
+
+// Batch is consecutive records of a stream. It is valid during the call that it is
+// handed to.
+type Batch struct {
+	Table *Table // the declared columns
+	Stats *Stats // of these records
+	Done  int64  // bytes of the file that were read, at least up to the end of the batch
+
+	text text
+}
+
+// text is a batch as text.
+type text interface {
+	each(do func(line int, fields []string) error) error
+}
+
+// Text calls do for each record of a CSV batch with the line in which it begins,
+// counted from 1, and its fields, valid during the call. It returns the first error
+// of do. A Parquet batch has no text.
+func (b *Batch) Text(do func(line int, fields []string) error) error {
+	if b.text == nil {
+		return nil
+	}
+	return b.text.each(do)
+}
+
+// Consumer is what is done with a stream.
+type Consumer[T any] struct {
+	// Begin is called first.
+	Begin func(Head) error
+	// Work is called for each batch, from several goroutines at once.
+	Work func(*Batch) (T, error)
+	// Emit is called with the result of each batch, in the order of the file, from one
+	// goroutine. What it returns first ends the stream.
+	Emit func(T) error
+}
+
+// Stream reads the declared columns of a file like [Read], but hands them on in
+// batches of bounded size. Where Work fails, what comes before that batch is emitted
+// first. Errors are those of [Read] and those of the consumer. Of a pipe or a terminal
+// a batch is what has come so far.
+func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOptions, to Consumer[T]) error {
+	fm, err := formatOf(path)
+	if err != nil {
+		return err
+	}
+	rd, err := newReader(path, fm, schema, opts)
+	if err != nil {
+		return err
+	}
+	f, size, regular, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch {
+	case fm.parquet:
+		return streamParquet(ctx, rd, f, size, to)
+	case regular:
+		return streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
+	}
+	return streamCSV(ctx, rd, pumped(f), 0, to)
+}
+
+// StreamFrom is [Stream] for what [ReadFrom] reads.
+func StreamFrom[T any](ctx context.Context, r io.Reader, name string, schema Schema, opts ReadOptions, to Consumer[T]) error {
+	rd, err := streamReader(name, schema, opts)
+	if err != nil {
+		return err
+	}
+	return streamCSV(ctx, rd, pumped(r), 0, to)
+}
+
+// pumped reads r as long as a context lasts, even while r blocks.
+func pumped(r io.Reader) func(context.Context) io.Reader {
+	return func(ctx context.Context) io.Reader { return newPump(ctx, r) }
+}
+
+// streamCSV reads a CSV file. size is 0 for what may block.
+func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context) io.Reader, size int64, to Consumer[T]) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	counted := &counter{r: &stoppable{within, from(within)}}
+	src, err := rd.inflate(counted)
+	if err != nil {
+		return err
+	}
+	recs := rd.records(src)
+	head, err := rd.header(recs)
+	if err != nil {
+		return err
+	}
+	lay, err := rd.bind(head)
+	if err != nil {
+		return err
+	}
+	if err := to.Begin(Head{head.names, rune(rd.format.comma), size}); err != nil {
+		return err
+	}
+	lines, ok := recs.(*lineRecords)
+	if !ok || rd.opts.ForceSlow {
+		return slowBatches(ctx, rd, recs, lay, counted, to)
+	}
+	c := &lineCutter{
+		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1, done: &counted.n,
+		free: make(chan []byte, 2*rd.opts.workers()+2), out: make(chan lineSegment),
+	}
+	for range cap(c.free) {
+		c.free <- nil
+	}
+	return inOrder(ctx, cancel, rd.opts.workers(), c.out,
+		func() error { return c.run(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
+		func() func(lineSegment) (T, error) {
+			st := rd.newStore(lay)
+			room := newSlab(rd.cols, rd.unit(), 0)
+			return func(seg lineSegment) (T, error) { return to.Work(seg.batch(rd, st, &room)) }
+		},
+		func(seg lineSegment, result T) error {
+			c.free <- seg.data
+			return to.Emit(result)
+		})
+}
+
+// worked is what a worker made of a segment.
+type worked[S, T any] struct {
+	seg    S
+	result T
+	err    error
+}
+
+// numbered is a piece of a stream with its place.
+type numbered interface{ place() int }
+
+// inOrder runs produce, which sends segments numbered from 0 to out, work on several
+// goroutines, and emit here, in order. It returns the error of the first segment that
+// has one, once those before are emitted, else the error of produce; cancel ends produce.
+func inOrder[S numbered, T any](ctx context.Context, cancel func(), workers int, out chan S,
+	produce func() error, worker func() func(S) (T, error), emit func(S, T) error) error {
+	var produced error
+	results := make(chan worked[S, T], workers)
+	wg := carry.Group{Panicked: cancel}
+	wg.Go(func() {
+		defer close(out)
+		produced = produce()
+	})
+	all := carry.Group{Panicked: cancel}
+	for range workers {
+		all.Go(func() {
+			work := worker()
+			for seg := range out {
+				result, err := work(seg)
+				results <- worked[S, T]{seg, result, err}
+			}
+		})
+	}
+	ended := make(chan *carry.Panic, 1)
+	go func() {
+		ended <- carry.Catch(all.Wait)
+		close(results)
+	}()
+	err := collect(ctx, results, emit)
+	cancel()
+	for range results { // those under way
+	}
+	(<-ended).Again()
+	wg.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	}
+	return produced
+}
+
+// collect emits results in order until there are no more, or one is an error.
+func collect[S numbered, T any](ctx context.Context, results <-chan worked[S, T], emit func(S, T) error) error {
+	waiting := map[int]worked[S, T]{}
+	next := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case o, more := <-results:
+			if !more {
+				return nil
+			}
+			waiting[o.seg.place()] = o
+		}
+		for o, ok := waiting[next]; ok; o, ok = waiting[next] {
+			delete(waiting, next)
+			next++
+			if o.err != nil {
+				return o.err
+			}
+			if err := emit(o.seg, o.result); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// streamReader is the reader of a stream with a name.
+func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error) {
+	fm, err := formatOf(name)
+	if err != nil {
+		fm = fileKind{comma: ','}
+	}
+	if fm.parquet {
+		return nil, &FileError{Path: name, Msg: "Parquet cannot be read from a stream",
+			Hint: "give the path of a file", Err: ErrFormat}
+	}
+	return newReader(name, fm, schema, opts)
+}

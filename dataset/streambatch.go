@@ -1,0 +1,218 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+)
+
+// The most that a batch holds: cells of the declared columns, and rows. Columns are many
+// where lines may be short, so rows alone would bound nothing.
+const (
+	batchCells = 1 << 19
+	mostRows   = 1 << 14
+	leastRows  = 1 << 5
+)
+
+// batchRows is how many rows a batch holds at most.
+func (rd *reader) batchRows() int {
+	if rd.opts.batch > 0 {
+		return rd.opts.batch
+	}
+	return min(max(batchCells/max(1, len(rd.cols)), leastRows), mostRows)
+}
+
+// batchBytes is how many bytes of text are looked at for a batch, more only for one
+// line that is longer.
+func (o ReadOptions) batchBytes() int { return min(o.chunkBytes(), 1<<18) }
+
+// lineSegment is whole lines of a stream: the records of a batch, and empty lines.
+type lineSegment struct {
+	index int
+	data  []byte
+	line  int   // number of the first line
+	done  int64 // bytes of the file read so far
+}
+
+func (s lineSegment) place() int { return s.index }
+
+// lineCutter cuts a stream into segments.
+type lineCutter struct {
+	rows, chunk int
+	eager       bool // do not wait for more where a line is complete
+	line        int
+	index       int
+	done        *int64 // of the reader that src ends in
+	free        chan []byte
+	out         chan lineSegment
+}
+
+// run cuts src up to its end.
+func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
+	in := make([]byte, 0, c.chunk)
+	for ended := false; !ended; {
+		if len(in) == cap(in) { // one line is longer
+			in = append(make([]byte, 0, 2*cap(in)), in...)
+		}
+		n, err := src.Read(in[len(in):cap(in)])
+		in = in[:len(in)+n]
+		ended = err == io.EOF
+		rest := in
+		for len(rest) > 0 {
+			cut, lines := firstLines(rest, c.rows, ended)
+			enough := lines == c.rows || c.eager || len(in) == cap(in) || err != nil
+			if cut == 0 || !enough {
+				break
+			}
+			if err := c.send(ctx, rest[:cut], lines); err != nil {
+				return err
+			}
+			rest = rest[cut:]
+		}
+		in = in[:copy(in, rest)]
+		if err != nil && !ended {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstLines returns the end of the first lines of data, at most most, and their
+// number. What follows the last newline is a line where the file has ended.
+func firstLines(data []byte, most int, ended bool) (end, lines int) {
+	for lines < most && end < len(data) {
+		k := bytes.IndexByte(data[end:], '\n')
+		switch {
+		case k >= 0:
+			end += k + 1
+		case ended:
+			end = len(data)
+		default:
+			return end, lines
+		}
+		lines++
+	}
+	return end, lines
+}
+
+func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
+	select {
+	case buf := <-c.free:
+		seg := lineSegment{index: c.index, data: append(buf[:0], data...), line: c.line, done: *c.done}
+		select {
+		case c.out <- seg:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.index++
+	c.line += lines
+	return nil
+}
+
+// batch parses a segment. room is where records of this worker go; it grows to the
+// largest batch.
+func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
+	rows := st.records(s.data)
+	if room.rows < rows {
+		*room = newSlab(rd.cols, rd.unit(), rows)
+	}
+	st.dst, st.stats = room.window(0, rows), newStats(rd.schema)
+	st.lines(s.data)
+	return &Batch{Table: st.dst.table(rd.schema), Stats: st.stats, Done: s.done, text: lineText{s, st}}
+}
+
+// lineText is the text of a segment.
+type lineText struct {
+	seg lineSegment
+	st  *store
+}
+
+func (t lineText) each(do func(line int, fields []string) error) error {
+	data := t.seg.data
+	for at := t.seg.line; len(data) > 0; at++ {
+		var line []byte
+		if line, data = cutLine(data, t.st.max); len(line) == 0 {
+			continue
+		}
+		if err := do(at, t.st.split.fields(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slowBatches reads the remaining records one after the other, where their ends are
+// not those of lines. A batch ends where the next record may have to be waited for.
+func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layout, read *counter, to Consumer[T]) error {
+	var waits func() bool
+	switch r := recs.(type) {
+	case *streamRecords:
+		waits = func() bool { return len(r.feed.todo) == 0 && r.feed.lines.r.Buffered() == 0 }
+	case *lineRecords:
+		waits = func() bool { return r.lines.r.Buffered() == 0 }
+	}
+	st := rd.newStore(lay)
+	st.dst = newSlab(rd.cols, rd.unit(), rd.batchRows())
+	whole := st.dst
+	var kept keptText
+	flush := func() error {
+		st.dst = whole.window(0, len(kept.fields))
+		b := &Batch{Table: st.dst.table(rd.schema), Stats: st.stats, Done: read.n, text: &kept}
+		result, err := to.Work(b)
+		if err == nil {
+			err = to.Emit(result)
+		}
+		kept, st.dst, st.stats = keptText{}, whole, newStats(rd.schema)
+		return err
+	}
+	for {
+		fields, err := recs.next()
+		if err == nil {
+			st.record(fields, len(kept.fields))
+			kept.add(recs.line(), fields)
+			if len(kept.fields) < whole.rows && kept.bytes < 1<<20 && !waits() {
+				continue
+			}
+		}
+		if len(kept.fields) > 0 {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// keptText is the text of records that were read one by one.
+type keptText struct {
+	lines  []int
+	fields [][]string
+	bytes  int
+}
+
+func (t *keptText) add(line int, fields []string) {
+	for _, f := range fields {
+		t.bytes += len(f) + 16
+	}
+	t.lines, t.fields = append(t.lines, line), append(t.fields, slices.Clone(fields))
+}
+
+func (t *keptText) each(do func(line int, fields []string) error) error {
+	for k, fields := range t.fields {
+		if err := do(t.lines[k], fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
