@@ -196,7 +196,10 @@ func printable(c rune) rune {
 
 // Paragraph lays out text in lines of at most 78 characters, with label in the
 // margin of the first, and a newline at the end.
-func Paragraph(label, text string) string {
+func Paragraph(label, text string) string { return paragraph(label, text, labelWidth) }
+
+// paragraph is Paragraph with another width of the margin.
+func paragraph(label, text string, labelWidth int) string {
 	var b strings.Builder
 	margin := label + strings.Repeat(" ", max(labelWidth-utf8.RuneCountInString(label), 1))
 	used := 0

@@ -30,6 +30,7 @@ const (
 	exitBudget      = 5
 	exitLedger      = 6
 	exitAbstained   = 7
+	exitBroken      = 8
 	exitInterrupted = 130
 )
 
@@ -46,6 +47,7 @@ var exitTable = [...]struct {
 	{exitBudget, "the budget is refused: the plan cannot be priced within it, or would cross the total of the ledger"},
 	{exitLedger, "the ledger is in use, damaged or not there, or does not know the data set"},
 	{exitAbstained, "the mechanism abstained, within its guarantee: there is a report and no model"},
+	{exitBroken, "a release does not hold together: `dptrain verify` says what does not fit"},
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
@@ -58,6 +60,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, errAbstained):
 		return exitAbstained
+	case errors.Is(err, report.ErrBroken):
+		return exitBroken
 	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable, report.ErrKept):
 		return exitUsage
 	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):

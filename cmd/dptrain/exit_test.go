@@ -48,6 +48,7 @@ func TestExitCodes(t *testing.T) {
 		{"fixed laws above the budget", &sorted{&budget.OverspentError{}, errPlan}},
 		{"an epsilon without a finite mu", pipeline.ErrUnbounded},
 		{"a noise scale outside the grid", mechanism.ErrScale},
+		{"a release that does not hold together", report.ErrBroken},
 		{"a cancelled context", context.Canceled},
 	}
 	var b strings.Builder

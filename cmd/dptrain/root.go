@@ -71,6 +71,7 @@ func verbs(a *app) []*cobra.Command {
 		predictCommand(a),
 		ledgerCommand(a),
 		reportCommand(a),
+		verifyCommand(a),
 		benchCommand(a),
 		schemaCommand(a),
 		versionCommand(a),

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/report"
+)
+
+const verifyLong = `Check that a release holds together, without the table. The steps of the report
+are added up anew by the accountant, the recipe is planned anew and compared
+step by step, and the report is compared with its checksum, the model, the
+recipe and the ledger. Each line says ok, does not fit, or why something was not
+checked.
+
+Everything is recomputed by this version of dptrain. A model whose coefficients
+were replaced together with all checksums cannot be found: compare the SHA-256
+with one that you got another way.
+
+RELEASE is the output folder of fit, or its release folder. A ledger that is
+named dptrain.ledger, in the working directory, in RELEASE or above it, is found
+without --ledger.`
+
+func verifyCommand(a *app) *cobra.Command {
+	var ledgerPath string
+	cmd := &cobra.Command{
+		Use:   "verify RELEASE",
+		Short: "Check that a release holds together",
+		Long:  verifyLong,
+		Example: `  dptrain verify out/release
+  dptrain verify out/release --ledger dptrain.ledger`,
+		Args: exactly(1, "the output folder of a run, or its release folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
+				return usagef("--ledger is empty: give a file, or leave the flag out")
+			}
+			return a.verify(cmd.Context(), args[0], ledgerPath)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&ledgerPath, "ledger", "", "the ledger that the run was entered in: a `FILE`")
+	return cmd
+}
+
+// verify checks the release at path.
+func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
+	at := released(path)
+	r, err := readReport(at.report)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(at.report)
+	options := report.VerifyOptions{}
+	if ledgerPath == "" && r.Ledger != nil {
+		ledgerPath = findLedger(ctx, dir, r.Ledger.Dataset)
+	}
+	if ledgerPath != "" {
+		options.Ledger = a.openLedger(ledgerPath)
+	}
+	v, err := report.Verify(ctx, dir, options)
+	switch {
+	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		return &sorted{err, errModel}
+	}
+	if err := v.Text(a.stdout); err != nil {
+		return err
+	}
+	if err := v.Err(); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// findLedger looks for a ledger with its usual name near a release, one that knows the
+// data set: the name of a published recipe is not that of a file.
+func findLedger(ctx context.Context, dir, dataset string) string {
+	for _, folder := range []string{".", dir, filepath.Join(dir, ".."), filepath.Join(dir, "..", "..")} {
+		path := filepath.Join(folder, recipe.DefaultLedger)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if _, err := ledger.At(path, ledger.Options{}).Account(ctx, dataset); err == nil {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestVerifyCommand: what is printed and the exit code, of a release that holds together,
+// of an edited one, and of something else.
+func TestVerifyCommand(t *testing.T) {
+	golden := goldenFiles(t)
+	chdir(t)
+	write(t, "line.csv", lineCSV(200))
+	must := func(want int, args ...string) result {
+		t.Helper()
+		got := dptrain(t, args...)
+		if got.code != want {
+			t.Fatalf("%q: %+v", args, got)
+		}
+		return got
+	}
+	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
+	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--dataset", "lines", "--out", "out", "-q")
+	whole := must(0, "verify", "out/release")
+	for _, line := range strings.Split(whole.stdout, "\n") {
+		if len([]rune(line)) > 80 {
+			t.Errorf("a line of %d characters: %s", len([]rune(line)), line)
+		}
+	}
+	golden.compare(t, "verify", whole.stdout)
+	for _, args := range [][]string{{"verify", "out"}, {"verify", "out/release/report.json"}, {"verify", "out/release", "--ledger", "dptrain.ledger"}} {
+		if got := must(0, args...); got.stdout != whole.stdout {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	if err := os.Rename("dptrain.ledger", "elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(0, "verify", "out"); !strings.Contains(got.stdout, "not checked  ledger: ") || !strings.Contains(got.stdout, "as far as it was checked; 1 of 9") {
+		t.Errorf("%+v", got)
+	}
+	must(0, "verify", "out", "--ledger", "elsewhere")
+
+	text := read(t, "out/release/report.json")
+	write(t, "out/release/report.json", strings.Replace(text, `"epsilon": 1,`, `"epsilon": 0.5,`, 1))
+	got := must(8, "verify", "out", "--ledger", "elsewhere")
+	if !strings.Contains(got.stderr, "does not hold together: 6 of 9 checks do not fit") {
+		t.Errorf("%+v", got)
+	}
+	golden.compare(t, "verify-edited", got.stdout)
+
+	must(2, "verify")
+	must(2, "verify", "out", "--ledger", "")
+	must(4, "verify", "nowhere")
+	must(4, "verify", "line.csv")
+	must(6, "verify", "out", "--ledger", "line.csv")
+	write(t, "out/release/report.json", text[:len(text)/2])
+	must(4, "verify", "out")
+}
+
+// TestVerifyExamples: the releases of the shapes that a recipe alone has: a unit, a
+// search, a fallback.
+func TestVerifyExamples(t *testing.T) {
+	for _, name := range []string{"unit", "search", "tukey-fallback"} {
+		out := filepath.Join(t.TempDir(), "out")
+		if got := dptrain(t, "fit", "../../examples/"+name+".yaml", "--out", out, "-q"); got.code != 0 && got.code != exitAbstained {
+			t.Fatalf("%+v", got)
+		}
+		if got := dptrain(t, "verify", out); got.code != 0 || strings.Count(got.stdout, "\nok ") != 7 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
