@@ -111,8 +111,8 @@ func TestLargeBudget(t *testing.T) {
 		if exact := Exact(p, r.TargetLower, r.TargetUpper); math.Abs(r.Value-exact) > .002 {
 			t.Errorf("center %v: released %+v, exact %v", center, r.Quality, exact)
 		}
-		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 || r.Far || r.Few {
-			t.Errorf("center %v: %+v records, %+v without a target, far %v, few %v", center, r.Records, r.Missing, r.Far, r.Few)
+		if math.Abs(r.Records.Value-n+300) > 2 || math.Abs(r.Missing.Value-300) > 2 || r.Few {
+			t.Errorf("center %v: %+v records, %+v without a target, few %v", center, r.Records, r.Missing, r.Few)
 		}
 		if math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
 			t.Errorf("center %v: RMSE %+v, MAE %+v", center, r.RMSE, r.MAE)
@@ -128,10 +128,12 @@ func within1(x, low, high float64) bool { return x >= low && x <= high }
 // TestFarTargets: targets beyond the range are seen: the limits move out to them, and the
 // released R² is that of targets cut there, not at the range. Past a gap they do not
 // move, and R² is still that of targets cut at the limits, with a word about those
-// beyond. With noise of .03 records in a bin both are sure.
+// beyond. The noise of R² is below 4e-4, so a difference of .005 has odds below 1e-30; a limit
+// that noise moves a bin too far does no harm, and over the gap of nine bins that happens
+// with odds below 1e-8.
 func TestFarTargets(t *testing.T) {
 	const n, far = 3000, 60
-	large := price(t, 5000)
+	large := price(t, 1e6)
 	table := func(from, to float64) Pairs {
 		y, prediction := drawn(rand.New(rand.NewPCG(3, 4)), n, .5)
 		for i := range far {
@@ -141,12 +143,12 @@ func TestFarTargets(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		p     Pairs
-		limit float64
+		limit float64 // at least, in half widths
 		far   bool
-	}{"seen": {table(1, 20), edge(binAt(9)), false}, "a gap": {table(16, 20), 2, true}} {
+	}{"seen": {table(1, 20), edge(binAt(9)), false}, "a gap": {table(46, 60), 2, true}} {
 		r := release(t, large, c.p)
-		if want := 50 + 25*c.limit; math.Abs(r.TargetUpper-want) > 1e-9 || r.Far != c.far {
-			t.Errorf("%s: limits %v to %v, far %v; want the limit %v", name, r.TargetLower, r.TargetUpper, r.Far, want)
+		if r.TargetUpper < 50+25*c.limit-1e-9 || c.far && (!r.Far || r.TargetUpper > 50+25*40) {
+			t.Errorf("%s: limits %v to %v, far %v; want at least %v half widths", name, r.TargetLower, r.TargetUpper, r.Far, c.limit)
 		}
 		if exact := Exact(c.p, r.TargetLower, r.TargetUpper); math.Abs(r.Value-exact) > .005 {
 			t.Errorf("%s: R² %v, exact %v", name, r.Value, exact)
