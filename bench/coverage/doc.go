@@ -1,0 +1,15 @@
+// Package coverage measures, on public data, whether the held-out R² of a run says
+// what it claims: how often its interval holds the R² of records that the run never
+// saw, how far the reported value is from it, and how often intervals of prediction
+// hold a fresh target.
+//
+// It consists of tests, which are also the program:
+//
+//	scripts/long.sh coverage OUT            all of it
+//	go test ./bench/coverage -run Laws      laws, -runs releases of each setting
+//	go test ./bench/coverage -run Tables    tables, -runs fits of each
+//	go test ./bench/coverage -run Split     80% to fit, 20% to compare, all tables
+//
+// A setting is one line of JSON in the file of the flag -out. A run with the same file goes
+// on where the last one ended. Without flags the tests measure a little of each.
+package coverage

@@ -1,0 +1,147 @@
+package coverage
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/mechanism"
+)
+
+// A law draws a target and its perfect prediction.
+type law struct {
+	name string
+	draw func(r *rand.Rand) (y, prediction float64)
+}
+
+// laws are those on which the method was settled: from no signal to nearly all of it,
+// bounded, heavy and skewed tails, and a second kind of record.
+func laws() []law {
+	gaussian := func(signal, noise float64) func(r *rand.Rand) (float64, float64) {
+		return func(r *rand.Rand) (float64, float64) {
+			p := signal * r.NormFloat64()
+			return p + noise*r.NormFloat64(), p
+		}
+	}
+	student := func(k int) func(r *rand.Rand) (float64, float64) {
+		return func(r *rand.Rand) (float64, float64) {
+			chi := 0.
+			for range k {
+				x := r.NormFloat64()
+				chi += x * x
+			}
+			p := 2 * r.NormFloat64()
+			return p + r.NormFloat64()/math.Sqrt(chi/float64(k)), p
+		}
+	}
+	return []law{
+		{"normal-0", gaussian(.05, 1)}, {"normal-.8", gaussian(2, 1)}, {"normal-.99", gaussian(10, 1)},
+		{"uniform", func(r *rand.Rand) (float64, float64) {
+			p := 2*r.Float64() - 1
+			return p + r.Float64() - .5, p
+		}},
+		{"t3", student(3)}, {"t5", student(5)},
+		{"lognormal", func(r *rand.Rand) (float64, float64) {
+			f := r.NormFloat64()
+			return math.Exp(f + .5*r.NormFloat64()), math.Exp(f + .125)
+		}},
+		{"mixed", func(r *rand.Rand) (float64, float64) {
+			p, noise := 2*r.NormFloat64(), .3
+			if r.Float64() < .05 {
+				noise = 3
+			}
+			return p + noise*r.NormFloat64(), p
+		}},
+	}
+}
+
+// table returns n draws as pairs, with a range as scaling finds one, predictions cut to it.
+func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fresh, evaluate.Pairs) {
+	t.Helper()
+	f := fresh{make([]float64, n), make([]float64, n)}
+	for i := range n {
+		f.y[i], f.prediction[i] = l.draw(r)
+	}
+	var p evaluate.Pairs
+	if like != nil {
+		p = *like
+	} else {
+		sorted := slices.Sorted(slices.Values(f.y))
+		low, high := sorted[n/50], sorted[n-1-n/50]
+		middle, half := (low+high)/2, 1.3*(high-low)/2
+		p.Lower, p.Upper = middle-half, middle+half
+		if low >= 0 {
+			p.Lower = max(p.Lower, 0)
+		}
+		for i, y := range f.y {
+			p.Center += (min(max(y, p.Lower), p.Upper) - p.Center) / float64(i+1)
+		}
+	}
+	for i, x := range f.prediction {
+		f.prediction[i] = min(max(x, p.Lower), p.Upper)
+	}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}}, []dataset.ColumnData{{Floats: f.y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.View, p.Prediction = tab.All(), f.prediction
+	return f, p
+}
+
+// TestLaws: the interval holds the R² of the law, of targets cut where it says. With few
+// runs it must hold at least a half of them: with a coverage of .85 the odds of fewer than
+// 10 of 20 are below 1e-4 a setting, and are 0 for the three that are tested by default, whose
+// coverage is .95 and more (below 1e-8).
+func TestLaws(t *testing.T) {
+	done := finished(t)
+	number, where := *runs, list(t, *sizes)
+	if number == 0 {
+		number, where = 20, []float64{4000}
+	}
+	for _, epsilon := range list(t, *epsilons) {
+		priced, err := budget.Calibrate(evaluate.Regression{}.Plan(), budget.Target{Epsilon: epsilon, Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range laws() {
+			if !wanted(l.name) || *runs == 0 && l.name != "normal-.8" && l.name != "uniform" && l.name != "t5" {
+				continue
+			}
+			r := rand.New(rand.NewPCG(1, uint64(len(l.name))))
+			truth, frame := l.table(t, r, 200_000, nil)
+			for _, n := range where {
+				sum := tally{line: line{Kind: "laws", Name: l.name, N: int(n), Epsilon: epsilon}}
+				if done[sum.key()] {
+					continue
+				}
+				for range number {
+					_, p := l.table(t, r, int(n), &frame)
+					sum.add(measured(t, priced, p), truth)
+				}
+				result := sum.result()
+				keep(t, result)
+				if result.Covered < .5 && *runs == 0 {
+					t.Errorf("%s: %+v", l.name, result)
+				}
+			}
+		}
+	}
+}
+
+func measured(t *testing.T, priced *budget.Priced, p evaluate.Pairs) evaluate.R2 {
+	t.Helper()
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := evaluate.Regression{}.Run(context.Background(), s, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
