@@ -5,6 +5,8 @@
 #   scripts/long.sh fuzz 1m    the fuzz targets only, a minute each
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
+#   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
+#                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -27,8 +29,8 @@ fuzz() {
     { grep -q '^ *context deadline exceeded' "$log" && ! grep -qi 'failing input\|panic\|fatal error' "$log"; }
 }
 
-case $part in all | fuzz | kill | soak | fresh) ;; *)
-  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target]" >&2
+case $part in all | fuzz | kill | soak | fresh | coverage) ;; *)
+  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE" >&2
   exit 2
   ;;
 esac
@@ -52,5 +54,9 @@ if [[ $part == all || $part == kill ]]; then
 fi
 if [[ $part == all || $part == soak ]]; then
   step go test ./cmd/dptrain -run '^TestSoak$' -count 1 -v -timeout 60m -args -fits 500
+fi
+if [[ $part == coverage ]]; then
+  file=$(realpath -m "${2:?a file for the lines of JSON}")
+  step go test ./bench/coverage -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
 fi
 printf '\nAll long checks passed.\n'

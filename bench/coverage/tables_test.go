@@ -14,6 +14,9 @@ import (
 	"github.com/dptrain/dptrain/pipeline"
 )
 
+// mostSplits is how often a split is fit.
+const mostSplits = 20
+
 // leastRecords is that of a table on which coverage is measured.
 const leastRecords = 8000
 
@@ -160,7 +163,7 @@ func TestSplit(t *testing.T) {
 				continue
 			}
 			p, plan := plan(t, tab, epsilon)
-			for range max(*runs, 1) {
+			for range min(max(*runs, 1), mostSplits) {
 				res, f := fit(t, p, plan, tab, slices.Clone(order[:n]), order[n:])
 				r := *res.R2
 				sum.add(r, f)

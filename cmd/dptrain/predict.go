@@ -32,6 +32,7 @@ type predictFlags struct {
 	out                       string
 	append, strict, multiline bool
 	force                     bool
+	interval                  string // a level, highestLevel, or empty
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -41,9 +42,13 @@ func predictCommand(a *app) *cobra.Command {
 		Short: "Predict the target for new records",
 		Long:  predictLong,
 		Example: `  dptrain predict out/release/model.json new.csv > predictions.csv
-  dptrain predict out/release/model.json new.csv --append -o scored.csv`,
-		Args: exactly(2, "a model and a table (- for standard input)"),
+  dptrain predict out/release/model.json new.csv --append -o scored.csv
+  dptrain predict out/release/model.json new.csv --interval 0.9`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return exactly(2, "a model and a table (- for standard input)")(cmd, flags.levelOf(args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = flags.levelOf(args)
 			return a.predict(cmd.Context(), args[0], args[1], flags)
 		},
 	}
@@ -52,6 +57,8 @@ func predictCommand(a *app) *cobra.Command {
 	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
 	set.BoolVar(&flags.force, "force", false, "replace the file of -o if it is there already")
 	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
+	set.StringVar(&flags.interval, "interval", "", "add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
+	set.Lookup("interval").NoOptDefVal = highestLevel
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
 	return cmd
@@ -70,6 +77,11 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")
 	}
 	score := newScorer(model)
+	if flags.interval != "" {
+		if err := score.addInterval(modelPath, model, flags.interval); err != nil {
+			return err
+		}
+	}
 	watch := a.watch(flags.out != "" || !isTerminal(a.stdout))
 	defer watch.clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}

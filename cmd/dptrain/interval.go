@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// highestLevel is the value of --interval without a level.
+const highestLevel = "highest"
+
+// levelOf takes the level out of the arguments of a command line with
+// "--interval 0.9", in which it stands as an argument of its own.
+func (f *predictFlags) levelOf(args []string) []string {
+	if f.interval == "" || len(args) != 3 {
+		return args
+	}
+	for i, a := range args {
+		if x, err := strconv.ParseFloat(a, 64); err == nil && x > 0 && x < 1 && (f.interval == highestLevel || f.interval == a) {
+			f.interval = a
+			return slices.Concat(args[:i], args[i+1:])
+		}
+	}
+	return args
+}
+
+// addInterval adds the ends of the interval of prediction with a level, the columns
+// "lower" and "upper". It fails for a model that has none at this level.
+func (s *scorer) addInterval(path string, m regression.Model, level string) error {
+	w, err := halfWidth(path, m, level)
+	if err != nil {
+		return err
+	}
+	predict := s.values
+	s.columns = append(s.columns, column{name: "lower"}, column{name: "upper"})
+	s.values = func(rows regression.Rows) ([][]float64, error) {
+		values, err := predict(rows)
+		if err != nil {
+			return nil, err
+		}
+		lower, upper := make([]float64, rows.N), make([]float64, rows.N)
+		for i, p := range values[0] {
+			lower[i], upper[i] = max(p-w, -math.MaxFloat64), min(p+w, math.MaxFloat64)
+		}
+		return append(values, lower, upper), nil
+	}
+	return nil
+}
+
+// halfWidth returns the half width of the interval with a level.
+func halfWidth(path string, m regression.Model, level string) (float64, error) {
+	list := regression.IntervalsOf(m)
+	var known []string
+	for _, v := range list {
+		known = append(known, strconv.FormatFloat(v.Level, 'g', -1, 64))
+	}
+	refuse := func(what string) (float64, error) { return 0, &sorted{&placeError{path, what}, errModel} }
+	switch {
+	case len(m.Output().Classes) > 0:
+		return refuse("--interval is for models of numbers, and this one predicts classes")
+	case len(list) == 0:
+		return refuse("this model has no interval of prediction: too few records were held out to measure one")
+	case level == highestLevel:
+		return list[len(list)-1].HalfWidth, nil
+	}
+	x, err := strconv.ParseFloat(level, 64)
+	if err != nil || !(x > 0 && x < 1) {
+		return 0, usagef("--interval takes a level above 0 and below 1, such as %s", known[0])
+	}
+	for _, v := range list {
+		if v.Level == x {
+			return v.HalfWidth, nil
+		}
+	}
+	return refuse(fmt.Sprintf("this model has intervals of prediction at %s, not at %s", strings.Join(known, " and "), level))
+}
