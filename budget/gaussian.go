@@ -3,8 +3,12 @@ package budget
 import "math"
 
 // numericGuard is the relative amount by which solved parameters are moved to
-// the safe side; the curves below are accurate to a few 1e-15.
+// the safe side.
 const numericGuard = 1e-13
+
+// deltaGuard is what [GaussianDelta] adds, relative to its result: twice the largest
+// error of the formulas in a comparison with numbers of 1,200 bits.
+const deltaGuard = 5e-13
 
 // GaussianDelta returns the smallest delta for which a Gaussian mechanism with
 // parameter mu (sensitivity divided by noise standard deviation) is
@@ -13,14 +17,14 @@ const numericGuard = 1e-13
 //	Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)
 //
 // Any real epsilon is allowed. mu = 0 is a mechanism that ignores the data. The
-// relative accuracy is better than 1e-12 while the result is above 1e-300. A
-// negative or undefined mu, which describes no mechanism, gives 1.
+// result is never below that number, and above it by less than 1e-12 of it, while it
+// is above 1e-200. A negative or undefined mu, which describes no mechanism, gives 1.
 func GaussianDelta(mu, epsilon float64) float64 {
 	switch {
 	case math.IsNaN(mu) || math.IsNaN(epsilon) || mu < 0 || math.IsInf(mu, 1):
 		return 1
 	case epsilon < 0:
-		return mirrored(-epsilon, GaussianDelta(mu, -epsilon))
+		return math.Min(1, mirrored(-epsilon, GaussianDelta(mu, -epsilon))*(1+0x1p-50))
 	case mu == 0 || math.IsInf(epsilon, 1):
 		return 0
 	}
@@ -29,13 +33,16 @@ func GaussianDelta(mu, epsilon float64) float64 {
 	a := epsilon/mu - mu/2
 	b := epsilon/mu + mu/2
 	phi := math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
-	if mu < 0.05 {
-		return phi * millsDrop(a, b)
+	var delta float64
+	switch {
+	case mu < 0.05:
+		delta = phi * millsDrop(epsilon/mu, mu/2)
+	case a < 0:
+		delta = math.Erfc(a/math.Sqrt2)/2 - phi*mills(b)
+	default:
+		delta = phi * (mills(a) - mills(b))
 	}
-	if a < 0 {
-		return math.Min(1, math.Erfc(a/math.Sqrt2)/2-phi*mills(b))
-	}
-	return phi * (mills(a) - mills(b))
+	return math.Min(1, delta*(1+deltaGuard))
 }
 
 // mirrored returns delta(-x) of a symmetric dominating pair from delta(x).
@@ -58,14 +65,14 @@ func mills(x float64) float64 {
 	return 1 / t
 }
 
-// millsDrop returns M(a)-M(b) for a short interval without cancellation, as the
-// integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre.
-func millsDrop(a, b float64) float64 {
+// millsDrop returns M(m-r)-M(m+r) for a short interval without cancellation, as the
+// integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre. It is given the middle
+// and the radius: the ends, rounded, would no longer have the radius r.
+func millsDrop(m, r float64) float64 {
 	const (
 		n1, w1 = 0.3399810435848563, 0.6521451548625461
 		n2, w2 = 0.8611363115940526, 0.3478548451374538
 	)
-	m, r := (a+b)/2, (b-a)/2
 	f := func(x float64) float64 { return 1 - x*mills(x) }
 	return r * (w1*(f(m-r*n1)+f(m+r*n1)) + w2*(f(m-r*n2)+f(m+r*n2)))
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/mechanism"
 )
 
 // class says what a cell turned out to be.
@@ -59,17 +61,29 @@ func total(v float64) (float64, class) {
 	return v, good
 }
 
-// unitID turns the trimmed text that names a privacy unit into its identity, the
-// first 64 bits of its SHA-256, and a missing cell into NoUnit. Two of n units share
-// an identity with odds below n²/2^65, or on purpose where somebody picks the names
-// after trying 2^32 of them; they then count as one unit, and each has the
-// protection of a group of two.
-func unitID(text string) uint64 {
+// namer turns the names of privacy units into identities.
+type namer struct {
+	buf []byte // the key, and a name after it
+	key int    // bytes of the key
+}
+
+func newNamer() *namer {
+	key := mechanism.NameKey()
+	return &namer{buf: key[:], key: len(key)}
+}
+
+// id turns the trimmed text that names a privacy unit into its identity, the first 64
+// bits of the SHA-256 of a secret key of the process and the text, and a missing cell into
+// NoUnit. Two of n units share an identity with odds below n²/2^65, whatever their names are:
+// the key is drawn after the table was made, and tells nobody which names meet. They then
+// count as one unit, and each has the protection of a group of two.
+func (n *namer) id(text string) uint64 {
 	text = trim(text)
 	if missingWord(text) {
 		return NoUnit
 	}
-	sum := sha256.Sum256([]byte(text))
+	n.buf = append(n.buf[:n.key], text...)
+	sum := sha256.Sum256(n.buf)
 	return min(binary.LittleEndian.Uint64(sum[:]), NoUnit-1)
 }
 

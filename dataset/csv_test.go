@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -170,6 +172,25 @@ func TestUnitColumn(t *testing.T) {
 	}
 	if table.ID(3) != NoUnit || table.ID(4) != NoUnit || table.ID(5) != NoUnit || stats.NoUnit != 3 {
 		t.Errorf("rows without a unit must have none, and be counted: %d", stats.NoUnit)
+	}
+}
+
+// TestUnitNamesAreKeyed: an identity is a function of the name and of a key, and not what
+// everybody can compute from the name.
+func TestUnitNamesAreKeyed(t *testing.T) {
+	sum := sha256.Sum256([]byte("ann"))
+	id := newNamer().id("ann")
+	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer().id(" ann ") {
+		t.Error("the identity of a name is no function of the process's key and the name")
+	}
+	other := newNamer()
+	other.buf[0] ^= 1
+	if other.id("ann") == id || other.id("NA") != NoUnit {
+		t.Error("another key gives the same identity, or one to nobody")
+	}
+	keyed := sha256.Sum256(append(slices.Clone(newNamer().buf), "ann"...))
+	if id != binary.LittleEndian.Uint64(keyed[:]) {
+		t.Error("the identity is not the first 64 bits of the hash of key and name")
 	}
 }
 

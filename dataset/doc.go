@@ -57,12 +57,12 @@
 // Every record has an identity, [Table.ID], that names the privacy unit it
 // belongs to. Coins (which records are held out, which bucket one falls in) are
 // keyed by the identity, so that all rows of one unit share a fate. Without a
-// unit column every row is its own unit. The package draws no randomness: callers
-// bring the coins to [View.Split].
+// unit column every row is its own unit, and its place in the table its identity. The package
+// draws no randomness: callers bring the coins to [View.Split].
 //
 // The cells of a unit column are names, numbers among them: a unit is the trimmed
 // text of its cell, so 7 and 7.0 are two. Of a Parquet column it is the text that a CSV
-// file would hold. Names are hashed as they are read and kept nowhere.
+// file would hold. Names are hashed as they are read, under a secret key of the process, and kept nowhere.
 //
 // A cell that is missing names nobody, and its record is in the table with the
 // identity [NoUnit]. Such records cannot be told apart by person. Each a unit of its

@@ -17,12 +17,14 @@ import (
 // pieceRows is how many cells of a column are read before more are allocated.
 const pieceRows = 1 << 16
 
-// openParquet reads the footer.
+// openParquet reads the footer. The file that it returns has no row groups of no rows.
 func openParquet(path string, f io.ReaderAt, size int64) (pf *parquet.File, err error) {
 	defer guard(path, &err)
-	if !checkFooter(f, size) {
+	footer, ok := readFooter(f, size)
+	if !ok {
 		return nil, damagedParquet(path)
 	}
+	f, size = withoutEmptyGroups(f, size, footer)
 	pf, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
 		parquet.ReadBufferSize(1<<18))
 	if err != nil {
@@ -172,8 +174,9 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	}
 	switch {
 	case target == unitField:
+		names := newNamer()
 		t.out.ids, err = fillColumn(ctx, t, source, func(v parquet.Value) uint64 {
-			return stats.unit(unitID(string(conv.textOf(v))))
+			return stats.unit(names.id(string(conv.textOf(v))))
 		})
 	case t.rd.cols[target].kind == Numeric:
 		t.out.floats[target], err = fillColumn(ctx, t, source, func(v parquet.Value) float64 {
@@ -196,6 +199,9 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 
 // checkColumn scans the pages of a column, which errors call by name.
 func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string) error {
+	if void(source) {
+		return nil
+	}
 	check, err := t.pageCheck(source, name)
 	if err != nil {
 		return err
@@ -243,6 +249,13 @@ func (t *parquetTable) unsupported(source *parquet.Column, target int) error {
 // fillColumn converts every value of a column. It fails unless each row group holds
 // as many values as it says it has rows.
 func fillColumn[T any](ctx context.Context, t *parquetTable, source *parquet.Column, conv func(parquet.Value) T) ([]T, error) {
+	if void(source) {
+		out := make([]T, t.rows)
+		for i := range out {
+			out[i] = conv(parquet.Value{})
+		}
+		return out, nil
+	}
 	var pieces [][]T
 	var piece []T
 	total := 0

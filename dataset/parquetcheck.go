@@ -37,32 +37,6 @@ const (
 	freeRows    = 1 << 20
 )
 
-// checkFooter scans the footer of a file of the given size.
-func checkFooter(r io.ReaderAt, size int64) bool {
-	var end [8]byte
-	if size < 12 {
-		return false
-	}
-	if _, err := r.ReadAt(end[:], size-8); err != nil || string(end[4:]) != "PAR1" {
-		return false
-	}
-	n := int64(binary.LittleEndian.Uint32(end[:]))
-	if n > size-12 {
-		return false
-	}
-	footer := make([]byte, n)
-	if _, err := r.ReadAt(footer, size-8-n); err != nil {
-		return false
-	}
-	groups := 0
-	s := thriftScan{data: footer, keep: func(depth int, outer, inner int16, _ int64) {
-		if depth == 2 && outer == footerSchema && inner == schemaChildren {
-			groups++
-		}
-	}}
-	return s.fields(0, 0) && groups <= maxGroups
-}
-
 // pageSizes is what a page header says.
 type pageSizes struct {
 	expanded, compressed int64 // bytes, without the header
@@ -87,7 +61,7 @@ type pageCheck struct {
 	body  *pageBody
 }
 
-// chunk scans the pages of a column chunk.
+// chunk scans the pages of a column chunk of at least one row.
 func (c pageCheck) chunk(ctx context.Context, meta *format.ColumnMetaData, rows int64) error {
 	at, size := meta.DataPageOffset, meta.TotalCompressedSize
 	if meta.DictionaryPageOffset != 0 {

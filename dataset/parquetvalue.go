@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ func (c *converter) textOf(v parquet.Value) []byte {
 
 // converterOf returns the converter for a column's type: booleans (0 and 1, or
 // "false" and "true"), integers, floats, decimals, and strings under the rules of
-// CSV cells. Dates and times are their stored integers. ok is false for lists,
-// groups, and types that are none of these.
+// CSV cells. Dates and times are their stored integers; a column of the type of no
+// value is missing throughout. ok is false for lists, groups, and types that are none of these.
 func converterOf(source *parquet.Column) (c *converter, ok bool) {
 	if !source.Leaf() || source.MaxRepetitionLevel() > 0 {
 		return nil, false
@@ -55,6 +56,8 @@ func converterOf(source *parquet.Column) (c *converter, ok bool) {
 			return decimalConverter(typ.Kind(), int(lt.Scale))
 		case *format.IntType:
 			unsigned = !lt.IsSigned
+		case *format.NullType:
+			return nullConverter(), true
 		case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType, *format.TimestampType, nil:
 		default:
 			return nil, false
@@ -130,7 +133,38 @@ func integer(kind parquet.Kind) func(parquet.Value) int64 {
 func floatConverter(bits int, get func(parquet.Value) float64) *converter {
 	return &converter{
 		number: func(v parquet.Value) (float64, class) { return total(get(v)) },
-		text:   func(b []byte, v parquet.Value) []byte { return strconv.AppendFloat(b, get(v), 'g', -1, bits) },
+		text:   func(b []byte, v parquet.Value) []byte { return appendFloat(b, get(v), bits) },
+	}
+}
+
+// exactWhole is the first whole number after which a float64 has gaps.
+const exactWhole = 1 << 53
+
+// appendFloat writes whole numbers below 2^53 without an exponent, as integers are
+// written: pandas turns a column of integers into one of floats where a single record has none,
+// and the text of the others must stay what it was.
+func appendFloat(b []byte, x float64, bits int) []byte {
+	if x == math.Trunc(x) && math.Abs(x) < exactWhole {
+		return strconv.AppendInt(b, int64(x), 10)
+	}
+	return strconv.AppendFloat(b, x, 'g', -1, bits)
+}
+
+// void reports whether a column has the type of no value, which writers give one of
+// nothing but nulls. Nothing in it is looked at.
+func void(source *parquet.Column) bool {
+	if logical := source.Type().LogicalType(); logical != nil {
+		_, ok := logical.Value.(*format.NullType)
+		return ok
+	}
+	return false
+}
+
+// nullConverter is for a column that has a place for values of no kind: each is missing.
+func nullConverter() *converter {
+	return &converter{
+		number: func(parquet.Value) (float64, class) { return 0, missing },
+		text:   func(b []byte, _ parquet.Value) []byte { return b },
 	}
 }
 

@@ -15,12 +15,13 @@ type store struct {
 	dst   slab
 	stats *Stats
 	split *splitter
+	names *namer
 	max   int // bytes read of a line
 }
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
-		stats: newStats(rd.schema), split: newSplitter(rd.format.comma), max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: newNamer(), split: newSplitter(rd.format.comma), max: rd.opts.maxLine()}
 }
 
 // record stores the fields of one record the slow way.
@@ -39,7 +40,7 @@ func (s *store) record(fields []string, row int) {
 func (s *store) cell(target int, cell string, row int) {
 	if target < 0 {
 		if target == unitField {
-			s.dst.ids[row] = s.stats.unit(unitID(cell))
+			s.dst.ids[row] = s.stats.unit(s.names.id(cell))
 		}
 		return
 	}

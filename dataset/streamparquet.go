@@ -115,6 +115,7 @@ type parquetCursor struct {
 	target int
 	conv   *converter
 	check  pageCheck
+	names  *namer
 
 	pages  parquet.Pages
 	page   parquet.Page
@@ -138,7 +139,7 @@ func (t *parquetTable) cursors() (all []*parquetCursor, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, &parquetCursor{t: t, source: source, target: target, conv: conv, check: check, vals: make([]parquet.Value, 1024)})
+		all = append(all, &parquetCursor{t: t, source: source, target: target, conv: conv, check: check, names: newNamer(), vals: make([]parquet.Value, 1024)})
 	}
 	return all, nil
 }
@@ -150,6 +151,9 @@ func (c *parquetCursor) open(ctx context.Context, index int, group parquet.RowGr
 	if c.source.Index() >= len(meta.Columns) {
 		return damagedParquet(c.t.rd.path)
 	}
+	if void(c.source) {
+		return nil
+	}
 	if err := c.check.chunk(ctx, &meta.Columns[c.source.Index()].MetaData, meta.NumRows); err != nil {
 		return err
 	}
@@ -160,6 +164,12 @@ func (c *parquetCursor) open(ctx context.Context, index int, group parquet.RowGr
 // read fills the column of cells.
 func (c *parquetCursor) read(cells slab, stats *Stats) (err error) {
 	defer guard(c.t.rd.path, &err)
+	if void(c.source) {
+		for row := range cells.rows {
+			c.set(cells, stats, row, parquet.Value{})
+		}
+		return nil
+	}
 	for row := 0; row < cells.rows; {
 		n, err := c.next(min(cells.rows-row, len(c.vals)))
 		if err != nil {
@@ -176,6 +186,9 @@ func (c *parquetCursor) read(cells slab, stats *Stats) (err error) {
 // end closes the pages of a row group, which must hold no more values.
 func (c *parquetCursor) end() (err error) {
 	defer guard(c.t.rd.path, &err)
+	if void(c.source) {
+		return nil
+	}
 	if _, err := c.next(1); err != io.EOF {
 		return damagedParquet(c.t.rd.path)
 	}
@@ -211,7 +224,7 @@ func (c *parquetCursor) next(n int) (int, error) {
 func (c *parquetCursor) set(cells slab, stats *Stats, row int, v parquet.Value) {
 	switch {
 	case c.target == unitField:
-		cells.ids[row] = stats.unit(unitID(string(c.conv.textOf(v))))
+		cells.ids[row] = stats.unit(c.names.id(string(c.conv.textOf(v))))
 	case cells.floats[c.target] != nil:
 		x, what := c.conv.numberOf(v)
 		if what != good {

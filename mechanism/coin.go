@@ -10,9 +10,19 @@ import (
 
 // Coins gives every record its own coin: a keyed pseudorandom function of the
 // record's identity under a key of this run and this path. The key is fresh
-// and secret in every run, so the coins of different records are independent
-// uniform draws whatever the identities are, and a record that is inserted or
-// removed does not change the coin of any other.
+// and secret in every run, so the coins of different identities are independent
+// uniform draws whatever the identities are.
+//
+// With a privacy unit the identity is the unit's name, hashed, and a unit that comes or
+// goes does not change the coin of any other. Without one it is the record's place in the
+// table, and a record that comes or goes moves the places behind it. The proofs need
+// no more than a coupling: as nobody sees the key, the outputs have the law of
+// a mixture over independent coins dealt to the records, however the records are
+// numbered. So compare the two tables with every record they share holding the same coin;
+// what is proved for each such deal holds for the mixture, because the
+// hockey-stick divergence is jointly convex. (A replay gives records their coins by
+// identities that it makes itself, see package audit.)
+//
 // Coins never come from a noise stream. A Coins value may be used by several
 // goroutines at once.
 type Coins struct{ block cipher.Block }

@@ -70,7 +70,8 @@
 // The noise of draw i of a leaf is an AES-256-CTR stream whose key is derived
 // from (run key, leaf path, i); so goroutine order never matters. Coins of
 // records (which part of the split, which bucket) are a keyed function of
-// (run key, path, record identity), from keys that never touch noise. The run
+// (run key, path, record identity), from keys that never touch noise; the identity is the
+// place of a record where there is no privacy unit, which is enough ([Coins]). The run
 // key comes from crypto/rand and cannot be set, except in builds with the tag
 // "replay", which exists for tests and holds exact private values; there a test's
 // keys come from a seed, so that it has the same answer on every machine.

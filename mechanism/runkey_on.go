@@ -41,3 +41,13 @@ func runKey(p *budget.Priced, purpose string) (key [keySize]byte, err error) {
 	issued.by[plan]++
 	return derive(plan, purpose, "", issued.by[plan]), nil
 }
+
+// fixedKey returns the key of a test for a purpose that is no session's, unless the seed is
+// fresh.
+func fixedKey(purpose string) (key [keySize]byte, ok bool) {
+	seed := os.Getenv(SeedVariable)
+	if !testing.Testing() || seed == "fresh" {
+		return key, false
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q", seed, purpose)), true
+}

@@ -1,0 +1,85 @@
+package budget
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+// exactBits is the precision of the reference. A delta of 1e-208, a difference from
+// 1/2, loses 700 of them.
+const exactBits = 1200
+
+func exact(x float64) *big.Float { return new(big.Float).SetPrec(exactBits).SetFloat64(x) }
+
+// series sums terms, each made from the one before by next, until they vanish.
+func series(term *big.Float, next func(term *big.Float, n int64) *big.Float) *big.Float {
+	sum := new(big.Float).SetPrec(exactBits).Set(term)
+	for n := int64(1); ; n++ {
+		term = next(term, n)
+		if term.Sign() == 0 || term.MantExp(nil) < -exactBits {
+			return sum
+		}
+		sum.Add(sum, term)
+	}
+}
+
+// exactExp is e^x for x >= 0, by its series.
+func exactExp(x *big.Float) *big.Float {
+	return series(exact(1), func(t *big.Float, n int64) *big.Float {
+		return new(big.Float).Quo(new(big.Float).Mul(t, x), exact(float64(n)))
+	})
+}
+
+// exactPhi is the normal distribution function, 1/2 + phi(x)(x + x³/3 + x⁵/15 + …),
+// whose terms have one sign (Abramowitz and Stegun, 26.2.11).
+func exactPhi(x *big.Float) *big.Float {
+	square := new(big.Float).Mul(x, x)
+	sum := series(new(big.Float).Set(x), func(t *big.Float, n int64) *big.Float {
+		return new(big.Float).Quo(new(big.Float).Mul(t, square), exact(float64(2*n+1)))
+	})
+	scale := exactExp(new(big.Float).Quo(square, exact(2)))
+	scale.Mul(scale, new(big.Float).Sqrt(new(big.Float).Mul(exact(2), exactPi())))
+	return new(big.Float).Add(exact(.5), new(big.Float).Quo(sum, scale))
+}
+
+// exactPi is Machin's 16 atan(1/5) - 4 atan(1/239).
+func exactPi() *big.Float {
+	atan := func(k int64) *big.Float {
+		power := new(big.Float).Quo(exact(1), exact(float64(k)))
+		square := exact(float64(-k * k))
+		return series(power, func(_ *big.Float, n int64) *big.Float {
+			power = new(big.Float).Quo(power, square)
+			return new(big.Float).Quo(power, exact(float64(2*n+1)))
+		})
+	}
+	return new(big.Float).Sub(new(big.Float).Mul(exact(16), atan(5)), new(big.Float).Mul(exact(4), atan(239)))
+}
+
+// exactDelta is what [GaussianDelta] computes.
+func exactDelta(mu, epsilon float64) *big.Float {
+	half := new(big.Float).Quo(exact(mu), exact(2))
+	ratio := new(big.Float).Quo(exact(epsilon), exact(mu))
+	first := exactPhi(new(big.Float).Sub(half, ratio))
+	second := exactPhi(new(big.Float).Neg(new(big.Float).Add(half, ratio)))
+	return first.Sub(first, second.Mul(second, exactExp(exact(epsilon))))
+}
+
+// TestGaussianDeltaIsNeverBelow: over a grid of mu and of epsilon/mu, the curve is not
+// below its value in 1,200 bits, and above it by less than its stated error.
+func TestGaussianDeltaIsNeverBelow(t *testing.T) {
+	worst := 0.0
+	for _, mu := range []float64{1e-9, 1e-5, 3e-5, 1e-3, .013, .0499999, .05, .0500001, .1, .3, .7, 1, 1.7, 3, 6, 11} {
+		for _, ratio := range []float64{-3, -.2, 0, 1e-9, 1e-3, .1, .49, .5, .51, 1, 1.6, 2.3, 3.99, 4, 5.7, 7.1, 9, 13, 17, 22, 28} {
+			epsilon := ratio * mu
+			want := exactDelta(mu, epsilon)
+			got := GaussianDelta(mu, epsilon)
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(exact(got), want), want).Float64()
+			if diff < 0 || diff > 1e-12 {
+				t.Errorf("mu %v, epsilon %v: %v is the truth times 1 %+.3g", mu, epsilon, got, diff)
+			}
+			worst = math.Max(worst, math.Abs(diff))
+		}
+	}
+	t.Logf("largest relative distance %.3g", worst)
+}

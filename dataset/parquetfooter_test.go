@@ -1,0 +1,279 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// groupRow has a column for every type and encoding that may stand in a group.
+type groupRow struct {
+	B  bool     `parquet:"b"`
+	BO *bool    `parquet:"bo,optional"`
+	I  int32    `parquet:"i"`
+	ID int64    `parquet:"id,delta"`
+	IO *int64   `parquet:"io,optional,dict"`
+	F  float32  `parquet:"f"`
+	X  float64  `parquet:"x,split"`
+	XO *float64 `parquet:"xo,optional"`
+	S  string   `parquet:"s"`
+	SD string   `parquet:"sd,delta"`
+	SL []byte   `parquet:"sl,delta"`
+	SO *string  `parquet:"so,optional,dict"`
+	D  [3]byte  `parquet:"d,decimal(1:6)"`
+}
+
+func groupRows(n int) []groupRow {
+	out := make([]groupRow, n)
+	for i := range out {
+		text := strconv.Itoa(i * i % 17)
+		out[i] = groupRow{B: i%3 == 0, I: int32(-i), ID: int64(i) << 33, F: float32(i) / 4, X: float64(i) / 8, S: text, SD: text, SL: []byte(text), D: [3]byte{0, byte(i), 7}}
+		if i%2 == 0 {
+			out[i].BO, out[i].IO, out[i].XO, out[i].SO = ptr(i%4 == 0), ptr(int64(i)), ptr(float64(-i)), ptr(text)
+		}
+	}
+	return out
+}
+
+// emptyGroups are what writers put where a group of no rows is: each changes a copy of the
+// description of a column with rows.
+var emptyGroups = map[string]func(m *format.ColumnMetaData){
+	"no offset": func(m *format.ColumnMetaData) {
+		m.DataPageOffset, m.DictionaryPageOffset, m.TotalCompressedSize = 0, 0, 0
+	},
+	"an offset and no page":          func(m *format.ColumnMetaData) { m.DictionaryPageOffset, m.TotalCompressedSize = 0, 0 },
+	"an offset behind the file":      func(m *format.ColumnMetaData) { m.DataPageOffset, m.TotalCompressedSize = 1<<40, 0 },
+	"a dictionary, pages of others":  func(*format.ColumnMetaData) {},
+	"another codec and no encodings": func(m *format.ColumnMetaData) { m.Codec, m.Encoding, m.TotalCompressedSize = format.Lz4Raw, nil, 0 },
+}
+
+// withGroups puts groups of no rows into a file, before the groups of the given numbers.
+func withGroups(tb testing.TB, image []byte, at []int, change func(m *format.ColumnMetaData)) []byte {
+	tb.Helper()
+	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+		tb.Fatal(err)
+	}
+	for _, k := range slices.Backward(at) {
+		g := meta.RowGroups[min(k, len(meta.RowGroups)-1)]
+		g.NumRows, g.TotalByteSize, g.Columns = 0, 0, slices.Clone(g.Columns)
+		for j := range g.Columns {
+			m := &g.Columns[j].MetaData
+			m.NumValues, m.TotalUncompressedSize = 0, 0
+			change(m)
+		}
+		meta.RowGroups = slices.Insert(meta.RowGroups, k, g)
+	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := append(slices.Clone(image[:end]), footer...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
+	return append(out, "PAR1"...)
+}
+
+// readImage reads all columns of groupRows but sl, which names the unit.
+func readImage(data []byte) outcome {
+	ctx := context.Background()
+	schema := numericSchema("b", "bo", "i", "id", "io", "f", "x", "xo", "s", "sd", "d")
+	schema.Columns = append(schema.Columns, Column{Name: "so", Kind: Category, Categories: []string{"0", "4", "16"}})
+	schema.Unit = "sl"
+	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{Workers: 1})
+	if err != nil {
+		return outcome{err: err.Error()}
+	}
+	return outcomeOf(rd.parquet(ctx, bytes.NewReader(data), int64(len(data))))
+}
+
+// TestParquetEmptyGroups: a row group of no rows, wherever it stands and whatever a writer put
+// in its place, changes nothing. (A group of no booleans, which have no dictionary, has no page.)
+func TestParquetEmptyGroups(t *testing.T) {
+	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd} {
+		for version := 1; version <= 2; version++ {
+			path := writeParquet(t, groupRows(25), parquet.Compression(parquet.LookupCompressionCodec(codec)), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(10))
+			image, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := readImage(image)
+			if want.err != "" || want.stats.Rows != 25 {
+				t.Fatalf("%v: %+v", codec, want)
+			}
+			for style, change := range emptyGroups {
+				for _, at := range [][]int{{0}, {1}, {3}, {0, 0, 1, 2, 3, 3}} {
+					if got := readImage(withGroups(t, image, at, change)); fmt.Sprint(got) != fmt.Sprint(want) {
+						t.Errorf("%v, version %d, %s, at %v: %+v", codec, version, style, at, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestParquetOnlyEmptyGroups: a file of empty groups alone is a table of no records, and one of a
+// single record is read as well.
+func TestParquetOnlyEmptyGroups(t *testing.T) {
+	for rows := range 2 {
+		path := writeParquet(t, groupRows(1), parquet.MaxRowsPerRowGroup(1))
+		image, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for style, change := range emptyGroups {
+			data := withGroups(t, image, []int{0, 1}, change)
+			if rows == 0 {
+				data = withoutRows(t, data)
+			}
+			if got := readImage(data); got.err != "" || got.stats.Rows != rows {
+				t.Errorf("%s, %d records: %+v", style, rows, got)
+			}
+		}
+	}
+}
+
+// withoutRows takes the groups with rows out of a file.
+func withoutRows(tb testing.TB, image []byte) []byte {
+	tb.Helper()
+	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+		tb.Fatal(err)
+	}
+	meta.RowGroups = slices.DeleteFunc(meta.RowGroups, func(g format.RowGroup) bool { return g.NumRows > 0 })
+	meta.NumRows = 0
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := append(slices.Clone(image[:end]), footer...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
+	return append(out, "PAR1"...)
+}
+
+// TestParquetRandomGroups: random files with empty groups at random places.
+func TestParquetRandomGroups(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 1))
+	styles := make([]string, 0, len(emptyGroups))
+	for style := range emptyGroups {
+		styles = append(styles, style)
+	}
+	slices.Sort(styles)
+	for range 60 {
+		size := 1 + random.Int64N(9)
+		rows := 1 + random.IntN(30)
+		path := writeParquet(t, groupRows(rows), parquet.DataPageVersion(1+random.IntN(2)), parquet.MaxRowsPerRowGroup(size), parquet.PageBufferSize(1+random.IntN(200)))
+		image, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []int
+		for range 1 + random.IntN(4) {
+			at = append(at, random.IntN(1+(rows+int(size)-1)/int(size)))
+		}
+		slices.Sort(at)
+		style := styles[random.IntN(len(styles))]
+		if got, want := readImage(withGroups(t, image, at, emptyGroups[style])), readImage(image); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%d rows by %d, %s at %v: %+v, want %+v", rows, size, style, at, got, want)
+		}
+	}
+}
+
+// TestParquetNullColumn: a column of the type of no value is missing in every record, as one
+// with a single value is missing in every other.
+func TestParquetNullColumn(t *testing.T) {
+	var b bytes.Buffer
+	schema := parquet.NewSchema("t", parquet.Group{"n": parquet.Optional(parquet.Leaf(parquet.NullType)), "x": parquet.Leaf(parquet.DoubleType)})
+	w := parquet.NewWriter(&b, schema)
+	for range 3 {
+		if _, err := w.WriteRows([]parquet.Row{{parquet.NullValue().Level(0, 0, 0), parquet.DoubleValue(2).Level(0, 0, 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, schema := range map[string]Schema{
+		"number":   {Columns: []Column{{Name: "x"}, {Name: "n", HasMissing: true, Missing: 7}}},
+		"category": {Columns: []Column{{Name: "x"}, {Name: "n", Kind: Category, Categories: []string{"a"}}}},
+		"unit":     {Columns: []Column{{Name: "x"}}, Unit: "n"},
+	} {
+		rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, stats, err := rd.parquet(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()))
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case table.Len() != 3 || table.Float(0)[2] != 2:
+			t.Errorf("%s: %d rows", name, table.Len())
+		case name == "number" && (!slices.Equal(table.Float(1), []float64{7, 7, 7}) || stats.Columns[1].Missing != 3):
+			t.Errorf("numbers %v, %+v", table.Float(1), stats)
+		case name == "category" && (!slices.Equal(table.Codes(1), []int32{1, 1, 1}) || stats.Columns[1].Missing != 3):
+			t.Errorf("codes %v, %+v", table.Codes(1), stats)
+		case name == "unit" && (table.ID(1) != NoUnit || stats.NoUnit != 3):
+			t.Errorf("units %+v", stats)
+		}
+	}
+}
+
+// TestParquetWholeDoubles: a whole number has the same text in a column of integers and in one of
+// floats, which is what one record without a number makes of it.
+func TestParquetWholeDoubles(t *testing.T) {
+	type row struct {
+		I int64   `parquet:"i"`
+		F float64 `parquet:"f"`
+		G float32 `parquet:"g"`
+		Z float64 `parquet:"z"`
+	}
+	var rows []row
+	var names []string
+	for _, v := range []int64{0, 7, 999999, 1000000, 16777216, 21000000, 1e15, 1<<53 - 1, -1000000, -(1<<53 - 1)} {
+		rows = append(rows, row{I: v, F: float64(v), G: float32(min(max(v, -1<<24), 1<<24)), Z: float64(v) + .5})
+		names = append(names, strconv.FormatInt(v, 10))
+	}
+	path := writeParquet(t, rows)
+	read := func(column string, categories []string) *Table {
+		table, _, err := Read(t.Context(), path, Schema{Unit: column, Columns: []Column{{Name: "z"}}}, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes, _, err := Read(t.Context(), path, Schema{Columns: []Column{{Name: column, Kind: Category, Categories: categories}}}, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, code := range codes.Codes(0) {
+			if int(code) != i && column != "g" {
+				t.Errorf("%s: %v has the code %d of %q", column, rows[i].F, code, names)
+			}
+		}
+		if column == "g" && (codes.Codes(0)[3] != 3 || codes.Codes(0)[4] != 4) {
+			t.Errorf("float32: codes %v", codes.Codes(0))
+		}
+		return table
+	}
+	whole, floats := read("i", names), read("f", names)
+	read("g", names)
+	for i := range rows {
+		if whole.ID(i) != floats.ID(i) {
+			t.Errorf("%v is another unit as a float", rows[i].F)
+		}
+	}
+	for x, want := range map[float64]string{0.5: "0.5", 1e21: "1e+21", 1 << 53: "9.007199254740992e+15", 1234567.25: "1.23456725e+06"} {
+		if got := string(appendFloat(nil, x, 64)); got != want {
+			t.Errorf("%v is written %s, want %s", x, got, want)
+		}
+	}
+}
