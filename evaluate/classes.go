@@ -94,6 +94,10 @@ type Confusion struct {
 	// Accuracy is the share of the records in a declared class whose prediction
 	// is that class.
 	Accuracy Share
+	// Right has, of more than two classes whose scores were counted, for every class the
+	// noisy, rounded numbers of its records that are predicted wrongly and rightly: with less
+	// noise than sums of Counts.
+	Right [][2]int
 	// Recalls has for every class the share of its records that are predicted so. A
 	// class whose records the noise hides is unknown: anything from 0 to 1.
 	Recalls []Share
@@ -128,18 +132,20 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 	return readCells(c.Classes, l.Bins, noisy.Value(), noise.Value()), nil
 }
 
-// confusionPass counts the records by true and predicted class, and by class and
-// bin of the score.
+// confusionPass counts the records by true and predicted class, by class and bin of the
+// score, and of more than two classes by class and whether the prediction is right.
 //
-// Of L classes and B bins a record in a class is in one of the L^2 cells of the
-// confusion matrix and in one of the 2 B cells of the scores: by class, of two classes,
-// else by whether the prediction is right. Cells of either table weigh sqrt(1/2). A
-// record in no class is in one of L cells of weight 1, by its prediction, and nowhere
-// else. So its weighted vector has norm 1 (at most), which is the L2 sensitivity if one
-// record is added or removed, and sqrt 2 is that of a substitution, of whole records or
-// of private columns: both cells of both tables may change, also if the true class
-// stays. [mechanism.Tally] has the proof. Of a record in a class that is substituted by
-// one in none all three cells change, which is sqrt 2 too.
+// Of L classes and B bins a record in a class is in one cell of each of two or three
+// tables: the L^2 of the confusion matrix; 2 B of the scores, by class, of two classes, else
+// by whether the prediction is right; and of more than two classes 2 L, by class and
+// whether it is right. The last two say again what sums of the first would: of L = 10
+// classes the wrong ones of a class are the sum of 9 noisy cells, all of them of 90. Cells
+// of k tables weigh sqrt(1/k). A record in no class is in one of L cells of weight 1,
+// by its prediction, and nowhere else. So its weighted vector has norm 1 (at most), which is
+// the L2 sensitivity if one record is added or removed, and sqrt 2 is that of a substitution,
+// of whole records or of private columns: its cells of all tables may change, also if
+// the true class stays. [mechanism.Tally] has the proof. Of a record in a class that is
+// substituted by one in none all cells change, which is sqrt 2 too.
 type confusionPass struct {
 	labels  Labels
 	classes int
@@ -152,11 +158,20 @@ type confusionPass struct {
 // nowhere is a cell that does not exist.
 const nowhere = math.MaxUint16
 
-func newConfusionPass(s *mechanism.Session, classes int, l Labels) *confusionPass {
+// tablesOf returns the numbers of cells of the tables.
+func tablesOf(classes int, b Bins) []int {
 	joint := []int{classes * classes}
-	if n := l.Bins.count(); n > 0 {
+	if n := b.count(); n > 0 {
 		joint = append(joint, 2*n)
+		if classes > 2 {
+			joint = append(joint, 2*classes)
+		}
 	}
+	return joint
+}
+
+func newConfusionPass(s *mechanism.Session, classes int, l Labels) *confusionPass {
+	joint := tablesOf(classes, l.Bins)
 	return &confusionPass{labels: l, classes: classes, cells: s.NewTally(joint, classes), tables: make([][]uint16, len(joint))}
 }
 
@@ -177,6 +192,9 @@ func (p *confusionPass) Add(b dataset.Block) {
 		p.tables[0][i] = uint16(truth*p.classes + guess)
 		if len(p.tables) > 1 {
 			p.tables[1][i] = uint16(p.side(truth, guess)*p.labels.Bins.count() + p.labels.Bins.of(p.labels.Score[b.Start()+i]))
+		}
+		if len(p.tables) > 2 {
+			p.tables[2][i] = uint16(2*truth + p.side(truth, guess))
 		}
 	}
 	p.cells.Add(p.tables, p.none)

@@ -215,7 +215,7 @@ func TestClassesLargeBudget(t *testing.T) {
 	for _, l := range []int{2, 3} {
 		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1}
 		truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
-		exact, table := make([][]int, l+1), [2][16]int{}
+		exact, table, right := make([][]int, l+1), [2][16]int{}, make([][2]int, l)
 		for k := range exact {
 			exact[k] = make([]int, l)
 		}
@@ -233,6 +233,9 @@ func TestClassesLargeBudget(t *testing.T) {
 					side = 1
 				}
 			}
+			if l > 2 {
+				right[k][side]++
+			}
 			table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
 		}
 		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, score, sixteen()))
@@ -242,12 +245,15 @@ func TestClassesLargeBudget(t *testing.T) {
 		if fmt.Sprint(r.Scores.Counts) != fmt.Sprint(table) {
 			t.Errorf("scores %v, want %v", r.Scores.Counts, table)
 		}
+		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) || l == 2 && r.Right != nil {
+			t.Errorf("right %v, want %v", r.Right, right)
+		}
 		if math.Abs(r.Records.Value+none-900) > 1e-9 || r.None.Value != none || (r.Scores.AUC == nil) != (l > 2) || r.Sigma <= r.NoneSigma {
 			t.Errorf("%+v", r)
 		}
 		// Without scores the matrix has all of the budget.
 		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, nil, Bins{}))
-		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Sigma*math.Sqrt2/r.Sigma-1) > .01 {
+		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Sigma*math.Sqrt(float64(l))/r.Sigma-1) > .01 {
 			t.Errorf("%+v", bare)
 		}
 	}
@@ -315,6 +321,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			}
 		}
 		bins := Bins{Edges: []float64{-1, 0}}
+		joint := math.Sqrt(1 / float64(l)) // two tables of two classes, three of three
 		exact := priceClasses(t, l, budget.Target{Epsilon: 3000})
 		cells := func(rows ...record) []float64 {
 			truth, prediction, score := make([]int32, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
@@ -325,7 +332,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			var out []float64
 			for k, row := range x.Counts {
 				for _, n := range row {
-					w := math.Sqrt(.5)
+					w := joint
 					if k == l {
 						w = 1
 					}
@@ -334,8 +341,11 @@ func TestConfusionSensitivity(t *testing.T) {
 			}
 			for _, row := range x.Scores.Counts {
 				for _, n := range row {
-					out = append(out, math.Sqrt(.5)*float64(n))
+					out = append(out, joint*float64(n))
 				}
+			}
+			for _, row := range x.Right {
+				out = append(out, joint*float64(row[0]), joint*float64(row[1]))
 			}
 			return out
 		}

@@ -16,32 +16,80 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	}
 	out.Counts = append(out.Counts, rounded(cells[last:]))
 	v, vNone := sq(out.Sigma)+1./12, sq(out.NoneSigma)+1./12
-	n := float64(l)
-	right, wrong, none := noisy{0, n * v}, noisy{0, n * (n - 1) * v}, noisy{0, n * vNone}
-	hits, misses := make([]noisy, l), make([]noisy, l)
-	for truth, row := range out.Counts {
-		for guess, count := range row {
-			x := float64(count)
-			switch {
-			case truth == l:
-				none.value += x
-			case truth == guess:
-				right.value += x
-				hits[truth] = noisy{x, v}
-			default:
-				wrong.value += x
-				misses[truth].value += x
-				misses[truth].variance += v
-			}
+	hits, misses := byClass(out.Counts[:l], v)
+	right, wrong := total(hits), total(misses)
+	none := part(numbers(out.Counts[l]), vNone)
+	tables := tablesOf(l, bins)
+	if b := bins.count(); b > 0 {
+		table := cells[tables[0]:]
+		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), v)
+	}
+	if len(tables) > 2 {
+		out.Right = inPairs(rounded(cells[tables[0]+tables[1] : last]))
+		again, missed := rights(out.Right, v)
+		scores := out.Scores.Counts
+		right = best(right, total(again), part(numbers(scores[1]), v))
+		wrong = best(wrong, total(missed), part(numbers(scores[0]), v))
+		for k := range hits {
+			hits[k], misses[k] = best(hits[k], again[k]), best(misses[k], missed[k])
 		}
 	}
 	out.Accuracy = portion(right, wrong, Level)
 	out.Recalls, out.Balanced = recalls(hits, misses)
 	out.Largest = largest(hits, misses, right.value+wrong.value)
 	out.Records, out.None = right.plus(wrong).count(), none.count()
-	if b := bins.count(); b > 0 {
-		table := cells[l*l:]
-		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), v)
+	return out
+}
+
+// byClass returns the records of every class that are predicted rightly and wrongly, from
+// the confusion matrix whose cells have noise of variance v.
+func byClass(counts [][]int, v float64) (hits, misses []noisy) {
+	hits, misses = make([]noisy, len(counts)), make([]noisy, len(counts))
+	for truth, row := range counts {
+		for guess, n := range row {
+			cell := noisy{float64(n), v}
+			if truth == guess {
+				hits[truth] = cell
+			} else {
+				misses[truth] = misses[truth].plus(cell)
+			}
+		}
+	}
+	return hits, misses
+}
+
+// rights returns the same from the table of right predictions.
+func rights(table [][2]int, v float64) (hits, misses []noisy) {
+	for _, row := range table {
+		misses = append(misses, noisy{float64(row[0]), v})
+		hits = append(hits, noisy{float64(row[1]), v})
+	}
+	return hits, misses
+}
+
+func inPairs(cells []int) [][2]int {
+	out := make([][2]int, len(cells)/2)
+	for k := range out {
+		out[k] = [2]int{cells[2*k], cells[2*k+1]}
+	}
+	return out
+}
+
+// best returns the mean of independent noisy numbers of the same records with weights
+// 1/variance, whose noise is the smallest.
+func best(list ...noisy) noisy {
+	value, weight := 0., 0.
+	for _, x := range list {
+		value += x.value / x.variance
+		weight += 1 / x.variance
+	}
+	return noisy{value / weight, 1 / weight}
+}
+
+func total(list []noisy) noisy {
+	out := noisy{}
+	for _, x := range list {
+		out = out.plus(x)
 	}
 	return out
 }
@@ -49,26 +97,26 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 // largest compares the predictions with the answer that is always the class with
 // the largest noisy number of records. That of right predictions less that of its
 // records is the sum of the other hits less the sum of its misses: each record adds 1,
-// -1 or 0, and 2 (L - 1) cells have noise.
+// -1 or 0.
 func largest(hits, misses []noisy, all float64) Largest {
-	best := 0
+	most := 0
 	for k := range hits {
-		if hits[k].value+misses[k].value > hits[best].value+misses[best].value {
-			best = k
+		if hits[k].value+misses[k].value > hits[most].value+misses[most].value {
+			most = k
 		}
 	}
 	var own, others noisy
 	gained := noisy{}
 	for k := range hits {
-		if k == best {
+		if k == most {
 			own = hits[k].plus(misses[k])
 			continue
 		}
 		others = others.plus(hits[k]).plus(misses[k])
 		gained = gained.plus(hits[k])
 	}
-	lost := misses[best]
-	out := Largest{Class: best, Share: portion(own, others, Level), GainLower: -1, GainUpper: 1}
+	lost := misses[most]
+	out := Largest{Class: most, Share: portion(own, others, Level), GainLower: -1, GainUpper: 1}
 	if out.Share.Upper-out.Share.Lower >= 1 { // unknown
 		return out
 	}

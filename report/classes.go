@@ -15,6 +15,9 @@ type Recall struct {
 	Lower float64 `json:"lower"` // of an interval as in [Share]
 	Upper float64 `json:"upper"`
 	Level float64 `json:"level"`
+	// Counts are, of more than two classes, noisy, rounded numbers of its records that are
+	// predicted wrongly and rightly, with the noise of the confusion matrix.
+	Counts []int `json:"counts" format:"3?"`
 }
 
 // LargestClass is the class with the largest noisy number of records: Value is its share,
@@ -76,7 +79,11 @@ func (m *Metrics) classes(res *pipeline.Result) {
 	m.Accuracy, m.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)
 	m.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, NoneScale: c.NoneSigma, Private: true, Part: "holdout"}
 	for k, s := range c.Recalls {
-		m.Recalls = append(m.Recalls, Recall{c.Classes[k], s.Value, s.Lower, s.Upper, s.Level})
+		recall := Recall{Class: c.Classes[k], Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level}
+		if k < len(c.Right) {
+			recall.Counts = c.Right[k][:]
+		}
+		m.Recalls = append(m.Recalls, recall)
 	}
 	x := c.Largest
 	m.LargestClass = &LargestClass{c.Classes[x.Class], x.Share.Value, x.Share.Lower, x.Share.Upper, x.Share.Level, x.GainLower, x.GainUpper}

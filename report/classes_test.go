@@ -40,7 +40,7 @@ func scored(r *Report) *Report {
 	share := func(v, lower, upper float64) *Share { return &Share{v, lower, upper, .95, true, "holdout"} }
 	at := func(x float64) *float64 { return &x }
 	m.Confusion.NoneScale = 2.5
-	m.Recalls = []Recall{{"under 50 K", .875, .8, .95, .95}, {"50 K <or> more", .5, 0, 1, .95}}
+	m.Recalls = []Recall{{"under 50 K", .875, .8, .95, .95, nil}, {"50 K <or> more", .5, 0, 1, .95, []int{3, -4}}}
 	m.LargestClass = &LargestClass{"under 50 K", .8, .75, .85, .95, -.02, .07}
 	m.AUC, m.LogLoss = share(.85, .8, .9), &Loss{.41, .35, .47, .95, .02, true, "holdout"}
 	m.Reliability = []Bin{
@@ -146,7 +146,7 @@ func TestTextOfScores(t *testing.T) {
 		for k := range l {
 			c.Classes = append(c.Classes, strings.Repeat(string(rune('a'+k)), 3*k+1)+"\x1b[2J")
 			c.Counts = append(c.Counts, make([]int, l))
-			r.Metrics.Recalls = append(r.Metrics.Recalls, Recall{c.Classes[k], 1 - float64(k)/20, .1, .9, .95})
+			r.Metrics.Recalls = append(r.Metrics.Recalls, Recall{c.Classes[k], 1 - float64(k)/20, .1, .9, .95, nil})
 		}
 		c.Counts = append(c.Counts, make([]int, l))
 		return r
