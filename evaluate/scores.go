@@ -45,6 +45,9 @@ type Threshold struct {
 	Recall, FirstRecall, Precision Share
 }
 
+// nearlyAll is the area above which that matters.
+const nearlyAll = .98
+
 // smallestChance is the smallest probability that the log loss is computed with.
 const smallestChance = .001
 
@@ -113,6 +116,14 @@ func auc(p, q []float64, v float64) Share {
 		return unknown(Level)
 	}
 	area, noise, luck := aucVariance(p, q, v)
+	if area > nearlyAll {
+		// Near 1 the sample shows too little of its own luck: of two records that are
+		// never in the wrong order it shows none. The luck is then at least that of a share
+		// of the smaller class, at Agresti and Coull's estimate.
+		m := min(part(p, v).value, part(q, v).value)
+		a := (min(area, 1)*m + 1.92) / (m + 3.84)
+		luck = max(luck, a*(1-a)/m)
+	}
 	reach := normal(Level) * math.Sqrt(noise+luck)
 	return limited(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
 }

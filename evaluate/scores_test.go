@@ -113,7 +113,7 @@ func TestAreaCoverage(t *testing.T) {
 	for _, c := range []struct {
 		n                    int
 		minority, gap, sigma float64
-	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5}} {
+	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5}, {100, .5, 5, .3}, {300, .2, 6, 1}} {
 		p, q := draw(4_000_000, c.minority, c.gap)
 		truth, _, _ := aucVariance(p, q, 0)
 		covered := 0

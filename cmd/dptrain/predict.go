@@ -23,6 +23,10 @@ unreadable takes the model's missing value, every number is clamped to its
 range, and an unknown category counts as other. DATA is a .csv or .tsv (also
 .gz) or .parquet file, or - for CSV on standard input.
 
+A classifier of two classes may have probabilities: --probability adds a column,
+and --threshold decides by them in place of the model's own cutoff, which makes
+the most right predictions.
+
 Predictions are printed while DATA is read, in memory that does not grow with
 it. Where DATA ends early or --strict refuses a cell, what is printed by then
 stops before that place; a file of -o appears only when it is complete.`
@@ -33,6 +37,7 @@ type predictFlags struct {
 	append, strict, multiline bool
 	force                     bool
 	interval                  string // a level, highestLevel, or empty
+	classes                   classFlags
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -43,12 +48,14 @@ func predictCommand(a *app) *cobra.Command {
 		Long:  predictLong,
 		Example: `  dptrain predict out/release/model.json new.csv > predictions.csv
   dptrain predict out/release/model.json new.csv --append -o scored.csv
-  dptrain predict out/release/model.json new.csv --interval 0.9`,
+  dptrain predict out/release/model.json new.csv --interval 0.9
+  dptrain predict out/release/model.json new.csv --probability --threshold 0.2`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly(2, "a model and a table (- for standard input)")(cmd, flags.levelOf(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args = flags.levelOf(args)
+			flags.classes.given = cmd.Flags().Changed("threshold")
 			return a.predict(cmd.Context(), args[0], args[1], flags)
 		},
 	}
@@ -59,6 +66,8 @@ func predictCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
 	set.StringVar(&flags.interval, "interval", "", "add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
 	set.Lookup("interval").NoOptDefVal = highestLevel
+	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes")
+	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
 	return cmd
@@ -81,6 +90,9 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		if err := score.addInterval(modelPath, model, flags.interval); err != nil {
 			return err
 		}
+	}
+	if err := score.chances(modelPath, model, flags.classes); err != nil {
+		return err
 	}
 	watch := a.watch(flags.out != "" || !isTerminal(a.stdout))
 	defer watch.clear()

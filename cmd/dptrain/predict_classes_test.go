@@ -1,0 +1,98 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// chanceModel is a model of two classes with the score a, in [-2, 2], and the probability
+// 1/(1 + exp(-2 a)) of the second one; more is put before its guarantee.
+func chanceModel(more string) string {
+	return `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
+		"classes": ["no", "yes, late"], "cutoff": 0.5, "scores": [{"kind": "linear",
+		"columns": [{"name":"a","type":"numeric","lower":-2,"upper":2,"missing":0}], "terms": [{"column":"a","coefficient":1,"std_error":0}],
+		"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-2,"upper":2}}], ` + more + `"guarantee": null}`
+}
+
+// TestPredictProbability: the column of probabilities, the threshold in place of the
+// cutoff, and both.
+func TestPredictProbability(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
+	const table = "a\n0\n-2\n1\nx\n0.25\n"
+	for args, want := range map[string]string{
+		"":                 "repaid\nno\nno\n\"yes, late\"\nno\nno\n",
+		"--threshold 0.5":  "repaid\n\"yes, late\"\nno\n\"yes, late\"\n\"yes, late\"\n\"yes, late\"\n",
+		"--threshold 0.95": "repaid\nno\nno\nno\nno\nno\n",
+		"--probability":    "repaid,\"probability of yes, late\"\nno,0.5\nno,0.01798620996209156\n\"yes, late\",0.8807970779778823\nno,0.5\nno,0.6224593312018546\n",
+	} {
+		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
+		if got := dptrainIn(t, table, line...); got != (result{0, want, ""}) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+	got := dptrainIn(t, "a,b\n1,7\n", "predict", "model.json", "-", "--append", "--probability", "--threshold", "0.9")
+	if got != (result{0, "a,b,repaid,\"probability of yes, late\"\n1,7,no,0.8807970779778823\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPredictProbabilityMistakes: a model that has no probabilities says why.
+func TestPredictProbabilityMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "plain.json", chanceModel(""))
+	write(t, "model.json", chanceModel(`"probability": {"intercept": 0, "slope": 2}, `))
+	score := strings.TrimSuffix(strings.Split(chanceModel(""), `"scores": [`)[1], `], "guarantee": null}`)
+	write(t, "three.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "repaid",
+		"classes": ["a", "b", "c"], "cutoff": 0, "scores": [`+score+`,`+score+`,`+score+`], "guarantee": null}`)
+	write(t, "t.csv", classCSV(60))
+	if got := dptrain(t, "fit", "--data", "t.csv", "--target", "b", "--epsilon", "1", "-q"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	for args, says := range map[string]string{
+		"plain.json - --probability":                  "the training records were too few",
+		"plain.json - --threshold 0.3":                "the model has no probabilities",
+		"three.json - --probability":                  "it has more than two classes",
+		"model.json - --threshold 0":                  "above 0 and below 1",
+		"model.json - --threshold 1":                  "above 0 and below 1",
+		"model.json - --threshold NaN":                "above 0 and below 1",
+		"out/release/model.json - --probability":      "this model predicts numbers",
+		"out/release/model.json - --threshold 0.0001": "this model predicts numbers",
+	} {
+		got := dptrainIn(t, "a\n1\n", append([]string{"predict"}, strings.Fields(args)...)...)
+		if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, says) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// TestReportScores: what fit released about the scores is printed from the report.
+func TestReportScores(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", classCSV(20000))
+	got := dptrain(t, "fit", "--data", "t.csv", "--target", "income", "--task", "classification", "--classes", "under 50 K,over 50 K", "--epsilon", "3")
+	for _, want := range []string{"AUC ", "log loss 0.", "true class", "of these right", "no class"} {
+		if got.code != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("no %q in %+v", want, got)
+		}
+	}
+	shown := dptrain(t, "report", "out", "--scores")
+	if shown.code != 0 || !strings.Contains(shown.stdout, "precision") || !strings.Contains(shown.stdout, "model says") {
+		t.Errorf("%+v", shown)
+	}
+	// The classes are parted at the middle of a, which the probabilities say too.
+	chance := dptrainIn(t, "a,b\n0,1\n100,1\n", "predict", "out/release/model.json", "-", "--probability")
+	lines := strings.Split(chance.stdout, "\n")
+	if chance.code != 0 || len(lines) != 4 {
+		t.Fatalf("%+v", chance)
+	}
+	for i, want := range []string{"under 50 K", "over 50 K"} {
+		class, text, _ := strings.Cut(lines[i+1], ",")
+		p, err := strconv.ParseFloat(text, 64)
+		if err != nil || class != want || math.Abs(p-float64(i)) > .1 {
+			t.Errorf("%q, want %s", lines[i+1], want)
+		}
+	}
+}
