@@ -16,6 +16,7 @@ type estimates struct {
 	errorVar    float64 // of E: noise, and the luck of which records were held out
 	totalVar    float64
 	tail        float64 // what may be missing from E: records with residuals beyond the limit
+	tailSize    float64 // what these may add to the mean |t-p|
 	absolute    float64 // mean |t-p|
 	absoluteVar float64
 }
@@ -44,6 +45,7 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	// limit, more than are seen there, with squares that exceed its own by as much:
 	// a power tail of index 4.
 	e.tail = c2 * (sizes.FirstNoise + max(sum(sizes.First[min(l.residualBin+1, sizeBins):min(l.residualBin+5, sizeBins)]), 0))
+	e.tailSize = e.tail / l.residual / n
 	e.absolute, e.absoluteVar = e.meanSize(sizes, l, squares)
 	return e
 }
@@ -112,5 +114,5 @@ const binDoubt = .0101
 // mae returns the mean absolute error with its interval.
 func (e estimates) mae() (value, lower, upper float64) {
 	reach := widened*math.Sqrt(e.absoluteVar) + binDoubt*e.absolute
-	return e.absolute, max(e.absolute-reach, 0), e.absolute + reach
+	return e.absolute, max(e.absolute-reach, 0), e.absolute + reach + e.tailSize
 }

@@ -142,6 +142,21 @@ func TestLimitsOfTargets(t *testing.T) {
 	}
 }
 
+// TestOrdered: a mean absolute error is never above the root of the mean square, and what
+// the intervals say of each other is used.
+func TestOrdered(t *testing.T) {
+	for _, c := range [][4]Quality{
+		{{2, 1, 3, .95}, {4, 3, 5, .95}, {2, 1, 3, .95}, {4, 3, 5, .95}},
+		{{6, 2, 9, .95}, {4, 0, 5, .95}, {5, 2, 5, .95}, {5, 2, 5, .95}},
+		{{9, 8, 10, .95}, {1, 0, 8.5, .95}, {8, 8, 8.5, .95}, {8, 8, 8.5, .95}},
+		{{9, 8, 10, .95}, {1, 0, 2, .95}, {9, 8, 10, .95}, {1, 0, 2, .95}},
+	} {
+		if mae, rmse := ordered(c[0], c[1]); mae != c[2] || rmse != c[3] {
+			t.Errorf("%v and %v: %v and %v, want %v and %v", c[0], c[1], mae, rmse, c[2], c[3])
+		}
+	}
+}
+
 // TestCombined: weights 1/variance.
 func TestCombined(t *testing.T) {
 	if got := combined(Count{10, 1}, Count{20, 2}); got.Value != 12 || math.Abs(got.Sigma-math.Sqrt(.8)) > 1e-15 {

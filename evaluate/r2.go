@@ -129,7 +129,7 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, a mechanism.Squares) R2 {
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	out.RMSE, out.MAE = inUnits(e.rmse()), inUnits(e.mae())
+	out.MAE, out.RMSE = ordered(inUnits(e.mae()), inUnits(e.rmse()))
 
 	count, noise := l.beyond(sizes)
 	out.Far = count > 2*noise
@@ -145,6 +145,22 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, a mechanism.Squares) R2 {
 		}
 	}
 	return out
+}
+
+// ordered returns both with what each says of the other: a mean absolute error is at
+// most the root of the mean squared one. Noise may say otherwise.
+func ordered(mae, rmse Quality) (Quality, Quality) {
+	if mae.Lower > rmse.Upper {
+		return mae, rmse
+	}
+	mae.Upper, rmse.Lower = min(mae.Upper, rmse.Upper), max(mae.Lower, rmse.Lower)
+	if mae.Value > rmse.Value {
+		mae.Value = mae.Value/2 + rmse.Value/2
+		rmse.Value = mae.Value
+	}
+	mae.Value = min(max(mae.Value, mae.Lower), mae.Upper)
+	rmse.Value = min(max(rmse.Value, rmse.Lower), rmse.Upper)
+	return mae, rmse
 }
 
 // strengthOf returns the mu of the part that the noise of the sizes stands for where

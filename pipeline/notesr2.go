@@ -57,6 +57,6 @@ func missingWarning(missing, records evaluate.Count) []Warning {
 		return nil
 	}
 	return []Warning{{"missing-targets", Theoretical, fmt.Sprintf(
-		"About %.1f%% of the records (%.1f%% to %.1f%%) have no target that can be read. They count as zero in training and in the metric: the model knows nothing about them.",
+		"About %.1f%% of the records (%.1f%% to %.1f%%) have no target that can be read. They add nothing to the model or to its measure, which say nothing about them.",
 		100*share.Value, 100*share.Lower, 100*share.Upper)}}
 }
