@@ -42,7 +42,7 @@ func (t ClassGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	out := make([]*Fit, len(fits))
 	for k, fit := range fits {
 		model := linear(t.Columns, enc, fit, d, true)
-		out[k] = &Fit{Model: model, Linear: model}
+		out[k] = &Fit{Model: model, Linear: model, Spreads: spreads(t.Columns, enc, fit, d)}
 	}
 	return out, nil
 }

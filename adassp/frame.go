@@ -99,5 +99,6 @@ func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distrib
 		Linear:   *linear(f.columns, f.enc, solution{theta, cov}, d, false),
 		Constant: Kappa, Norm: math.Sqrt(f.limit),
 	}
-	return &Fit{Model: m, Linear: &m.Linear, TargetMean: meanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)}
+	mean := meanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
+	return &Fit{Model: m, Linear: &m.Linear, TargetMean: mean, Spreads: spreads(f.columns, f.enc, solution{theta, cov}, d)}
 }

@@ -58,8 +58,9 @@ func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	if err != nil {
 		return nil, err
 	}
-	model := m.Linear(m.Solve())
-	return &Fit{Model: model, Linear: model, TargetMean: m.TargetMean()}, nil
+	theta, cov := m.Solve()
+	model := m.Linear(theta, cov)
+	return &Fit{Model: model, Linear: model, TargetMean: m.TargetMean(), Spreads: m.Spreads(theta, cov)}, nil
 }
 
 // A Fit is what a trainer learns. All of it is public.
@@ -72,6 +73,9 @@ type Fit struct {
 	// TargetMean is the noisy mean of the target over the (weighted) training
 	// records, within the target's range.
 	TargetMean float64
+	// Spreads says how much what each feature adds varies over the records; nil
+	// where the trainer releases nothing about that.
+	Spreads []regression.Spread
 }
 
 // meanOf reads the mean of the target from the noisy sums of y' kappa and of

@@ -75,6 +75,12 @@ func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear 
 	return linear(m.columns, m.enc, solution{theta, cov}, m.Distribution(), true)
 }
 
+// Spreads says how much what each feature adds by such coefficients varies over the
+// records.
+func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Spread {
+	return spreads(m.columns, m.enc, solution{theta, cov}, m.Distribution())
+}
+
 // Records returns the noisy number of records; a record whose row was
 // shortened counts with the square of its factor.
 func (m *Moments) Records() float64 { return m.sums.at(m.sums.p-1, m.sums.p-1) / (Kappa * Kappa) }

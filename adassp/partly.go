@@ -138,10 +138,12 @@ func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v datase
 	if err != nil {
 		return nil, err
 	}
-	model := linear(t.Columns, m.enc, m.solve()[0], m.distribution(), true)
+	fit, d := m.solve()[0], m.distribution()
+	model := linear(t.Columns, m.enc, fit, d, true)
 	n := len(m.public)
 	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
-	return &Fit{Model: model, Linear: model, TargetMean: meanOf(m.enc.Range(len(t.Columns)-1), cross, weight)}, nil
+	mean := meanOf(m.enc.Range(len(t.Columns)-1), cross, weight)
+	return &Fit{Model: model, Linear: model, TargetMean: mean, Spreads: spreads(t.Columns, m.enc, fit, d)}, nil
 }
 
 // partMoments are second moments of which those of private entries are noisy.

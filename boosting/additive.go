@@ -2,6 +2,7 @@ package boosting
 
 import (
 	"context"
+	"math"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
@@ -91,7 +92,7 @@ func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 		}
 	}
 	m := b.model(ranges)
-	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean()}, nil
+	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean(), Spreads: b.spreads()}, nil
 }
 
 // booster is one run: what was released so far and, by record, the private
@@ -108,6 +109,7 @@ type booster struct {
 	startCov covariance
 	linear   *correction
 	shapes   []*shape
+	counted  []counted
 
 	state *state
 }
@@ -128,6 +130,9 @@ func (b *booster) prepare(columns []dataset.Column) error {
 	}
 	sigma := b.session.Scale(countsLeaf)
 	records := max(b.moments.Records(), minRecords)
+	for i, j := range numeric {
+		b.counted = append(b.counted, counted{j, slots[i], counts[i]})
+	}
 	for i, j := range append(numeric, scoreColumn) {
 		if j != scoreColumn && twoValued(counts[i], sigma, max(total(counts), minRecords)) {
 			continue
@@ -276,7 +281,7 @@ func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
 func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 	target := b.frame.Target()
 	first := b.moments.Linear(b.start, b.startCov)
-	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start), b.linear.covariance(b.startCov))}
+	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start), b.ownCurves(b.covariance()))}
 	for _, s := range b.shapes {
 		r := target // the score's
 		if s.column != scoreColumn {
@@ -284,6 +289,7 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 		}
 		step, mean := s.step(r, target.Half())
 		m.Intercept = saturated(m.Intercept + mean)
+		m.InterceptStdError = saturated(math.Hypot(m.InterceptStdError, target.Half()*s.meanError(b.session.Scale(countsLeaf))))
 		if len(step.Edges) == 0 {
 			continue
 		}

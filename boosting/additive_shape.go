@@ -77,6 +77,18 @@ type groups struct {
 	counts []float64       // noisy number of records of each step, floored
 }
 
+// bins returns the first fine bin of a step and the one after its last.
+func (g groups) bins(step int) (first, last int) {
+	last = fineBins
+	if step > 0 {
+		first = g.edges[step-1]
+	}
+	if step < len(g.edges) {
+		last = g.edges[step]
+	}
+	return first, last
+}
+
 // group joins fine bins to steps of about equally many records; a fine bin that
 // holds more is a step of its own, and the others share the records that are
 // left. sigma is the noise in counts. Bins whose count does not pass the noise
@@ -156,6 +168,14 @@ type shape struct {
 	values []float64
 	mean   []float64 // of the observations
 	weight float64   // the sum of 1/sigma^2
+	last   posterior // of the last epoch
+}
+
+// posterior says how values follow from the averaged observations: with D the
+// deviations and U the vectors, values = D U diag(shrink) U' D^-1 mean.
+type posterior struct {
+	vectors           *mat.Dense
+	shrink, deviation []float64
 }
 
 func newShape(column int, bins []uint8, g groups) *shape {
@@ -202,8 +222,10 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 	}
 	t, _ := likeliest(geometric(shapeLeast/largest, shapeMost/largest, shapeSteps), signal, energy)
 	for i, e := range signal {
-		turned.SetVec(i, turned.AtVec(i)*t*e/(1+t*e))
+		signal[i] = t * e / (1 + t*e)
+		turned.SetVec(i, turned.AtVec(i)*signal[i])
 	}
+	s.last = posterior{spectrum.Vectors, signal, deviation}
 	back.MulVec(spectrum.Vectors, &turned)
 	step := make([]float64, k)
 	for b := range step {

@@ -207,17 +207,19 @@ func (t oneVsRest) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 		}
 		saturate(fit.Linear)
 		out.Scores = []regression.Model{fit.Model}
-		return &fitted{classifier: out}, nil
+		return &fitted{classifier: out, spreads: [][]regression.Spread{fit.Spreads}}, nil
 	}
 	s = s.Sub("classes")
+	var spreads [][]regression.Spread
 	for k := range classes {
 		fit, err := t.regressor.Run(ctx, s.Sub(classNode(k)), derive(v, k), ranges)
 		if err != nil {
 			return nil, err
 		}
 		out.Scores = append(out.Scores, scoreOf(fit))
+		spreads = append(spreads, fit.Spreads)
 	}
-	return &fitted{classifier: out}, nil
+	return &fitted{classifier: out, spreads: spreads}, nil
 }
 
 // scoreOf returns a fit as one of several scores: clamped to [-1, 1], those of
@@ -239,8 +241,10 @@ func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	}
 	target := t.Columns[len(t.Columns)-1]
 	out := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	var spreads [][]regression.Spread
 	for _, fit := range fits {
 		out.Scores = append(out.Scores, scoreOf(fit))
+		spreads = append(spreads, fit.Spreads)
 	}
-	return &fitted{classifier: out, scale: shares}, nil
+	return &fitted{classifier: out, scale: shares, spreads: spreads}, nil
 }

@@ -38,12 +38,13 @@ type Result struct {
 	Branch      string           // of a run, or a winning try, that chose between two ways; "" otherwise
 	Guarantee   budget.Guarantee
 	Events      []mechanism.Event
-	Considered  []string            // candidate features
-	Selected    []string            // chosen features
-	R2          *evaluate.R2        // regression
-	Confusion   *evaluate.Confusion // classification
-	Search      *Searched           // nil for a run without a search
-	Sizes       *SizeSearch         // nil for a run without a list of sizes
+	Considered  []string                // candidate features
+	Selected    []string                // chosen features
+	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
+	R2          *evaluate.R2            // regression
+	Confusion   *evaluate.Confusion     // classification
+	Search      *Searched               // nil for a run without a search
+	Sizes       *SizeSearch             // nil for a run without a list of sizes
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -102,7 +103,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	}
 	if fit := out.fit; fit != nil {
 		fit.promise(modelGuarantee(guarantee))
-		res.Model = fit.model()
+		res.Model, res.Importances = fit.model(), fit.importances()
 		if p.Holdout > 0 {
 			part := s.Sub(holdoutNode)
 			if err := r.evaluate(ctx, part, held, fit, r.bins(part, fit), res); err != nil {

@@ -102,7 +102,24 @@ type fitted struct {
 	classifier *regression.Classifier // classification
 	counts     *scoreCounts           // of a classifier whose cutoff was released
 	scale      scoreScale             // of another
+	spreads    [][]regression.Spread  // of every score of the classifier
 }
+
+// importances returns those of the columns of the model; nil where its method
+// releases nothing about how they are spread over the records.
+func (f *fitted) importances() []regression.Importance {
+	spreads := f.spreads
+	if f.classifier == nil {
+		spreads = [][]regression.Spread{f.fit.Spreads}
+	}
+	if len(spreads) == 0 {
+		return nil
+	}
+	return regression.Importances(f.model().Inputs(), spreads, importanceLevel)
+}
+
+// importanceLevel is the confidence level of the intervals of importances.
+const importanceLevel = .95
 
 // model returns the model.
 func (f *fitted) model() regression.Model {

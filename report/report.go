@@ -36,6 +36,9 @@ type Report struct {
 	Features  Features  `json:"features"`
 	Model     Model     `json:"model"`
 	Metrics   Metrics   `json:"metrics"`
+	// Importances says how much each column moves the predictions, the largest first;
+	// absent where the method releases nothing of how columns are spread.
+	Importances []Importance `json:"importances" format:"3?"`
 	// Search is what a search came to; nil, and absent from the file, for a run
 	// without one.
 	Search *Search `json:"search,omitempty"`
@@ -303,6 +306,7 @@ func New(res *pipeline.Result) *Report {
 		Unprotected: list(res.Unprotected),
 		Warnings:    list(res.Warnings),
 	}
+	r.Importances = importances(res.Importances)
 	if res.Model != nil {
 		r.Model.Kind = res.Model.Kind()
 	}

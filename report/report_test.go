@@ -228,6 +228,10 @@ func TestText(t *testing.T) {
 		many.Features.Considered = append(many.Features.Considered, "column with a name "+string(rune('a'+i%26))+"\x1b[31m")
 	}
 	many.Features.Selected = many.Features.Considered
+	for i, name := range many.Features.Selected[:10] {
+		many.Importances = append(many.Importances, Importance{name, 123456 / float64(i+1), 100000 / float64(i+1), 123456.7 / float64(i+1), .95})
+	}
+	many.Importances[7].Lower = 0
 	none := frozen()
 	none.Guarantee.Relation, none.Features.Selected, none.Warnings = "substitute-private-columns", nil, nil
 	var b bytes.Buffer

@@ -49,6 +49,7 @@ func Text(w io.Writer, r *Report) error {
 	}
 	if trained {
 		optional("Held out", heldOut(r))
+		b.WriteString(weights(r))
 	}
 	if r.Search != nil && trained {
 		row("Search", searched(r))

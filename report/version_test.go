@@ -24,6 +24,7 @@ func three(r *Report) *Report {
 	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
 	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}
+	r.Importances = []Importance{{"age", 12.5, 11.25, 13.75, .95}, {"near \"bay\"", .125, 0, .5, .95}}
 	if m := r.Metrics.R2; m != nil {
 		m.ResidualClip, m.Beyond, m.BeyondUpper = 0, .004, .01
 		r.Metrics.MAE = &Quality{70, 65, 75, .95, true, "holdout"}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,10 @@ func (p part) print(w io.Writer, name string) error {
 	case j >= 0 && p.linear.Columns[j].Type == regression.Category:
 		row("Column", name+": a category; values "+unit)
 		b.WriteString("\n" + p.categories(j) + "\n")
+		if text := p.bend(j); text != "" {
+			b.WriteString("\n")
+			row("Score", text)
+		}
 	case j >= 0:
 		row("Column", name+": a number; values "+unit)
 		for _, t := range p.linear.Terms {
@@ -114,7 +119,11 @@ func (p part) print(w io.Writer, name string) error {
 		if s := p.curve(j); s != nil {
 			b.WriteString("\n" + steps(*s) + "\n")
 		} else {
-			row("Curve", "none: the line says all about this column")
+			row("Curve", "none of its own")
+		}
+		if text := p.bend(j); text != "" {
+			b.WriteString("\n")
+			row("Score", text)
 		}
 	case p.curves != nil && p.curves.Score != nil:
 		row("Column", scoreName+": a linear prediction made of all columns, whose coefficients the model file lists; values "+unit)
@@ -137,6 +146,59 @@ func (p part) curve(column int) *regression.Step {
 		}
 	}
 	return nil
+}
+
+// bend says what the curve of the score makes of a column: the score is a line
+// through all columns, so that curve adds to each of them. It is empty for a model
+// without one.
+func (p part) bend(column int) string {
+	if p.curves == nil || p.curves.Score == nil {
+		return ""
+	}
+	from, to, low, high := p.ends(column)
+	curve := func(x float64) string { return digits(p.curves.Score.At(x)) }
+	return fmt.Sprintf("on top of this, the curve of the score adds to what all columns say together. With every other number in the middle of its range and every other category at its mean, "+
+		"the score is %s at %s and %s at %s, where that curve adds %s and %s. --shape %q prints it",
+		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
+}
+
+// ends returns the score of the model at the two ends of a column, the levels with
+// the lowest and the highest score of a category, and their names. Every other
+// number is in the middle of its range, and other categories add nothing.
+func (p part) ends(column int) (from, to string, low, high float64) {
+	score := p.curves.Score
+	base, c := score.Intercept, p.linear.Columns[column]
+	low, high = math.Inf(1), math.Inf(-1)
+	for i, t := range p.linear.Terms {
+		x, at := score.Coefficients[i], p.linear.Columns[t.Column]
+		switch {
+		case t.Missing:
+		case t.Column != column && at.Type == regression.Numeric:
+			base += x * (at.Lower/2 + at.Upper/2)
+		case t.Column != column:
+		case c.Type == regression.Numeric:
+			from, to = edge(c.Lower), edge(c.Upper)
+			low, high = x*c.Lower, x*c.Upper
+		default:
+			name := strconv.Quote(t.Category)
+			if t.Other {
+				name = "every other"
+			}
+			if x < low {
+				from, low = name, x
+			}
+			if x > high {
+				to, high = name, x
+			}
+		}
+	}
+	if low > high && c.Type == regression.Category { // no term
+		return "any", "any", base, base
+	}
+	if c.Type == regression.Numeric && from == "" {
+		return edge(c.Lower), edge(c.Upper), base, base
+	}
+	return from, to, base + low, base + high
 }
 
 // steps prints a curve, one step a line.

@@ -1,0 +1,69 @@
+package adassp
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+)
+
+// TestSpreadsHoldTheirMean: the intervals are for privacy noise, so the interval of
+// what a column adds holds its mean over many runs, near which the noise moves it; the
+// penalty's pull is in both. Of 180 intervals that hold it with a chance of .92 each
+// 140 or fewer do with probability below 1e-7.
+func TestSpreadsHoldTheirMean(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 20000, .5)
+	const fits, least = 60, 140
+	for name, trainer := range map[string]interface {
+		Plan() (budget.Node, error)
+		Run(context.Context, *mechanism.Session, dataset.View, []scaling.Range) (*Fit, error)
+	}{"joint-gram": JointGram{columns}, "adassp": AdaSSP{columns}} {
+		var mean [3]float64
+		var lower, upper [fits][3]float64
+		for i := range fits {
+			f, err := trainer.Run(context.Background(), sessionFor(t, trainer, 2, budget.AddRemove), tab.All(), ranges)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, s := range f.Spreads {
+				var value float64
+				value, lower[i][j], upper[i][j] = s.Root(1.96)
+				mean[j] += value / fits
+			}
+		}
+		held := 0
+		for i := range fits {
+			for j, m := range mean {
+				if lower[i][j] <= m && m <= upper[i][j] {
+					held++
+				}
+			}
+		}
+		if held <= least {
+			t.Errorf("%s: %d of %d intervals hold the mean", name, held, 3*fits)
+		}
+		for j, want := range []float64{2 / math.Sqrt(3), 1 / math.Sqrt(3), .25} {
+			if math.Abs(mean[j]-want) > .2*want {
+				t.Errorf("%s: column %d: %v, want about %v", name, j, mean[j], want)
+			}
+		}
+	}
+}
+
+// TestSpreadsOfNothing: without records nothing is known, and every number is finite.
+func TestSpreadsOfNothing(t *testing.T) {
+	tab, columns, ranges := linearTable(t, 0, 0)
+	for range 20 {
+		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
+		for _, x := range regression.Importances(f.Model.Inputs(), [][]regression.Spread{f.Spreads}, .95) {
+			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) || !(x.Lower <= x.Value && x.Value <= x.Upper) {
+				t.Errorf("%+v", x)
+			}
+		}
+	}
+}

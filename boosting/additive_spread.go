@@ -1,0 +1,162 @@
+package boosting
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// counted is a numeric feature with the released counts of its fine bins.
+type counted struct {
+	column, slot int
+	counts       []float64
+}
+
+// spreads says how much what each feature adds, line and curve together, varies
+// over the records: curves by the counts of the fine bins, lines and categories by
+// the matrix of the start. What the curve of the score adds belongs to no
+// feature.
+func (b *booster) spreads() []regression.Spread {
+	theta, cov := b.linear.total(b.start), b.covariance()
+	out := b.moments.Spreads(theta, cov)
+	for _, c := range b.counted {
+		var curve *shape
+		for _, s := range b.shapes {
+			if s.column == c.column {
+				curve = s
+			}
+		}
+		cells := c.cells(theta[c.slot], cov.At(c.slot, c.slot), curve, b.session.Scale(countsLeaf))
+		unit := out[c.column].Unit
+		if variance, noise, known := b.moments.Distribution().Variance(c.slot); known {
+			cells.Line = &regression.Line{Coefficient: theta[c.slot], Variance: variance, Noise: noise}
+		}
+		out[c.column] = cells.Spread()
+		out[c.column].Unit = unit
+	}
+	return out
+}
+
+// cells returns the fine bins with the values of a line, of the given slope and
+// its variance, and of a curve, if there is one. The noise of the two comes from
+// releases of their own.
+func (c counted) cells(slope, variance float64, curve *shape, sigma float64) regression.Cells {
+	steps := 0
+	if curve != nil {
+		steps = len(curve.values)
+	}
+	out := regression.Cells{Counts: c.counts, Basis: mat.NewDense(len(c.counts), 1+steps, nil), Cov: mat.NewSymDense(1+steps, nil)}
+	for bin := range c.counts {
+		middle := (2*float64(bin)+1)/float64(len(c.counts)) - 1
+		out.Values, out.Noise = append(out.Values, slope*middle), append(out.Noise, sigma)
+		out.Basis.Set(bin, 0, middle)
+		if curve != nil {
+			k := int(curve.groups.of[bin])
+			out.Values[bin] += curve.values[k]
+			out.Basis.Set(bin, 1+k, 1)
+		}
+	}
+	out.Cov.SetSym(0, 0, variance)
+	if curve != nil {
+		noise := curve.noise()
+		for i := range steps {
+			for j := i; j < steps; j++ {
+				out.Cov.SetSym(1+i, 1+j, noise.At(i, j))
+			}
+		}
+	}
+	return out
+}
+
+// tilt returns the slope of a curve: that of its regression on the middles of its
+// steps, the range being [-1, 1], over the released counts.
+func (s *shape) tilt() float64 {
+	middles := make([]float64, len(s.values))
+	total, mean := 0., 0.
+	for b, n := range s.groups.counts {
+		first, last := s.groups.bins(b)
+		middles[b] = float64(first+last)/fineBins - 1
+		total += n
+		mean += n * middles[b]
+	}
+	mean /= total
+	along, square := 0., 0.
+	for b, n := range s.groups.counts {
+		along += n * (middles[b] - mean) * s.values[b]
+		square += n * (middles[b] - mean) * (middles[b] - mean)
+	}
+	if !(square > 0) {
+		return 0
+	}
+	return along / square
+}
+
+// noise returns the covariance of the privacy noise in the values, given the prior
+// of the last epoch: an averaged observation has the variance 1/(weight n^2), n the
+// count of its step.
+func (s *shape) noise() *mat.SymDense {
+	k := len(s.values)
+	out := mat.NewSymDense(k, nil)
+	if s.last.vectors == nil {
+		return out
+	}
+	var half, onto mat.Dense
+	half.Apply(func(_, j int, x float64) float64 { return x * s.last.shrink[j] }, s.last.vectors)
+	onto.Mul(&half, s.last.vectors.T())
+	onto.Apply(func(i, j int, x float64) float64 {
+		n := s.groups.counts[j]
+		return x * s.last.deviation[i] / s.last.deviation[j] / n
+	}, &onto)
+	out.SymOuterK(1/s.weight, &onto)
+	return out
+}
+
+// covariance returns that of the noise in the coefficients, the part of the curves
+// included. Only the sum of a line and the slope of a curve is determined: what
+// share beta the curve of the score has of the start, and so the terms lack, is a
+// matter of noise and of the order of steps. The coefficients are off by beta times
+// those of the start, which is therefore added to their noise.
+func (b *booster) covariance() *mat.SymDense {
+	cov := b.linear.covariance(b.startCov)
+	for _, s := range b.shapes {
+		if s.column == scoreColumn {
+			cov.SymRankOne(cov, square(s.tilt()), mat.NewVecDense(len(b.start), b.start))
+		}
+	}
+	return cov
+}
+
+// ownCurves adds to a covariance that the line of a column and the slope of its own
+// curve trade places in the same way.
+func (b *booster) ownCurves(cov *mat.SymDense) *mat.SymDense {
+	out := mat.NewSymDense(cov.SymmetricDim(), nil)
+	out.CopySym(cov)
+	for _, s := range b.shapes {
+		for _, c := range b.counted {
+			if c.column == s.column {
+				out.SetSym(c.slot, c.slot, out.At(c.slot, c.slot)+square(s.tilt()))
+			}
+		}
+	}
+	return out
+}
+
+// meanError returns the standard deviation of the mean of a curve from the noise
+// sigma of the counts of fine bins.
+func (s *shape) meanError(sigma float64) float64 {
+	total, mean, sum := 0., 0., 0.
+	for b, n := range s.groups.counts {
+		total += n
+		mean += n * s.values[b]
+	}
+	mean /= total
+	for b, v := range s.values {
+		first, last := s.groups.bins(b)
+		sum += float64(last-first) * square(v-mean)
+	}
+	return sigma / total * math.Sqrt(sum)
+}
+
+func square(x float64) float64 { return x * x }

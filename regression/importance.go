@@ -1,0 +1,57 @@
+package regression
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// An Importance says how much a column moves the predictions of a model: the
+// standard deviation over the records of what it adds, in units of the target; of
+// a classifier, of its score. Where the interval begins at 0 the column cannot be
+// told from one that adds nothing.
+type Importance struct {
+	Column              string
+	Value, Lower, Upper float64 // the interval has confidence Level and covers privacy noise
+	Level               float64
+}
+
+// Importances returns one importance a column, the largest first. spreads has one
+// list for each score of a model, with an entry for each column; of several scores
+// the roots of the mean squares are taken, with intervals so wide that all scores
+// are in theirs with confidence level. It returns nil where a score says nothing of
+// its columns.
+func Importances(columns []Column, spreads [][]Spread, level float64) []Importance {
+	scores := float64(len(spreads))
+	z := mathext.NormalQuantile(1 - (1-level)/(2*scores))
+	var out []Importance
+	for j, c := range columns {
+		var value, lower, upper []float64
+		for _, list := range spreads {
+			if len(list) != len(columns) {
+				return nil
+			}
+			v, lo, hi := list[j].Root(z)
+			value, lower, upper = append(value, v), append(lower, lo), append(upper, hi)
+		}
+		out = append(out, Importance{c.Name, meanRoot(value), meanRoot(lower), meanRoot(upper), level})
+	}
+	slices.SortStableFunc(out, func(a, b Importance) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(b.Upper, a.Upper))
+	})
+	return out
+}
+
+// meanRoot returns the root of the mean square of numbers of at least 0.
+func meanRoot(list []float64) float64 {
+	if len(list) == 1 {
+		return list[0]
+	}
+	root := 0.
+	for _, x := range list {
+		root = math.Hypot(root, x)
+	}
+	return root / math.Sqrt(float64(len(list)))
+}

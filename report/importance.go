@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// An Importance says how much a column moves the predictions of the model: the
+// standard deviation over the records of what it adds, in units of the target, or of
+// the scores of a classifier. The interval has confidence Level and covers privacy
+// noise; where Lower is 0 the column cannot be told from one that adds nothing.
+type Importance struct {
+	Column string  `json:"column"`
+	Value  float64 `json:"value"`
+	Lower  float64 `json:"lower"`
+	Upper  float64 `json:"upper"`
+	Level  float64 `json:"level"`
+}
+
+func importances(list []regression.Importance) []Importance {
+	var out []Importance
+	for _, x := range list {
+		out = append(out, Importance(x))
+	}
+	return out
+}
+
+const (
+	mostImportances = 8  // columns that are shown
+	mostNameWidth   = 28 // characters of a name
+)
+
+// weights prints the most important columns, one a line.
+func weights(r *Report) string {
+	list := r.Importances
+	if len(list) == 0 {
+		return ""
+	}
+	unit, together := "in units of "+shown(r.Target), "Squares do not add up to R²"
+	if r.Task == regression.TaskClassification {
+		unit, together = "in units of the score", "Squares do not add up"
+	}
+	shownOnes := list[:min(len(list), mostImportances)]
+	names, values, width := make([]string, len(shownOnes)), make([]string, len(shownOnes)), 0
+	nameWidth := 0
+	for i, x := range shownOnes {
+		names[i], values[i] = cut(shown(x.Column), mostNameWidth), short(x.Value)
+		nameWidth, width = max(nameWidth, utf8.RuneCountInString(names[i])), max(width, len(values[i]))
+	}
+	var b strings.Builder
+	b.WriteString(Paragraph("Columns", fmt.Sprintf("how much each moves a prediction: the standard deviation of what it adds, %s, with its %g%% interval", unit, 100*list[0].Level)))
+	for i, x := range shownOnes {
+		gap := strings.Repeat(" ", nameWidth-utf8.RuneCountInString(names[i]))
+		fmt.Fprintf(&b, "%*s%s%s  %*s  %s to %s\n", labelWidth, "", names[i], gap, width, values[i], short(x.Lower), short(x.Upper))
+	}
+	note := "An interval that begins at 0: the column cannot be told from one that adds nothing. " + together + ", for columns go together."
+	if more := len(list) - mostImportances; more > 0 {
+		note = fmt.Sprintf("report.json has %d more. ", more) + note
+	}
+	b.WriteString(Paragraph("", note))
+	return b.String()
+}
+
+// cut shortens a text to so many characters.
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
