@@ -56,7 +56,7 @@ func (g Guarantee) explained() Guarantee {
 func (g Guarantee) MeaningOf() string {
 	a := g.AttackOf()
 	alarms, found := percent(a.FalseAlarms), percent(a.Found)
-	versions := ""
+	var versions string
 	switch {
 	case g.Unit != nil:
 		return fmt.Sprintf("Who guesses from the release whether somebody, one value of the column %s, is in the table, with %s false alarms, "+

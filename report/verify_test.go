@@ -274,6 +274,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"recipe longer":      {file("recipe.yaml", "version: 1", "version: 1\nextra: 1"), "it cannot be read"},
 		"model epsilon":      {file("model.json", `"epsilon":1`, `"epsilon":0.5`), "its guarantee is not that of the report"},
 		"model target":       {file("model.json", `"target": "y"`, `"target": "z"`), "and the report says a regression of y"},
+		"intervals":          {report(func(r *Report) { r.Metrics.Intervals = []Interval{{.9, .001}} }), "its intervals of prediction"},
 		"model damaged":      {file("model.json", `"terms"`, `"therms"`), "it cannot be read"},
 		"another file":       {func(dir string) { put(t, dir, "notes.txt", []byte("exact counts")) }, "notes.txt is no file of a release"},
 		"no recipe":          {func(dir string) { os.Remove(filepath.Join(dir, "recipe.yaml")) }, "recipe.yaml: the file is not there"},

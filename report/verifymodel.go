@@ -77,6 +77,10 @@ func modelProblems(m regression.Model, r *Report) []string {
 			out = append(out, "it uses the column "+shown(c.Name)+", which features.selected does not list")
 		}
 	}
+	same := func(a Interval, b regression.Interval) bool { return a.Level == b.Level && a.HalfWidth == b.HalfWidth }
+	if r.Format == Format && !slices.EqualFunc(r.Metrics.Intervals, regression.IntervalsOf(m), same) {
+		out = append(out, "its intervals of prediction are not those of the report")
+	}
 	if c := r.Metrics.Confusion; c != nil && !slices.Equal(c.Classes, o.Classes) {
 		out = append(out, "its classes are not those of the confusion matrix")
 	}
