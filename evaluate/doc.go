@@ -10,7 +10,8 @@
 // of the mean squared error, intervals of prediction and how many targets cannot be
 // read (docs/evaluation.md).
 //
-// A classifier ([Classification]) takes one release: the confusion matrix, one
-// Gaussian vector of counts in which a record is one cell. Accuracy, balanced
-// accuracy and their intervals are read from the noisy cells.
+// A classifier ([Classification]) takes one release: one Gaussian vector that holds the
+// confusion matrix and a table of scores by class. Accuracy, recalls, balanced accuracy,
+// AUC, log loss and what other thresholds would do are read from the noisy cells, with
+// intervals for fresh records (docs/classification.md).
 package evaluate

@@ -7,6 +7,7 @@
 #   scripts/long.sh soak       the soak
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
+#   scripts/long.sh coverage-classes F  the same for the accuracy, recalls and AUC of classifiers
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -29,8 +30,8 @@ fuzz() {
     { grep -q '^ *context deadline exceeded' "$log" && ! grep -qi 'failing input\|panic\|fatal error' "$log"; }
 }
 
-case $part in all | fuzz | kill | soak | fresh | coverage) ;; *)
-  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE" >&2
+case $part in all | fuzz | kill | soak | fresh | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -57,6 +58,10 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
-  step go test ./bench/coverage -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
+  step go test ./bench/coverage -run 'Laws|Tables|Split' -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
+fi
+if [[ $part == coverage-classes ]]; then
+  file=$(realpath -m "${2:?a file for the lines of JSON}")
+  step go test ./bench/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
 fi
 printf '\nAll long checks passed.\n'

@@ -93,7 +93,7 @@ func finished(t *testing.T) map[string]bool {
 }
 
 // keep appends a setting to the file.
-func keep(t *testing.T, l line) {
+func keep(t *testing.T, l any) {
 	t.Helper()
 	data, err := json.Marshal(l)
 	if err != nil {

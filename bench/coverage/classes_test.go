@@ -1,0 +1,310 @@
+package coverage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// freshRecords of a law are what intervals are compared with.
+const freshRecords = 40000
+
+// A classLine is a finished setting of a classification.
+type classLine struct {
+	Kind    string  `json:"kind"` // class-laws or class-tables
+	Name    string  `json:"name"`
+	N       int     `json:"n"` // records of a fit
+	Epsilon float64 `json:"epsilon"`
+	Runs    int     `json:"runs"`
+
+	Measures map[string]covered `json:"measures"`
+}
+
+// covered says how often the interval of a measure holds that of fresh records: of all
+// runs, recalls of all classes.
+type covered struct {
+	Covered float64 `json:"covered"`
+	Known   float64 `json:"known"` // share of intervals that are not [0, 1]
+	Error   float64 `json:"error"` // median of |reported - fresh| where it is known
+	Width   float64 `json:"width"` // median where it is known
+}
+
+// intervals adds up those of one measure.
+type intervals struct {
+	n, hits        float64
+	errors, widths []float64
+}
+
+func (x *intervals) add(s evaluate.Share, fresh float64) {
+	if fresh != fresh {
+		return
+	}
+	x.n++
+	if s.Lower-1e-12 <= fresh && fresh <= s.Upper+1e-12 {
+		x.hits++
+	}
+	if s.Known() {
+		x.errors, x.widths = append(x.errors, math.Abs(s.Value-fresh)), append(x.widths, s.Upper-s.Lower)
+	}
+}
+
+func (x *intervals) result() covered {
+	out := covered{Covered: x.hits / x.n, Known: float64(len(x.errors)) / x.n}
+	if len(x.errors) > 0 {
+		out.Error, out.Width = median(x.errors), median(x.widths)
+	}
+	return out
+}
+
+// A classTable has its classes in the last column.
+type classTable struct {
+	schema  dataset.Schema
+	columns [][]float64
+	codes   []int32
+}
+
+// pick returns a table of the given rows.
+func (c *classTable) pick(t *testing.T, rows []int) *dataset.Table {
+	t.Helper()
+	data := make([]dataset.ColumnData, len(c.columns)+1)
+	for j, column := range c.columns {
+		for _, i := range rows {
+			data[j].Floats = append(data[j].Floats, column[i])
+		}
+	}
+	for _, i := range rows {
+		data[len(c.columns)].Codes = append(data[len(c.columns)].Codes, c.codes[i])
+	}
+	tab, err := dataset.NewTable(c.schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// lawOfClasses draws records: of the larger class (or of each class) with the given
+// shares, two numbers that differ by class and one that does not.
+func lawOfClasses(shares []float64, n int, r *rand.Rand) *classTable {
+	c := &classTable{columns: make([][]float64, 3)}
+	target := dataset.Column{Name: "class", Kind: dataset.Category}
+	for k := range shares {
+		target.Categories = append(target.Categories, strconv.Itoa(k))
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		c.schema.Columns = append(c.schema.Columns, dataset.Column{Name: name})
+	}
+	c.schema.Columns = append(c.schema.Columns, target)
+	for range n {
+		k, u := 0, r.Float64()
+		for k < len(shares)-1 && u > shares[k] {
+			u -= shares[k]
+			k++
+		}
+		angle := 2 * math.Pi * float64(k) / float64(len(shares))
+		c.columns[0] = append(c.columns[0], 1.2*math.Cos(angle)+r.NormFloat64())
+		c.columns[1] = append(c.columns[1], 1.2*math.Sin(angle)+r.NormFloat64())
+		c.columns[2] = append(c.columns[2], r.NormFloat64())
+		c.codes = append(c.codes, int32(k))
+	}
+	return c
+}
+
+// readClasses reads the numbers of a public table and its classes, which come from the
+// file: it is public.
+func readClasses(t *testing.T, name string) *classTable {
+	t.Helper()
+	path := publicdata.Path(t, "classification", name+".csv.gz")
+	header, err := dataset.Header(path, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := header[len(header)-1]
+	all := dataset.Schema{}
+	for _, column := range header[:len(header)-1] {
+		all.Columns = append(all.Columns, dataset.Column{Name: column})
+	}
+	all.Columns = append(all.Columns, dataset.Column{Name: last, Kind: dataset.Category, Categories: classesOf[name]})
+	tab, _, err := dataset.Read(context.Background(), path, all, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &classTable{}
+	block := tab.All().Block(0, tab.Len())
+	for j := range header[:len(header)-1] {
+		cells := block.Float(j, nil)
+		if slices.ContainsFunc(cells, func(x float64) bool { return x == x }) { // not text
+			c.columns = append(c.columns, slices.Clone(cells))
+			c.schema.Columns = append(c.schema.Columns, all.Columns[j])
+		}
+	}
+	c.codes = slices.Clone(block.Codes(len(header)-1, nil))
+	c.schema.Columns = append(c.schema.Columns, all.Columns[len(header)-1])
+	return c
+}
+
+// classesOf lists the tables whose classes are in the last column.
+var classesOf = map[string][]string{
+	"credit_default.raw": {"0", "1"}, "spambase": {"0", "1"}, "adult.raw": {"<=50K", ">50K"},
+	"satellite": {"cotton_crop", "damp_grey_soil", "grey_soil", "red_soil", "vegetation_stubble", "very_damp_grey_soil"},
+	"letters":   letters(),
+}
+
+func letters() []string {
+	var out []string
+	for c := 'A'; c <= 'Z'; c++ {
+		out = append(out, string(c))
+	}
+	return out
+}
+
+// measureClasses fits on rows of a table and compares what is reported with other rows.
+func measureClasses(t *testing.T, sums map[string]*intervals, c *classTable, epsilon float64, train, rest []int) {
+	t.Helper()
+	last := len(c.schema.Columns) - 1
+	p := &pipeline.Pipeline{
+		Task: regression.TaskClassification, Schema: c.schema, Target: c.schema.Columns[last].Name, Holdout: pipeline.DefaultHoldout,
+		Budget: budget.Target{Epsilon: epsilon, Delta: delta},
+	}
+	res, err := p.Fit(context.Background(), c.pick(t, train), pipeline.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := c.pick(t, rest)
+	guess, scores, err := res.Model.(*regression.Classifier).Classify(pipeline.RowsOf(fresh.All()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := len(c.schema.Columns[last].Categories)
+	right, all := make([]float64, classes), make([]float64, classes)
+	hits, n, balanced := 0., 0., 0.
+	codes := fresh.Codes(last)
+	for i, k := range codes {
+		if int(k) < classes {
+			all[k]++
+			n++
+			if guess[i] == float64(k) {
+				right[k]++
+				hits++
+			}
+		}
+	}
+	add := func(name string, s evaluate.Share, x float64) {
+		if sums[name] == nil {
+			sums[name] = &intervals{}
+		}
+		sums[name].add(s, x)
+	}
+	x := res.Confusion
+	for k := range right {
+		add("recalls", x.Recalls[k], right[k]/all[k])
+		balanced += right[k] / all[k] / float64(classes)
+	}
+	add("accuracy", x.Accuracy, hits/n)
+	add("balanced", x.Balanced, balanced)
+	if x.Scores.AUC != nil {
+		add("auc", *x.Scores.AUC, area(scores, codes))
+	}
+}
+
+// area is the exact AUC of scores.
+func area(scores []float64, codes []int32) float64 {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	below, sum, p, q := 0., 0., 0., 0.
+	for i := 0; i < len(order); {
+		first, second := 0., 0.
+		for s := scores[order[i]]; i < len(order) && scores[order[i]] == s; i++ {
+			switch codes[order[i]] {
+			case 0:
+				first++
+			case 1:
+				second++
+			}
+		}
+		sum += second * (below + first/2)
+		below += first
+		p, q = p+second, q+first
+	}
+	return sum / p / q
+}
+
+// laws of classes by name.
+var classLaws = map[string][]float64{"half": {.5, .5}, "tenth": {.9, .1}, "four": {.4, .3, .2, .1}}
+
+// TestClasses: the intervals of whole runs hold the accuracy, the recalls and the AUC of
+// records that the run never saw. By default one law is fit 12 times: with a coverage of .9
+// fewer than 3 hits have odds below 1e-7.
+func TestClasses(t *testing.T) {
+	done := finished(t)
+	setting := func(l classLine, number int, draw func(i int) (c *classTable, train, rest []int)) {
+		if done[fmt.Sprintf("%s %s %d %g", l.Kind, l.Name, l.N, l.Epsilon)] {
+			return
+		}
+		sums := map[string]*intervals{}
+		for i := range number {
+			c, train, rest := draw(i)
+			measureClasses(t, sums, c, l.Epsilon, train, rest)
+		}
+		l.Runs, l.Measures = number, map[string]covered{}
+		for name, s := range sums {
+			l.Measures[name] = s.result()
+			if s.hits < .2*s.n {
+				t.Errorf("%+v: %s %+v", l, name, s.result())
+			}
+		}
+		keep(t, l)
+	}
+	number, numbers, laws, tables := *runs, list(t, *sizes), classLaws, classesOf
+	if number == 0 {
+		number, numbers, laws, tables = 12, []float64{400}, map[string][]float64{"tenth": classLaws["tenth"]}, nil
+	}
+	for _, epsilon := range list(t, *epsilons) {
+		for name, shares := range laws {
+			if !wanted(name) {
+				continue
+			}
+			for _, held := range numbers {
+				n := int(held / pipeline.DefaultHoldout)
+				setting(classLine{Kind: "class-laws", Name: name, N: n, Epsilon: epsilon}, number, func(i int) (*classTable, []int, []int) {
+					c := lawOfClasses(shares, n+freshRecords, rand.New(rand.NewPCG(uint64(i), 7)))
+					return c, span(0, n), span(n, n+freshRecords)
+				})
+			}
+		}
+		for name := range tables {
+			if !wanted(name) {
+				continue
+			}
+			c := readClasses(t, name)
+			used := min(len(c.codes), *most)
+			n := int(*share * float64(used))
+			setting(classLine{Kind: "class-tables", Name: name, N: n, Epsilon: epsilon}, number, func(i int) (*classTable, []int, []int) {
+				order := rand.New(rand.NewPCG(uint64(i), 1)).Perm(len(c.codes))[:used]
+				return c, order[:n], order[n:]
+			})
+		}
+	}
+}
+
+func span(from, to int) []int {
+	out := make([]int, to-from)
+	for i := range out {
+		out[i] = from + i
+	}
+	return out
+}
