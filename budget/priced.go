@@ -14,6 +14,7 @@ type Priced struct {
 	root   verdict
 	leaves []PricedLeaf
 	byPath map[string]int
+	oneOfs map[string][]string // paths of the leaves of the informer of each OneOf
 }
 
 // PricedLeaf is one leaf of a priced tree.
@@ -36,7 +37,7 @@ type PricedLeaf struct {
 
 // index lists the leaves in tree order.
 func (p *Priced) index() {
-	p.byPath = map[string]int{}
+	p.byPath, p.oneOfs = map[string]int{}, map[string][]string{}
 	var visit func(n *Node, leaf PricedLeaf, part []string)
 	visit = func(n *Node, leaf PricedLeaf, part []string) {
 		if n.Op == OpLeaf {
@@ -48,6 +49,9 @@ func (p *Priced) index() {
 			p.byPath[leaf.Path] = len(p.leaves)
 			p.leaves = append(p.leaves, leaf)
 			return
+		}
+		if n.Op == OpOneOf {
+			p.oneOfs[leaf.Path] = n.informers(leaf.Path)
 		}
 		for i := range n.Kids {
 			kid, kidPart := leaf, part
@@ -63,6 +67,66 @@ func (p *Priced) index() {
 		}
 	}
 	visit(&p.tree, PricedLeaf{Path: p.tree.Name}, nil)
+}
+
+// informers lists the leaves of the informer of a OneOf at path.
+func (n *Node) informers(path string) []string {
+	var out []string
+	informer := &n.Kids[0]
+	informer.walk(path+"/"+informer.Name, func(path string, _ *Leaf) { out = append(out, path) })
+	return out
+}
+
+// A Choice is a OneOf that leads to a node, by one of its branches.
+type Choice struct {
+	OneOf, Branch string   // paths
+	Informers     []string // paths of the leaves of the informer, which come before the branch
+}
+
+// Choices lists the OneOfs on the way to the node at path, the outermost first, but for
+// those of whose informer it is a part.
+func (p *Priced) Choices(path string) []Choice {
+	if len(p.oneOfs) == 0 {
+		return nil
+	}
+	var out []Choice
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		informers, ok := p.oneOfs[path[:i]]
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(path[i+1:], "/")
+		choice := Choice{path[:i], path[:i+1] + name, informers}
+		if !p.informs(choice) {
+			out = append(out, choice)
+		}
+	}
+	return out
+}
+
+// informs reports whether what looks like the branch of a choice is the informer.
+func (p *Priced) informs(c Choice) bool {
+	n, _ := p.node(c.OneOf)
+	return c.Branch == c.OneOf+"/"+n.Kids[0].Name
+}
+
+// node returns the node at path and whether there is one.
+func (p *Priced) node(path string) (*Node, bool) {
+	n, rest := &p.tree, strings.Split(path, "/")
+	if rest[0] != n.Name {
+		return nil, false
+	}
+	for _, name := range rest[1:] {
+		i := slices.IndexFunc(n.Kids, func(kid Node) bool { return kid.Name == name })
+		if i < 0 {
+			return nil, false
+		}
+		n = &n.Kids[i]
+	}
+	return n, true
 }
 
 // Law returns the law of the leaf at path, per draw, and whether there is one.
@@ -86,18 +150,8 @@ func (p *Priced) Leaf(path string) (PricedLeaf, bool) {
 // Selection returns the law of the number of runs of the Select at path and the
 // names of its candidates, and whether there is one.
 func (p *Priced) Selection(path string) (law Selection, candidates []string, ok bool) {
-	n, rest := &p.tree, strings.Split(path, "/")
-	if rest[0] != n.Name {
-		return Selection{}, nil, false
-	}
-	for _, name := range rest[1:] {
-		i := slices.IndexFunc(n.Kids, func(kid Node) bool { return kid.Name == name })
-		if i < 0 {
-			return Selection{}, nil, false
-		}
-		n = &n.Kids[i]
-	}
-	if n.Op != OpSelect {
+	n, ok := p.node(path)
+	if !ok || n.Op != OpSelect {
 		return Selection{}, nil, false
 	}
 	for _, kid := range n.Kids {

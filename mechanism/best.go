@@ -23,8 +23,8 @@ type Winner[T any] struct {
 // message, count, file or timing of a single try.
 //
 // Inside a try every leaf of its candidate can be spent, once; leaves of other
-// candidates and of the rest of the plan cannot, and nothing can after the try is
-// over. Noise, coins and public streams are keyed by (run key, try, path), so
+// candidates and of the rest of the plan cannot, in this session neither until Best
+// returns, and nothing can after the try is over. Noise, coins and public streams are keyed by (run key, try, path), so
 // those of two tries are independent. [Session.Events] then shows the winner's
 // releases as if there had been one try, and none of the other candidates',
 // whether they were tried or not.
@@ -65,6 +65,7 @@ func Best[T any](s *Session, name string, try func(candidate int, s *Session) (T
 	if err != nil {
 		return best, err
 	}
+	defer s.core.finish()
 	var events map[string]Event
 	for i := 1; i <= runs; i++ {
 		t, c := s.newTry(name, i, candidates)
@@ -105,7 +106,13 @@ func (s *Session) begin(name string) (runs int, candidates []string, err error) 
 	if s.core.tries[path] {
 		return 0, nil, fmt.Errorf("%w: the selection %q", ErrSpent, path)
 	}
-	s.core.tries[path] = true
+	if err := s.core.ready(path); err != nil {
+		return 0, nil, err
+	}
+	if err := s.core.enter(path); err != nil {
+		return 0, nil, err
+	}
+	s.core.tries[path], s.core.busy = true, true
 	if s.core.rehearsal() {
 		return len(candidates), candidates, nil
 	}

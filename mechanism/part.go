@@ -86,8 +86,8 @@ func (s *Session) takePart(name string, draw, part, parts int) (ticket, error) {
 		s.core.parts[id] = progress{parts: parts}
 	}
 	p, begun := s.core.parts[id]
-	if s.core.over {
-		return ticket{}, fmt.Errorf("%w: %q, and the try is over", ErrTry, id.path)
+	if err := s.core.ready(id.path); err != nil {
+		return ticket{}, err
 	}
 	if !begun || p.parts != parts || p.next != part {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, parts, draw, id.path)

@@ -29,6 +29,11 @@ var (
 	// a try of that candidate, and for a leaf of another step inside one; see
 	// [Best].
 	ErrTry = errors.New("mechanism: a candidate's leaf can be released inside a try of that candidate only")
+	// ErrBranch is returned for a leaf of a branch where another one was taken, and
+	// for one before all that the choice between them is made from was released.
+	ErrBranch = errors.New("mechanism: one branch alone can be taken, after what chooses it")
+	// ErrClosed is returned for every release after [Session.Close].
+	ErrClosed = errors.New("mechanism: the session is closed")
 	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
 	ErrEmpty = errors.New("mechanism: nothing to release")
 )
@@ -51,7 +56,10 @@ type core struct {
 	spent  map[string]map[int]bool
 	parts  map[drawID]progress
 	events map[string]Event
-	tries  map[string]bool // private selections that are begun
+	tries  map[string]bool   // private selections that are begun
+	taken  map[string]string // the branch that was taken of each OneOf, by paths
+	busy   bool              // while a private selection is carried out
+	closed bool
 
 	// Of a try of a private selection: the candidate's path, the number of the
 	// try from 1, and whether it is over.
@@ -63,7 +71,7 @@ type core struct {
 }
 
 func newCore(p *budget.Priced) *core {
-	return &core{priced: p, narrow: 1, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}}
+	return &core{priced: p, narrow: 1, spent: map[string]map[int]bool{}, parts: map[drawID]progress{}, events: map[string]Event{}, tries: map[string]bool{}, taken: map[string]string{}}
 }
 
 // An Event describes one leaf after the run: what was released, under which
@@ -174,11 +182,14 @@ func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) 
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	if s.core.over {
-		return ticket{}, fmt.Errorf("%w: %q, and the try is over", ErrTry, path)
+	if err := s.core.ready(path); err != nil {
+		return ticket{}, err
 	}
 	if draw < 0 || draw >= law.Draws || s.core.spent[path][draw] {
 		return ticket{}, fmt.Errorf("%w: draw %d of %q (%d priced)", ErrSpent, draw, path, law.Draws)
+	}
+	if err := s.core.enter(path); err != nil {
+		return ticket{}, err
 	}
 	if s.core.spent[path] == nil {
 		s.core.spent[path] = map[int]bool{}

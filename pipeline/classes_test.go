@@ -236,7 +236,7 @@ func TestClassedSelector(t *testing.T) {
 	tab := loans(t, 50, "a", "b", "c")
 	p := classify(tab)
 	var saw dataset.Column
-	p.Selector = classReader{saw: &saw}
+	p.Selector, p.UncheckedSelector = classReader{saw: &saw}, true
 	if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 	"time"
 
@@ -48,7 +51,8 @@ type Result struct {
 	Unprotected []Fact
 	Warnings    []Warning
 
-	Curator Curator
+	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
+	Curator Curator `json:"-"`
 }
 
 // A Fact is a number or list that the recipe states and that the guarantee
@@ -59,12 +63,27 @@ type Fact struct {
 }
 
 // Curator holds exact facts about the records for the data's owner. They are
-// not covered by the guarantee and must not be published.
+// not covered by the guarantee and must not be published. So that they get nowhere by
+// chance, every verb of package fmt prints a remark in their place, here and in a
+// [Result]; read the fields.
 type Curator struct {
 	Rows, TrainRows, HoldoutRows int
 	ScoreRows                    int                // of the training rows, those that scored the tries of a search
 	Seconds                      map[string]float64 // wall time by stage; of a search, that of its best try
 }
+
+// Format prints a remark.
+func (Curator) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, "(exact facts for the owner of the data)")
+}
+
+// LogValue is the remark of [Curator.Format] in logs.
+func (Curator) LogValue() slog.Value {
+	return slog.StringValue(fmt.Sprint(Curator{}))
+}
+
+// MarshalJSON encodes the remark of [Curator.Format].
+func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Curator{})) }
 
 // Fit runs the pipeline on a table: it plans, opens a session and spends what
 // the plan priced. It returns the context's error when that ends first, and
@@ -84,6 +103,10 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 
 // run carries a plan out in a session.
 func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t *dataset.Table, o Options) (*Result, error) {
+	p, err := p.planned(plan)
+	if err != nil {
+		return nil, err
+	}
 	if !sameSchema(p.Schema, t.Schema()) {
 		return nil, ErrSchema
 	}

@@ -63,6 +63,9 @@ func (p *Pipeline) unprotected() []Fact {
 		{"target", p.Target},
 		{"holdout", p.Holdout},
 	}
+	if p.UncheckedSelector {
+		out = append(out, Fact{"what a selector from elsewhere chooses", true})
+	}
 	if p.Search != nil {
 		out = append(out, Fact{"share of the training records that score the tries", p.Search.Holdout})
 	}

@@ -35,6 +35,12 @@ var (
 	// ErrUnbounded is returned for a budget so large that no finite mu covers
 	// it: a model could not even state what it promises.
 	ErrUnbounded = errors.New("pipeline: no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
+	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
+	// changed since.
+	ErrPlan = errors.New("pipeline: the plan is that of another pipeline; plan it again")
+	// ErrSelector is returned for a selector that is not one of package selection where
+	// UncheckedSelector is not set.
+	ErrSelector = errors.New("pipeline: a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
 	// ErrModel is returned for a model method that this package does not run.
 	ErrModel = errors.New("pipeline: unknown model method")
 	// ErrFallback is returned for a fallback of a method that never abstains,
@@ -82,6 +88,10 @@ type Pipeline struct {
 	// more than selection.DefaultK candidates the run chooses between all and
 	// selection.Kendall.
 	Selector selection.Selector
+	// UncheckedSelector admits selectors that are not of package selection. Nobody
+	// checks what such a one does: it is handed the exact records, and what it chooses is
+	// published. A run with one says so among the facts that are not protected.
+	UncheckedSelector bool
 	// SelectionShare is the share of the training budget, in (0, 1), that a
 	// selector which releases something spends; 0 means
 	// DefaultSelectionShare.
@@ -110,6 +120,7 @@ type Pipeline struct {
 // A Plan is a priced pipeline.
 type Plan struct {
 	*budget.Priced
+	of        *Pipeline // what was planned
 	guarantee budget.Guarantee
 	facts     selection.Facts
 	root      string // path of the training node
@@ -134,7 +145,7 @@ const (
 // Plan prices the run: no row is needed and none is read. Errors are those of
 // this package, of package budget and of the stages.
 func (p *Pipeline) Plan() (*Plan, error) {
-	plan := &Plan{}
+	plan := &Plan{of: p.clone()}
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
@@ -216,6 +227,9 @@ func (p *Pipeline) check(plan *Plan) error {
 		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback, p.Model)
 	}
 	if err := p.checkUnit(); err != nil {
+		return err
+	}
+	if err := p.checkSelector(); err != nil {
 		return err
 	}
 	if err := p.checkSearch(); err != nil {

@@ -135,7 +135,8 @@ func abstained(err error) bool {
 }
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a
-// large dense system does not look at it.
+// large dense system does not look at it. The session is then closed, so that a trainer
+// that is still at it ends with its next release, and releases nothing any more.
 func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
 	method, err := trainerOf(x)
 	if err != nil {
@@ -152,13 +153,17 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 		o.panic = carry.Catch(func() { o.fit, o.err = method.Run(ctx, s, v, ranges) })
 		done <- o
 	}()
+	var o outcome
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-done:
+	case o = <-done:
 		o.panic.Again()
-		return o.fit, o.err
 	}
+	if err := ctx.Err(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return o.fit, o.err
 }
 
 // largest is the magnitude at which a model's numbers saturate. Ranges of

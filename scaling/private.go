@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -81,6 +82,10 @@ func (p Private) Plan() (budget.Node, bool) {
 // Run returns one range a column (the zero Range for category columns). s is
 // the session of the node that Plan returned.
 func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) ([]Range, error) {
+	// The exact range of a column is public under that relation alone.
+	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
+		return nil, fmt.Errorf("%w: exact ranges of public columns need %v, the run has %v", mechanism.ErrRelation, p.Relation, s.Relation())
+	}
 	out := make([]Range, len(p.Columns))
 	var open, public []int
 	for j, c := range p.Columns {

@@ -1,0 +1,144 @@
+package mechanism
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// branched opens a session on a plan with a choice between two branches, the second of
+// which holds another choice, after a leaf that all see.
+func branched(t *testing.T) *Session {
+	t.Helper()
+	inner := budget.OneOf("inner", budget.Seq("nothing"), budget.GaussianLeaf("left", .1, 1), budget.Seq("right", budget.GaussianLeaf("sums", .1, 1)))
+	p, err := budget.Calibrate(budget.Par("fit", budget.OneOf("train", budget.LaplaceLeaf("count", .03, 1),
+		budget.Seq("all", budget.GaussianLeaf("sums", .5, 2), budget.GaussianLeaf("more", .5, 1)), budget.Seq("few", inner, budget.GaussianLeaf("sums", .5, 1)),
+	)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Sub("train")
+}
+
+// TestOneBranch: the first release in a branch settles which it is, at every level, and
+// none comes before what chooses it. What is refused spends nothing.
+func TestOneBranch(t *testing.T) {
+	release := func(s *Session, branch, leaf string, draw int) error {
+		_, err := GaussianDraw(s.Sub(branch), leaf, draw, vector(1))
+		return err
+	}
+	s := branched(t)
+	if err := release(s, "all", "sums", 0); !errors.Is(err, ErrBranch) {
+		t.Errorf("a branch before what chooses it: %v", err)
+	}
+	if _, err := Laplace(s, "count", 0, s.Count(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		branch, leaf string
+		draw         int
+		want         error
+	}{
+		{"all", "sums", 2, ErrSpent}, // refused: it settles nothing
+		{"few", "sums", 0, nil}, {"all", "sums", 0, ErrBranch}, {"all", "more", 0, ErrBranch},
+		{"few/inner", "left", 0, nil}, {"few/inner/right", "sums", 0, ErrBranch}, {"few/inner", "left", 0, ErrSpent},
+	} {
+		if err := release(s, c.branch, c.leaf, c.draw); !errors.Is(err, c.want) {
+			t.Errorf("%s/%s: %v, want %v", c.branch, c.leaf, err, c.want)
+		}
+	}
+	if s.core.spent["fit/train/all/sums"] != nil || s.core.taken["fit/train"] != "fit/train/few" {
+		t.Errorf("spent %v, taken %v", s.core.spent, s.core.taken)
+	}
+	again := branched(t)
+	if _, err := Laplace(again, "count", 0, again.Count(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, draw := range []int{1, 0} {
+		if err := release(again, "all", "sums", draw); err != nil {
+			t.Errorf("the other branch, draw %d: %v", draw, err)
+		}
+	}
+}
+
+// TestBestIsAlone: while a private selection is carried out nothing is released beside
+// it, and no other begins.
+func TestBestIsAlone(t *testing.T) {
+	law, err := budget.SelectionForMean(0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selected := budget.Select("choice", law, budget.GaussianLeaf("a", .1, 1), budget.GaussianLeaf("b", .1, 1))
+	other := selected
+	other.Name = "other"
+	p, err := budget.Calibrate(budget.Seq("fit", budget.GaussianLeaf("sums", .1, 2), selected, other), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Best(s, "choice", func(int, *Session) (int, float64, error) {
+		if _, err := GaussianDraw(s, "sums", 0, vector(1)); !errors.Is(err, ErrTry) {
+			t.Errorf("a release beside a try: %v", err)
+		}
+		if _, err := GaussianPart(s, "sums", 1, 0, 2, vector(1)); !errors.Is(err, ErrTry) {
+			t.Errorf("a part of one: %v", err)
+		}
+		if _, err := Best(s, "other", func(int, *Session) (int, float64, error) { return 0, 0, nil }); !errors.Is(err, ErrTry) {
+			t.Errorf("a selection beside a try: %v", err)
+		}
+		return 0, 0, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := GaussianDraw(s, "sums", 0, vector(1)); err != nil {
+		t.Errorf("after the selection: %v", err)
+	}
+}
+
+// TestBestInABranch: a private selection inside a branch takes it.
+func TestBestInABranch(t *testing.T) {
+	law, err := budget.SelectionForMean(0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := budget.OneOf("way", budget.Seq("none"), budget.GaussianLeaf("a", .1, 1), budget.GaussianLeaf("b", .1, 1))
+	p, err := budget.Calibrate(budget.OneOf("fit", budget.LaplaceLeaf("count", .03, 1),
+		budget.Seq("some", budget.Select("choice", law, budget.Seq("one", inside))), budget.GaussianLeaf("sums", .1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(_ int, s *Session) (int, float64, error) {
+		_, err := GaussianDraw(s.Sub("way"), "a", 0, vector(1))
+		if err == nil {
+			if _, err := GaussianDraw(s.Sub("way"), "b", 0, vector(1)); !errors.Is(err, ErrBranch) {
+				t.Errorf("the other branch inside a try: %v", err)
+			}
+		}
+		return 0, 0, err
+	}
+	if _, err := Best(s.Sub("some"), "choice", try); !errors.Is(err, ErrBranch) {
+		t.Errorf("before what chooses it: %v", err)
+	}
+	if _, err := Laplace(s, "count", 0, s.Count(1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Best(s.Sub("some"), "choice", try); err != nil {
+		t.Errorf("in the branch: %v", err)
+	}
+	if _, err := GaussianDraw(s, "sums", 0, vector(1)); !errors.Is(err, ErrBranch) {
+		t.Errorf("the other branch: %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// TestPlanOfAnother: a plan is carried out as it was priced, or not at all: with the
+// relation changed afterwards, the exact range of a column would be published.
+func TestPlanOfAnother(t *testing.T) {
+	tab := houses(t, 400)
+	for name, change := range map[string]func(p *Pipeline){
+		"relation": func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns },
+		"epsilon":  func(p *Pipeline) { p.Budget.Epsilon = 9 },
+		"holdout":  func(p *Pipeline) { p.Holdout = 0 },
+		"model":    func(p *Pipeline) { p.Model = AdaSSP },
+		"column":   func(p *Pipeline) { p.Schema.Columns[0].Private = true },
+		"selector": func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} },
+		"share":    func(p *Pipeline) { p.SelectionShare = .9 },
+		"candidate": func(p *Pipeline) {
+			if p.Search != nil {
+				p.Search.Candidates[0].Model = BoostedAdaSSP
+			} else {
+				p.Buckets = 50
+			}
+		},
+	} {
+		for _, search := range []bool{false, true} {
+			p := describe(tab)
+			p.Schema = p.Schema.Clone()
+			p.Model = JointGram
+			if search {
+				p.Model, p.Search = "", &Search{Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}, Runs: 3, Holdout: .2}
+			}
+			plan, err := p.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.FitPlan(context.Background(), plan, tab, Options{}); err != nil {
+				t.Errorf("%s: unchanged: %v", name, err)
+			}
+			change(p)
+			if res, err := p.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err, ErrPlan) || res != nil {
+				t.Errorf("%s changed after the plan: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestCuratorIsNotPrinted: no verb, encoder or log that is given a result prints what is
+// for the owner of the data.
+func TestCuratorIsNotPrinted(t *testing.T) {
+	tab := houses(t, 777)
+	res, err := describe(tab).Fit(context.Background(), tab, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Curator.Rows != 777 || res.Curator.TrainRows+res.Curator.HoldoutRows != 777 || len(res.Curator.Seconds) == 0 {
+		t.Errorf("the curator's facts: %d rows", res.Curator.Rows)
+	}
+	res = &Result{Curator: res.Curator} // no other number of theirs
+	res.Curator.TrainRows, res.Curator.HoldoutRows, res.Curator.ScoreRows = 777, 777, 777
+	texts := map[string]string{}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
+		texts[verb] = fmt.Sprintf(verb+verb+verb+verb, res, *res, res.Curator, &res.Curator)
+	}
+	for name, v := range map[string]any{"result": res, "curator": res.Curator, "list": []any{*res, &res.Curator}} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts["json of "+name] = string(data)
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("done", "what", v)
+		_, texts["log of "+name], _ = strings.Cut(log.String(), "what=")
+	}
+	for name, text := range texts {
+		if strings.Contains(text, "777") || strings.Contains(text, "309") || strings.Contains(text, "split") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// peeking is a selector that chooses from the exact records, for nothing.
+type peeking struct{ selection.None }
+
+// TestSelectorFromElsewhere: only selectors of package selection run, unless the caller
+// answers for another, and then the result says so.
+func TestSelectorFromElsewhere(t *testing.T) {
+	tab := houses(t, 300)
+	for name, set := range map[string]func(p *Pipeline){
+		"alone":     func(p *Pipeline) { p.Selector = peeking{} },
+		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
+		"candidate": func(p *Pipeline) {
+			p.Search = &Search{Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP, Selector: peeking{}}}, Runs: 3, Holdout: .2}
+		},
+	} {
+		p := describe(tab)
+		set(p)
+		if _, err := p.Plan(); !errors.Is(err, ErrSelector) {
+			t.Errorf("%s: %v", name, err)
+		}
+		p.UncheckedSelector = true
+		res, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Errorf("%s, admitted: %v", name, err)
+			continue
+		}
+		if !strings.Contains(fmt.Sprint(res.Unprotected), "from elsewhere") {
+			t.Errorf("%s: the result does not say so: %v", name, res.Unprotected)
+		}
+	}
+}
+
+// TestTrainerLeftAlone: a run that ended early releases nothing afterwards, though its
+// trainer may still be at work.
+func TestTrainerLeftAlone(t *testing.T) {
+	tab := houses(t, 50)
+	p := describe(tab)
+	p.Model = JointGram
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(plan.Priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x := p.setting(plan.branches[0], plan.branches[0].columns)
+	if _, err := runTrainer(ctx, x, s.Sub(trainNode).Sub(modelNode), tab.All(), make([]scaling.Range, 4)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("cancelled: %v", err)
+	}
+	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram", s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
+		t.Errorf("a release after the end: %v", err)
+	}
+}
