@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/budget"
@@ -348,5 +349,18 @@ func (c *checker) ledgerAndOutput() {
 	}
 	if c.r.Output.Dir == "" {
 		c.add("output.dir", "output.dir is empty", "remove it to use out")
+	}
+	c.path("data.path", c.r.Data.Path)
+	c.path("output.dir", c.r.Output.Dir)
+	if c.r.Ledger != nil {
+		c.path("ledger.path", c.r.Ledger.Path)
+	}
+}
+
+// path refuses line ends and other control characters in the name of a file: what is
+// printed about it would be taken for something else.
+func (c *checker) path(key, name string) {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		c.add(key, key+" holds a control character: "+quoted(name), "name a file without one")
 	}
 }

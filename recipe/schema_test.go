@@ -46,7 +46,7 @@ var beyondSchema = strings.Fields(`
 	column-categories-and-range column-private-relation
 	unit-relation unit-target unit-used
 	search-tukey search-same search-basic search-partly-public
-	sizes-basic sizes-method sizes-tukey logistic-form`)
+	sizes-basic sizes-method sizes-tukey logistic-form control-characters`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}

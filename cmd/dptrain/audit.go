@@ -102,11 +102,11 @@ func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) e
 		return err
 	}
 	if a.terminal {
-		o.Progress = func(done float64) { fmt.Fprintf(a.stderr, "\r%3.0f%%", 100*done) }
+		o.Progress = func(done float64) { fmt.Fprintf(a.screen, "\r%3.0f%%", 100*done) }
 	}
 	v, err := audit.Pipeline(ctx, p, o)
 	if a.terminal {
-		fmt.Fprint(a.stderr, "\r\x1b[K")
+		fmt.Fprint(a.screen, "\r\x1b[K")
 	}
 	if err != nil {
 		return err

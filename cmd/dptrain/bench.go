@@ -139,8 +139,8 @@ func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 	lines.SetEscapeHTML(false)
 	clearLine := func() {}
 	if a.terminal {
-		clearLine = func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
-		c.Progress = func(done, total int) { fmt.Fprintf(a.stderr, "\r%d of %d", done, total) }
+		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
+		c.Progress = func(done, total int) { fmt.Fprintf(a.screen, "\r%d of %d", done, total) }
 	}
 	summaries, err := bench.Run(ctx, c, func(r bench.Row) {
 		if !asJSON {

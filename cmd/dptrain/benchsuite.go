@@ -19,9 +19,9 @@ func (a *app) runSuite(ctx context.Context, f *benchFlags, changed func(string) 
 	}
 	clearLine := func() {}
 	if a.terminal {
-		clearLine = func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
+		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
 		o.Progress = func(p suite.Progress) {
-			fmt.Fprintf(a.stderr, "\r\x1b[K%s: %s, %d of %d", f.suite, p.Stage, p.Done, p.Total)
+			fmt.Fprintf(a.screen, "\r\x1b[K%s: %s, %d of %d", f.suite, p.Stage, p.Done, p.Total)
 		}
 	}
 	records, err := suite.Run(ctx, f.suite, o)

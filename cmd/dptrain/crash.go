@@ -21,13 +21,16 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 			code = exitInternal
 		}
 	}()
-	out := &output{w: a.stdout}
-	a.stdout = out
+	raw := &output{w: a.stdout}
+	out, messages := &visible{w: raw}, &visible{w: a.stderr}
+	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
+	defer func() { _ = messages.flush() }()
 	root := rootCommand(a)
 	root.SetArgs(append([]string{}, args...))
 	err := root.ExecuteContext(ctx)
+	_ = out.flush() // raw keeps the error
 	if err == nil {
-		err = out.failure()
+		err = raw.err
 	}
 	if err == nil {
 		return exitOK
@@ -56,8 +59,6 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	return 0, o.err
 }
-
-func (o *output) failure() error { return o.err }
 
 // cause returns why an operation on a file failed, without the name of the
 // operation and the file.

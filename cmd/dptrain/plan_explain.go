@@ -129,8 +129,8 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 	config := bench.ExplainConfig{Rows: f.rows}
 	clearLine := func() {}
 	if a.terminal {
-		clearLine = func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
-		config.Progress = func(done, total int) { fmt.Fprintf(a.stderr, "\r%d of %d models", done, total) }
+		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
+		config.Progress = func(done, total int) { fmt.Fprintf(a.screen, "\r%d of %d models", done, total) }
 	}
 	x, err := bench.Explain(ctx, p, config)
 	clearLine()

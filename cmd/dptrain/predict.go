@@ -94,11 +94,15 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err := score.chances(modelPath, model, flags.classes); err != nil {
 		return err
 	}
-	watch := a.watch(flags.out != "" || !isTerminal(a.stdout))
+	out, shown := a.data, isTerminal(a.data)
+	if shown { // names of classes are whatever the model file says
+		out = a.stdout
+	}
+	watch := a.watch(flags.out != "" || !shown)
 	defer watch.clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
 	if flags.out == "" {
-		return s.broken(s.run(ctx, schemaOf(model), a.stdout))
+		return s.broken(s.run(ctx, schemaOf(model), out))
 	}
 	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schemaOf(model), w) })
 }

@@ -24,9 +24,10 @@ import (
 // stderr.
 type app struct {
 	stdin          io.Reader
-	stdout, stderr io.Writer
-	terminal       bool // stderr is a terminal: show progress
-	debug          bool // DPTRAIN_DEBUG is set: say where a panic came from
+	stdout, stderr io.Writer // texts; see visible
+	data, screen   io.Writer // stdout and stderr as they are: for predictions and for progress on a terminal
+	terminal       bool      // stderr is a terminal: show progress
+	debug          bool      // DPTRAIN_DEBUG is set: say where a panic came from
 
 	onStage func(stage string) // tests: called when a stage of fit begins
 

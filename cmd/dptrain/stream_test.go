@@ -117,7 +117,7 @@ func (w *watchHeap) Write(p []byte) (int, error) {
 func TestPredictShowsProgress(t *testing.T) {
 	var stderr bytes.Buffer
 	a := newApp(strings.NewReader(""), io.Discard, &stderr)
-	a.terminal = true
+	a.terminal, a.screen = true, &stderr
 	w := a.watch(true)
 	w.show(7, 3, 30) // not at once
 	if stderr.Len() > 0 {

@@ -19,7 +19,7 @@ type watch struct {
 func (a *app) watch(shown bool) *watch {
 	w := &watch{every: time.Second}
 	if shown && a.terminal {
-		w.w, w.next = a.stderr, time.Now().Add(w.every)
+		w.w, w.next = a.screen, time.Now().Add(w.every)
 	}
 	return w
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// hostileName holds what a terminal may take for a command: ESC, BEL, DEL, a C1 control, a
+// character that turns the direction of writing, one beyond 16 bits.
+const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
+
+func TestVisible(t *testing.T) {
+	text := "é\t" + hostileName + "\r\x00 \xff\xc3 日本\u00a0\u2028.\n\xe2\x82"
+	want := "é\ta\\u001b[2J\\u0007\\u007f\\u009b2K\\u202egpj\\u2066\\udb40\\udc41\\u000d\\u0000 \\xff\\xc3 日本\u00a0\\u2028.\n\\xe2\\x82"
+	for size := 1; size <= len(text); size++ { // however it is cut
+		var got bytes.Buffer
+		v := &visible{w: &got}
+		for rest := text; rest != ""; {
+			piece := rest[:min(size, len(rest))]
+			rest = rest[len(piece):]
+			if n, err := v.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := v.flush(); err != nil || got.String() != want {
+			t.Fatalf("in pieces of %d:\n%s, %v\n%s", size, got.String(), err, want)
+		}
+	}
+	quoted, err := json.Marshal(hostileName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back string
+	if err := json.Unmarshal(escaped(quoted), &back); err != nil || back != hostileName {
+		t.Errorf("in JSON: %q, %v", back, err)
+	}
+}
+
+// TestNothingMovesTheCursor gives every command names full of control characters, as
+// arguments, in recipes, tables, models, reports and ledgers. None is printed as it is.
+func TestNothingMovesTheCursor(t *testing.T) {
+	chdir(t)
+	quoted := strconv.QuoteToASCII(hostileName)
+	inYAML := strings.NewReplacer(`\x7f`, `\x7F`, `\a`, `\a`).Replace(quoted)
+	table := strings.Replace(lineCSV(40), "a,b,y", hostileName+",b,y", 1)
+	write(t, "line.csv", table)
+	write(t, hostileName, table)
+	write(t, hostileName+".csv", table)
+	write(t, "paths.yaml", "data: {path: "+inYAML+", target: y}\noutput: {dir: "+inYAML+"}\nledger: {path: "+inYAML+", dataset: houses}\nprivacy: {epsilon: 1}\n")
+	write(t, "turned.yaml", "data: {path: \"\\u202egpj.csv\", target: y}\noutput: {dir: \"\\u202eout\"}\nledger: {path: \"\\u2066l\", dataset: "+inYAML+"}\nprivacy: {epsilon: 1}\n")
+	write(t, "good.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nledger: {path: my.ledger, dataset: houses}\noutput: {dir: \"\\u202eout\"}\n")
+	model := strings.Replace(modelJSON, `"target": "y"`, `"target": "`+"\\u001b\u202e\u009b"+`"`, 1)
+	write(t, "model.json", strings.ReplaceAll(model, `"a"`, `"`+"x\u009b\u202e"+`"`))
+	write(t, "unknown.json", strings.Replace(model, `"kind"`, `"`+"k\u009b\u202e"+`"`, 1))
+	commands := [][]string{
+		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"}, {"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
+		{"fit", "good.yaml"}, {"fit", "good.yaml"}, {"fit", "good.yaml", "--force"},
+		{"report", "\u202eout"}, {"report", "\u202eout", "--registry"}, {"report", "\u202eout", "--shape", hostileName},
+		{"ledger", "show", "my.ledger"}, {"ledger", "show", "my.ledger", "--json"}, {"ledger", "verify", "my.ledger"}, {"ledger", "export", "my.ledger"},
+		{"ledger", "spend", "my.ledger", "--dataset", "houses", "--epsilon", ".1", "--note", hostileName},
+		{"ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "30"}, {"ledger", "init", "my.ledger", "--dataset", hostileName, "--epsilon", "30"},
+		{"bench", "--public", "--data", hostileName + ".csv", "--target", hostileName}, {"bench", "--public", "--data", "line.csv", "--json", "--method", hostileName},
+		{"predict", "model.json", "line.csv"}, {"predict", "unknown.json", "line.csv"}, {"predict", hostileName, hostileName},
+		{"predict", "\u202eout/release/model.json", "line.csv", "-o", hostileName}, {"predict", "\u202eout/release/model.json", "line.csv", "-o", "no/" + hostileName},
+		{"init", hostileName + ".csv"}, {"init", hostileName}, {"init", "line.csv", "--target", hostileName},
+		{hostileName}, {"fit", "--" + hostileName}, {"help", hostileName}, {"completion", hostileName}, {"report", hostileName}, {"ledger", "show", hostileName},
+	}
+	for _, recipe := range []string{"paths.yaml", "turned.yaml", "good.yaml", hostileName} {
+		for _, verb := range []string{"check", "plan", "fit"} {
+			commands = append(commands, []string{verb, recipe})
+		}
+		commands = append(commands, []string{"plan", recipe, "--json"})
+	}
+	for _, recipe := range []string{"paths.yaml", "turned.yaml", hostileName} { // none of them runs
+		commands = append(commands, []string{"audit", recipe}, []string{"audit", recipe, "--own-table"})
+	}
+	printed := 0
+	for _, args := range commands {
+		got := dptrain(t, args...)
+		for _, c := range got.stdout + got.stderr {
+			if c != '\n' && c != '\t' && !unicode.IsGraphic(c) {
+				t.Errorf("%q prints %q:\n%.600q", args, c, got.stdout+got.stderr)
+				break
+			}
+		}
+		if got.code == exitInternal {
+			t.Errorf("%q: %+v", args, got)
+		}
+		printed += strings.Count(got.stdout+got.stderr, "202e")
+	}
+	if printed < 20 {
+		t.Errorf("the names are printed %d times only", printed)
+	}
+	if _, err := os.Stat("\u202eout/release/model.json"); err != nil {
+		t.Error(err)
+	}
+}
