@@ -40,6 +40,9 @@ func number(cell string) (float64, class) {
 	if strings.ContainsAny(cell, "xX_") { // hexadecimal, digit separators
 		return 0, unparseable
 	}
+	if len(cell) > longNumber && strings.Trim(cell, numberBytes) != "" {
+		return 0, unparseable // as ParseFloat reports, which copies the cell to do so
+	}
 	v, err := strconv.ParseFloat(cell, 64)
 	switch {
 	case math.IsInf(v, 0): // written out, or out of range
@@ -49,6 +52,13 @@ func number(cell string) (float64, class) {
 	}
 	return total(v)
 }
+
+// longNumber is the length from which on a cell is looked at before it is parsed, and numberBytes
+// is what a number that long is made of.
+const (
+	longNumber  = 1 << 12
+	numberBytes = "0123456789+-.eE"
+)
 
 // total classifies a number that came without text.
 func total(v float64) (float64, class) {

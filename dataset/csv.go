@@ -72,13 +72,21 @@ func (c *counter) Read(p []byte) (int, error) {
 // slowSlabRows is how many rows the slow reader allocates at a time.
 const slowSlabRows = 4096
 
-// slowRows reads the remaining records one after the other. It is the definition
-// the fast readers are tested against.
+// slowRows reads the remaining records one after the other. With [ReadOptions.ForceSlow] it is
+// the definition that all other ways are tested against.
 func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab, *Stats, error) {
 	st := rd.newStore(lay)
+	quoted, fast := recs.(*quotedRecords)
 	var parts []slab
 	for row := 0; ; row++ {
-		fields, err := recs.next()
+		var fields []string
+		var record []byte
+		var err error
+		if fast {
+			record, err = quoted.raw()
+		} else {
+			fields, err = recs.next()
+		}
 		if err == io.EOF {
 			break
 		}
@@ -96,7 +104,11 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 			st.dst = newSlab(rd.cols, rd.unit(), slowSlabRows)
 			parts = append(parts, st.dst)
 		}
-		st.record(fields, row)
+		if fast {
+			st.any(record, row)
+		} else {
+			st.record(fields, row)
+		}
 	}
 	if len(parts) == 0 {
 		return newSlab(rd.cols, rd.unit(), 0), st.stats, nil

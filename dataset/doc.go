@@ -44,7 +44,7 @@
 // cell and NA, N/A, NaN, nan, null, NULL, None and ? are missing. A category
 // that is declared under such a name is that category.
 //
-// There are two readers of CSV. The slow one is encoding/csv and strconv, line by
+// There are two readers of CSV. The slow one, of tests, is encoding/csv and strconv, line by
 // line, and is the definition. The fast one splits lines by hand in parallel and
 // gives the same table and the same counts, bit for bit; a differential fuzz test
 // holds it to that.

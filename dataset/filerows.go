@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"sync"
 )
 
 // The fast reader of files goes over the file twice. The first pass only finds
@@ -38,16 +39,24 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 	for w := range stores {
 		stores[w] = rd.newStore(lay)
 	}
+	var long sync.Mutex // one long run at a time, whatever the number of workers
 	err = parallel(ctx, workers, len(runs), func(w, i int) error {
 		stores[w].dst = rows.window(first[i], first[i+1])
 		if runs[i].end-runs[i].start > int64(rd.opts.chunkBytes()+rd.opts.maxLine()) {
 			return rd.longRun(ctx, at, runs[i], stores[w])
 		}
+		isLong := runs[i].end-runs[i].start > 2*int64(rd.opts.chunkBytes())
+		if isLong {
+			long.Lock()
+			defer long.Unlock()
+		}
 		data, err := rd.readAt(at, bufs[w], runs[i].start, runs[i].end)
 		if err != nil {
 			return err
 		}
-		bufs[w] = data
+		if !isLong {
+			bufs[w] = data
+		}
 		if !stores[w].lines(data) {
 			return changed(rd.path)
 		}
@@ -66,9 +75,9 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 // to be held as a whole.
 func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
-	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, split: st.split}
+	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}}
 	for row := 0; ; row++ {
-		fields, err := recs.next()
+		line, err := recs.raw()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -79,7 +88,7 @@ func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store)
 		case err != nil:
 			return unreadable(rd.path, err)
 		}
-		st.record(fields, row)
+		st.any(line, row)
 	}
 }
 

@@ -15,7 +15,7 @@ type header struct {
 
 // header reads and checks the first record.
 func (rd *reader) header(recs records) (header, error) {
-	fields, err := recs.next()
+	fields, err := rd.headerFields(recs)
 	if err == io.EOF {
 		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty: there is no header",
 			Hint: "the first line must name the columns", Err: ErrNoHeader}
@@ -27,6 +27,9 @@ func (rd *reader) header(recs records) (header, error) {
 		return header{}, &FileError{Path: rd.path, Line: recs.line(),
 			Msg: fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()), Hint: "is this a table of text lines?", Err: ErrFormat}
 	}
+	if len(fields) > maxColumns {
+		return header{}, tooManyColumns(rd.path, recs.line())
+	}
 	h := header{line: recs.line(), names: make([]string, len(fields))}
 	for f, name := range fields {
 		h.names[f] = trim(name)
@@ -37,6 +40,34 @@ func (rd *reader) header(recs records) (header, error) {
 			Hint: "add a first line that names the columns; a name cannot be a number", Err: ErrNoHeader}
 	}
 	return h, checkNames(rd.path, h.line, h.names)
+}
+
+// maxColumns is how many columns a file may have, a public limit: a name takes about 100 bytes
+// while it is looked at.
+const maxColumns = 1 << 17
+
+func tooManyColumns(path string, line int) error {
+	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("has more than %d columns", maxColumns),
+		Hint: "keep the columns that are needed; is this a table on its side?", Err: ErrFormat}
+}
+
+// headerFields returns the fields of the first record, and no more of them than show that they
+// are too many.
+func (rd *reader) headerFields(recs records) ([]string, error) {
+	whole, ok := recs.(interface{ raw() ([]byte, error) })
+	if !ok {
+		return recs.next()
+	}
+	record, err := whole.raw()
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	cut := fieldCutter{comma: rd.format.comma}
+	for cut.start(record); cut.more && len(fields) <= maxColumns; {
+		fields = append(fields, string(cut.next(true)))
+	}
+	return fields, nil
 }
 
 // allNumbers reports whether every field reads like the cell of a numeric column,

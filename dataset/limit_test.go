@@ -162,3 +162,39 @@ func heapUse(f func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// TestTooManyColumns: a header of more columns than a file may have is refused for what it costs to
+// count that many.
+func TestTooManyColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	writeFile(t, path, []byte("a"+strings.Repeat(",", 1<<24-10)+"\n1\n"))
+	for _, multiline := range []bool{false, true} {
+		used := heapUse(func() {
+			_, err := Header(path, ReadOptions{MultilineQuotes: multiline})
+			checkError(t, "16 million columns", err, ErrFormat)
+		})
+		if used > 1<<27 {
+			t.Errorf("%d MiB", used>>20)
+		}
+	}
+}
+
+// TestEmptyLinesAreDropped: what a stream passes on of a file of empty lines is almost nothing,
+// and the records between them stay.
+func TestEmptyLinesAreDropped(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n"} {
+		data := strings.Repeat(end, 100_000) + "1,2" + end + strings.Repeat(end, 100_000) + "\r\r\n" + end + "3"
+		got, err := io.ReadAll(&lineLimit{r: strings.NewReader(data), max: 10, drop: true})
+		if err != nil || len(got) > 4000 {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		rd, err := newReader("x.csv", fileKind{comma: ','}, numericSchema("a"), ReadOptions{line: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _, err := rd.csv(t.Context(), strings.NewReader("a,b\n"+data), nil, 0)
+		if err != nil || table.Len() != 3 || table.Float(0)[2] != 3 {
+			t.Errorf("%q: %v, %v", end, table.Float(0), err)
+		}
+	}
+}

@@ -47,6 +47,9 @@ func damagedParquet(path string) error {
 // parquetNames returns and checks the names of the top-level fields.
 func parquetNames(path string, pf *parquet.File) (names []string, err error) {
 	defer guard(path, &err)
+	if len(pf.Root().Columns()) > maxColumns {
+		return nil, tooManyColumns(path, 0)
+	}
 	for _, c := range pf.Root().Columns() {
 		names = append(names, c.Name())
 	}

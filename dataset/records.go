@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// records yields the records of a CSV file one by one with encoding/csv. The
-// fields are valid until the next call.
+// records yields the records of a CSV file one by one. The fields are valid until the
+// next call.
 type records interface {
 	next() ([]string, error) // io.EOF after the last record
 	line() int               // where the last record began, counted from 1
@@ -22,7 +22,10 @@ func (rd *reader) records(src io.Reader) records {
 		br.Discard(3)
 	}
 	lines := lineReader{r: br, max: rd.opts.maxLine()}
-	if rd.opts.MultilineQuotes {
+	switch {
+	case rd.opts.MultilineQuotes && !rd.opts.ForceSlow:
+		return &quotedRecords{lines: lines, cut: fieldCutter{comma: rd.format.comma}}
+	case rd.opts.MultilineQuotes:
 		feed := &lineFeed{lines: lines}
 		return &streamRecords{r: newCSV(feed, rd.format.comma), feed: feed}
 	}
@@ -102,13 +105,18 @@ type lineRecords struct {
 }
 
 func (l *lineRecords) next() ([]string, error) {
+	line, err := l.raw()
+	if err != nil {
+		return nil, err
+	}
+	return l.split.fields(line), nil
+}
+
+// raw returns the next line that is not empty.
+func (l *lineRecords) raw() ([]byte, error) {
 	for {
-		line, err := l.lines.next()
-		if err != nil {
-			return nil, err
-		}
-		if len(line) > 0 {
-			return l.split.fields(line), nil
+		if line, err := l.lines.next(); err != nil || len(line) > 0 {
+			return line, err
 		}
 	}
 }

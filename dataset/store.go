@@ -14,14 +14,14 @@ type store struct {
 	comma []byte
 	dst   slab
 	stats *Stats
-	split *splitter
+	cut   fieldCutter
 	names *namer
 	max   int // bytes read of a line
 }
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
-		stats: newStats(rd.schema), names: newNamer(), split: newSplitter(rd.format.comma), max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: newNamer(), cut: fieldCutter{comma: rd.format.comma}, max: rd.opts.maxLine()}
 }
 
 // record stores the fields of one record the slow way.
@@ -95,14 +95,32 @@ func (s *store) lines(data []byte) bool {
 			continue
 		case row == s.dst.rows:
 			return false
-		case quoted && bytes.IndexByte(line, '"') >= 0:
-			s.record(s.split.fields(line), row)
+		case quoted:
+			s.any(line, row)
 		default:
 			s.line(line, row)
 		}
 		row++
 	}
 	return row == s.dst.rows
+}
+
+// any stores a record.
+func (s *store) any(record []byte, row int) {
+	if bytes.IndexByte(record, '"') < 0 {
+		s.line(record, row)
+		return
+	}
+	s.cut.start(record)
+	f := 0
+	for ; f < len(s.lay.targets) && s.cut.more; f++ {
+		s.bytes(s.lay.targets[f], s.cut.next(s.lay.targets[f] != skipField), row)
+	}
+	fields := f + s.cut.count()
+	for ; f < len(s.lay.targets); f++ {
+		s.cell(s.lay.targets[f], "", row)
+	}
+	s.width(fields)
 }
 
 // line stores a record that holds no quote, and so ends its fields at commas.

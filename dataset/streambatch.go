@@ -138,7 +138,7 @@ func (t lineText) each(do func(line int, fields []string) error) error {
 		if line, data = cutLine(data, t.st.max); len(line) == 0 {
 			continue
 		}
-		if err := do(at, t.st.split.fields(line)); err != nil {
+		if err := do(at, t.st.cut.all(line)); err != nil {
 			return err
 		}
 	}
@@ -150,6 +150,8 @@ func (t lineText) each(do func(line int, fields []string) error) error {
 func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layout, read *counter, to Consumer[T]) error {
 	var waits func() bool
 	switch r := recs.(type) {
+	case *quotedRecords:
+		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	case *streamRecords:
 		waits = func() bool { return len(r.feed.todo) == 0 && r.feed.lines.r.Buffered() == 0 }
 	case *lineRecords:

@@ -17,6 +17,7 @@ import (
 type segment struct {
 	index int
 	data  []byte
+	long  bool // a line is longer than a piece; there is one such segment at a time
 }
 
 // streamRows reads the records of a stream up to its end.
@@ -28,6 +29,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 		chunk: rd.opts.chunkBytes(),
 		free:  make(chan []byte, workers+2), // one per worker, one being filled, the next
 		out:   make(chan segment),
+		long:  make(chan struct{}, 1),
 	}
 	for range cap(c.free) {
 		c.free <- nil
@@ -37,7 +39,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	wg := carry.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
-		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine()}); err != nil {
+		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: true}); err != nil {
 			cancel(err)
 		}
 	})
@@ -51,7 +53,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 				if !sink.put(seg.index, st.dst) {
 					cancel(tooLarge(rd.path))
 				}
-				c.free <- seg.data
+				c.release(seg)
 			}
 		})
 	}
@@ -95,8 +97,9 @@ func (s *segments) put(index int, part slab) bool {
 // lineLimit passes a stream on without what is too long of its lines.
 type lineLimit struct {
 	r    io.Reader
-	max  int // at least 1
-	have int // bytes of the current line so far, at most max
+	max  int  // at least 1
+	have int  // bytes of the current line so far, at most max
+	drop bool // empty lines too, most of them
 }
 
 // Read implements io.Reader.
@@ -113,28 +116,46 @@ func (l *lineLimit) Read(p []byte) (int, error) {
 // trim moves what is kept of p to its front and returns how much that is.
 func (l *lineLimit) trim(p []byte) int {
 	kept := 0
-	for len(p) > kept {
-		rest := p[kept:]
-		k := bytes.IndexByte(rest, '\n')
+	for at := 0; at < len(p); {
+		if l.drop && l.have == 0 {
+			if at = emptyLines(p, at); at == len(p) {
+				break
+			}
+		}
+		k := bytes.IndexByte(p[at:], '\n')
 		ended := k >= 0
 		if !ended {
-			k = len(rest)
+			k = len(p) - at
 		}
 		most := min(k, l.max-l.have)
-		l.have += most
+		copy(p[kept:], p[at:at+most])
 		kept += most
+		l.have += most
+		at += k
 		if ended {
-			l.have = 0
-		}
-		if most < k { // drop rest[most:k]
-			n := copy(rest[most:], rest[k:])
-			p = p[:kept+n]
-		}
-		if ended {
+			p[kept] = '\n'
 			kept++
+			at++
+			l.have = 0
 		}
 	}
 	return kept
+}
+
+// emptyLines returns the end of the empty lines that begin at a place in p. They may be all that a
+// small file of much compression holds, and each would be looked at three times.
+func emptyLines(p []byte, at int) int {
+	for at < len(p) {
+		switch {
+		case p[at] == '\n':
+			at++
+		case p[at] == '\r' && at+1 < len(p) && p[at+1] == '\n':
+			at += 2
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // cutter cuts a stream at newlines into pieces of about chunk bytes, each longer
@@ -143,15 +164,26 @@ type cutter struct {
 	chunk int
 	free  chan []byte
 	out   chan segment
+	long  chan struct{} // holds something while there is a long segment
+}
+
+// release gives back what a segment holds.
+func (c *cutter) release(s segment) {
+	if !s.long {
+		c.free <- s.data
+		return
+	}
+	c.free <- nil
+	<-c.long
 }
 
 // run sends pieces until the stream or the context ends.
 func (c *cutter) run(ctx context.Context, src io.Reader) error {
 	buf, err := c.buffer(ctx)
 	for index := 0; err == nil; index++ {
-		var ended bool
+		var ended, long bool
 		var cut int
-		buf, cut, ended, err = c.fill(ctx, src, buf)
+		buf, cut, ended, long, err = c.fill(ctx, src, buf)
 		if err != nil {
 			return err
 		}
@@ -163,7 +195,7 @@ func (c *cutter) run(ctx context.Context, src io.Reader) error {
 			next = append(next, buf[cut:]...)
 		}
 		select {
-		case c.out <- segment{index, buf[:cut]}:
+		case c.out <- segment{index, buf[:cut], long}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -189,25 +221,35 @@ func (c *cutter) buffer(ctx context.Context) ([]byte, error) {
 }
 
 // fill reads until buf is full and holds a newline, growing it when a line is
-// longer, or the stream ends. buf[:cut] is whole lines.
-func (c *cutter) fill(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended bool, err error) {
+// longer, or the stream ends. buf[:cut] is whole lines. Before it grows it waits until the
+// last segment that did is done with, so that long lines take no more memory where there are
+// more workers.
+func (c *cutter) fill(ctx context.Context, src io.Reader, buf []byte) (full []byte, cut int, ended, long bool, err error) {
 	for {
 		if len(buf) == cap(buf) {
 			if cut = bytes.LastIndexByte(buf, '\n') + 1; cut > 0 {
-				return buf, cut, false, nil
+				return buf, cut, false, long, nil
+			}
+			if !long {
+				select {
+				case c.long <- struct{}{}:
+					long = true
+				case <-ctx.Done():
+					return nil, 0, false, long, ctx.Err()
+				}
 			}
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, 0, false, err
+			return nil, 0, false, long, err
 		}
 		n, err := src.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if err == io.EOF {
-			return buf, len(buf), true, nil
+			return buf, len(buf), true, long, nil
 		}
 		if err != nil {
-			return nil, 0, false, err
+			return nil, 0, false, long, err
 		}
 	}
 }

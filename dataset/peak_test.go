@@ -1,0 +1,95 @@
+//go:build linux
+
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// peakVariable names the file that a child of TestPeakMemory reads.
+const peakVariable = "DPTRAIN_TEST_PEAK"
+
+// peakMemory returns how much memory a process of its own takes at most, in bytes, to read a
+// file, as the operating system counts it.
+func peakMemory(t *testing.T, path string, multiline bool) int64 {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%v %s", peakVariable, multiline, path), "GOMAXPROCS=4")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(path), err, out)
+	}
+	_, peak, _ := strings.Cut(string(out), "VmHWM:")
+	var kib int64
+	if _, err := fmt.Sscan(peak, &kib); err != nil {
+		t.Fatalf("no peak in %q", out)
+	}
+	return kib << 10
+}
+
+// TestPeakChild is the child of TestPeakMemory.
+func TestPeakChild(t *testing.T) {
+	multiline, path, ok := strings.Cut(os.Getenv(peakVariable), " ")
+	if !ok {
+		t.Skip("run by TestPeakMemory")
+	}
+	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	if _, _, err := Read(t.Context(), path, schema, ReadOptions{MultilineQuotes: multiline == "true"}); err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile("/proc/self/status") // getrusage counts the parent too
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(string(status))
+}
+
+// TestPeakMemory: whatever a line holds, a table of few records is read in at most 256 MiB.
+// (With encoding/csv, which builds every field, the first takes 1.4 GiB for each worker.)
+func TestPeakMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads lines of 16 MiB")
+	}
+	commas := strings.Repeat(",", MaxLine-10)
+	for name, line := range map[string]string{
+		"commas after a quote":   `""` + commas,
+		"quoted empty cells":     strings.Repeat(`"",`, MaxLine/3),
+		"a quote left open":      `"` + strings.Repeat(`",`, MaxLine/2),
+		"doubled quotes":         `"` + strings.Repeat(`""`, MaxLine/2-10) + `"`,
+		"commas without a quote": commas,
+		"one cell":               strings.Repeat("q", 2*MaxLine),
+	} {
+		data := gzipped([]byte("a,b,c\n" + strings.Repeat("1,2,x\n"+line+"\n", 4)))
+		for _, multiline := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "t.csv.gz")
+			writeFile(t, path, data)
+			used := peakMemory(t, path, multiline)
+			t.Logf("%s, multiline %v: %d MiB", name, multiline, used>>20)
+			if used > 256<<20 {
+				t.Errorf("%s, multiline %v: %d MiB", name, multiline, used>>20)
+			}
+		}
+	}
+}
+
+// TestPeakMemoryOfHeaders: a header of a hundred thousand columns is cheap, one of a million
+// refused.
+func TestPeakMemoryOfHeaders(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("a,c")
+	for i := range maxColumns - 2 {
+		fmt.Fprintf(&b, ",column%d", i)
+	}
+	b.WriteString("\n1,x\n")
+	path := filepath.Join(t.TempDir(), "t.csv")
+	writeFile(t, path, b.Bytes())
+	if used := peakMemory(t, path, false); used > 256<<20 {
+		t.Errorf("%d columns: %d MiB", maxColumns, used>>20)
+	}
+}
