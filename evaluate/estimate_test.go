@@ -112,6 +112,47 @@ func TestClimb(t *testing.T) {
 	}
 }
 
+// TestFarthest: bins past a gap are seen from 3.3 standard deviations on, windows end with
+// what is seen, and none begins before the bin that was reached.
+func TestFarthest(t *testing.T) {
+	for name, c := range map[string]struct {
+		counts []float64
+		want   int
+	}{
+		"nothing":     {[]float64{9, 3, 0, 0, 0, 0, 3, 0}, 0},
+		"one":         {[]float64{9, 0, 0, 0, 0, 0, 3.4, 0}, 6},
+		"two":         {[]float64{9, 0, 0, 0, 2.4, 2.4, 0, 0}, 5},
+		"four":        {[]float64{9, 0, 1.7, 1.7, 1.7, 1.7, 0, 0}, 5},
+		"the last":    {[]float64{9, 9, 9, 0, 0, 0, 0, 9}, 7},
+		"below":       {[]float64{9, 9, -9, -9, -9, -9, -9, -9}, 1},
+		"not reached": {[]float64{99, 1, 0, 0, 0, 0, 0, 0}, 0},
+	} {
+		if got := farthest(c.counts, 1, 0); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestFarResiduals: residuals past a gap are not cut; those that only targets beyond their
+// limit can have are as large as residuals get.
+func TestFarResiduals(t *testing.T) {
+	for _, c := range []struct {
+		bin  int
+		want limits
+	}{
+		{rangeBin, limits{targetBin: rangeBin, residualBin: rangeBin + 1, target: 1, residual: math.Sqrt2}},
+		{widestBin, limits{targetBin: rangeBin, residualBin: widestBin + 1, target: 1, residual: 2}},
+		{widestBin + 1, limits{targetBin: lastBin, residualBin: lastBin, target: 1, residual: 2, far: true}},
+		{lastBin, limits{targetBin: lastBin, residualBin: lastBin, target: 1, residual: 2, far: true}},
+	} {
+		sizes := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: 1, SecondNoise: 2}
+		sizes.First[binAt(-12)], sizes.First[c.bin] = 500, 4
+		if got := readLimits(sizes); got != c.want {
+			t.Errorf("residuals in bin %d: %+v, want %+v", c.bin, got, c.want)
+		}
+	}
+}
+
 // TestLimitsOfTargets: the limit of targets grows with what is seen beyond their range, up
 // to the last edge; residuals are not cut farther out than they get.
 func TestLimitsOfTargets(t *testing.T) {
@@ -121,17 +162,15 @@ func TestLimitsOfTargets(t *testing.T) {
 	}{{rangeBin, 1}, {rangeBin + 1, math.Sqrt2}, {rangeBin + 5, math.Sqrt(32)}, {lastBin - 1, 64}, {lastBin, 64}} {
 		sizes := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: 1, SecondNoise: 2}
 		for b := range sizeBins {
-			sizes.First[b] = 50
+			if b <= widestBin {
+				sizes.First[b] = 50
+			}
 			if b <= c.bin {
 				sizes.Second[b] = 50
 			}
 		}
 		l := readLimits(sizes)
-		residual := math.Min(64, l.target+1)
-		if c.bin == lastBin { // those in the last bin are beyond all limits
-			residual = 65
-		}
-		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual != residual || l.far != (c.bin == lastBin) {
+		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual != math.Min(edge(widestBin+1), l.target+1) || l.far {
 			t.Errorf("targets up to bin %d: %+v", c.bin, l)
 		}
 		count, noise := l.beyond(sizes)

@@ -61,11 +61,26 @@ func sum(list []float64) float64 {
 	return total
 }
 
+// farthest returns the last bin of the farthest 1, 2, 4 or 8 bins beyond k that hold
+// more than farSeen standard deviations of their noise; k if there are none.
+func farthest(counts []float64, sigma float64, k int) int {
+	for last := len(counts) - 1; last > k; last-- {
+		for w := 1; w <= 8 && last-w >= k; w *= 2 {
+			if sum(counts[last-w+1:last+1]) > farSeen*sigma*math.Sqrt(float64(w)) {
+				return last
+			}
+		}
+	}
+	return k
+}
+
 // What it takes to see a record in the bins, in standard deviations. A run of noise that
 // climbs far makes the sums useless, so targets, whose limit may be 64, take more.
+// The most is for what lies past a gap, which is looked for in many places.
 const (
 	targetSeen   = 2.5
 	residualSeen = 1.5
+	farSeen      = 3.3
 )
 
 // limits say where targets and residuals are cut, in half widths of the target's
@@ -73,13 +88,13 @@ const (
 type limits struct {
 	targetBin, residualBin int
 	target, residual       float64 // at least 1; at most target + 1, which is as large as a residual gets
-	far                    bool    // targets are seen beyond their limit, past a gap
+	far                    bool    // residuals are seen that only targets beyond their limit can have
 }
 
 // readLimits reads them from released counts. The target's limit is an end of its
 // range, or farther out as far as targets are seen there. The residual's is found from
 // the fullest bin on, and one bin is added: what is not quite seen matters too. Where
-// targets are seen past a gap, their residuals are as large as residuals get.
+// residuals are seen past a gap, it is beyond these.
 func readLimits(s mechanism.Sizes) limits {
 	l := limits{targetBin: climb(s.Second, s.SecondNoise, rangeBin, targetSeen, lastBin)}
 	l.target = edge(l.targetBin)
@@ -89,10 +104,11 @@ func readLimits(s mechanism.Sizes) limits {
 			from = b
 		}
 	}
-	l.residualBin = min(climb(s.First, s.FirstNoise, from, residualSeen, lastBin)+1, lastBin)
+	seen := farthest(s.First, s.FirstNoise, climb(s.First, s.FirstNoise, from, residualSeen, lastBin))
+	l.residualBin = min(seen+1, lastBin)
 	l.residual = min(edge(l.residualBin), l.target+1)
-	if count, noise := l.beyond(s); count > targetSeen*noise {
-		l.far, l.targetBin, l.residualBin, l.residual = true, lastBin, lastBin, l.target+1
+	if seen > int(sizeBin(l.target+1)) {
+		l.far, l.targetBin, l.residualBin = true, lastBin, lastBin
 	}
 	return l
 }

@@ -57,7 +57,7 @@ type R2 struct {
 	// the one-sided level 97.5%.
 	Beyond Share `json:"beyond"`
 	// Far reports whether targets are seen beyond the limits: Beyond is more than two
-	// standard deviations of its noise.
+	// standard deviations of its noise, or residuals are seen that no others have.
 	Far bool `json:"far"`
 	// Few reports whether there are too few held-out records, for their noise, to see
 	// rare large errors: the interval may be too narrow then.
@@ -132,7 +132,7 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, a mechanism.Squares) R2 {
 	out.MAE, out.RMSE = ordered(inUnits(e.mae()), inUnits(e.rmse()))
 
 	count, noise := l.beyond(sizes)
-	out.Far = count > 2*noise
+	out.Far = l.far || count > 2*noise
 	share := min(max(count/e.n, 0), 1)
 	reach := twoSided * math.Sqrt(sq(noise)+max(count, 0)) / e.n
 	out.Beyond = limited(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})

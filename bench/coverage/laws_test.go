@@ -20,7 +20,8 @@ type law struct {
 }
 
 // laws are those on which the method was settled: from no signal to nearly all of it,
-// bounded, heavy and skewed tails, and a second kind of record.
+// bounded, heavy and skewed tails, and a second kind of record. The last one is about
+// targets far beyond the range.
 func laws() []law {
 	gaussian := func(signal, noise float64) func(r *rand.Rand) (float64, float64) {
 		return func(r *rand.Rand) (float64, float64) {
@@ -56,6 +57,14 @@ func laws() []law {
 				noise = 3
 			}
 			return p + noise*r.NormFloat64(), p
+		}},
+		// One in a hundred lies far beyond the range, past a gap.
+		{"far", func(r *rand.Rand) (float64, float64) {
+			p := 2 * r.NormFloat64()
+			if r.Float64() < .01 {
+				return 100 + 100*r.Float64(), p
+			}
+			return p + r.NormFloat64(), p
 		}},
 	}
 }
