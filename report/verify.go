@@ -164,7 +164,8 @@ func (v *verifier) checksum() {
 	var b strings.Builder
 	switch err := Encode(&b, v.report); {
 	case v.earlier():
-		v.skip(reportFile, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below would not show")
+		v.skip(reportFile, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below "+
+			"would not show")
 	case err != nil || b.String() != string(v.raw):
 		v.add(reportFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
 	default:

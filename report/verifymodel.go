@@ -70,7 +70,8 @@ func modelProblems(m regression.Model, r *Report) []string {
 		out = append(out, fmt.Sprintf("its kind is %s, and the report says %s", m.Kind(), shown(r.Model.Kind)))
 	}
 	if o.Task != r.Task || o.Target != r.Target {
-		out = append(out, fmt.Sprintf("it is a %s of %s, and the report says a %s of %s", o.Task, shown(o.Target), shown(r.Task), shown(r.Target)))
+		out = append(out, fmt.Sprintf("it is a %s of %s, and the report says a %s of %s",
+			o.Task, shown(o.Target), shown(r.Task), shown(r.Target)))
 	}
 	for _, c := range m.Inputs() {
 		if !slices.Contains(r.Features.Selected, c.Name) {
@@ -110,7 +111,8 @@ func (v *verifier) ledger(ctx context.Context, l *ledger.Ledger) error {
 		return err
 	}
 	if !book.Contains(ledger.Head{Sequence: entered.Entry, Hash: entered.Head}) {
-		v.add(name, "", []string{fmt.Sprintf("it has no entry %d with the head of the report: it was rewritten or cut short, the report was edited, or it is another ledger", entered.Entry)})
+		v.add(name, "", []string{fmt.Sprintf("it has no entry %d with the head of the report: it was rewritten or cut short, "+
+			"the report was edited, or it is another ledger", entered.Entry)})
 		return nil
 	}
 	account, err := book.Account(entered.Dataset)
@@ -123,8 +125,8 @@ func (v *verifier) ledger(ctx context.Context, l *ledger.Ledger) error {
 		v.add(name, "", []string{fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry, shown(entered.Dataset))})
 		return nil
 	}
-	v.add(name, fmt.Sprintf("entry %d for data set %s is this run, with this head, these steps and their price", entered.Entry, shown(entered.Dataset)),
-		v.entryProblems(account, account.Runs[i]))
+	v.add(name, fmt.Sprintf("entry %d for data set %s is this run, with this head, these steps and their price",
+		entered.Entry, shown(entered.Dataset)), v.entryProblems(account, account.Runs[i]))
 	return nil
 }
 
@@ -159,7 +161,8 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 		if err != nil {
 			return out // guarantee said so
 		}
-		if charge, err := a.Price(priced); err != nil || undercharged(charge.Cost, run.Charge.Cost) || undercharged(charge.Delta, run.Charge.Delta) {
+		due, err := a.Price(priced)
+		if err != nil || undercharged(due.Cost, run.Charge.Cost) || undercharged(due.Delta, run.Charge.Delta) {
 			out = append(out, "the entry is charged less than its steps cost")
 		}
 	}

@@ -111,7 +111,11 @@ func (v *verifier) recipeProblems(r *recipe.Recipe, p *pipeline.Pipeline) []stri
 		entered = l.Dataset
 	}
 	differ("the data set in the ledger", shown(entered), shown(dataset))
-	if !sameJSON(v.report.Unprotected, list(p.Unprotected())) && !(v.earlier() && len(r.Data.Header) == 0 && sameFacts(v.report.Unprotected, p.Unprotected())) {
+	same := sameJSON(v.report.Unprotected, list(p.Unprotected()))
+	if len(r.Data.Header) == 0 {
+		same = sameFacts(v.report.Unprotected, p.Unprotected())
+	}
+	if !same {
 		out = append(out, "unprotected does not list what the recipe states about the data")
 	}
 	return append(out, featureProblems(v.report.Features, p)...)
@@ -188,7 +192,7 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 		switch {
 		case e.ID != l.Path:
 			return append(out, fmt.Sprintf("step %d is %s, and in the plan of the recipe %s", i+1, shown(e.ID), l.Path))
-		case e.Law != l.Law.Kind.String() || e.Draws != l.Law.Draws || !near(e.Mu, l.Law.Mu) || !near(e.Epsilon, l.Law.Epsilon) || !near(e.Delta, l.Law.Delta):
+		case e.Law != l.Law.Kind.String(), e.Draws != l.Law.Draws, !near(e.Mu, l.Law.Mu), !near(e.Epsilon, l.Law.Epsilon), !near(e.Delta, l.Law.Delta):
 			out = append(out, fmt.Sprintf("%s has another law than in the plan of the recipe", e.ID))
 		}
 	}

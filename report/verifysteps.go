@@ -47,7 +47,8 @@ func (v *verifier) steps() {
 		seen[e.ID] = true
 	}
 	problems = append(problems, branchProblems(v.report)...)
-	v.add("steps", fmt.Sprintf("each of the %d has a law, and the noise that its law and its sensitivity ask for", len(v.report.Events)), problems)
+	v.add("steps", fmt.Sprintf("each of the %d has a law, and the noise that its law and its sensitivity ask for",
+		len(v.report.Events)), problems)
 }
 
 // stepProblems lists what contradicts itself in a step.
@@ -146,7 +147,8 @@ func (v *verifier) guarantee() {
 			problems = append(problems, "meaning is not what the numbers mean")
 		}
 	}
-	v.add(name, fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile", strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
+	v.add(name, fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
+		strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
 }
 
 // targetOf reads what a guarantee promises.
@@ -226,7 +228,8 @@ func dearer(r *Report, target budget.Target, err error) string {
 	tree, bad := treeOf(r)
 	if bad == nil && errors.Is(err, budget.ErrOverspent) {
 		if priced, bad := budget.Calibrate(tree, over); bad == nil {
-			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s", number(target.Epsilon), number(priced.Epsilon(target.Delta)), number(target.Delta))
+			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s",
+				number(target.Epsilon), number(priced.Epsilon(target.Delta)), number(target.Delta))
 		}
 	}
 	return "the steps have no price: " + strings.TrimPrefix(err.Error(), "budget: ")
@@ -309,7 +312,8 @@ func shapeTree(n *budget.Node, r *Report) {
 		}
 		shapeTree(&n.Kids[i], r)
 	}
-	if n.Name != pipeline.TrainName || !slices.ContainsFunc(n.Kids, func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }) {
+	isWay := func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }
+	if n.Name != pipeline.TrainName || !slices.ContainsFunc(n.Kids, isWay) {
 		return
 	}
 	n.Op = budget.OpOneOf
