@@ -24,7 +24,7 @@ func spreads(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Dis
 		if columns[j].Kind == dataset.Category {
 			out[j] = d.levelSpread(fit, lo, hi, columns[j].Other)
 		} else {
-			out[j] = d.lineSpread(fit.theta[lo], fit.cov.At(lo, lo), lo)
+			out[j] = d.numberSpread(fit, lo, hi)
 		}
 		out[j].Unit = enc.Range(last).Half()
 		lo = hi
@@ -55,20 +55,60 @@ func (d Distribution) levelSpread(fit solution, lo, hi int, other bool) regressi
 	return c.Spread()
 }
 
-// lineSpread is that of a numeric column, entry i, with the coefficient theta and
-// its variance.
-func (d Distribution) lineSpread(theta, variance float64, i int) regression.Spread {
-	s := regression.Spread{Most: math.Abs(theta), MostError: math.Sqrt(variance)} // an entry lies in [-1, 1]
-	spread, noise, known := d.Variance(i)
-	if !known {
+// numberSpread is that of a numeric column, the entries [lo, hi): the number and, if
+// there is one, the indicator of its missing cells. With n records, q = theta'G theta, G the
+// products of the entries, and s = theta'b, b their sums, the variance is q/n - (s/n)^2,
+// whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q - 2s^2/n)/n^2.
+func (d Distribution) numberSpread(fit solution, lo, hi int) regression.Spread {
+	var s regression.Spread
+	n, q, sum := d.records(), measured{}, measured{}
+	for i := lo; i < hi; i++ {
+		theta, b := fit.theta[i], d.total(i)
+		s.Most += math.Abs(theta) // an entry lies in [-1, 1]
+		s.MostError += math.Sqrt(fit.cov.At(i, i))
+		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
+		for j := i; j < hi; j++ {
+			times, g := theta*fit.theta[j], d.product(i, j)
+			if j > i {
+				times *= 2
+			}
+			q = measured{q.value + times*g.value, math.Hypot(q.noise, times*g.noise)}
+		}
+	}
+	if !n.above(2) {
 		s.Unknown = true
 		return s
 	}
-	s.Variance = (theta*theta - variance) * spread
-	s.CountError = theta * theta * noise
-	s.Slope = variance * max(spread, 0)
-	s.NullError = math.Sqrt2 * s.Slope
+	mean := sum.value / n.value
+	s.Variance = q.value/n.value - mean*mean
+	s.CountError = math.Hypot(math.Hypot(q.noise, 2*mean*sum.noise), (q.value/n.value-2*mean*mean)*n.noise) / n.value
+	d.addNoise(&s, fit, lo, hi)
 	return s
+}
+
+// addNoise takes in the noise of theta: see [regression.Spread].
+func (d Distribution) addNoise(s *regression.Spread, fit solution, lo, hi int) {
+	p, n := hi-lo, d.records().value
+	k, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
+	for i := range p {
+		for j := range p {
+			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
+			c.Set(i, j, fit.cov.At(lo+i, lo+j))
+		}
+	}
+	var kc, twice mat.Dense
+	kc.Mul(k, c)
+	twice.Mul(&kc, &kc)
+	trace := mat.Trace(&kc)
+	s.Slope = max(trace, 0)
+	if s.Variance > 0 {
+		theta := mat.NewVecDense(p, fit.theta[lo:hi])
+		var along mat.VecDense
+		along.MulVec(k, theta)
+		s.Slope = min(max(mat.Inner(&along, c, &along)/s.Variance, 0), s.Slope)
+	}
+	s.Variance -= trace
+	s.NullError = math.Sqrt(max(2*mat.Trace(&twice), 0))
 }
 
 // Variance returns that of an entry over the records, and the standard deviation of

@@ -92,7 +92,7 @@ func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 		}
 	}
 	m := b.model(ranges)
-	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean(), Spreads: b.spreads()}, nil
+	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean(), Spreads: b.spreads(indicators(t.Columns))}, nil
 }
 
 // booster is one run: what was released so far and, by record, the private
@@ -152,6 +152,19 @@ func numericFeatures(columns []dataset.Column) (features, slots []int) {
 		}
 	}
 	return features, slots
+}
+
+// indicators lists the entries of x that belong to a numeric feature and are not its
+// number: those of missing cells.
+func indicators(columns []dataset.Column) []int {
+	var out []int
+	slots := scaling.NewEncoder(columns[:len(columns)-1], nil).Slots()
+	for k, slot := range slots {
+		if k > 0 && columns[slot.Column].Kind == dataset.Numeric && slots[k-1].Column == slot.Column {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // releaseCounts releases how many records lie in each fine bin of each numeric

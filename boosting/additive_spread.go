@@ -2,6 +2,7 @@ package boosting
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,10 +18,15 @@ type counted struct {
 // spreads says how much what each feature adds, line and curve together, varies
 // over the records: curves by the counts of the fine bins, lines and categories by
 // the matrix of the start. What the curve of the score adds belongs to no
-// feature.
-func (b *booster) spreads() []regression.Spread {
+// feature; of a number with an indicator of missing cells, that of the curve at these
+// is left out.
+func (b *booster) spreads(indicators []int) []regression.Spread {
 	theta, cov := b.linear.total(b.start), b.covariance()
 	out := b.moments.Spreads(theta, cov)
+	lines := out
+	if len(indicators) > 0 {
+		lines = b.moments.Spreads(without(theta, cov, indicators))
+	}
 	for _, c := range b.counted {
 		var curve *shape
 		for _, s := range b.shapes {
@@ -29,14 +35,27 @@ func (b *booster) spreads() []regression.Spread {
 			}
 		}
 		cells := c.cells(theta[c.slot], cov.At(c.slot, c.slot), curve, b.session.Scale(countsLeaf))
-		unit := out[c.column].Unit
 		if variance, noise, known := b.moments.Distribution().Variance(c.slot); known {
 			cells.Line = &regression.Line{Coefficient: theta[c.slot], Variance: variance, Noise: noise}
 		}
-		out[c.column] = cells.Spread()
-		out[c.column].Unit = unit
+		spread := cells.Spread().Plus(out[c.column], lines[c.column])
+		spread.Unit = out[c.column].Unit
+		out[c.column] = spread
 	}
 	return out
+}
+
+// without returns coefficients and their covariance with 0 for some entries.
+func without(theta []float64, cov *mat.SymDense, entries []int) ([]float64, *mat.SymDense) {
+	left, noise := slices.Clone(theta), mat.NewSymDense(len(theta), nil)
+	noise.CopySym(cov)
+	for _, i := range entries {
+		left[i] = 0
+		for j := range left {
+			noise.SetSym(i, j, 0)
+		}
+	}
+	return left, noise
 }
 
 // cells returns the fine bins with the values of a line, of the given slope and

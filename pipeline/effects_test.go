@@ -76,3 +76,42 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 		}
 	}
 }
+
+// TestImportancesOfMethods: every method that releases how columns are spread says how
+// much each matters, for numbers and for classes, and the others say nothing.
+func TestImportancesOfMethods(t *testing.T) {
+	numbers := houses(t, 4000)
+	for method, want := range map[string]int{JointGram: 3, AdaSSP: 3, BoostedAdaSSP: 3, BoostedAdditive: 3, Tukey: 0} {
+		p := describe(numbers)
+		p.Model, p.Budget.Epsilon = method, 8
+		res, err := p.Fit(context.Background(), numbers, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Importances) != want {
+			t.Errorf("%s: %+v", method, res.Importances)
+		}
+		for i, x := range res.Importances {
+			if !(0 <= x.Lower && x.Lower <= x.Value && x.Value <= x.Upper && x.Level == .95) || i > 0 && x.Value > res.Importances[i-1].Value {
+				t.Errorf("%s: %+v", method, res.Importances)
+			}
+		}
+		if want > 0 && res.Importances[0].Column != "area" {
+			t.Errorf("%s: the column that matters most is %+v", method, res.Importances[0])
+		}
+	}
+	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
+		loans := loans(t, 4000, classes...)
+		for method, want := range map[string]int{JointGram: 3, BoostedAdditive: 3, SVM: 0, Logistic: 0, BRC: 0} {
+			p := classify(loans)
+			p.Model, p.Budget.Epsilon = method, 8
+			res, err := p.Fit(context.Background(), loans, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(res.Importances) != want || want > 0 && res.Importances[0].Column != "income" {
+				t.Errorf("%s, %d classes: %+v", method, len(classes), res.Importances)
+			}
+		}
+	}
+}

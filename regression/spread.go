@@ -47,6 +47,20 @@ func (s Spread) Root(z float64) (value, lower, upper float64) {
 	return at(value), at(lower), at(upper)
 }
 
+// Plus returns the spread with what a sum has beyond a part of it, more over less:
+// what the rest of s has in common with that is left out.
+func (s Spread) Plus(more, less Spread) Spread {
+	rest := func(a, b float64) float64 { return math.Sqrt(max(a*a-b*b, 0)) }
+	s.Variance += more.Variance - less.Variance
+	s.CountError = math.Hypot(s.CountError, rest(more.CountError, less.CountError))
+	s.NullError = math.Hypot(s.NullError, rest(more.NullError, less.NullError))
+	s.Slope = max(s.Slope, more.Slope)
+	s.Most += max(more.Most-less.Most, 0)
+	s.MostError += max(more.MostError-less.MostError, 0)
+	s.Unknown = s.Unknown || more.Unknown
+	return s
+}
+
 // bounded returns x within what a report can hold.
 func bounded(x float64) float64 {
 	if x != x {

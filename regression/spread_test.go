@@ -129,6 +129,18 @@ func TestLineBeyondTheCounts(t *testing.T) {
 	}
 }
 
+// TestSpreadPlus: what two sums differ in is added, and nothing where they are equal.
+func TestSpreadPlus(t *testing.T) {
+	s := Spread{Variance: 1, CountError: 3, NullError: 5, Slope: 1, Most: 2, MostError: 1, Unit: 1}
+	if got := s.Plus(s, s); got != s {
+		t.Errorf("%+v", got)
+	}
+	got := s.Plus(Spread{Variance: 3, CountError: 5, NullError: 13, Slope: 2, Most: 5, MostError: 2, Unknown: true}, Spread{Variance: 1, CountError: 3, NullError: 5, Most: 1})
+	if want := (Spread{3, 5, 13, 2, 6, 3, true, 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // TestImportances: the largest first, of several scores the mean square; none where a
 // score says nothing.
 func TestImportances(t *testing.T) {
