@@ -20,4 +20,7 @@
 // row, and its model shortens rows at prediction as training did. [Frame],
 // [Spectrum] and [Symmetric] are what it shares with package boosting, which
 // treats rows alike.
+//
+// Records without a target that can be read are the caller's to leave out
+// ([github.com/dptrain/dptrain/dataset.View.Known]).
 package adassp

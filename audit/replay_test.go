@@ -94,6 +94,12 @@ func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.T
 	if err != nil {
 		t.Fatal(err)
 	}
+	return replayOn(t, r, p, tab, seed, neighbours)
+}
+
+// replayOn is replay on given neighbours.
+func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour) (faults []string, closest float64) {
+	t.Helper()
 	first := mechanism.NewRecorder(seed)
 	if p.Search != nil {
 		first.ForceTries(4)

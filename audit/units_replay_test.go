@@ -70,7 +70,7 @@ func TestUnitReplay(t *testing.T) {
 			if name == "tukey" {
 				rows = tab.Len()
 			}
-			tab = tab.Select(firstRows(rows)).Compact()
+			tab = blank(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool { return i%9 == 0 })
 			faults, closest := replay(t, r, p, tab, 3)
 			for _, f := range faults {
 				t.Error(f)

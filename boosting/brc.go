@@ -186,7 +186,9 @@ type BRCFit struct {
 	PublicRounds []int
 }
 
-// Run trains on the records of v, whose columns are t.Columns. ranges has one
+// Run trains on the records of v, whose columns are t.Columns. A record in no class
+// has no part in any sum. Where a record may be replaced v must hold all of them: its number of
+// records is then public, and that of records in a class is not. ranges has one
 // entry a column; those of public columns may be exact. s is the session of the
 // parent of the node that Plan returned.
 func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*BRCFit, error) {
@@ -201,11 +203,11 @@ func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, rang
 		return nil, fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation, t.Relation, rel)
 	}
 	s = s.Sub(brcNode)
-	records, err := t.records(s, v.Len(), set)
+	classes := t.classes()
+	records, err := t.records(ctx, s, v, set)
 	if err != nil {
 		return nil, err
 	}
-	classes := t.classes()
 	fit := &BRCFit{Model: &regression.Classifier{Target: t.Columns[len(t.Columns)-1].Name, Classes: classes}}
 	for c := range scoresOf(len(classes)) {
 		positive := int32(c)
@@ -227,13 +229,25 @@ func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, rang
 	return fit, nil
 }
 
-// records returns the number of records: exact where it is public, else
-// released and at least the size of its noise.
-func (t BRC) records(s *mechanism.Session, exact int, set settings) (float64, error) {
-	if t.Relation != budget.AddRemove {
-		return max(float64(exact), 1), nil
+// records returns the number by which sums are divided: that of the records in a class,
+// released and at least the size of its noise, or exact where the classes are public.
+//
+// Under substitution that number is private, as a record that is replaced may lose its
+// class; the public number of all records takes its place. Then every alpha is
+// smaller by the share of records in a class: the steps are shorter, and which way they go
+// stays.
+func (t BRC) records(ctx context.Context, s *mechanism.Session, v dataset.View, set settings) (float64, error) {
+	if t.Relation == budget.Substitute {
+		return max(float64(v.Len()), 1), nil
 	}
-	noisy, err := set.release(s, recordsLeaf, 0, s.Count(exact))
+	known, err := v.Known(ctx, len(t.Columns)-1)
+	if err != nil {
+		return 0, err
+	}
+	if t.Relation == budget.SubstitutePrivateColumns {
+		return max(float64(known.Len()), 1), nil
+	}
+	noisy, err := set.release(s, recordsLeaf, 0, s.Count(known.Len()))
 	return max(noisy, s.Scale(recordsLeaf), 1), err
 }
 

@@ -49,4 +49,7 @@
 //     may use them; the accountant covers adaptive draws.
 //   - The result does not depend on the order of rows or on the number of
 //     threads, and every table gives a model: that of an empty one is noise.
+//
+// Records without a number as their target are the caller's to leave out
+// ([github.com/dptrain/dptrain/dataset.View.Known]); BRC leaves out those in no class by itself.
 package boosting

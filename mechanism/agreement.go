@@ -105,14 +105,17 @@ func (a *Agreement) Sum() Bounded[int64] {
 const ratioUnit = 0x1p-40
 
 // Ratio returns the accuracy as the paper defines it: the weight of the records
-// that agree over the weight of all, 1/2 where there are none. The number n of
-// records is public under substitution; under add-remove it is not, the bound
+// that agree over the weight of all, 1/2 where there are none. A record without a label
+// agrees by half, as often as by chance: twice the ratio less 1 is then the sum of w times vote over
+// the weight of all. The number n of
+// records is public under substitution, those without a label included; under add-remove it is not, the bound
 // would tell it, and Ratio returns [ErrRelation].
 //
 // Substitution, Lemma 1 of "Classification with partially private features":
 // with A and W the weight that agrees and the whole weight of the other n-1
 // records, the ratio turns from (A + w a)/(W + w) into (A + w' a')/(W + w'),
-// a and a' in {0, 1}. For a = 1, a' = 0 the difference is
+// a and a' in {0, 1/2, 1}. The difference is linear in a and in a', so it is largest with both in
+// {0, 1}. For a = 1, a' = 0 it is
 // [w (W-A) + w'(A+w)]/((W+w)(W+w')), linear in A, so largest at A = 0 or A = W,
 // where it is at most max(w, w')/(W + max(w, w')) <= u/((n-1) l + u). For a = a'
 // it is at most |w - w'|/(W + max(w, w')), which is smaller. Attained by n-1
@@ -125,7 +128,7 @@ func (a *Agreement) Ratio() (Bounded[int64], error) {
 	}
 	rate := .5
 	if a.weight > 0 {
-		rate = float64(a.agree) / float64(a.weight)
+		rate = (float64(a.weight) + float64(a.agree-a.against)) / (2 * float64(a.weight))
 	}
 	others := float64(max(a.records-1, 0)) * float64(a.lo)
 	sens := math.Ceil(up(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient

@@ -80,14 +80,16 @@ func (b *Sums) Merge(o *Sums) {
 //
 // Add or remove one record: statistic k moves by its clamped value, at most
 // max(|lo_k|, |hi_k|), so the vector moves by at most the root of the sum of
-// squares. Substitution: statistic k moves by at most hi_k - lo_k. Both are
-// attained when the statistics can be extreme together.
+// squares. Substitution: statistic k moves by at most hi_k - lo_k, and by at most
+// max(|lo_k|, |hi_k|) where a record is left out of the sums for what it says, as one is
+// that has lost its target; so by at most the length of the interval that holds both and 0. All
+// are attained when the statistics can be extreme together.
 func (b *Sums) Bound() Bounded[Vector] {
 	total := 0.0
 	for k := range b.lo {
 		reach := float64(max(-b.lo[k], b.lo[k], b.hi[k], -b.hi[k]))
 		if b.relation != budget.AddRemove {
-			reach = float64(b.hi[k] - b.lo[k])
+			reach = float64(max(b.hi[k], 0) - min(b.lo[k], 0))
 		}
 		total += reach * reach
 	}

@@ -99,7 +99,7 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
-	low, err := releaseCount(s, records)
+	low, err := releaseCount(s, p.facts, records)
 	if err != nil {
 		return branch{}, nil, err
 	}
@@ -146,13 +146,12 @@ func weight(columns []dataset.Column) float64 {
 	return sum
 }
 
-// oneOf joins the branches' trees. Under substitution the number of records is
-// public: it chooses for nothing.
-func (p *Pipeline) oneOf(trees []budget.Node) budget.Node {
+// oneOf joins the branches' trees. A public number of records chooses for nothing.
+func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	switch {
 	case len(trees) == 1:
 		return trees[0]
-	case p.Budget.Relation != budget.AddRemove:
+	case publicCount(f):
 		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...)
 	}
 	return budget.OneOf(trainNode, budget.LaplaceLeaf(countLeaf, countShare, 1), trees...)

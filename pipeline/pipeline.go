@@ -190,8 +190,8 @@ func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
 			return budget.Node{}, err
 		}
 	}
-	plan.records = p.recordsFor(plan.branches[0], plan.branches[0].columns)
-	return p.oneOf(trees), nil
+	plan.records = p.recordsFor(plan.facts, plan.branches[0])
+	return p.oneOf(plan.facts, trees), nil
 }
 
 // metricNode prices the held-out metric.

@@ -118,7 +118,7 @@ type sizeTry struct {
 // trySizes carries out the tries. order is the released order of columns. One stage
 // is announced, and the time of the best try alone is kept: neither tells how
 // many there were.
-func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v dataset.View, order []int) (*trained, error) {
+func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records, order []int) (*trained, error) {
 	r.announce(modelNode)
 	sizes := sizesOf(b.selector)
 	best, err := mechanism.Best(s, modelNode, func(i int, s *mechanism.Session) (sizeTry, float64, error) {
@@ -128,11 +128,11 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 		columns, view := r.plan.narrow(v, chosen)
 		x := r.pipeline.setting(b, columns)
 		x.atLeast = f.AtLeast
-		fit, err := runTrainer(ctx, x, s.Sub(sizeFitNode), view, rangesFor(f, chosen))
+		fit, err := runTrainer(ctx, x, s.Sub(sizeFitNode), view.of(x.method), rangesFor(f, chosen))
 		if err != nil {
 			return sizeTry{}, 0, fmt.Errorf("model: %w", err)
 		}
-		right, err := releaseRight(ctx, s, view, fit)
+		right, err := releaseRight(ctx, s, view.known, fit)
 		return sizeTry{fit, chosen, time.Since(start).Seconds()}, right, err
 	})
 	if err != nil {

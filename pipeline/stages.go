@@ -78,7 +78,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	}
 
 	var stages []budget.Node
-	if b.counts() && p.Budget.Relation == budget.AddRemove {
+	if b.counts() && !publicCount(f) {
 		stages = append(stages, p.countNode())
 	}
 	if scaled && b.scalesFirst(f) {
@@ -156,10 +156,10 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1})
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/auto.md). Under
-// substitution the number of records is public.
-func releaseCount(s *mechanism.Session, records int) (int, error) {
-	if s.Relation() != budget.AddRemove {
+// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/auto.md), n the number of
+// records with a target that can be read; n itself where it is public.
+func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
+	if publicCount(f) {
 		return records, nil
 	}
 	noisy, err := mechanism.Laplace(s, countLeaf, 0, s.Count(records))

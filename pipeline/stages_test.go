@@ -42,7 +42,7 @@ func TestStageOrder(t *testing.T) {
 		{selection.SIS{K: 2, Score: selection.ScoreTau}, JointGram, budget.AddRemove, "selection/sis/choice " + ranges + " model/gram"},
 		{selection.SIS{K: 2, Score: selection.ScoreProduct}, AdaSSP, budget.AddRemove, ranges + " selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
 		{selection.SubLasso{K: 2}, JointGram, budget.AddRemove, "count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2}, JointGram, budget.Substitute, "selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2}, JointGram, budget.Substitute, "count selection/sublasso " + ranges + " model/gram"},
 		{selection.SubLasso{K: 2, Buckets: 9}, JointGram, budget.AddRemove, "selection/sublasso " + ranges + " model/gram"},
 		{nil, Tukey, budget.AddRemove, "count " + ranges + " model/tukey"},
 		{selection.SubLasso{K: 2}, Tukey, budget.AddRemove, "count selection/sublasso " + ranges + " model/tukey"},
@@ -149,7 +149,7 @@ func TestRecordsIsHonest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		low, err := releaseCount(s.Sub(trainNode), train)
+		low, err := releaseCount(s.Sub(trainNode), plan.facts, train)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,18 +27,22 @@ type trained struct {
 }
 
 // train runs the stages of the training part in the order that stages.go shows.
-func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View) (*trained, error) {
-	b, s, facts, err := r.branch(s, v.Len())
+func (r *runner) train(ctx context.Context, s *mechanism.Session, part dataset.View) (*trained, error) {
+	v, err := recordsOf(ctx, part)
+	if err != nil {
+		return nil, err
+	}
+	b, s, facts, err := r.branch(s, v.known.Len())
 	if err != nil {
 		return nil, err
 	}
 	if b.scalesFirst(facts) {
-		if facts.Ranges, err = r.scale(ctx, s, v); err != nil {
+		if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
 			return nil, err
 		}
 	}
 	done := r.stage("selection")
-	chosen, err := choose(ctx, s.Sub(selectionNode), b.selector, facts, v)
+	chosen, err := choose(ctx, s.Sub(selectionNode), b.selector, facts, v.known)
 	if err != nil {
 		return nil, fmt.Errorf("selection: %w", err)
 	}
@@ -51,7 +55,7 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, v dataset.View
 	var ranges []scaling.Range
 	if b.scalesFirst(facts) {
 		ranges = rangesFor(facts, chosen)
-	} else if ranges, err = r.scale(ctx, s, view); err != nil {
+	} else if ranges, err = r.scale(ctx, s, view.all); err != nil {
 		return nil, err
 	}
 	x := r.pipeline.setting(b, columns)
@@ -81,7 +85,8 @@ func choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f s
 }
 
 // branch takes the branch that the released number of records points to, and
-// returns what its stages are told.
+// returns what its stages are told. records is the number of those with a target that
+// can be read.
 func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, selection.Facts, error) {
 	facts := r.plan.facts
 	if len(r.plan.branches) == 1 && !r.plan.branches[0].counts() {
@@ -90,7 +95,7 @@ func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.S
 	defer r.stage("count")()
 	b, s, err := r.plan.choose(s, records)
 	if err == nil && b.counts() {
-		facts.AtLeast, err = releaseCount(s, records)
+		facts.AtLeast, err = releaseCount(s, facts, records)
 		facts.AtLeast = atLeast(s, facts.AtLeast, records)
 	}
 	return b, s, facts, err
@@ -110,15 +115,15 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View
 }
 
 // model trains, and trains the fallback where the method abstained.
-func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fallback string, v dataset.View, ranges []scaling.Range) (*trained, error) {
+func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fallback string, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
 	out := &trained{method: x.method}
 	var err error
-	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v, ranges); abstained(err) {
+	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v.of(x.method), ranges); abstained(err) {
 		out.fit, out.abstained, err = nil, true, nil
 		if fallback != "" {
 			x.method, out.method = fallback, fallback
-			out.fit, err = runTrainer(ctx, x, s.Sub(fallbackNode), v, ranges)
+			out.fit, err = runTrainer(ctx, x, s.Sub(fallbackNode), v.of(x.method), ranges)
 		}
 	}
 	if err != nil {
@@ -187,8 +192,7 @@ func saturate(m *regression.Linear) {
 }
 
 // narrow returns the chosen columns and then the target.
-func (p *Plan) narrow(v dataset.View, chosen []int) ([]dataset.Column, dataset.View) {
-	index := append(append([]int(nil), chosen...), len(p.facts.Columns))
-	view := v.Columns(index)
-	return view.Schema().Columns, view
+func (p *Plan) narrow(v records, chosen []int) ([]dataset.Column, records) {
+	v = v.columns(append(append([]int(nil), chosen...), len(p.facts.Columns)))
+	return v.all.Schema().Columns, v
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
 )
 
@@ -33,16 +33,17 @@ const answered = .95
 
 // Records returns how many rows a table needs so that a method that may abstain
 // answers about 95% of the time, held-out part included; 0 for a method that
-// always answers. Rows that a cap on units leaves out do not count.
+// always answers. Rows that a cap on units leaves out do not count, nor do those without a
+// target that can be read.
 func (p *Plan) Records() int { return p.records }
 
 // recordsFor computes Records from the priced plan.
-func (p *Pipeline) recordsFor(b branch, columns []dataset.Column) int {
+func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
 	if !MayAbstain(b.method) {
 		return 0
 	}
-	need := float64(p.setting(b, columns).tukey().Records())
-	if p.Budget.Relation == budget.AddRemove {
+	need := float64(p.setting(b, b.columns).tukey().Records())
+	if !publicCount(f) {
 		// n_lo reaches need with probability answered when the records exceed it
 		// by the margin that n_lo keeps and the lower tail of its noise.
 		scale := float64(p.Budget.Unit.Records()) / (countShare * p.Budget.Epsilon)

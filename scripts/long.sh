@@ -3,6 +3,7 @@
 # soak. It stops at the first failure. Two hours with the default.
 #   scripts/long.sh            everything
 #   scripts/long.sh fuzz 1m    the fuzz targets only, a minute each
+#   scripts/long.sh empty      records without a target: all shares, five times
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
@@ -30,14 +31,17 @@ fuzz() {
     { grep -q '^ *context deadline exceeded' "$log" && ! grep -qi 'failing input\|panic\|fatal error' "$log"; }
 }
 
-case $part in all | fuzz | kill | soak | fresh | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | fuzz | kill | soak | fresh | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
 
 if [[ $part == all || $part == fresh ]]; then
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 ./...
+fi
+if [[ $part == all || $part == empty ]]; then
+  step go test ./pipeline -run '^TestEmpty' -count 5 -args -long
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one

@@ -4,6 +4,9 @@
 // it returns is public. [None] keeps every candidate and [Fixed] the ones a
 // recipe lists; both release nothing and cost nothing. The candidates are the
 // columns as the recipe names them: a category column is one.
+//
+// Records without a target that can be read are the caller's to leave out
+// ([dataset.View.Known]): of those that a selector is handed it takes every target for one.
 package selection
 
 import (
@@ -27,8 +30,8 @@ type Facts struct {
 	Columns  []dataset.Column // candidate features, in table order
 	Target   dataset.Column
 	Relation budget.Relation
-	// AtLeast is a released lower bound of the number of training records; under
-	// substitution their number. It is 0 at plan time, and for a selector that
+	// AtLeast is a released lower bound of the number of training records, or their
+	// number where it is public. It is 0 at plan time, and for a selector that
 	// does not ask for it; see [Counter].
 	AtLeast int
 	// Ranges are the public ranges of the columns and, last, the target. They

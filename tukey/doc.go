@@ -39,4 +39,7 @@
 //
 // Coefficients carry no standard errors (they are 0): how far a draw may lie
 // from the middle depends on the cloud and is not released.
+//
+// Records without a target that can be read are the caller's to leave out
+// ([github.com/dptrain/dptrain/dataset.View.Known]).
 package tukey

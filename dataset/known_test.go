@@ -1,0 +1,104 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// TestKnown: the records of which a cell cannot be read are left out, wherever they
+// stand, and the others keep their order and identities.
+func TestKnown(t *testing.T) {
+	const n = 3000 // more than two blocks
+	nan := math.NaN()
+	for name, missing := range map[string]func(i int) bool{
+		"none":   func(int) bool { return false },
+		"all":    func(int) bool { return true },
+		"first":  func(i int) bool { return i == 0 },
+		"last":   func(i int) bool { return i == n-1 },
+		"middle": func(i int) bool { return i == 1024 },
+		"half":   func(i int) bool { return i%2 == 1 },
+	} {
+		number, class, ids := make([]float64, n), make([]int32, n), make([]uint64, n)
+		var want []uint64
+		for i := range n {
+			number[i], class[i], ids[i] = float64(i), int32(i%2), uint64(7*i)
+			if missing(i) {
+				number[i], class[i] = nan, 2
+			} else {
+				want = append(want, ids[i])
+			}
+		}
+		tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{
+			{Name: "x"}, {Name: "c", Kind: dataset.Category, Categories: []string{"a", "b"}},
+		}}, []dataset.ColumnData{{Floats: number}, {Codes: class}}, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range 2 {
+			for _, v := range []dataset.View{tab.All(), tab.All().Columns([]int{0, 1})} {
+				got, err := v.Known(context.Background(), j)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ids []uint64
+				for k := range got.Len() {
+					ids = append(ids, got.ID(k))
+				}
+				if !slices.Equal(ids, want) {
+					t.Errorf("%s, column %d: %d records, want %d", name, j, len(ids), len(want))
+				}
+			}
+		}
+		some := tab.Select([]int32{0, 5, 1024, n - 1})
+		kept := 0
+		for _, i := range []int{0, 5, 1024, n - 1} {
+			if !missing(i) {
+				kept++
+			}
+		}
+		if got, err := some.Known(context.Background(), 0); err != nil || got.Len() != kept {
+			t.Errorf("%s: %d of four records, want %d, %v", name, got.Len(), kept, err)
+		}
+	}
+}
+
+// TestKnownDeclared: a declared value for missing cells is a cell that can be read, an
+// infinite number is one that cannot, and so is none at all.
+func TestKnownDeclared(t *testing.T) {
+	cells := []float64{1, math.NaN(), math.Inf(1)}
+	for _, declared := range []bool{false, true} {
+		tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x", HasMissing: declared, Missing: 4}}},
+			[]dataset.ColumnData{{Floats: cells}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if declared {
+			want = 3
+		}
+		if got, err := tab.All().Known(context.Background(), 0); err != nil || got.Len() != want {
+			t.Errorf("declared %v: %d records, want %d, %v", declared, got.Len(), want, err)
+		}
+		if got, err := tab.Select(nil).Known(context.Background(), 0); err != nil || got.Len() != 0 {
+			t.Errorf("no records: %d, %v", got.Len(), err)
+		}
+	}
+}
+
+// TestKnownCancelled: the error is that of the context.
+func TestKnownCancelled(t *testing.T) {
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}, []dataset.ColumnData{{Floats: []float64{1}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := tab.All().Known(ctx, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,191 @@
+package pipeline
+
+import (
+	"context"
+	"flag"
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// stays returns n records of a clinic whose stays last 3.27 days on average, of which
+// the given share has no target, with the mean of those that have.
+func stays(t testing.TB, n int, empty float64, declared bool) (*dataset.Table, float64) {
+	t.Helper()
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "age"}, {Name: "risk"}, {Name: "weight"}, {Name: "ward", Kind: dataset.Category, Categories: []string{"a", "b", "c"}}, {Name: "days"},
+	}}
+	data := make([]dataset.ColumnData, 5)
+	p := sequence(7)
+	sum, count := 0., 0
+	for i := range n {
+		age, risk, ward := 55+35*p.next(), .5+.5*p.next(), int32(i%3)
+		days := min(math.Exp(.45+.9*risk+.1*float64(ward)+.9*p.next()), 60)
+		if float64(i%10) < 10*empty {
+			days = math.NaN()
+		} else {
+			sum += days
+			count++
+		}
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, age), append(data[1].Floats, risk), append(data[2].Floats, 70+20*p.next())
+		data[3].Codes, data[4].Floats = append(data[3].Codes, ward), append(data[4].Floats, days)
+	}
+	mean := sum / float64(count)
+	for i := range data[4].Floats {
+		data[4].Floats[i] *= 3.27 / mean
+	}
+	if declared {
+		for j, to := range map[int][2]float64{0: {18, 100}, 1: {0, 1}, 2: {40, 120}, 4: {0, 60}} {
+			c := &schema.Columns[j]
+			c.Ranged, c.Lower, c.Upper = true, to[0], to[1]
+		}
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab, 3.27
+}
+
+// meanPrediction trains a few times and returns the mean of what the models predict for
+// the records of the table.
+func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) float64 {
+	t.Helper()
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, count := 0., 0
+	for range fits {
+		res, err := p.FitPlan(context.Background(), plan, tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Model == nil { // tukey abstained
+			continue
+		}
+		prediction, err := res.Model.Predict(nil, RowsOf(tab.All()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range prediction {
+			sum += x
+		}
+		count += len(prediction)
+	}
+	return sum / float64(count)
+}
+
+// TestEmptyTargets: with no target in a share of the records the mean prediction is
+// within 3% of the mean of the targets that there are, ranges declared and not. Before,
+// 30% of empty targets took it from 3.27 to 11 with the range 0 to 60.
+//
+// Over 4 fits the mean moves by at most .4% (standard deviation, largest for tukey), and is
+// off by at most 2.1% (boosted-additive cuts the residuals of long stays): false alarm below
+// 1e-6 a case. joint-gram, adassp and boosted-adassp draw predictions to the middle of
+// a range that is declared far too wide, with empty targets or without.
+func TestEmptyTargets(t *testing.T) {
+	for _, m := range Methods(regression.TaskRegression) {
+		for _, declared := range []bool{false, true} {
+			if declared && m != BoostedAdditive && m != Tukey {
+				continue
+			}
+			for _, empty := range emptyShares() {
+				tab, want := stays(t, 12000, empty, declared)
+				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: m, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+				if got := meanPrediction(t, p, tab, 4); !(math.Abs(got-want) <= .03*want) {
+					t.Errorf("%s, ranges declared %v, %v of the targets empty: mean prediction %.3f, of the targets %.3f", m, declared, empty, got, want)
+				}
+			}
+		}
+	}
+}
+
+var long = flag.Bool("long", false, "test all shares of empty targets")
+
+// emptyShares are the shares of empty targets that are tested.
+func emptyShares() []float64 {
+	if *long {
+		return []float64{0, .1, .3}
+	}
+	return []float64{.3}
+}
+
+// classless returns n records of two classes, about 30% of them in the second, of which the
+// given share has no class.
+func classless(t testing.TB, n int, empty float64) (tab *dataset.Table, classes []int32) {
+	t.Helper()
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "income"}, {Name: "age"}, {Name: "home", Kind: dataset.Category, Categories: []string{"a", "b", "c"}},
+		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+	}}
+	data := make([]dataset.ColumnData, 4)
+	p := sequence(11)
+	for i := range n {
+		income, age, home, class := p.next(), 50+30*p.next(), int32(i%3), int32(0)
+		if income+.3*float64(home)+.5*p.next() > .7 {
+			class = 1
+		}
+		classes = append(classes, class)
+		if float64(i%10) < 10*empty {
+			class = 2
+		}
+		data[0].Floats, data[1].Floats = append(data[0].Floats, 30+20*income), append(data[1].Floats, age)
+		data[2].Codes, data[3].Codes = append(data[2].Codes, home), append(data[3].Codes, class)
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab, classes
+}
+
+// TestEmptyClasses: with no class in a share of the records, every method finds about as
+// many of either class, among all records, as it does if none is missing. The recall of a class
+// moves by at most .035 between fits (standard deviation, of the second class of brc), the difference
+// of two means of 8 by half of that: .1 is a false alarm below 1e-6 a case.
+func TestEmptyClasses(t *testing.T) {
+	for _, m := range append(Methods(regression.TaskClassification), Auto) {
+		want := recalls(t, m, 0)
+		for _, empty := range emptyShares() {
+			if got := recalls(t, m, empty); !(math.Abs(got[0]-want[0]) <= .1 && math.Abs(got[1]-want[1]) <= .1) {
+				t.Errorf("%s, %v without a class: recalls %.3f, with all of them %.3f", m, empty, got, want)
+			}
+		}
+	}
+}
+
+// recalls returns the mean recall of either class over 8 fits.
+func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
+	t.Helper()
+	tab, truth := classless(t, 12000, empty)
+	p := &Pipeline{Schema: tab.Schema(), Target: "repaid", Task: regression.TaskClassification, Model: method, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hit, of [2]float64
+	for range 8 {
+		res, err := p.FitPlan(context.Background(), plan, tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Model == nil { // tukey abstained
+			continue
+		}
+		prediction, err := res.Model.Predict(nil, RowsOf(tab.All()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range truth {
+			of[c]++
+			if prediction[i] == float64(c) {
+				hit[c]++
+			}
+		}
+	}
+	return [2]float64{hit[0] / of[0], hit[1] / of[1]}
+}
