@@ -16,7 +16,8 @@ import (
 //	y = c_y + h_y (kappa theta_0 + sum_j theta_j (x_j - c_j)/h_j),
 //
 // c the middles and h the half widths of the ranges; a category's indicator is
-// its own scaled value. The effects of a category are those of [effects], about
+// its own scaled value, and that of a missing cell times [scaling.MissingEntry].
+// The effects of a category are those of [effects], about
 // their mean over the counts in d. extend says that values which a column does
 // not list, if there are many, may have a term even where training had no entry
 // for them.
@@ -41,6 +42,9 @@ func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Dist
 			w.category(slots[lo].Column, c, lo, hi)
 		} else {
 			w.number(slots[lo].Column, enc.Range(slots[lo].Column), lo)
+			if hi > lo+1 {
+				w.missing(slots[lo].Column, lo+1)
+			}
 		}
 		lo = hi
 	}
@@ -69,6 +73,15 @@ func (w *termWriter) number(column int, r scaling.Range, i int) {
 	w.constant.SetVec(i, -unit*r.Center())
 	w.Terms = append(w.Terms, regression.Term{
 		Column: column, Coefficient: unit * w.fit.theta[i],
+		StdError: math.Abs(unit) * math.Sqrt(w.fit.cov.At(i, i)),
+	})
+}
+
+// missing writes the term of the missing cells of a numeric column, entry i.
+func (w *termWriter) missing(column, i int) {
+	unit := w.half * scaling.MissingEntry
+	w.Terms = append(w.Terms, regression.Term{
+		Column: column, Missing: true, Coefficient: unit * w.fit.theta[i],
 		StdError: math.Abs(unit) * math.Sqrt(w.fit.cov.At(i, i)),
 	})
 }

@@ -97,7 +97,7 @@ func replayed(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanis
 	}
 	var out []string
 	for seed := range byte(2) {
-		first := mechanism.NewRecorder(seed).Plant(f)
+		first := mechanism.NewRecorder(seed).Plant(f).KeepColumns()
 		if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, first); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestFaultFloatSums(t *testing.T) {
 		}
 	}
 	for f, same := range map[mechanism.Fault]bool{0: true, mechanism.FloatSums: false} {
-		first := mechanism.NewRecorder(1).Plant(f)
+		first := mechanism.NewRecorder(1).Plant(f).KeepColumns()
 		run(first, func(i int) int { return i })
 		second := first.Replay()
 		run(second, func(i int) int { return order[i] })

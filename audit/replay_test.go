@@ -101,6 +101,9 @@ func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.T
 func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour) (faults []string, closest float64) {
 	t.Helper()
 	first := mechanism.NewRecorder(seed)
+	if seed%2 == 0 { // columns of few records leave the model
+		first.KeepColumns()
+	}
 	if p.Search != nil {
 		first.ForceTries(4)
 	}
@@ -155,7 +158,7 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-additive/shapes", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
 	} {
 		_, p, tab := example(t, "../examples/"+file+".yaml")
-		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1))
+		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1).KeepColumns())
 		if err != nil {
 			t.Fatal(err)
 		}

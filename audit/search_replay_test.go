@@ -39,7 +39,7 @@ func TestSearchReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first := mechanism.NewRecorder(3).ForceTries(7)
+			first := mechanism.NewRecorder(3).ForceTries(7).KeepColumns()
 			published, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, first)
 			if err != nil {
 				t.Fatal(err)
@@ -123,7 +123,7 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 // tryAll makes many tries and looks at each.
 func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	plan := plan(t, p)
-	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates))
+	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
 	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec); err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func TestUnitReplay(t *testing.T) {
 // allReleased checks that a run makes releases of the given ends of paths.
 func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
 	t.Helper()
-	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(3))
+	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(3).KeepColumns())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestUnitReplayOnTinyTables(t *testing.T) {
 func TestReplayCatchesSeveralUnits(t *testing.T) {
 	r, p, tab := example(t, "../examples/unit.yaml")
 	priced := plan(t, p)
-	first := mechanism.NewRecorder(1)
+	first := mechanism.NewRecorder(1).KeepColumns()
 	record(t, r, p, priced, tab, first)
 	seen := map[uint64]int{}
 	for i := range tab.Len() {

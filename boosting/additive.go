@@ -147,7 +147,7 @@ func (b *booster) prepare(columns []dataset.Column) error {
 // numericFeatures lists the numeric features and their entries in x.
 func numericFeatures(columns []dataset.Column) (features, slots []int) {
 	for k, slot := range scaling.NewEncoder(columns[:len(columns)-1], nil).Slots() {
-		if slot.Category < 0 {
+		if slot.Category == scaling.NumberSlot {
 			features, slots = append(features, slot.Column), append(slots, k)
 		}
 	}

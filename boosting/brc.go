@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
@@ -41,6 +42,9 @@ var (
 	// ErrPublished is returned at plan time for the published form under
 	// add-remove, where its ratio has no public bound.
 	ErrPublished = errors.New("boosting: BRC as published needs a public number of records")
+	// ErrIndicator is returned at plan time for a column with an indicator of missing
+	// cells: a random classifier looks at one number of a column.
+	ErrIndicator = errors.New("boosting: BRC takes no indicator of missing cells; declare a missing value, or choose another method")
 	// ErrNoPrivate is returned at plan time for a run that protects private
 	// columns of which there are none among the features, or whose target is
 	// one: the target is public under that relation.
@@ -121,6 +125,9 @@ func (t BRC) Plan() (budget.Node, error) {
 	if err := t.check(); err != nil {
 		return budget.Node{}, err
 	}
+	if err := t.checkFeatures(); err != nil {
+		return budget.Node{}, err
+	}
 	leaf := budget.GaussianLeaf
 	if set.laplace {
 		leaf = budget.LaplaceLeaf
@@ -148,19 +155,39 @@ func scoresOf(classes int) int {
 
 func (t BRC) check() error {
 	last := len(t.Columns) - 1
-	if last < 1 || t.Columns[last].Kind != dataset.Category || len(t.classes()) < 2 {
+	if last < 0 || t.Columns[last].Kind != dataset.Category || len(t.classes()) < 2 {
 		return ErrClasses
+	}
+	if slices.ContainsFunc(t.Columns, func(c dataset.Column) bool { return c.Indicator }) {
+		return ErrIndicator
+	}
+	if t.Relation == budget.SubstitutePrivateColumns && t.Columns[last].Private {
+		return errNoPrivate()
 	}
 	if t.AsPublished && t.Relation == budget.AddRemove {
 		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published", ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
 	}
+	return nil
+}
+
+// checkFeatures refuses a plan without the features that it needs. A run may have
+// fewer than were planned, where the ranges of some could not be found.
+func (t BRC) checkFeatures() error {
+	last := len(t.Columns) - 1
+	if last < 1 {
+		return ErrClasses
+	}
 	if t.Relation != budget.SubstitutePrivateColumns {
 		return nil
 	}
-	if private, _ := t.sides(); len(private) == 0 || t.Columns[last].Private {
-		return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation", ErrNoPrivate)
+	if private, _ := t.sides(); len(private) == 0 {
+		return errNoPrivate()
 	}
 	return nil
+}
+
+func errNoPrivate() error {
+	return fmt.Errorf("%w; mark the columns to protect as private, or choose another relation", ErrNoPrivate)
 }
 
 // sides lists the features that the random classifiers see and those of the
@@ -190,7 +217,8 @@ type BRCFit struct {
 // has no part in any sum. Where a record may be replaced v must hold all of them: its number of
 // records is then public, and that of records in a class is not. ranges has one
 // entry a column; those of public columns may be exact. s is the session of the
-// parent of the node that Plan returned.
+// parent of the node that Plan returned. Without a private feature the model is the
+// public classifier, and without any the constant 0.
 func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*BRCFit, error) {
 	set, err := t.settings()
 	if err != nil {

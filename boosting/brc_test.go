@@ -299,6 +299,9 @@ func TestBRCRefusals(t *testing.T) {
 		if _, err := c.trainer.Plan(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
+		if name == "no feature" || name == "nothing private" {
+			continue // a run may have fewer columns than its plan
+		}
 		if _, err := c.trainer.Run(context.Background(), nil, x.tab.All(), x.ranges); !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}

@@ -85,6 +85,9 @@ func (b *brcRun) boost(ctx context.Context) error {
 			return err
 		}
 	}
+	if len(b.private.features) == 0 {
+		return ctx.Err() // no random classifier can be drawn
+	}
 	for round := range b.set.rounds {
 		h := b.private.draw()
 		votes := b.private.votes(h)

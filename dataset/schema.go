@@ -43,6 +43,9 @@ type Column struct {
 	// missing cell is NaN. Numeric columns only.
 	HasMissing bool
 	Missing    float64
+	// Indicator asks trainers for an entry of its own that tells missing cells apart.
+	// Numeric columns without a missing value only.
+	Indicator bool
 	// Categories lists the values of a category column; cells are compared after
 	// spaces and tabs around both are removed.
 	Categories []string
@@ -138,8 +141,10 @@ func (c *Column) validate() error {
 		return c.errorf("has a lower bound that is not below its upper bound")
 	case c.HasMissing && !finite(c.Missing):
 		return c.errorf("has a missing value that is not finite")
-	case c.Kind == Category && (c.Ranged || c.HasMissing):
-		return c.errorf("is a category and takes neither bounds nor a missing value")
+	case c.Kind == Category && (c.Ranged || c.HasMissing || c.Indicator):
+		return c.errorf("is a category and takes neither bounds nor a missing value or indicator")
+	case c.HasMissing && c.Indicator:
+		return c.errorf("has both a missing value and an indicator of missing cells")
 	case c.Kind == Numeric && len(c.Categories) > 0:
 		return c.errorf("is numeric and takes no categories")
 	}

@@ -123,6 +123,11 @@ func NewRehearsal(p *budget.Priced) (*Session, error) {
 // rehearsal reports whether the session is one of [NewRehearsal].
 func (c *core) rehearsal() bool { return c.narrow != 1 }
 
+// KeepsColumns reports whether a run keeps the columns whose ranges it could not find: a
+// rehearsal does, which has no records and is about the noise of the widest model. No
+// other session of the shipped program does.
+func (s *Session) KeepsColumns() bool { return s.core.rehearsal() || s.core.tap.keeps() }
+
 // Sub returns the session of the node with the given name below this one.
 func (s *Session) Sub(name string) *Session {
 	return &Session{core: s.core, path: s.join(name)}

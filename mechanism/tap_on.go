@@ -51,6 +51,7 @@ type Recorder struct {
 	parts  map[string]string // of the leaves, by path
 	tries  map[string]int    // how often private selections tried, by path
 	force  int               // if positive, how often they are to try
+	keep   bool              // whether unreadable columns stay
 }
 
 // NewRecorder starts a recording under a key drawn from seed.
@@ -65,7 +66,7 @@ func NewRecorder(seed byte) *Recorder {
 // Replay returns a recorder for the neighbouring run: the same key, hence the
 // same coins record by record, and the recorded outputs.
 func (r *Recorder) Replay() *Recorder {
-	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault, force: r.force}
+	return &Recorder{seen: map[string]Release{}, replay: r.seen, key: r.key, fault: r.fault, force: r.force, keep: r.keep}
 }
 
 // Tries returns how often the private selection at path tried: in the shipped
@@ -78,6 +79,16 @@ func (r *Recorder) ForceTries(k int) *Recorder {
 	r.force = k
 	return r
 }
+
+// KeepColumns keeps the columns whose ranges were not found, so that a test on a few
+// records sees every stage of the widest model; see [Session.KeepsColumns].
+func (r *Recorder) KeepColumns() *Recorder {
+	r.keep = true
+	return r
+}
+
+// keeps reports whether a test wants that.
+func (t tap) keeps() bool { return t.rec != nil && t.rec.keep }
 
 // NewRecordedSession is NewSession with a fixed key and a tap.
 func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {

@@ -137,9 +137,9 @@ func (p *Plan) modelMu(name string) float64 {
 func weight(columns []dataset.Column) float64 {
 	sum := 0.
 	for _, s := range scaling.NewEncoder(columns, nil).Slots() {
-		if s.Category < 0 {
+		if s.Category == scaling.NumberSlot {
 			sum++
-		} else {
+		} else { // an indicator of missing cells has no curve either
 			sum += categoryWeight
 		}
 	}

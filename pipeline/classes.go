@@ -64,7 +64,7 @@ func (p *Pipeline) task() string {
 func (p *Pipeline) checkTarget(target int) error {
 	switch p.Task {
 	case "", regression.TaskRegression:
-		if target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric {
+		if target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric || p.Schema.Columns[target].Indicator {
 			return fmt.Errorf("%w: %q", ErrTarget, p.Target)
 		}
 	case regression.TaskClassification:

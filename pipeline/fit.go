@@ -48,6 +48,8 @@ type Result struct {
 	Confusion   *evaluate.Confusion     // classification
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
+	Unread      []Unread                // columns that are not in the model as their ranges were not found
+	Gaps        []Gap                   // features of which many cells are no numbers
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -120,6 +122,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t 
 	res := &Result{
 		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
+		Unread: out.readings.unread, Gaps: out.readings.gaps,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)

@@ -48,6 +48,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	default:
 		out = append(out, r2Warnings(r.R2)...)
 	}
+	out = append(out, unreadWarnings(r)...)
 	if r.Guarantee.Epsilon > 10 {
 		out = append(out, Warning{"large-epsilon", Critical,
 			"An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
@@ -111,7 +112,7 @@ func (p *Pipeline) PublicColumns() []string {
 func sameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
-			x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Other == y.Other && x.Private == y.Private &&
+			x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&
 			slices.Equal(x.Categories, y.Categories)
 	})
 }

@@ -15,8 +15,8 @@ import (
 // Errors of a plan. They depend on public facts only.
 var (
 	// ErrTarget is returned when the target is not a numeric column of the
-	// schema.
-	ErrTarget = errors.New("pipeline: the target must be a numeric column of the schema")
+	// schema, or has an indicator of missing cells.
+	ErrTarget = errors.New("pipeline: the target must be a numeric column of the schema, without an indicator of missing cells")
 	// ErrNoFeature is returned when no candidate feature is left.
 	ErrNoFeature = errors.New("pipeline: no feature is left to train on")
 	// ErrRelation is returned when a stage does not support the relation.

@@ -101,7 +101,7 @@ func TestPlanEqualsSpend(t *testing.T) {
 		"fixed":      func(p *Pipeline) { p.Selector = selection.Fixed{Features: []string{"age"}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := houses(t, 300)
+			tab := houses(t, 20000)
 			p := describe(tab)
 			change(p)
 			plan, err := p.Plan()

@@ -123,10 +123,10 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 	sizes := sizesOf(b.selector)
 	best, err := mechanism.Best(s, modelNode, func(i int, s *mechanism.Session) (sizeTry, float64, error) {
 		start := time.Now()
-		chosen := slices.Clone(order[:sizes[i]])
+		chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
 		slices.Sort(chosen)
-		columns, view := r.plan.narrow(v, chosen)
-		x := r.pipeline.setting(b, columns)
+		view := narrow(v, chosen)
+		x := r.pipeline.setting(b, view.all.Schema().Columns)
 		x.atLeast = f.AtLeast
 		fit, err := runTrainer(ctx, x, s.Sub(sizeFitNode), view.of(x.method), rangesFor(f, chosen))
 		if err != nil {

@@ -60,7 +60,7 @@ func TestStageOrder(t *testing.T) {
 		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == Tukey) {
 			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
 		}
-		res, err := p.Fit(context.Background(), houses(t, 500), Options{})
+		res, err := p.Fit(context.Background(), houses(t, 4000), Options{})
 		if err != nil {
 			t.Errorf("%T+%s: %v", c.selector, c.model, err)
 		} else if len(res.Selected) != 2 && c.selector != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
@@ -23,6 +24,7 @@ type trained struct {
 	branch    string      // that was taken; "" for a run that chooses nothing
 	search    *Searched   // nil for a run without a search
 	sizes     *SizeSearch // nil for a run without a list of sizes
+	readings  readings    // of the columns that were scaled
 	scoreRows int         // of a search
 }
 
@@ -36,35 +38,53 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part dataset.V
 	if err != nil {
 		return nil, err
 	}
-	if b.scalesFirst(facts) {
-		if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
-			return nil, err
+	if !b.scalesFirst(facts) {
+		return r.selectThenScale(ctx, s, b, facts, v)
+	}
+	if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
+		return nil, err
+	}
+	told := readingsOf(s, v.all, facts.Ranges)
+	v, kept := keepFeatures(s, &facts, v)
+	chosen, err := r.choose(ctx, s, b.selector, facts, v.known)
+	if err != nil {
+		return nil, err
+	}
+	var out *trained
+	if sizesOf(b.selector) != nil {
+		out, err = r.trySizes(ctx, s, b, facts, v, chosen)
+	} else {
+		out, err = r.model(ctx, s, b, facts.AtLeast, narrow(v, chosen), rangesFor(facts, chosen))
+		if out != nil {
+			out.chosen = chosen
 		}
 	}
-	done := r.stage("selection")
-	chosen, err := choose(ctx, s.Sub(selectionNode), b.selector, facts, v.known)
 	if err != nil {
-		return nil, fmt.Errorf("selection: %w", err)
+		return nil, err
 	}
-	done()
-	if sizesOf(b.selector) != nil {
-		return r.trySizes(ctx, s, b, facts, v, chosen)
-	}
+	out.chosen, out.readings = pick(kept, out.chosen), told
+	return out, nil
+}
 
-	columns, view := r.plan.narrow(v, chosen)
-	var ranges []scaling.Range
-	if b.scalesFirst(facts) {
-		ranges = rangesFor(facts, chosen)
-	} else if ranges, err = r.scale(ctx, s, view.all); err != nil {
-		return nil, err
-	}
-	x := r.pipeline.setting(b, columns)
-	x.atLeast = facts.AtLeast
-	out, err := r.model(ctx, s, x, b.fallback, view, ranges)
+// selectThenScale is the rest of train for a selector that needs no ranges: they are
+// found for the chosen columns alone.
+func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b branch, f selection.Facts, v records) (*trained, error) {
+	chosen, err := r.choose(ctx, s, b.selector, f, v.known)
 	if err != nil {
 		return nil, err
 	}
-	out.chosen = chosen
+	v = narrow(v, chosen)
+	ranges, err := r.scale(ctx, s, v.all)
+	if err != nil {
+		return nil, err
+	}
+	told := readingsOf(s, v.all, ranges)
+	kept := leave(s, v.all.Schema().Columns, ranges)
+	out, err := r.model(ctx, s, b, f.AtLeast, narrow(v, kept), append(pick(ranges, kept), ranges[len(chosen)]))
+	if err != nil {
+		return nil, err
+	}
+	out.chosen, out.readings = pick(chosen, kept), told
 	if IsBranch(b.name) {
 		out.branch = b.name
 	}
@@ -72,16 +92,28 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part dataset.V
 }
 
 // choose runs a selector on the records as it reads them. Where the number of
-// features is left to the model, the columns come in their released order.
-func choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v dataset.View) ([]int, error) {
+// features is left to the model, the columns come in their released order. Where no
+// more columns were readable than it must choose, they are the choice.
+func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v dataset.View) ([]int, error) {
+	defer r.stage(selectionNode)()
+	s = s.Sub(selectionNode)
 	told, err := factsFor(x, f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("selection: %w", err)
 	}
-	if sizesOf(x) != nil {
-		return x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
+	var chosen []int
+	switch {
+	case toSpare(x, len(f.Columns)):
+		return selection.None{}.Select(ctx, s, told, v)
+	case sizesOf(x) != nil:
+		chosen, err = x.(selection.Sizer).Ranked(ctx, s, told, viewFor(x, f, v))
+	default:
+		chosen, err = x.Select(ctx, s, told, viewFor(x, f, v))
 	}
-	return x.Select(ctx, s, told, viewFor(x, f, v))
+	if err != nil {
+		return nil, fmt.Errorf("selection: %w", err)
+	}
+	return chosen, nil
 }
 
 // branch takes the branch that the released number of records points to, and
@@ -114,9 +146,12 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View
 	return ranges, nil
 }
 
-// model trains, and trains the fallback where the method abstained.
-func (r *runner) model(ctx context.Context, s *mechanism.Session, x setting, fallback string, v records, ranges []scaling.Range) (*trained, error) {
+// model trains a branch's method on the columns of records, of which there are at least so many,
+// and trains the fallback where the method abstained.
+func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
+	x, fallback := r.pipeline.setting(b, v.all.Schema().Columns), b.fallback
+	x.atLeast = atLeast
 	out := &trained{method: x.method}
 	var err error
 	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v.of(x.method), ranges); abstained(err) {
@@ -191,8 +226,7 @@ func saturate(m *regression.Linear) {
 	}
 }
 
-// narrow returns the chosen columns and then the target.
-func (p *Plan) narrow(v records, chosen []int) ([]dataset.Column, records) {
-	v = v.columns(append(append([]int(nil), chosen...), len(p.facts.Columns)))
-	return v.all.Schema().Columns, v
+// narrow returns the records with the chosen columns and then the last one, the target.
+func narrow(v records, chosen []int) records {
+	return v.columns(append(slices.Clone(chosen), len(v.all.Schema().Columns)-1))
 }

@@ -15,6 +15,10 @@ func decode(root *node, r *Recipe) map[string]bool {
 }
 
 func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
+	if v.Type() == missingType {
+		given[path] = decodeMissing(n, v)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i, k := range n.keys {

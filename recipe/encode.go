@@ -43,6 +43,9 @@ func encodeBlock(b *strings.Builder, v reflect.Value, indent string) {
 
 // inline prints a value on one line.
 func inline(v reflect.Value) string {
+	if m, ok := v.Interface().(Missing); ok {
+		return m.text()
+	}
 	switch v.Kind() {
 	case reflect.String:
 		return yamlWord(v.String())

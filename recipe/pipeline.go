@@ -153,8 +153,9 @@ func (r *Recipe) column(name string) dataset.Column {
 	if d.Lower != nil && d.Upper != nil {
 		c.Ranged, c.Lower, c.Upper = true, *d.Lower, *d.Upper
 	}
-	if d.Missing != nil {
-		c.HasMissing, c.Missing = true, *d.Missing
+	if x := d.Missing.number(); x != nil {
+		c.HasMissing, c.Missing = true, *x
 	}
+	c.Indicator = d.Missing.asIndicator()
 	return c
 }

@@ -70,8 +70,9 @@ type Column struct {
 	// Lower < Upper. Values outside are clamped.
 	Lower *float64 `yaml:"lower,omitempty" json:"lower,omitempty" jsonschema_description:"Smallest value, in the column's own units; smaller ones are clamped."`
 	Upper *float64 `yaml:"upper,omitempty" json:"upper,omitempty" jsonschema_description:"Largest value, in the column's own units; larger ones are clamped."`
-	// Missing stands for cells that are missing or not a finite number.
-	Missing *float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell."`
+	// Missing stands for cells that are missing or not a finite number; nil leaves the
+	// number to the run.
+	Missing *Missing `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell; left out, the median, found privately. indicator: the median, and a term of its own in the model for such cells."`
 	// Categories makes the column categorical and lists its values.
 	Categories []string `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table."`
 	// Other says whether values outside Categories form a category of their

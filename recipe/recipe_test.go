@@ -236,10 +236,10 @@ func TestDecodedValues(t *testing.T) {
 		Version: 1, Task: "regression",
 		Data: Data{Path: "houses.csv", Target: "price", Exclude: []string{"id"}, MultilineQuotes: true, Columns: map[string]Column{
 			"ocean":   {Categories: []string{"inland", "near bay", "near ocean"}, Other: &no},
-			"age":     {Lower: num(0), Upper: num(120), Missing: num(40)},
+			"age":     {Lower: num(0), Upper: num(120), Missing: &Missing{Number: 40}},
 			"heating": {Categories: []string{"no", "yes", "1", "1.0x", "null"}, Other: &yes},
 			"a.b [c]": {Lower: num(-1.5), Upper: num(1000)},
-			"rooms":   {Missing: num(0)},
+			"rooms":   {Missing: &Missing{}},
 			"öl\tx":   {Lower: num(0), Upper: num(1)},
 		}},
 		Privacy: Privacy{Epsilon: 0.5, Delta: 1e-5, Relation: "substitute", Composition: "basic"},

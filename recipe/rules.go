@@ -167,6 +167,9 @@ func (c *checker) columns() {
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
+		if col.Missing.asIndicator() {
+			c.indicator(path, name == c.r.Data.Target, col)
+		}
 		if col.Categories != nil {
 			c.categories(path, col)
 		} else {
@@ -182,6 +185,19 @@ func (c *checker) columns() {
 	}
 	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
 		c.needsBounds(t)
+	}
+}
+
+// indicator checks a column with an indicator of missing cells.
+func (c *checker) indicator(path string, target bool, col Column) {
+	at := child(path, "missing")
+	switch {
+	case target:
+		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
+	case col.Categories != nil:
+		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
+	case slices.ContainsFunc(c.r.choices(), func(x choice) bool { return x.model.Method == pipeline.BRC || x.model.Fallback == pipeline.BRC }):
+		c.add(at, shown(path)+": missing: indicator cannot be used with method brc, which looks at one number of a column", "declare a number, or use another method")
 	}
 }
 
@@ -223,7 +239,7 @@ func (c *checker) targetColumn(path string, col Column) {
 		for _, bound := range []struct {
 			key   string
 			value *float64
-		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 			if bound.value != nil {
 				c.add(child(path, bound.key), "the target has classes, and "+bound.key+" is for a number", "remove it")
 			}
@@ -240,7 +256,7 @@ func (c *checker) categories(path string, col Column) {
 	for _, bound := range []struct {
 		key   string
 		value *float64
-	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 		if bound.value == nil {
 			continue
 		}
@@ -261,7 +277,7 @@ func (c *checker) bounds(path string, col Column) {
 	if col.Other != nil {
 		c.add(child(path, "other"), shown(path)+": other has no meaning without categories", "")
 	}
-	switch lower, upper := col.Lower, col.Upper; {
+	switch lower, upper, missing := col.Lower, col.Upper, col.Missing.number(); {
 	case lower != nil && upper == nil:
 		c.add(child(path, "lower"), shown(path)+": lower without upper", "declare both, or neither")
 	case lower == nil && upper != nil:
@@ -270,13 +286,13 @@ func (c *checker) bounds(path string, col Column) {
 		c.add(child(path, "lower"), fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower), show(*upper)), "")
 	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) && !finiteNumber(*upper-*lower):
 		c.add(child(path, "upper"), shown(path)+": the range is too wide to compute with", "")
-	case lower != nil && col.Missing != nil && !(*lower <= *col.Missing && *col.Missing <= *upper):
-		c.add(child(path, "missing"), fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path), show(*col.Missing), show(*lower), show(*upper)), "")
+	case lower != nil && missing != nil && !(*lower <= *missing && *missing <= *upper):
+		c.add(child(path, "missing"), fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path), show(*missing), show(*lower), show(*upper)), "")
 	}
 	for _, b := range []struct {
 		key   string
 		value *float64
-	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing}} {
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
 		if b.value != nil && !finiteNumber(*b.value) {
 			c.add(child(path, b.key), shown(path)+": "+b.key+" must be a finite number", "")
 		}

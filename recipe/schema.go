@@ -59,6 +59,10 @@ func schema() *generate.Schema {
 		Description: at("privacy.epsilon").Description,
 		AnyOf:       []*generate.Schema{number, {Type: "string", Pattern: `^\s*ln\s*\(.*\)\s*$`}},
 	}
+	*at("data.columns[].missing") = generate.Schema{
+		Description: at("data.columns[].missing").Description,
+		AnyOf:       []*generate.Schema{{Type: "number"}, {Enum: []any{missingIndicator}}},
+	}
 	// Names are taken as written, so a bare 7 or true is a name too.
 	for _, path := range []string{"data.target", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]", "search.candidates[].selection.features[]"} {
 		name := at(path)

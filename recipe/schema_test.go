@@ -44,6 +44,7 @@ var beyondSchema = strings.Fields(`
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
+	column-indicator-brc column-indicator-categories column-indicator-target
 	unit-relation unit-target unit-used
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey logistic-form control-characters`)

@@ -8,21 +8,22 @@ import (
 	"github.com/dptrain/dptrain/pipeline"
 )
 
-// choice is a selection of the recipe with what stands before its path.
+// choice is a selection and a model of the recipe with what stands before their paths.
 type choice struct {
 	path      string // "", or "search.candidates[0]."
 	selection *Selection
+	model     *Model
 }
 
-// choices lists the selections that the run may make: its own, or those of the
+// choices lists the selections and models that the run may make: its own, or those of the
 // candidates of a search.
 func (r *Recipe) choices() []choice {
 	if r.Search == nil {
-		return []choice{{"", &r.Selection}}
+		return []choice{{"", &r.Selection, &r.Model}}
 	}
 	var out []choice
 	for i := range r.Search.Candidates {
-		out = append(out, choice{candidatePath(i), &r.Search.Candidates[i].Selection})
+		out = append(out, choice{candidatePath(i), &r.Search.Candidates[i].Selection, &r.Search.Candidates[i].Model})
 	}
 	return out
 }

@@ -91,6 +91,10 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 			strong(name+" must be a number or ln(number), not "+n.describe(), typeHint(n, []string{"number"}))
 			return
 		}
+		if strings.HasPrefix(path, "data.columns.") {
+			strong(name+" must be a number or "+missingIndicator+", not "+n.describe(), typeHint(n, []string{"number"}))
+			return
+		}
 		weak(name + " is not one of the accepted values")
 	case *errkind.PropertyNames:
 		// The library gives these a location that later values overwrite;

@@ -7,12 +7,18 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// A Slot is one entry of an encoded row: a numeric column, or one category of
-// a category column.
+// A Slot is one entry of an encoded row: a numeric column, the indicator of its
+// missing cells, or one category of a category column.
 type Slot struct {
 	Column   int // index into the view's columns
-	Category int // -1: numeric; otherwise the code; len(Categories) is "other"
+	Category int // NumberSlot, MissingSlot or the code; len(Categories) is "other"
 }
+
+// The categories of slots that are none.
+const (
+	NumberSlot  = -1 // a numeric column
+	MissingSlot = -2 // the indicator of its missing cells
+)
 
 // An Encoder maps records to fixed-point rows. It holds public facts only.
 type Encoder struct {
@@ -23,14 +29,17 @@ type Encoder struct {
 }
 
 // NewEncoder returns the encoder of the columns, in order: one slot a numeric
-// column, one a category (and one for the other values where the column keeps
-// them).
+// column (and one for its missing cells where it has an indicator), one a category
+// (and one for the other values where the column keeps them).
 func NewEncoder(columns []dataset.Column, ranges []Range) *Encoder {
 	e := &Encoder{columns: columns, ranges: ranges}
 	for j, c := range columns {
 		e.first = append(e.first, len(e.slots))
 		if c.Kind == dataset.Numeric {
-			e.slots = append(e.slots, Slot{j, -1})
+			e.slots = append(e.slots, Slot{j, NumberSlot})
+			if c.Indicator {
+				e.slots = append(e.slots, Slot{j, MissingSlot})
+			}
 			continue
 		}
 		levels := len(c.Categories)
@@ -55,7 +64,7 @@ func (e *Encoder) Missing(column int) float64 {
 	if c := e.columns[column]; c.HasMissing {
 		return c.Missing
 	}
-	return e.ranges[column].Center()
+	return e.ranges[column].Fill()
 }
 
 // Encode writes the rows of a block, one slice a slot, each of the block's
@@ -65,7 +74,11 @@ func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
 	for j, c := range e.columns {
 		if c.Kind == dataset.Numeric {
 			buf.floats = grow(buf.floats, n)
-			e.encodeNumeric(dst[e.first[j]][:n], b.Float(j, buf.floats), j)
+			cells := b.Float(j, buf.floats)
+			e.encodeNumeric(dst[e.first[j]][:n], cells, j)
+			if c.Indicator {
+				encodeMissing(dst[e.first[j]+1][:n], cells)
+			}
 			continue
 		}
 		last := len(e.slots)
@@ -107,6 +120,28 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	}
 }
 
+// MissingEntry is the entry of a missing cell in the slot of its indicator, the root of
+// .2 (regression.MissingSquare, as a model that shortens rows has it). A missing cell's number is the median or a declared
+// value, x, so the two entries of the column have x^2 + MissingEntry^2 <= 1 while
+// |x| <= .894, as much as a cell at the end of the range has by itself: [Encoder.NormLimit]
+// grants the column no more for its indicator.
+//
+// No bound rests on that. Rows are shortened to norm B after they were encoded,
+// whatever their entries, by the accumulators that sum them ([mechanism.Gram],
+// [mechanism.Cross], [mechanism.Minimizer]), and these state B alone.
+const MissingEntry = 0.447213595499957939
+
+// encodeMissing writes the indicator of missing cells.
+func encodeMissing(dst []int16, column []float64) {
+	one := FixedPoint(MissingEntry)
+	for i, x := range column {
+		dst[i] = 0
+		if x != x {
+			dst[i] = one
+		}
+	}
+}
+
 // encodeCategory writes a 0/1 block: at most one slot of a row is 1, so the
 // block's norm is at most 1.
 func encodeCategory(dst [][]int16, codes []int32) {
@@ -121,8 +156,9 @@ func encodeCategory(dst [][]int16, codes []int32) {
 }
 
 // NormLimit returns B^2, the public limit on the squared norm of an encoded
-// row with a constant entry kappa: [NumericNorm] for every numeric column, 1
-// for every category block, and kappa^2 (docs/joint-gram.md).
+// row with a constant entry kappa: [NumericNorm] for every numeric column, with an
+// indicator or not ([MissingEntry]), 1 for every category block, and kappa^2
+// (docs/joint-gram.md).
 func (e *Encoder) NormLimit(kappa float64) float64 {
 	total := kappa * kappa
 	for _, c := range e.columns {

@@ -3,13 +3,14 @@ package scaling
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 )
 
 // Exact returns the smallest and largest finite values of numeric column j of a
-// view as a range. Columns of one value, or of none, get a range of width 2
-// around it (around 0). It may be published only where the column is public; see
+// view as a range. A column of one value gets a range of width 2 around it, one of
+// none is [Range.Unread]. It may be published only where the column is public; see
 // [Private]. The error is that of the context.
 func Exact(ctx context.Context, v dataset.View, j int) (Range, error) {
 	out := make([]Range, j+1)
@@ -28,9 +29,36 @@ func exactRanges(ctx context.Context, v dataset.View, columns []int, out []Range
 	}
 	for i, j := range columns {
 		out[j] = acc.rangeOf(i)
+		if out[j].Unread {
+			continue
+		}
+		all, err := dataset.Reduce(ctx, v, 0, func() *gathered { return &gathered{column: j} })
+		if err != nil {
+			return err
+		}
+		slices.Sort(all.values)
+		out[j].Median, out[j].HasMedian = min(max(all.values[(len(all.values)-1)/2], -widest), widest), true
+		out[j].Numbers.Value = float64(len(all.values))
 	}
 	return nil
 }
+
+// gathered holds the finite values of a column.
+type gathered struct {
+	column      int
+	values, buf []float64
+}
+
+func (g *gathered) Add(b dataset.Block) {
+	g.buf = grow(g.buf, b.Len())
+	for _, x := range b.Float(g.column, g.buf) {
+		if x-x == 0 { // neither NaN nor infinite
+			g.values = append(g.values, x)
+		}
+	}
+}
+
+func (g *gathered) Merge(o *gathered) { g.values = append(g.values, o.values...) }
 
 // extremes holds the smallest and largest finite value of some columns.
 type extremes struct {
@@ -74,7 +102,7 @@ const widest = math.MaxFloat64 / 4
 func (e *extremes) rangeOf(i int) Range {
 	in := e.seen[i]
 	if in.lower > in.upper {
-		in = interval{}
+		return Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
 	}
 	in = interval{max(in.lower, -widest), min(in.upper, widest)}
 	if !(in.upper/2-in.lower/2 >= 1e-12*max(math.Abs(in.lower), math.Abs(in.upper), 1e-280)) {

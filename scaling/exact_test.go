@@ -41,7 +41,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Range{Lower: x[0], Upper: x[2999], Exact: true}); got[0] != want {
+	if want := (Range{Lower: x[0], Upper: x[2999], Exact: true, HasMedian: true, Median: x[1499], Numbers: Count{Value: 3000}}); got[0] != want {
 		t.Errorf("range %+v, want %+v", got[0], want)
 	}
 	if got[1].Exact || got[1].Declared || got[1].Lower == x[0] {

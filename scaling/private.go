@@ -80,7 +80,9 @@ func (p Private) Plan() (budget.Node, bool) {
 }
 
 // Run returns one range a column (the zero Range for category columns). s is
-// the session of the node that Plan returned.
+// the session of the node that Plan returned. A column without a bin that passes
+// is [Range.Unread]: the finer histograms are released of the others alone, with
+// the noise of so many, or not at all where there are none.
 func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) ([]Range, error) {
 	// The exact range of a column is public under that relation alone.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
@@ -108,34 +110,56 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) 
 	if err != nil {
 		return nil, err
 	}
+	if !s.KeepsColumns() {
+		open, rough = leave(open, rough, out)
+	}
+	if len(open) == 0 {
+		return out, nil
+	}
+	return out, p.fineRanges(ctx, s, v, open, rough, out)
+}
+
+// fineRanges writes the ranges of the columns whose magnitudes are known.
+func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, v dataset.View, open []int, rough []coarse, out []Range) error {
 	within := make([]interval, len(open))
 	for i, r := range rough {
 		within[i] = interval{r.lower, r.upper}
 	}
-	fine, err := p.binRanges(ctx, s, "bins", v, open, within)
+	bins, err := p.releaseBins(ctx, s, "bins", v, open, within)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, in := range fine {
+	for i, c := range bins {
+		rough[i].numbers.add(c)
+		in := quantiles(c.counts, within[i], p.reading(open[i]).outer)
 		margin := (within[i].upper - within[i].lower) / Bins
 		within[i] = interval{max(in.lower-margin, within[i].lower), min(in.upper+margin, within[i].upper)}
 	}
-	if fine, err = p.binRanges(ctx, s, "fine-bins", v, open, within); err != nil {
-		return nil, err
+	if bins, err = p.releaseBins(ctx, s, "fine-bins", v, open, within); err != nil {
+		return err
 	}
 	for i, j := range open {
-		out[j] = widen(fine[i], p.reading(j).widen)
+		r := widen(quantiles(bins[i].counts, within[i], p.reading(j).outer), p.reading(j).widen)
 		if j == p.Target {
-			out[j] = keepSign(out[j], rough[i])
+			r = keepSign(r, rough[i])
 		}
+		rough[i].numbers.add(bins[i])
+		r.Numbers = rough[i].numbers.count()
+		if at, ok := median(bins[i], within[i]); ok {
+			r.Median, r.HasMedian = min(max(at, r.Lower), r.Upper), true
+		}
+		out[j] = r
 	}
-	return out, nil
+	return nil
 }
 
 // coarse is what the first histogram says about a column.
 type coarse struct {
 	lower, upper       float64 // the magnitudes that hold all but the tails
 	negative, positive bool    // signs seen
+	unseen             bool    // no bin passed
+	faint              bool    // see [Range.Faint]
+	numbers            mean    // noisy number of records with a number
 }
 
 // reading returns how the range of column j is read.
@@ -168,11 +192,17 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, v dat
 		return nil, err
 	}
 	out := make([]coarse, len(open))
+	records := recordsAtLeast(columns)
+	if s.Relation() != budget.AddRemove {
+		records = float64(v.Len()) // is public
+	}
 	for i, c := range columns {
 		// A bin without records passes the threshold with probability at most
 		// spurious over all bins of all columns.
 		threshold := c.sigma * math.Sqrt(2*math.Log(exponentBins*float64(len(open))/spurious))
 		out[i] = exponentRange(c.counts, threshold, p.reading(open[i]).tail)
+		out[i].faint = fullBin*records < threshold+doubt*c.sigma
+		out[i].numbers.add(c)
 	}
 	return out, nil
 }
@@ -192,7 +222,7 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 		}
 	}
 	if first < 0 || first == zeroBin && last == zeroBin {
-		return coarse{-1, 1, true, true}
+		return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: first < 0}
 	}
 	low, high, sum := -1, last, 0.0
 	for b := first; b <= last; b++ {
@@ -220,18 +250,10 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 // interval is a pair of outer quantiles.
 type interval struct{ lower, upper float64 }
 
-func (p Private) binRanges(ctx context.Context, s *mechanism.Session, name string, v dataset.View, open []int, within []interval) ([]interval, error) {
-	columns, err := release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, bins []uint16, column []float64) {
+func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, v dataset.View, open []int, within []interval) ([]noisyCounts, error) {
+	return release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, bins []uint16, column []float64) {
 		linearBins(bins, column, within[i])
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]interval, len(open))
-	for i, c := range columns {
-		out[i] = quantiles(c.counts, within[i], p.reading(open[i]).outer)
-	}
-	return out, nil
 }
 
 // quantiles reads the outer quantiles from the noisy counts of equal bins by

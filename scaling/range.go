@@ -12,11 +12,36 @@ type Range struct {
 	Lower, Upper float64
 	Declared     bool // stated by the recipe, not released
 	Exact        bool // computed from a column that is public, not released
+
+	// Unread says that no range was found: as far as can be told no cell of the column
+	// is a number. Lower and Upper are then -1 and 1, and a model must do without it.
+	Unread bool
+	// Faint says of an unread column that one full of numbers might not have been seen
+	// either: the records are too few for the budget.
+	Faint bool
+	// HasMedian says that Median, within the range, is known: the released median of
+	// the column, or of a public column the exact one.
+	HasMedian bool
+	Median    float64
+	// Numbers is how many records have a number in the column, if that was released.
+	Numbers Count
 }
 
-// Center returns the middle of the range, the value that a missing cell
-// without a declared substitute takes.
+// A Count is a number of records with noise of standard deviation Sigma. The zero
+// Count says nothing.
+type Count struct{ Value, Sigma float64 }
+
+// Center returns the middle of the range.
 func (r Range) Center() float64 { return r.Lower/2 + r.Upper/2 }
+
+// Fill returns the value that a missing cell without a declared substitute takes: the
+// median, or the middle of the range where it is not known.
+func (r Range) Fill() float64 {
+	if r.HasMedian {
+		return r.Median
+	}
+	return r.Center()
+}
 
 // Half returns half the width of the range.
 func (r Range) Half() float64 { return r.Upper/2 - r.Lower/2 }

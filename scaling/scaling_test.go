@@ -32,12 +32,17 @@ func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column
 // ranges runs private scaling at a budget.
 func ranges(t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column) []Range {
 	t.Helper()
-	p := Private{Columns: columns, Target: target}
+	return run(t, Private{Columns: columns, Target: target}, epsilon, tab)
+}
+
+// run carries the stage out.
+func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
+	t.Helper()
 	node, private := p.Plan()
 	if !private {
 		t.Fatal("nothing to release")
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6})
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -243,7 +243,11 @@ func classEncoder(f Facts) (*scaling.Encoder, error) {
 	if len(f.Ranges) != len(f.Columns)+1 {
 		return nil, fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
 	}
-	return scaling.NewEncoder(f.Columns, f.Ranges[:len(f.Columns)]), nil
+	columns := slices.Clone(f.Columns)
+	for j := range columns {
+		columns[j].Indicator = false // what is chosen is columns; the model has their indicators
+	}
+	return scaling.NewEncoder(columns, f.Ranges[:len(columns)]), nil
 }
 
 // pick chooses from what was released.

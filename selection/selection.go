@@ -162,6 +162,8 @@ func (x Fixed) indices(f Facts) ([]int, error) {
 // slotsOf returns how many entries of a row a column takes.
 func slotsOf(c dataset.Column) int {
 	switch {
+	case c.Kind == dataset.Numeric && c.Indicator:
+		return 2
 	case c.Kind == dataset.Numeric:
 		return 1
 	case c.Other:

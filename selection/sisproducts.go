@@ -78,8 +78,10 @@ func sumProducts(ctx context.Context, s *mechanism.Session, columns []dataset.Co
 			levels[j] = levelsOf(c)
 			continue
 		}
+		r := ranges[j]
+		c.Indicator, r.HasMedian = false, false // a missing value counts for nothing
 		numeric = append(numeric, j)
-		numericColumns, numericRanges = append(numericColumns, c), append(numericRanges, ranges[j])
+		numericColumns, numericRanges = append(numericColumns, c), append(numericRanges, r)
 	}
 	encoder, view := scaling.NewEncoder(numericColumns, numericRanges), v.Columns(numeric)
 	rows := min(max(blockCells/len(columns), 1), dataset.DefaultBlockRows)

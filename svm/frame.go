@@ -40,8 +40,6 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) (*frame, error) 
 	switch {
 	case last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2:
 		return nil, ErrTarget
-	case last == 0:
-		return nil, ErrFeatures
 	}
 	f := &frame{columns: columns[:last], target: columns[last]}
 	if ranges != nil {
@@ -52,10 +50,17 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) (*frame, error) 
 	if slots+1 > adassp.MaxSlots {
 		return nil, fmt.Errorf("%w: %d entries a row, at most %d; choose features first (selection) or exclude columns", adassp.ErrTooWide, slots+1, adassp.MaxSlots)
 	}
-	if slots == 0 { // category columns without a category
+	return f, nil
+}
+
+// planFrame returns the frame of a plan, which needs a feature. A run may have none,
+// where the range of no column could be found: its model is a constant.
+func planFrame(columns []dataset.Column) (*frame, error) {
+	f, err := newFrame(columns, nil)
+	if err == nil && f.slots() == 0 { // no column, or category columns without a category
 		return nil, ErrFeatures
 	}
-	return f, nil
+	return f, err
 }
 
 // slots returns the number of entries of an encoded row, without the constant.
@@ -105,7 +110,7 @@ func grow[T any](buf []T, n int) []T {
 //	score = constant theta_0 + sum_j theta_j (x_j - c_j)/h_j,
 //
 // c the middles and h the half widths of the ranges; a category's indicator is
-// its own scaled value.
+// its own scaled value, and that of a missing cell times [scaling.MissingEntry].
 func (f *frame) linear(theta []float64, cov mat.Symmetric, constant float64) regression.Linear {
 	m := regression.Linear{
 		Target: f.target.Name, Columns: f.inputs(),
@@ -114,12 +119,19 @@ func (f *frame) linear(theta []float64, cov mat.Symmetric, constant float64) reg
 	g := mat.NewVecDense(len(theta), nil) // the intercept is g.theta
 	for i, slot := range f.enc.Slots() {
 		term, unit := regression.Term{Column: slot.Column}, 1.
-		if c := f.columns[slot.Column]; slot.Category < 0 {
+		c := f.columns[slot.Column]
+		switch {
+		case slot.Category == scaling.NumberSlot:
 			r := f.enc.Range(slot.Column)
 			unit /= r.Half()
 			g.SetVec(i, -unit*r.Center())
-		} else if term.Other = slot.Category == len(c.Categories); !term.Other {
-			term.Category = c.Categories[slot.Category]
+		case slot.Category == scaling.MissingSlot:
+			unit *= scaling.MissingEntry
+			term.Missing = true
+		default:
+			if term.Other = slot.Category == len(c.Categories); !term.Other {
+				term.Category = c.Categories[slot.Category]
+			}
 		}
 		term.Coefficient = unit * theta[i]
 		term.StdError = math.Abs(unit) * math.Sqrt(max(0, cov.At(i, i)))

@@ -73,7 +73,7 @@ type Logistic struct {
 // Plan returns the leaf of the matrix and that of the gradients. Its errors are
 // [ErrTarget], [ErrFeatures] and [adassp.ErrTooWide].
 func (t Logistic) Plan() (budget.Node, error) {
-	if _, err := newFrame(t.Columns, nil); err != nil {
+	if _, err := planFrame(t.Columns); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(logisticNode,

@@ -108,7 +108,7 @@ func (t perturbed) plan() (budget.Node, error) {
 	if t.lambda != 0 && !(t.lambda >= LeastLambda && t.lambda <= MostLambda) {
 		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.lambda, LeastLambda, float64(MostLambda))
 	}
-	if _, err := newFrame(t.columns, nil); err != nil {
+	if _, err := planFrame(t.columns); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1), nil
@@ -118,6 +118,9 @@ func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View
 	f, err := newFrame(t.columns, ranges)
 	if err != nil {
 		return nil, err
+	}
+	if f.slots() == 0 { // nothing is released
+		return f.fit(f.constant()), nil
 	}
 	lambda := t.lambda
 	if lambda == 0 {
@@ -148,6 +151,16 @@ func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View
 	fit := f.fit(f.clipped(released.Value(), s.Scale(t.leaf), limit))
 	fit.Lambda = lambda
 	return fit, nil
+}
+
+// constant returns the scores of a model without features: all 0.
+func (f *frame) constant() []regression.Model {
+	out := make([]regression.Model, f.scores())
+	for c := range out {
+		m := f.linear([]float64{0}, diagonal{0}, 0)
+		out[c] = &m
+	}
+	return out
 }
 
 // noise returns the standard deviation of the noise times Lambda/R.

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
 )
 
 // Ridge times the number of rows of a bucket is the penalty on its standardised
@@ -137,8 +138,12 @@ func (b *bucketFit) gather(v dataset.View) {
 	b.y = b.numeric(b.y, rows, last, 0)
 	column := -1
 	for i, slot := range f.slots {
-		if slot.Category < 0 {
+		switch slot.Category {
+		case scaling.NumberSlot:
 			b.x[i] = b.numeric(b.x[i], rows, slot.Column, f.anchors[i])
+			continue
+		case scaling.MissingSlot:
+			b.x[i] = b.absent(b.x[i], rows, slot.Column)
 			continue
 		}
 		if slot.Column != column {
@@ -162,6 +167,18 @@ func (b *bucketFit) numeric(dst []float64, rows dataset.Block, column int, ancho
 	c := b.frame.cells[column]
 	for k, x := range rows.Float(column, b.floats) {
 		dst[k] = c.treat(x) - anchor
+	}
+	return dst
+}
+
+// absent writes 1 for a missing cell of a numeric column and 0 for any other.
+func (b *bucketFit) absent(dst []float64, rows dataset.Block, column int) []float64 {
+	dst, b.floats = grow(dst, rows.Len()), grow(b.floats, rows.Len())
+	for k, x := range rows.Float(column, b.floats) {
+		dst[k] = 0
+		if x != x {
+			dst[k] = 1
+		}
 	}
 	return dst
 }

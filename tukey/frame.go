@@ -50,7 +50,7 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	last := len(columns) - 1
 	f := &frame{columns: columns, slots: slotsOf(columns), cells: make([]cell, len(columns)), target: ranges[last]}
 	for j, c := range columns {
-		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Center()}
+		f.cells[j] = cell{-regression.Unbounded, regression.Unbounded, ranges[j].Fill()}
 		if c.Ranged {
 			f.cells[j].lower, f.cells[j].upper = c.Lower, c.Upper
 		}
@@ -60,7 +60,10 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 	}
 	for _, slot := range f.slots {
 		anchor, half := ranges[slot.Column].Center(), ranges[slot.Column].Half()
-		if slot.Category >= 0 {
+		switch {
+		case slot.Category == scaling.MissingSlot:
+			anchor, half = 0, 1
+		case slot.Category >= 0:
 			anchor, half = 1/float64(levels(columns[slot.Column])), 1
 		}
 		f.anchors = append(f.anchors, anchor)
@@ -103,7 +106,7 @@ func (f *frame) fit(point []float64) *adassp.Fit {
 	}
 	m.Intercept = point[len(f.slots)]
 	for i, slot := range f.slots {
-		term := regression.Term{Column: slot.Column, Coefficient: point[i]}
+		term := regression.Term{Column: slot.Column, Coefficient: point[i], Missing: slot.Category == scaling.MissingSlot}
 		if c := f.columns[slot.Column]; slot.Category >= 0 {
 			if term.Other = slot.Category == len(c.Categories); !term.Other {
 				term.Category = c.Categories[slot.Category]

@@ -69,6 +69,7 @@ data:
   columns:
     a: {categories: [secret.csv, ./secret.yaml, 'file://secret.json', '@secret.csv', '$(cat secret.csv)']}
     secret.csv: {lower: 0, upper: 5}
+    y: {lower: 0, upper: 100}
 privacy: {epsilon: 1}
 `)
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {

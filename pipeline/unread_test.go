@@ -1,0 +1,278 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// misread is a table of n records with two numbers x and z, columns that hold no number,
+// and a target: y = 30 + 10 x, or the class "yes" where x > 0. none makes x, z and y
+// unreadable too.
+func misread(t testing.TB, n int, classes, none bool) *dataset.Table {
+	t.Helper()
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "id"}, {Name: "x"}, {Name: "date"}, {Name: "z"}, {Name: "y"}}}
+	data := make([]dataset.ColumnData, 5)
+	p := sequence(5)
+	for range n {
+		x, z := p.next(), p.next()
+		data[4].Floats = append(data[4].Floats, 30+10*x)
+		class := int32(0)
+		if x > 0 {
+			class = 1
+		}
+		data[4].Codes = append(data[4].Codes, class)
+		if none {
+			x, z = math.NaN(), math.NaN()
+		}
+		data[1].Floats, data[3].Floats = append(data[1].Floats, x), append(data[3].Floats, z)
+		data[0].Floats, data[2].Floats = append(data[0].Floats, math.NaN()), append(data[2].Floats, math.NaN())
+	}
+	if classes {
+		schema.Columns[4].Kind, schema.Columns[4].Categories, data[4].Floats = dataset.Category, []string{"no", "yes"}, nil
+	} else {
+		data[4].Codes = nil
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// run describes a run on the table and carries it out.
+func (c unreadCase) run(t *testing.T, tab *dataset.Table) *Result {
+	t.Helper()
+	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
+		Selector: c.selector, Model: c.model, Form: c.form, Fallback: c.fallback}
+	if c.classes {
+		p.Task = regression.TaskClassification
+	}
+	res, err := p.Fit(context.Background(), tab, Options{})
+	if err != nil {
+		t.Fatalf("%+v: %v", c, err)
+	}
+	if res.Model == nil {
+		t.Fatalf("%+v: no model", c)
+	}
+	switch m := res.Model.(type) {
+	case interface{ Validate() error }:
+		if err := m.Validate(); err != nil {
+			t.Fatalf("%+v: %v", c, err)
+		}
+	default:
+		t.Fatalf("%T has no checks", m)
+	}
+	return res
+}
+
+type unreadCase struct {
+	classes     bool
+	selector    selection.Selector
+	model, form string
+	fallback    string
+}
+
+// everyWay is every method, and every place of the choice of features.
+func everyWay() []unreadCase {
+	var out []unreadCase
+	for _, m := range Methods(regression.TaskRegression) {
+		fallback := ""
+		if MayAbstain(m) {
+			fallback = JointGram
+		}
+		out = append(out, unreadCase{model: m, fallback: fallback})
+	}
+	for _, m := range Methods(regression.TaskClassification) {
+		if !MayAbstain(m) { // its budget is too small beside ranges
+			out = append(out, unreadCase{classes: true, model: m})
+		}
+	}
+	return append(out,
+		unreadCase{classes: true, model: Logistic, form: LogisticOutput},
+		unreadCase{classes: true, model: BRC, form: BRCLaplace},
+		unreadCase{selector: selection.Kendall{K: 3}, model: JointGram},
+		unreadCase{selector: selection.SubLasso{K: 3}, model: JointGram},
+		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreProduct}, model: JointGram},
+		unreadCase{selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation}, model: BoostedAdditive},
+		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreTau}, model: AdaSSP},
+		unreadCase{classes: true, selector: selection.DPFSDR{}, model: JointGram},
+		unreadCase{classes: true, selector: selection.DPFS{K: 3, Exact: true}, model: Logistic},
+		unreadCase{classes: true, selector: selection.CRFS{Sizes: []int{1, 3}}, model: Logistic},
+	)
+}
+
+// uses lists the columns that a model knows.
+func uses(m regression.Model) []string {
+	var names []string
+	for _, c := range m.Inputs() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// TestUnreadColumnsLeave: a column without a number is in no model and is named by a
+// warning, whatever the method and wherever features are chosen. A bin of 7,000 records
+// and more is 40 standard deviations of its noise or more above the threshold.
+func TestUnreadColumnsLeave(t *testing.T) {
+	for _, c := range everyWay() {
+		res := c.run(t, misread(t, 20000, c.classes, false))
+		used := uses(res.Model)
+		if slices.Contains(used, "id") || slices.Contains(used, "date") || !slices.Contains(used, "x") || !slices.Equal(used, res.Selected) {
+			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
+		}
+		if len(res.Unread) == 0 && c.selector == nil || slices.ContainsFunc(res.Unread, func(u Unread) bool { return u.Column != "id" && u.Column != "date" || u.Faint }) {
+			t.Errorf("%+v: unread %v", c, res.Unread)
+		}
+		for _, u := range res.Unread {
+			if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
+				return w.Code == "no-range" && w.Severity == Critical && strings.Contains(w.Text, `"`+u.Column+`"`)
+			}) {
+				t.Errorf("%+v: no warning names %q", c, u.Column)
+			}
+		}
+	}
+}
+
+// TestNoFeatureLeft: where no feature has a number every method ends with a model that
+// predicts a constant.
+func TestNoFeatureLeft(t *testing.T) {
+	for _, c := range everyWay() {
+		res := c.run(t, misread(t, 12000, c.classes, true))
+		if used := uses(res.Model); len(used) > 0 || len(res.Selected) > 0 {
+			t.Errorf("%+v: the model uses %q, %q were selected", c, used, res.Selected)
+		}
+		at, err := res.Model.Predict(nil, regression.Rows{N: 2})
+		if err != nil || at[0] != at[1] {
+			t.Errorf("%+v: predictions %v, %v", c, at, err)
+		}
+		// The mean is 30; the noise of a sum of 10,000 is below 1% of it.
+		if !c.classes && !(math.Abs(at[0]-30) < 3) {
+			t.Errorf("%+v predicts %v where the mean is 30", c, at[0])
+		}
+	}
+}
+
+// TestTargetUnread: without the range of the target the model is a constant, says so, and
+// blames no feature.
+func TestTargetUnread(t *testing.T) {
+	tab := misread(t, 12000, false, false)
+	schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
+	for j := range data {
+		data[j].Floats = slices.Clone(tab.Float(j))
+	}
+	for i := range data[4].Floats {
+		data[4].Floats[i] = math.NaN()
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range everyWay() {
+		if c.classes {
+			continue
+		}
+		res := c.run(t, tab)
+		if len(res.Selected) > 0 || len(uses(res.Model)) > 0 {
+			t.Errorf("%+v: %q were selected", c, res.Selected)
+		}
+		if !slices.ContainsFunc(res.Warnings, func(w Warning) bool {
+			return w.Code == "no-range" && strings.Contains(w.Text, `the target "y"`) && strings.Contains(w.Text, "constant")
+		}) {
+			t.Errorf("%+v: warnings %+v", c, res.Warnings)
+		}
+	}
+}
+
+// TestFewRecordsAreNotBlamed: where the budget is too small to see any column, no message
+// says that its cells are no numbers.
+func TestFewRecordsAreNotBlamed(t *testing.T) {
+	p := describe(houses(t, 60))
+	p.Budget.Epsilon, p.Model = .1, JointGram
+	res, err := p.Fit(context.Background(), houses(t, 60), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The noise of a bin is above 700: no bin passes with .99, one that does changes nothing here.
+	for _, u := range res.Unread {
+		if !u.Faint {
+			t.Errorf("%+v with 60 records", u)
+		}
+	}
+	for _, w := range res.Warnings {
+		if strings.Contains(w.Text, "As far as can be told") {
+			t.Errorf("%s: %s", w.Code, w.Text)
+		}
+	}
+}
+
+// TestNarrowerRowsHaveLessNoise: what an unread column does not use goes to the others: the
+// sensitivities are those of a table without it, and the price is the plan's.
+func TestNarrowerRowsHaveLessNoise(t *testing.T) {
+	c := unreadCase{model: JointGram}
+	tab := misread(t, 20000, false, false)
+	short, err := dataset.NewTable(dataset.Schema{Columns: pick(tab.Schema().Columns, []int{1, 3, 4})},
+		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)}, {Floats: tab.Float(4)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, without := c.run(t, tab), c.run(t, short)
+	for i, e := range with.Events {
+		o := without.Events[i]
+		if e.Path != o.Path || math.Abs(e.Law.Mu-o.Law.Mu) > 1e-12 {
+			t.Fatalf("%+v beside %+v", e, o)
+		}
+		if more := e.Sensitivity > o.Sensitivity; more != strings.HasSuffix(e.Path, "exponents") {
+			t.Errorf("%s: sensitivity %v with the unread columns, %v without", e.Path, e.Sensitivity, o.Sensitivity)
+		}
+	}
+}
+
+// TestPublicColumnsThatAreNotRead: under private columns a public column without a number
+// leaves for certain, and BRC without a private column has its public classifier.
+func TestPublicColumnsThatAreNotRead(t *testing.T) {
+	for _, private := range []string{"date", "x"} {
+		for _, model := range []string{JointGram, BRC} {
+			tab := misread(t, 6000, true, false)
+			schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
+			for j := range data {
+				data[j] = dataset.ColumnData{Floats: tab.Float(j), Codes: tab.Codes(j)}
+				schema.Columns[j].Private = schema.Columns[j].Name == private
+			}
+			tab, err := dataset.NewTable(schema, data, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y", Holdout: .1, Model: model,
+				Budget: budget.Target{Epsilon: 3, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}}
+			res, err := p.Fit(context.Background(), tab, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 || res.Confusion.Accuracy.Value < .8 {
+				t.Errorf("%s, private %s: selected %q, unread %v, accuracy %+v", model, private, res.Selected, res.Unread, res.Confusion.Accuracy)
+			}
+		}
+	}
+}
+
+// TestSearchWithUnread: tries of a search leave unread columns out too.
+func TestSearchWithUnread(t *testing.T) {
+	tab := misread(t, 20000, false, false)
+	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
+		Search: &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}}}
+	res, err := p.Fit(context.Background(), tab, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(res.Selected, []string{"x", "z"}) || len(res.Unread) != 2 {
+		t.Errorf("selected %q, unread %v", res.Selected, res.Unread)
+	}
+}

@@ -1,0 +1,92 @@
+package scaling
+
+import "math"
+
+// What is read from the counts beside the ranges. All of it is post-processing.
+const (
+	// fullBin is the least share of its records that a column full of numbers is
+	// reckoned to have in its fullest exponent bin: one of normal numbers around 0
+	// has .15, of uniform ones .25 to .5, of log-normal ones with a deviation of 1
+	// in the logarithm .27.
+	fullBin = .125
+	// doubt is how many standard deviations of noise are allowed for where a column
+	// is called unreadable rather than faint.
+	doubt = 2
+	// leastMedian is how many standard deviations of its noise the number of records
+	// must reach so that a median is read.
+	leastMedian = 3
+)
+
+// leave marks the columns in which no bin passed as unread, and returns the others.
+func leave(open []int, rough []coarse, out []Range) ([]int, []coarse) {
+	var left []int
+	var seen []coarse
+	for i, j := range open {
+		if c := rough[i]; c.unseen {
+			out[j] = Range{Lower: c.lower, Upper: c.upper, Unread: true, Faint: c.faint, Numbers: c.numbers.count()}
+			continue
+		}
+		left, seen = append(left, j), append(seen, rough[i])
+	}
+	return left, seen
+}
+
+// recordsAtLeast returns a lower bound of the number of records from the counts of
+// several columns: the largest of their totals, each less its doubt.
+func recordsAtLeast(columns []noisyCounts) float64 {
+	most := 0.0
+	for _, c := range columns {
+		total, sigma := c.total()
+		most = max(most, total-doubt*sigma)
+	}
+	return most
+}
+
+// total returns the sum of all counts, with the standard deviation of its noise.
+func (c noisyCounts) total() (sum, sigma float64) {
+	for _, n := range c.counts {
+		sum += n
+	}
+	return sum, c.sigma * math.Sqrt(float64(len(c.counts)))
+}
+
+// mean is the mean of noisy totals of the same records, weighted by 1/variance.
+type mean struct{ sum, weight float64 }
+
+func (m *mean) add(c noisyCounts) {
+	total, sigma := c.total()
+	m.sum += total / (sigma * sigma)
+	m.weight += 1 / (sigma * sigma)
+}
+
+func (m *mean) count() Count {
+	if !(m.weight > 0) || math.IsInf(m.weight, 1) { // noise that float64 does not hold
+		return Count{}
+	}
+	return Count{m.sum / m.weight, 1 / math.Sqrt(m.weight)}
+}
+
+// median reads the median from the noisy counts of equal bins over an interval,
+// which also count what lies outside, in the outermost ones. It is where the running
+// sum of the counts, negative ones included, first reaches half the total, by
+// linear interpolation in that bin. It reports false where the total is not clearly
+// above its noise.
+func median(c noisyCounts, in interval) (float64, bool) {
+	total, sigma := c.total()
+	if !(total >= leastMedian*sigma) {
+		return 0, false
+	}
+	width := (in.upper - in.lower) / float64(len(c.counts))
+	below := 0.0
+	for b, n := range c.counts {
+		if below+n >= total/2 {
+			share := min(max((total/2-below)/n, 0), 1)
+			if share != share { // no records and no noise
+				share = 0
+			}
+			return in.lower + width*(float64(b)+share), true
+		}
+		below += n
+	}
+	return 0, false // rounding alone
+}
