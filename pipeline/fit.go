@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"time"
 
@@ -77,11 +76,6 @@ type Curator struct {
 // Format prints a remark.
 func (Curator) Format(w fmt.State, _ rune) {
 	_, _ = io.WriteString(w, "(exact facts for the owner of the data)")
-}
-
-// LogValue is the remark of [Curator.Format] in logs.
-func (Curator) LogValue() slog.Value {
-	return slog.StringValue(fmt.Sprint(Curator{}))
 }
 
 // MarshalJSON encodes the remark of [Curator.Format].
