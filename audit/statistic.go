@@ -59,6 +59,7 @@ func Statistics() []Statistic {
 		{Name: "size counts", Kind: budget.Gaussian, Single: true, prepare: sizeCounts},
 		{Name: "square sums", Kind: budget.Gaussian, Single: true, prepare: squareSums},
 		{Name: "votes counted", Kind: budget.Gaussian, prepare: votesCounted},
+		{Name: "tally", Kind: budget.Gaussian, Single: true, prepare: tally},
 		{Name: "class statistics", Kind: budget.Gaussian, Single: true, prepare: classStatistics},
 		{Name: "minimizer", Kind: budget.Gaussian, prepare: minimizer},
 		{Name: "private blocks", Kind: budget.Gaussian, prepare: privateBlocks, relations: []budget.Relation{budget.SubstitutePrivateColumns}},
@@ -213,6 +214,20 @@ func squareSums(_ context.Context, s *mechanism.Session, _ budget.Law, side int)
 		out, err := q.Release(s, name)
 		m := out.Value()
 		return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, err
+	}, nil
+}
+
+// tally has a record in both joint tables, and under substitution one in other cells of
+// both.
+func tally(_ context.Context, s *mechanism.Session, _ budget.Law, side int) (release, error) {
+	c := s.NewTally([]int{2, 2}, 1)
+	if v := sign(s.Relation(), side); v != 0 {
+		cell := pick[uint16](v, 0, 0, 1)
+		c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})
+	}
+	return func(s *mechanism.Session, name string, _ int) ([]float64, error) {
+		out, _, err := mechanism.WeightedGaussian(s, name, c.Bound())
+		return out.Value(), err
 	}, nil
 }
 

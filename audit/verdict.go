@@ -164,7 +164,7 @@ func statisticOf(l budget.PricedLeaf, rel budget.Relation) (Statistic, budget.La
 func byName(leaf string) []string {
 	return map[string][]string{
 		"count": {"count"}, "records": {"count"}, "agreement": {"agreement", "agreement sum"},
-		"exponents": {"histogram"}, "bins": {"histogram"}, "fine-bins": {"histogram"}, "counts": {"histogram"}, "confusion": {"histogram"},
+		"exponents": {"histogram"}, "bins": {"histogram"}, "fine-bins": {"histogram"}, "counts": {"histogram"}, "confusion": {"tally"},
 		"gram": {"private blocks", "gram"}, "eigenvalue": {"eigenvalue"}, "moments": {"cross"}, "gradients": {"cross"}, "linear": {"cross"},
 		"residuals": {"bin sums"}, "shapes": {"bin sums"}, "sums": {"square sums"}, "stats": {"class statistics"}, "svm": {"minimizer"},
 		"sublasso": {"one-shot"}, "kendall": {"kendall", "one-shot"}, "center": {"products"}, "sizes": {"size counts"}, "tukey": {"tukey"},

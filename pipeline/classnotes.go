@@ -26,7 +26,7 @@ func classWarnings(c *evaluate.Confusion) []Warning {
 	}
 	if s := evaluate.ShareOf(c.None, c.Records); s.Lower > missingWarns {
 		out = append(out, Warning{"missing-targets", Theoretical,
-			fmt.Sprintf("About %.1f%% of the records (%.1f%% to %.1f%%) have none of the declared classes. The accuracy leaves them out: look for other spellings of the classes.",
+			fmt.Sprintf("About %.1f%% of the records (%.1f%% to %.1f%%) have none of the declared classes. They train nothing and the accuracy leaves them out: look for other spellings of the classes.",
 				100*s.Value, 100*s.Lower, 100*s.Upper)})
 	}
 	return out
