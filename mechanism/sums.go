@@ -91,7 +91,7 @@ func (b *Sums) Bound() Bounded[Vector] {
 		if b.relation != budget.AddRemove {
 			reach = float64(max(b.hi[k], 0) - min(b.lo[k], 0))
 		}
-		total += reach * reach
+		total += float64(reach * reach) // the conversion forbids fusing
 	}
 	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, up(math.Sqrt(total)), sumUnit}
 }

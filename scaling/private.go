@@ -273,7 +273,7 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 		for b, n := range counts {
 			n = max(n, 0)
 			if below+n >= q*total && n > 0 {
-				return whole.lower + width*(float64(b)+min(max((q*total-below)/n, 0), 1))
+				return whole.lower + float64(width*(float64(b)+min(max((float64(q*total)-below)/n, 0), 1))) // conversions forbid fusing
 			}
 			below += n
 		}
@@ -288,7 +288,7 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 
 // widen grows an interval around its middle.
 func widen(in interval, factor float64) Range {
-	middle, half := in.lower/2+in.upper/2, (in.upper/2-in.lower/2)*factor
+	middle, half := in.lower/2+in.upper/2, float64((in.upper/2-in.lower/2)*factor) // the conversion forbids fusing
 	return Range{Lower: middle - half, Upper: middle + half}
 }
 

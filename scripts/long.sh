@@ -10,6 +10,7 @@
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls and AUC of classifiers
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
+#   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,8 +32,25 @@ fuzz() {
     { grep -q '^ *context deadline exceeded' "$log" && ! grep -qi 'failing input\|panic\|fatal error' "$log"; }
 }
 
-case $part in all | empty | fuzz | kill | soak | fresh | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|fresh] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+# Under one key the integers that are released are the same on every processor.
+machines() {
+  local here=$PWD dir arch
+  dir=$(mktemp -d)
+  for arch in amd64 386 arm64; do
+    CGO_ENABLED=0 GOARCH=$arch step go test -tags replay -c -o "$dir/audit.$arch" ./audit
+    CGO_ENABLED=0 GOARCH=$arch step go test -c -o "$dir/scaling.$arch" ./scaling
+    local run=()
+    [[ $arch == arm64 ]] && run=(qemu-aarch64)
+    cd "$here/scaling" && step "${run[@]}" "$dir/scaling.$arch" -test.run '^TestSameRowsOnEveryMachine$'
+    cd "$here/audit" && step "${run[@]}" "$dir/audit.$arch" -test.run '^TestSameReleasesOnEveryMachine$' -machines "$dir/$arch"
+    cd "$here"
+    step diff "$dir/amd64" "$dir/$arch"
+  done
+  rm -r "$dir"
+}
+
+case $part in all | empty | fuzz | kill | soak | fresh | machines | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|fresh|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -67,5 +85,8 @@ fi
 if [[ $part == coverage-classes ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
   step go test ./bench/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
+fi
+if [[ $part == all || $part == machines ]]; then
+  machines
 fi
 printf '\nAll long checks passed.\n'
