@@ -34,6 +34,9 @@ func (rd *reader) header(recs records) (header, error) {
 	for f, name := range fields {
 		h.names[f] = trim(name)
 	}
+	if err := rd.foreign(h.line, h.names); err != nil {
+		return header{}, err
+	}
 	if allNumbers(h.names) {
 		return header{}, &FileError{Path: rd.path, Line: h.line,
 			Msg:  "first line holds only numbers: the file seems to have no header",
@@ -92,7 +95,7 @@ func checkNames(path string, line int, names []string) error {
 		switch {
 		case !utf8.ValidString(name):
 			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header is not UTF-8", f+1),
-				Hint: "save the table as UTF-8", Err: ErrFormat}
+				Hint: "save the table as UTF-8; on a command line: iconv -f LATIN1 -t UTF-8", Err: ErrFormat}
 		case strings.ContainsRune(name, '\r'):
 			return &FileError{Path: path, Line: line, Msg: "the header holds a carriage return: its lines seem to end with one alone",
 				Hint: "convert the line ends to line feeds", Err: ErrFormat}
