@@ -144,7 +144,7 @@ func TestStreamDoesNotWait(t *testing.T) {
 		}()
 		_, _ = io.WriteString(w, "a\n")
 		for i := range 5 {
-			_, _ = io.WriteString(w, fmt.Sprintf("%d\n", i))
+			_, _ = fmt.Fprintf(w, "%d\n", i)
 			select {
 			case x := <-got:
 				if x != float64(i) {

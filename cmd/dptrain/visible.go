@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ type visible struct {
 
 // Write implements io.Writer.
 func (v *visible) Write(p []byte) (int, error) {
-	text := append(v.half, p...)
+	text := slices.Concat(v.half, p)
 	end := len(text)
 	for k := 1; k < utf8.UTFMax && k <= end; k++ {
 		if utf8.RuneStart(text[end-k]) {
