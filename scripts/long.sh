@@ -6,6 +6,7 @@
 #   scripts/long.sh empty      records without a target: all shares, five times
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
+#   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls and AUC of classifiers
@@ -49,8 +50,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | fuzz | kill | soak | fresh | machines | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|fresh|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -77,6 +78,9 @@ if [[ $part == all || $part == kill ]]; then
 fi
 if [[ $part == all || $part == soak ]]; then
   step go test ./cmd/dptrain -run '^TestSoak$' -count 1 -v -timeout 60m -args -fits 500
+fi
+if [[ $part == all || $part == replay ]]; then
+  step go test -tags replay ./audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
