@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -78,6 +79,7 @@ type parquetTable struct {
 
 	bytes io.ReaderAt
 	size  int64
+	large sync.Mutex // one column with a large page at a time, whatever the number of workers
 }
 
 // parquet reads a Parquet file.
@@ -172,7 +174,19 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	if !ok {
 		return t.unsupported(source, target)
 	}
-	if err := t.checkColumn(ctx, source, t.declared(target)); err != nil {
+	alone := false
+	defer func() {
+		if alone {
+			t.large.Unlock()
+		}
+	}()
+	err = t.checkColumn(ctx, source, t.declared(target), func() {
+		if !alone {
+			t.large.Lock()
+			alone = true
+		}
+	})
+	if err != nil {
 		return err
 	}
 	switch {
@@ -200,8 +214,9 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err err
 	return err
 }
 
-// checkColumn scans the pages of a column, which errors call by name.
-func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string) error {
+// checkColumn scans the pages of a column, which errors call by name, and calls large before a
+// large one, if it is set.
+func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string, large func()) error {
 	if void(source) {
 		return nil
 	}
@@ -210,6 +225,7 @@ func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, 
 		return err
 	}
 	defer check.body.close()
+	check.large = large
 	for _, g := range t.file.Metadata().RowGroups {
 		if source.Index() >= len(g.Columns) {
 			return damagedParquet(t.rd.path)

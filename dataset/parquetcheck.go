@@ -59,7 +59,11 @@ type pageCheck struct {
 	width int64 // of a value in a dictionary, at least
 	page  int64 // maxPage; tests make it smaller
 	body  *pageBody
+	large func() // if set, called before a page of more than largePage bytes is looked at
 }
+
+// largePage is more than writers put into a page, unless one cell is that long.
+const largePage = 1 << 24
 
 // chunk scans the pages of a column chunk of at least one row.
 func (c pageCheck) chunk(ctx context.Context, meta *format.ColumnMetaData, rows int64) error {
@@ -88,6 +92,9 @@ func (c pageCheck) chunk(ctx context.Context, meta *format.ColumnMetaData, rows 
 			return c.tooLarge()
 		case !head.dictionary:
 			rows -= head.values
+		}
+		if bytes > largePage && c.large != nil {
+			c.large()
 		}
 		switch err := c.body.check(&head, c.file, at); err {
 		case nil:

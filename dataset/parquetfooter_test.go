@@ -277,3 +277,50 @@ func TestParquetWholeDoubles(t *testing.T) {
 		}
 	}
 }
+
+// TestParquetLongTexts: of a text the first 16 MiB count, as of a line of CSV, and columns that hold
+// long texts in all of their places are read.
+func TestParquetLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes texts of 17 MiB")
+	}
+	type row struct {
+		A string `parquet:"a,zstd"`
+		B string `parquet:"b,zstd"`
+		C string `parquet:"c,zstd"`
+		U string `parquet:"u,zstd"`
+	}
+	blanks := bytes.Repeat([]byte{' '}, MaxLine-1)
+	long := string(append(blanks, "12"...))
+	path := writeParquet(t, []row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}})
+	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", "1"}}, {Name: "c"}}}
+	table, _, err := Read(t.Context(), path, schema, ReadOptions{Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalFloats(t, "a", table.Float(0), []float64{3, 1, 5})
+	equalFloats(t, "c", table.Float(2), []float64{4, 1, 6})
+	if !slices.Equal(table.Codes(1), []int32{0, 1, 1}) || table.ID(1) != table.ID(2) {
+		t.Errorf("codes %v", table.Codes(1))
+	}
+}
+
+// TestParquetLongTextMemory: a cell of 96 MiB is held by the check of its page and twice by the Parquet
+// library, and by nothing else.
+func TestParquetLongTextMemory(t *testing.T) {
+	const size = 96 << 20
+	plain := append(binary.LittleEndian.AppendUint32(nil, size), bytes.Repeat([]byte{'q'}, size)...)
+	body, err := parquet.LookupCompressionCodec(format.Zstd).Encode(nil, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := bombFile(t, format.ByteArray, false, format.Zstd, 1, dataPage(1, len(plain), format.Plain, body))
+	used := heapUse(func() {
+		if _, stats, err := readColumn(data, maxPage); err != nil || stats.Columns[0].Unparseable != 1 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+	})
+	if used > size*7/2 {
+		t.Errorf("%d MiB", used>>20)
+	}
+}

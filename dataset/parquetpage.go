@@ -186,6 +186,7 @@ func (b *pageBody) readAll(r io.Reader, size int64) ([]byte, error) {
 
 // close frees what the check holds.
 func (b *pageBody) close() {
+	b.plain, b.stored = nil, nil
 	if b.zstd != nil {
 		b.zstd.Close()
 	}

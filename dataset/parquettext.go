@@ -60,7 +60,7 @@ func (t *parquetTable) texts(ctx context.Context, f int, add func(column int, ce
 	if !ok {
 		return nil
 	}
-	if err := t.checkColumn(ctx, source, source.Name()); err != nil {
+	if err := t.checkColumn(ctx, source, source.Name(), nil); err != nil {
 		return err
 	}
 	_, err = fillColumn(ctx, t, source, func(v parquet.Value) struct{} { // takes no memory

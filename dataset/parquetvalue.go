@@ -171,13 +171,20 @@ func nullConverter() *converter {
 func textConverter() *converter {
 	return &converter{
 		number: func(v parquet.Value) (float64, class) {
-			if x, ok := fastfloat.Parse(v.ByteArray()); ok {
+			text := cutText(v)
+			if x, ok := fastfloat.Parse(text); ok {
 				return x, good
 			}
-			return number(string(v.ByteArray()))
+			return number(string(text))
 		},
-		text: func(b []byte, v parquet.Value) []byte { return append(b, v.ByteArray()...) },
+		text: func(b []byte, v parquet.Value) []byte { return append(b, cutText(v)...) },
 	}
+}
+
+// cutText returns the first [MaxLine] bytes of a text, as of a line of CSV.
+func cutText(v parquet.Value) []byte {
+	text := v.ByteArray()
+	return text[:min(len(text), MaxLine)]
 }
 
 // decimalConverter writes a decimal out with its point and reads it back, which
