@@ -28,8 +28,8 @@ var (
 	firstRecipe = flag.Uint64("first", 1, "the seed of the first random recipe")
 )
 
-// tally adds up what the random recipes came to.
-type tally struct {
+// outcomes adds up what the random recipes came to.
+type outcomes struct {
 	sync.Mutex
 	ran, refused, pairs, failed, without int
 	closest                              float64
@@ -41,7 +41,7 @@ type tally struct {
 // the record or unit, and a run that fails does so on both tables. At least half of the
 // recipes have a plan.
 func TestReplayRandomRecipes(t *testing.T) {
-	sum := &tally{leaves: map[string]int{}}
+	sum := &outcomes{leaves: map[string]int{}}
 	t.Run("all", func(t *testing.T) {
 		for seed := *firstRecipe; seed < *firstRecipe+uint64(*recipes); seed++ {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 	for name, fault := range map[string]mechanism.Fault{"clip": mechanism.ClipNotCharged, "count": mechanism.ExactCount} {
 		found := false
 		for seed := uint64(1); seed <= 60 && !found; seed++ {
-			found = len(randomFaults(t, seed, fault, &tally{leaves: map[string]int{}})) > 0
+			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
 		}
 		if !found {
 			t.Errorf("%s: not found", name)
@@ -77,7 +77,7 @@ func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 	}
 }
 
-func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *tally) {
+func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcomes) {
 	t.Helper()
 	for _, f := range randomFaults(t, seed, fault, sum) {
 		t.Error(f)
@@ -85,7 +85,7 @@ func replayRandom(t *testing.T, seed uint64, fault mechanism.Fault, sum *tally) 
 }
 
 // randomFaults replays the recipe of a seed and returns what is wrong, if anything.
-func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *tally) []string {
+func randomFaults(t *testing.T, seed uint64, fault mechanism.Fault, sum *outcomes) []string {
 	t.Helper()
 	m := newMaker(seed)
 	text := m.recipe()

@@ -68,6 +68,7 @@ type ballot struct {
 func newBallot(columns []dataset.Column, k int, lambda float64) *ballot {
 	b := &ballot{columns: columns, k: k, lambda: lambda, slots: make([]int, len(columns)+1)}
 	for j, c := range columns {
+		c.Indicator = false // what is voted for is columns; the model has their indicators
 		b.slots[j+1] = b.slots[j] + slotsOf(c)
 	}
 	b.design = make([][]float64, b.slots[len(columns)])

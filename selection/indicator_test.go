@@ -1,0 +1,25 @@
+package selection
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// TestVotesIgnoreIndicators: a bucket votes for columns whose missing cells have an indicator as for
+// any other. (It failed on buckets of two records and more, so that the error told how many
+// records there are.)
+func TestVotesIgnoreIndicators(t *testing.T) {
+	columns := []dataset.Column{{Name: "a", Indicator: true}, {Name: "b", Indicator: true}}
+	schema := dataset.Schema{Columns: append(slices.Clone(columns), dataset.Column{Name: "y"})}
+	a, b := []float64{1, 2, 3, 4, 5, 6}, []float64{1, -1, 1, 1, -1, -1}
+	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: a}, {Floats: b}, {Floats: a}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newBallot(columns, 1, .1).cast(t.Context(), table.All())
+	if err != nil || !slices.Equal(got, []int{0}) {
+		t.Errorf("votes %v, %v", got, err)
+	}
+}
