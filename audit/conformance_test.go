@@ -307,7 +307,7 @@ func TestSearchConforms(t *testing.T) {
 			}
 			t.Run(c.name, func(t *testing.T) {
 				conforms(t, c, p)
-				res, err := p.Fit(context.Background(), c.tables(t, p.Schema)["ordinary"], pipeline.Options{})
+				res, err := p.FitRecorded(context.Background(), plan(t, p), c.tables(t, p.Schema)["ordinary"], pipeline.Options{}, mechanism.NewRecorder(2).KeepColumns())
 				if err != nil {
 					t.Fatal(err)
 				}
