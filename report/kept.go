@@ -15,7 +15,7 @@ import (
 // in its ledger. It is for the owner of the data only (mode 0700) until they are.
 const KeptDir = "pending"
 
-// ErrKept: there are no such results, or they cannot be read.
+// ErrKept is returned where there are no such results, or they cannot be read.
 var ErrKept = errors.New("report: no results that wait for a ledger")
 
 // KeptFormat is the value of the key "format" of a kept run's pending.json.

@@ -89,9 +89,9 @@ func (e *entry) commit(ctx context.Context) error {
 
 // keep puts the results of a run aside that could not be entered as ended.
 func (e *entry) keep(err error, j *job, folder *report.Folder) error {
-	path, abs := j.ledger, ""
-	if abs, _ = filepath.Abs(path); abs != "" {
-		path = abs
+	path, absolute := filepath.Abs(j.ledger)
+	if absolute != nil {
+		path = j.ledger
 	}
 	kept, failed := folder.Keep(report.Kept{Path: path, Entry: e.Head.Sequence, Head: e.Head.Hash})
 	if failed != nil {
