@@ -85,6 +85,8 @@ func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 		return nil, err
 	}
 	fit, last := r.solve(), frame.Slots()-1
+	lambda, _ := r.ridge()
+	fit.liftConstant(r.matrix.at(last, last), lambda)
 	return frame.Fit(fit.theta, fit.cov, r.moments[last], NewDistribution(Symmetric(r.matrix.p, r.matrix.values), r.s2)), nil
 }
 

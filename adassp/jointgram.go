@@ -59,6 +59,7 @@ func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 		return nil, err
 	}
 	theta, cov := m.Solve()
+	solution{theta, cov}.liftConstant(m.sums.at(m.sums.p-1, m.sums.p-1), m.penalty())
 	model := m.Linear(theta, cov)
 	return &Fit{Model: model, Linear: model, TargetMean: m.TargetMean(), Spreads: m.Spreads(theta, cov)}, nil
 }

@@ -70,6 +70,9 @@ func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
 	return fit.theta, fit.cov
 }
 
+// penalty is the lambda of Solve.
+func (m *Moments) penalty() float64 { return penalty(m.sigma, m.sums.p-1) }
+
 // Linear states such coefficients as a model in original units.
 func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
 	return linear(m.columns, m.enc, solution{theta, cov}, m.Distribution(), true)

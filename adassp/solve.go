@@ -40,7 +40,7 @@ type solution struct {
 // covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
 func solveAll(g packed, first int, sigma float64, a Spectrum) []solution {
 	k := len(a.Values)
-	inverse := a.ridgeInverse(RidgeFactor * sigma * math.Sqrt(2*float64(k)))
+	inverse := a.ridgeInverse(penalty(sigma, k))
 	fits := make([]solution, g.p-1-first)
 	for t := range fits {
 		theta := mat.NewVecDense(k, nil)
@@ -50,6 +50,9 @@ func solveAll(g packed, first int, sigma float64, a Spectrum) []solution {
 	}
 	return fits
 }
+
+// penalty is lambda for noise of standard deviation sigma in k dimensions.
+func penalty(sigma float64, k int) float64 { return RidgeFactor * sigma * math.Sqrt(2*float64(k)) }
 
 // features returns the block of the features, which come before entry first of
 // the rows, and, last, the constant.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -98,7 +99,15 @@ func (t BoostedAdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return frame.Fit(solver.theta, solver.covariance(s.Scale(gradientsLeaf)), cross, adassp.NewDistribution(matrix, s.Scale(gramLeaf))), nil
+	noise := s.Scale(gradientsLeaf)
+	theta, cov := slices.Clone(solver.theta), solver.covariance(noise)
+	last := len(theta) - 1
+	residual := cross
+	for k, x := range solver.theta {
+		residual -= float64(matrix.At(k, last) * x) // the conversion forbids fusing
+	}
+	adassp.LiftConstant(theta, cov, residual, noise, matrix.At(last, last), solver.lambda)
+	return frame.Fit(theta, cov, cross, adassp.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
 // gramPass sums x x^T over the rows of blocks.

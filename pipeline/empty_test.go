@@ -85,18 +85,21 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 //
 // Over 4 fits the mean moves by at most .4% (standard deviation, largest for tukey), and is
 // off by at most 2.1% (boosted-additive cuts the residuals of long stays): false alarm below
-// 1e-6 a case. joint-gram, adassp and boosted-adassp draw predictions to the middle of
-// a range that is declared far too wide, with empty targets or without.
+// 1e-6 a case. The range is declared far too wide on purpose: a
+// ridge penalty draws the mean to its middle, which one more step on the constant takes back.
+// What adassp and boosted-adassp keep, 3.4% with empty targets or without, is that their rows are
+// shortened, and a shortened row predicts closer to the middle; before the step it was up to 10.2%.
 func TestEmptyTargets(t *testing.T) {
 	for _, m := range Methods(regression.TaskRegression) {
 		for _, declared := range []bool{false, true} {
-			if declared && m != BoostedAdditive && m != Tukey {
-				continue
-			}
 			for _, empty := range emptyShares() {
 				tab, want := stays(t, 12000, empty, declared)
 				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: m, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
-				if got := meanPrediction(t, p, tab, 4); !(math.Abs(got-want) <= .03*want) {
+				most := .03
+				if declared && (m == AdaSSP || m == BoostedAdaSSP) {
+					most = .06
+				}
+				if got := meanPrediction(t, p, tab, 4); !(math.Abs(got-want) <= most*want) {
 					t.Errorf("%s, ranges declared %v, %v of the targets empty: mean prediction %.3f, of the targets %.3f", m, declared, empty, got, want)
 				}
 			}

@@ -187,6 +187,9 @@ func putReport(t testing.TB, dir string, r *Report, forge bool) {
 func TestVerifyFindsForgery(t *testing.T) {
 	header := strings.Fields("x y a b c d e f")
 	dir, files := release(t, lineRecipe, header...)
+	for len(files.Report.Features.Selected) == 0 { // noise hid every column: then there is nothing to strike off
+		dir, files = release(t, lineRecipe, header...)
+	}
 	original := map[string][]byte{}
 	for _, name := range contents(ReleaseDir) {
 		data, err := os.ReadFile(filepath.Join(dir, name))

@@ -1,0 +1,51 @@
+package adassp
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A ridge penalty draws the constant to 0 with the rest, and so the mean prediction to
+// the middle of the target's range: with a range that is declared far too wide, by a
+// tenth of the mean and more. What a solution leaves of the mean is known from released
+// moments, and one more step on the constant alone takes it up:
+//
+//	theta_l += r_l / (A_ll+ + lambda),    r = v - A theta,    l the constant.
+//
+// It is post-processing. The penalty in the denominator keeps the step small where there
+// are too few records to tell the mean from noise.
+
+// liftConstant takes the step for a solution of (A + lambda I) theta = v, for which
+// r = lambda theta: the constant is multiplied by 1 + lambda/(A_ll+ + lambda), and its
+// noise with it. weight is A_ll.
+func (x solution) liftConstant(weight, lambda float64) {
+	last := len(x.theta) - 1
+	factor := 1 + shrunk(weight, lambda)
+	x.theta[last] *= factor
+	for i := range last {
+		x.cov.SetSym(i, last, x.cov.At(i, last)*factor)
+	}
+	x.cov.SetSym(last, last, x.cov.At(last, last)*factor*factor)
+}
+
+// shrunk returns lambda/(weight+ + lambda), 0 without a penalty.
+func shrunk(weight, lambda float64) float64 {
+	if !(lambda > 0) || math.IsInf(lambda, 1) {
+		return 0
+	}
+	return lambda / (max(weight, 0) + lambda)
+}
+
+// LiftConstant takes the step for coefficients that solve no such system: residual is r_l
+// and noise the standard deviation of the noise in it that theta does not share, weight
+// is A_ll.
+func LiftConstant(theta []float64, cov *mat.SymDense, residual, noise, weight, lambda float64) {
+	divisor := max(weight, 0) + lambda
+	if !(divisor > 0) || math.IsInf(divisor, 1) {
+		return
+	}
+	last := len(theta) - 1
+	theta[last] += residual / divisor
+	cov.SetSym(last, last, cov.At(last, last)+noise*noise/(divisor*divisor))
+}
