@@ -30,8 +30,8 @@ type SpendState struct {
 	Date     string
 }
 
-// ErrRho: a data set whose currency is gdp cannot add rho. A rho-zCDP promise is no
-// Gaussian curve, whatever the mu.
+// ErrRho is returned for rho where the currency of the data set is gdp: a rho-zCDP
+// promise is no Gaussian curve, whatever the mu.
 var ErrRho = errors.New("ledger: rho has no price in this currency")
 
 // check returns what is wrong with the promise.

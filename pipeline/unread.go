@@ -209,7 +209,7 @@ func listNames(names []string) string {
 // joined lists things, the first of many.
 func joined(parts []string) string {
 	if n := len(parts); n > mostListed {
-		return fmt.Sprintf("%s and %d more (report.json names them)", strings.Join(parts[:mostListed], ", "), n-mostListed)
+		return fmt.Sprintf("%s and %d more (columns in report.json lists them)", strings.Join(parts[:mostListed], ", "), n-mostListed)
 	}
 	return strings.Join(parts, ", ")
 }

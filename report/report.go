@@ -39,6 +39,9 @@ type Report struct {
 	// Importances says how much each column moves the predictions, the largest first;
 	// absent where the method releases nothing of how columns are spread.
 	Importances []Importance `json:"importances" format:"3?"`
+	// Columns lists the numeric columns of which few cells could be read as numbers;
+	// absent if there are none.
+	Columns []Unread `json:"columns" format:"3?"`
 	// Search is what a search came to; nil, and absent from the file, for a run
 	// without one.
 	Search *Search `json:"search,omitempty"`
@@ -76,6 +79,20 @@ type Ledger struct {
 func (r *Report) Enter(l Ledger) {
 	r.Ledger = &l
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
+}
+
+// Unread is a numeric column of which few cells could be read as numbers.
+type Unread struct {
+	Column string `json:"column"`
+	// Left says that no range was found, so that the column has left the model (the
+	// target: that the model predicts a constant), and TooFew that the records might have been too few
+	// for the budget to find one.
+	Left   bool `json:"left"`
+	TooFew bool `json:"too_few"`
+	// Unread is the share of the cells that are missing or no numbers, in [0, 1], and
+	// StdError the standard deviation of the noise in it; 0 for a column that has left.
+	Unread   float64 `json:"unread"`
+	StdError float64 `json:"std_error"`
 }
 
 // Guarantee is the promise of a run.
@@ -307,6 +324,12 @@ func New(res *pipeline.Result) *Report {
 		Warnings:    list(res.Warnings),
 	}
 	r.Importances = importances(res.Importances)
+	for _, u := range res.Unread {
+		r.Columns = append(r.Columns, Unread{Column: u.Column, Left: true, TooFew: u.Faint})
+	}
+	for _, g := range res.Gaps {
+		r.Columns = append(r.Columns, Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
+	}
 	if res.Model != nil {
 		r.Model.Kind = res.Model.Kind()
 	}

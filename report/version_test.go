@@ -25,6 +25,7 @@ func three(r *Report) *Report {
 	r.Metrics.Records = &Count{9876.5, 12.25, true, "holdout"}
 	r.Metrics.MissingTargets = &Missing{-3, 12.25, 0, 0, .125, .95, true, "holdout"}
 	r.Importances = []Importance{{"age", 12.5, 11.25, 13.75, .95}, {"near \"bay\"", .125, 0, .5, .95}}
+	r.Columns = []Unread{{Column: "admitted", Left: true}, {Column: "weight", Left: true, TooFew: true}, {Column: "stay", Unread: .25, StdError: .015625}}
 	if m := r.Metrics.R2; m != nil {
 		m.ResidualClip, m.Beyond, m.BeyondUpper = 0, .004, .01
 		r.Metrics.MAE = &Quality{70, 65, 75, .95, true, "holdout"}

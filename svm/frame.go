@@ -37,8 +37,7 @@ type frame struct {
 // not looked at.
 func newFrame(columns []dataset.Column, ranges []scaling.Range) (*frame, error) {
 	last := len(columns) - 1
-	switch {
-	case last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2:
+	if last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2 {
 		return nil, ErrTarget
 	}
 	f := &frame{columns: columns[:last], target: columns[last]}
