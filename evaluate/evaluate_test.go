@@ -174,14 +174,14 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestRulesOfPublication: intervals are released from n mu = 200 and 450 on, and below 300 a run is
+// TestRulesOfPublication: intervals are released from n mu = 200 and 450 on, and below 450 a run is
 // told that it sees too little.
 func TestRulesOfPublication(t *testing.T) {
 	sizes, a := specified() // mu = 1
 	for n, want := range map[float64]struct {
 		intervals int
 		few       bool
-	}{199: {0, true}, 201: {1, true}, 299: {1, true}, 301: {1, false}, 449: {1, false}, 451: {2, false}} {
+	}{199: {0, true}, 201: {1, true}, 449: {1, true}, 451: {2, false}} {
 		a.Count = n
 		for b := range sizes.First {
 			sizes.First[b] = 0

@@ -24,7 +24,7 @@ const (
 	floor = -1
 	// fewStrength is the n mu below which a second kind of record with much larger
 	// errors goes unseen (docs/evaluation.md).
-	fewStrength = 300
+	fewStrength = 450
 )
 
 // The names of the nodes of the plan.
