@@ -13,7 +13,7 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The settings of faithful AdaSSP (docs/adassp.md).
+// The settings of faithful AdaSSP (docs/methods/adassp.md).
 const (
 	// EigenvalueShare, MatrixShare and MomentsShare are the shares of mu^2 of
 	// the three releases, of a model budget of 1.
@@ -30,7 +30,7 @@ const (
 // AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private
 // linear regression" (2018), algorithm 2, as published but for its accounting:
 // three Gaussian releases, of the smallest eigenvalue of X^T X, of X^T X and of
-// X^T y, composed as Gaussian privacy (mu^2 adds; docs/adassp.md) instead of
+// X^T y, composed as Gaussian privacy (mu^2 adds; docs/methods/adassp.md) instead of
 // by thirds of epsilon and delta, which needs 1.26 to 2.05 times the noise. The
 // ridge penalty is the smallest that a bound on the released eigenvalue shows
 // to be needed.
@@ -113,7 +113,7 @@ func (p *momentsPass) Merge(o *momentsPass) {
 }
 
 // released are the three noisy statistics with the standard deviations of
-// their noise: s1, s2 and s3 of docs/adassp.md.
+// their noise: s1, s2 and s3 of docs/methods/adassp.md.
 type released struct {
 	smallest   float64
 	matrix     packed

@@ -19,7 +19,7 @@ const (
 	// fitted. A constant 1 would take much of the row's norm.
 	Kappa = .5
 	// RidgeFactor times the operator norm of the noise, sigma sqrt(2(k+1)), is
-	// the ridge penalty (docs/joint-gram.md).
+	// the ridge penalty (docs/methods/joint-gram.md).
 	RidgeFactor = .7
 	// MaxSlots is the largest number of entries of a row: the solver takes
 	// cubic time in it.

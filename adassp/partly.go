@@ -14,7 +14,7 @@ import (
 )
 
 // The settings of the joint Gram where only private columns may change. They
-// are public constants; docs/brc.md says how they were chosen.
+// are public constants; docs/methods/brc.md says how they were chosen.
 const (
 	// crossShare is k, the square of the length of a weighted public part over
 	// that of the private part: 1 gives the products of public and private

@@ -143,9 +143,9 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/audit.md")
+var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/guide/audit.md")
 
-// TestStepTable prints the table of docs/audit.md:
+// TestStepTable prints the table of docs/guide/audit.md:
 //
 //	go test ./audit -run TestStepTable -table 100000 -v
 //

@@ -14,7 +14,7 @@ import (
 
 // The settings of the additive trainer. They are public constants, the same
 // for every table: what depends on the data is read from released values.
-// docs/boosted-additive.md says how they were chosen.
+// docs/methods/boosted-additive.md says how they were chosen.
 const (
 	// AdditiveEpochs is T: how often every part of the model is corrected.
 	AdditiveEpochs = 8

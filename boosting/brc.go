@@ -15,7 +15,7 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The settings of BRC; docs/brc.md says how they were chosen.
+// The settings of BRC; docs/methods/brc.md says how they were chosen.
 const (
 	// DefaultBRCRounds is the number of rounds where none is given, and
 	// PublishedBRCRounds that of the paper.

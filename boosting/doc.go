@@ -5,7 +5,7 @@
 //
 // [BoostedAdaSSP] is the linear one (Tang, Aydore, Kearns, Rho, Roth, Wang,
 // Wang, Wu, "Improved differentially private regression via gradient boosting",
-// 2023; docs/boosted-adassp.md). The matrix of second moments of the features is
+// 2023; docs/methods/boosted-adassp.md). The matrix of second moments of the features is
 // released once. Then every round computes the residual of each record, clamps
 // it to [-C, C], releases the sum of features times residuals and moves the
 // coefficients by the ridge solution of that right-hand side.
@@ -24,18 +24,18 @@
 // One more curve is that of the score, the start's own prediction. All
 // releases of a part are averaged, and the part is the posterior mean given
 // the average, with a prior of highest marginal likelihood: the noise is known,
-// so that how much to smooth is not a setting. docs/boosted-additive.md has the
+// so that how much to smooth is not a setting. docs/methods/boosted-additive.md has the
 // method, its sensitivities and how it was arrived at.
 //
 // # Boosting with random classifiers
 //
 // [BRC] is a classifier ("Classification with partially private features", 2023;
-// docs/brc.md). A random classifier is drawn without the data and what is
+// docs/methods/brc.md). A random classifier is drawn without the data and what is
 // released of it is one number, how well it agrees with the labels under private
 // weights; where some columns are public, a logistic regression of those, under
 // public weights of its own, stands beside it. Private weights are clipped and
 // never normalised, so that one record moves no other's; public weights belong to
-// an object that holds public columns only. docs/brc.md has the method, what of
+// an object that holds public columns only. docs/methods/brc.md has the method, what of
 // the paper's claims holds, and when to use it.
 //
 // # Invariants

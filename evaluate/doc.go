@@ -8,10 +8,10 @@
 // R² is computed with an interval for fresh records, for the noise and for the luck of
 // which records were held out. The same numbers say the mean absolute error, the root
 // of the mean squared error, intervals of prediction and how many targets cannot be
-// read (docs/evaluation.md).
+// read (docs/methods/evaluation.md).
 //
 // A classifier ([Classification]) takes one release: one Gaussian vector that holds the
 // confusion matrix and a table of scores by class. Accuracy, recalls, balanced accuracy,
 // AUC, log loss and what other thresholds would do are read from the noisy cells, with
-// intervals for fresh records (docs/classification.md).
+// intervals for fresh records (docs/methods/classification.md).
 package evaluate

@@ -76,7 +76,7 @@ func (c *Cross) Merge(o *Cross) {
 // Add or remove one record: the change is x g and |x g| = |x| |g| <= B C,
 // attained by any row of full length with |g| = C. Substitution: the change
 // is x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x
-// and g' = -g. (docs/adassp.md)
+// and g' = -g. (docs/methods/adassp.md)
 func (c *Cross) Bound() Bounded[Vector] {
 	sens := up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound)
 	if c.rows.relation != budget.AddRemove {

@@ -23,7 +23,7 @@ const (
 // |z|^2 <= B^2, so by Weyl's inequality 0 <= lmin(A') - lmin(A) <= B^2,
 // attained when z is the only row with a part along the last eigenvector.
 // Substitution: without the replaced record the eigenvalue is some l, and with
-// either version of it lies in [l, l + B^2]; so B^2 again. (docs/adassp.md)
+// either version of it lies in [l, l + B^2]; so B^2 again. (docs/methods/adassp.md)
 //
 // That is the exact eigenvalue. What is returned is the lower end v of an
 // interval of width w = 2^-12 B^2, certified by Cholesky factorisations to

@@ -17,7 +17,7 @@ const gramUnit = 1.0 / (FixedOne * FixedOne)
 // A Gram accumulates the sum of z z^T over records z whose Euclidean norm it
 // limits to a public bound B first: a longer row is scaled down as a whole
 // (weighted least squares with the same weight on both sides,
-// docs/joint-gram.md). Rows are fixed-point numbers on the grid 2^-14 and the sums
+// docs/methods/joint-gram.md). Rows are fixed-point numbers on the grid 2^-14 and the sums
 // are exact integers, so neither order nor thread count changes them.
 type Gram struct {
 	tap      tap
@@ -116,7 +116,7 @@ func (g *Gram) Merge(o *Gram) {
 // attained by any row of full length. Substitution: the change is
 // z z^T - w w^T and its squared norm |z|^4 + |w|^4 - 2 (z.w)^2 is at most
 // 2 B^4, attained by orthogonal rows of full length; so sqrt2 B^2.
-// (docs/joint-gram.md)
+// (docs/methods/joint-gram.md)
 func (g *Gram) Bound() Bounded[Symmetric] {
 	sens := g.tap.declared(float64(g.limit))
 	if g.relation != budget.AddRemove {

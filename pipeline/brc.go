@@ -12,7 +12,7 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The forms of BRC, as recipes name them (docs/brc.md).
+// The forms of BRC, as recipes name them (docs/methods/brc.md).
 const (
 	// BRCGaussian has Gaussian noise on a sum, 100 rounds, and starts from the
 	// public columns.

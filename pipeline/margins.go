@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/svm"
 )
 
-// The forms of Logistic, as recipes name them (docs/logistic.md).
+// The forms of Logistic, as recipes name them (docs/methods/logistic.md).
 const (
 	// LogisticGradients releases noisy gradients.
 	LogisticGradients = "gradients"

@@ -54,7 +54,7 @@ var (
 const DefaultSelectionShare = .1
 
 // ClassedSelectionShare is that of selectors that release statistics of whole
-// classes, of which they make more than a choice (docs/dpfsdr.md).
+// classes, of which they make more than a choice (docs/methods/dpfsdr.md).
 const ClassedSelectionShare = .5
 
 // narrowest is the smallest half width of a declared range.

@@ -156,7 +156,7 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1})
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/auto.md), n the number of
+// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md), n the number of
 // records with a target that can be read; n itself where it is public.
 func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {

@@ -73,8 +73,9 @@ func usableHeader(header []string) error {
 const initHead = `# yaml-language-server: $schema=recipe.schema.json
 # For completion and checks in an editor: dptrain schema > recipe.schema.json
 #
-# A dptrain recipe. What is not written here has a default; docs/recipe.md
-# explains every key. Then: dptrain check, dptrain plan, dptrain fit.
+# A dptrain recipe. What is not written here has a default;
+# docs/reference/recipe.md explains every key. Then: dptrain check, dptrain
+# plan, dptrain fit.
 version: 1
 task: %s
 data:

@@ -127,27 +127,27 @@ func TestSchemaIsStable(t *testing.T) {
 
 // TestDocumentedKeys: the reference names every key of the recipe.
 func TestDocumentedKeys(t *testing.T) {
-	page := string(read(t, filepath.Join("..", "docs", "recipe.md")))
+	page := string(read(t, filepath.Join("..", "docs", "reference", "recipe.md")))
 	for _, section := range keysAt(nil) {
 		keys := keysAt([]string{section})
 		if keys == nil && !strings.Contains(page, "`"+section+"`") {
-			t.Errorf("docs/recipe.md does not explain %s", section)
+			t.Errorf("docs/reference/recipe.md does not explain %s", section)
 		}
 		for _, key := range keys {
 			if !strings.Contains(page, "`"+section+"."+key+"`") {
-				t.Errorf("docs/recipe.md does not explain %s.%s", section, key)
+				t.Errorf("docs/reference/recipe.md does not explain %s.%s", section, key)
 			}
 		}
 	}
 	for _, key := range keysOfColumn {
 		if !strings.Contains(page, "`"+key+"`") {
-			t.Errorf("docs/recipe.md does not explain %s of a column", key)
+			t.Errorf("docs/reference/recipe.md does not explain %s of a column", key)
 		}
 	}
 	for _, names := range [][]string{tasks, relations, compositions, scalings, selections, models, nonprivate} {
 		for _, name := range names {
 			if !strings.Contains(page, "`"+name+"`") {
-				t.Errorf("docs/recipe.md does not name %s", name)
+				t.Errorf("docs/reference/recipe.md does not name %s", name)
 			}
 		}
 	}

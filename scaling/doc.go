@@ -13,7 +13,7 @@
 // large value. The interval between them is widened. All are histograms with one
 // count a column, so their noise grows with the root of the number of columns
 // only, no delta is needed, and everything after the counts is post-processing
-// (docs/scaling.md).
+// (docs/methods/scaling.md).
 //
 // # Fixed-point rows
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// The settings of private scaling. They are public constants; docs/scaling.md
+// The settings of private scaling. They are public constants; docs/methods/scaling.md
 // says how they were chosen.
 const (
 	// ExponentShare and BinShare are the shares of mu^2 of the first histogram

@@ -61,7 +61,7 @@ const WideColumns = 1000
 // SIS picks the K candidates with the largest marginal dependence on the
 // target, in one private top-k choice (DP-SIS of "Feature Selection from
 // Differentially Private Correlations", arXiv 2408.10862, with the sound scores
-// of docs/sis.md: centring and scaling by what is in the data, as published,
+// of docs/methods/sis.md: centring and scaling by what is in the data, as published,
 // has no bounded sensitivity). Unlike [Kendall] it does not mind that two
 // columns say the same; in return it asks for each column once, however large K
 // is. Every step is an exponential mechanism, or pure, so a budget of delta 0
@@ -71,7 +71,7 @@ const WideColumns = 1000
 //
 // Sum of the absolute correlations of the chosen five columns with the target,
 // relative to that of the best five: mean over eleven public regression sets with
-// 8 to 26 columns (docs/accuracy.md) and five random samples of each, selection
+// 8 to 26 columns (docs/lab/accuracy.md) and five random samples of each, selection
 // share .1, delta 1e-6, the ranges of all columns released for correlation and
 // product. Lipschitz, and OneShot in parentheses; from run to run a
 // figure moves by about .03 for tau and .06 for the others.

@@ -13,7 +13,7 @@
 // ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
 // about the minimiser and says nothing about a point on the way to it, so the
 // solver ends with a proof of how small the gradient is and has no limit of
-// iterations (package internal/hinge). It is the method of docs/svm.md,
+// iterations (package internal/hinge). It is the method of docs/methods/svm.md,
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011).
 //
@@ -29,7 +29,7 @@
 // at every point (Böhning and Lindsay, 1988), then a number of releases of the
 // gradient, fixed in advance. The rows are limited to norm B and the slope of the
 // loss to 1/2, so a gradient moves by B/2 at most. Nothing needs to converge for
-// that, and no record is treated as worse than it is. docs/logistic.md shows by
+// that, and no record is treated as worse than it is. docs/methods/logistic.md shows by
 // how much it is the better method.
 //
 // # Invariants

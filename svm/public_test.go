@@ -127,7 +127,7 @@ func private(t testing.TB, tr trainer, epsilon float64, train, test dataset.View
 }
 
 // TestPublicTables: the median accuracy of five runs at epsilon 1 on spambase,
-// well below what docs/svm.md and docs/logistic.md report.
+// well below what docs/methods/svm.md and docs/methods/logistic.md report.
 func TestPublicTables(t *testing.T) {
 	tab := publicTable(t, "spambase.csv.gz", "1")
 	for name, tr := range trainers(tab.Schema().Columns) {
@@ -237,7 +237,7 @@ func nonprivate(t testing.TB, name string, train, test dataset.View) float64 {
 	return float64(right) / float64(len(got))
 }
 
-// BenchmarkAccuracy measures the tables of docs/svm.md and docs/logistic.md:
+// BenchmarkAccuracy measures the tables of docs/methods/svm.md and docs/methods/logistic.md:
 //
 //	go test ./svm -run '^$' -bench Accuracy -benchtime 1x -timeout 1h
 func BenchmarkAccuracy(b *testing.B) {
