@@ -9,7 +9,7 @@
 #   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
-#   scripts/long.sh coverage-classes F  the same for the accuracy, recalls and AUC of classifiers
+#   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
 #   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail

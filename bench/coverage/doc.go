@@ -9,7 +9,7 @@
 //	go test ./bench/coverage -run Laws      laws, -runs releases of each setting
 //	go test ./bench/coverage -run Tables    tables, -runs fits of each
 //	go test ./bench/coverage -run Split     80% to fit, 20% to compare, all tables
-//	go test ./bench/coverage -run Classes   accuracy, recalls and AUC of classifiers, laws and tables
+//	go test ./bench/coverage -run Classes   accuracy, recalls, AUC and log loss of classifiers, laws and tables
 //
 // A setting is one line of JSON in the file of the flag -out. A run with the same file goes
 // on where the last one ended. Without flags the tests measure a little of each.
