@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dptrain/dptrain/bench/published"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/published"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/selection"
 )

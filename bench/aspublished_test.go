@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/bench/published"
+	"github.com/dptrain/dptrain/experiments/published"
 	"github.com/dptrain/dptrain/recipe"
 )
 

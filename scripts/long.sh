@@ -84,11 +84,11 @@ if [[ $part == all || $part == replay ]]; then
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
-  step go test ./bench/coverage -run 'Laws|Tables|Split' -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
+  step go test ./experiments/coverage -run 'Laws|Tables|Split' -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,1000,2000,5000,16000 -out "$file"
 fi
 if [[ $part == coverage-classes ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
-  step go test ./bench/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
+  step go test ./experiments/coverage -run Classes -count 1 -timeout 24h -v -args -runs 200 -epsilons 0.3,1,3 -sizes 500,2000,10000 -out "$file"
 fi
 if [[ $part == all || $part == machines ]]; then
   machines

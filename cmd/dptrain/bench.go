@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/bench/suite"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/experiments/suite"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
 )

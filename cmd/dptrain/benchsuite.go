@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/bench/suite"
+	"github.com/dptrain/dptrain/experiments/suite"
 )
 
 // runSuite is `dptrain bench --suite`.

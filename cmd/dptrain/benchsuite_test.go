@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/bench/suite"
+	"github.com/dptrain/dptrain/experiments/suite"
 )
 
 func TestBenchSuite(t *testing.T) {

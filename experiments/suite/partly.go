@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/baseline"
 )
 
 // Seed004 is the name of the experiments of "Classification with Partially Private

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/internal/publicdata"
 )
 

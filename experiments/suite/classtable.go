@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/baseline"
 )
 
 // metricAccuracy is the share of the tested rows whose class is predicted.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/bench/published"
+	"github.com/dptrain/dptrain/experiments/published"
 )
 
 func TestScreeningKs(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"

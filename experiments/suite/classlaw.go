@@ -3,8 +3,8 @@ package suite
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/baseline"
 )
 
 // classLaw is a normal law for each class, with its share.

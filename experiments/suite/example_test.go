@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dptrain/dptrain/bench/suite"
+	"github.com/dptrain/dptrain/experiments/suite"
 )
 
 // The first experiment on a folder of one table, in which y is 3x + 1 exactly.

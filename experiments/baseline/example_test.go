@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"

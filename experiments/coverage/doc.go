@@ -6,10 +6,10 @@
 // It consists of tests, which are also the program:
 //
 //	scripts/long.sh coverage OUT            all of it
-//	go test ./bench/coverage -run Laws      laws, -runs releases of each setting
-//	go test ./bench/coverage -run Tables    tables, -runs fits of each
-//	go test ./bench/coverage -run Split     80% to fit, 20% to compare, all tables
-//	go test ./bench/coverage -run Classes   accuracy, recalls, AUC and log loss of classifiers, laws and tables
+//	go test ./experiments/coverage -run Laws      laws, -runs releases of each setting
+//	go test ./experiments/coverage -run Tables    tables, -runs fits of each
+//	go test ./experiments/coverage -run Split     80% to fit, 20% to compare, all tables
+//	go test ./experiments/coverage -run Classes   accuracy, recalls, AUC and log loss of classifiers, laws and tables
 //
 // A setting is one line of JSON in the file of the flag -out. A run with the same file goes
 // on where the last one ended. Without flags the tests measure a little of each.

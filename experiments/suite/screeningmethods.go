@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/dptrain/dptrain/bench/published"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/experiments/published"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"

@@ -3,10 +3,10 @@ package suite
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/bench/baseline"
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
