@@ -21,7 +21,8 @@ const (
 	// Absolute bounds the absolute change of a single number.
 	Absolute
 	// Width bounds b - a where an added record moves every candidate's score
-	// by something in [a, b] (the range lemma, docs/methods/kendall.md).
+	// by something in [a, b] (the range lemma, docs/methods/kendall.md,
+	// "Sensitivity and proof").
 	Width
 
 	// OfUnit, added to another norm, says that the bound holds between tables that

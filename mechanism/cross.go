@@ -74,9 +74,9 @@ func (c *Cross) Merge(o *Cross) {
 // Bound returns the sum of x g with its L2 sensitivity.
 //
 // Add or remove one record: the change is x g and |x g| = |x| |g| <= B C,
-// attained by any row of full length with |g| = C. Substitution: the change
-// is x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x
-// and g' = -g. (docs/methods/adassp.md)
+// attained by any row of full length with |g| = C. Substitution: the change is
+// x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x and
+// g' = -g. (docs/methods/adassp.md, "Sensitivity and proof")
 func (c *Cross) Bound() Bounded[Vector] {
 	sens := up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound)
 	if c.rows.relation != budget.AddRemove {

@@ -19,11 +19,12 @@ const (
 // SmallestEigenvalue returns the smallest eigenvalue of the sum of z z^T as a
 // vector of one entry with its sensitivity, about B^2 under both relations.
 //
-// Add one record: A' = A + z z^T with z z^T positive semidefinite of norm
-// |z|^2 <= B^2, so by Weyl's inequality 0 <= lmin(A') - lmin(A) <= B^2,
-// attained when z is the only row with a part along the last eigenvector.
-// Substitution: without the replaced record the eigenvalue is some l, and with
-// either version of it lies in [l, l + B^2]; so B^2 again. (docs/methods/adassp.md)
+// Add one record: A' = A + z z^T with z z^T positive semidefinite of norm |z|^2
+// <= B^2, so by Weyl's inequality 0 <= lmin(A') - lmin(A) <= B^2, attained when
+// z is the only row with a part along the last eigenvector. Substitution:
+// without the replaced record the eigenvalue is some l, and with either version
+// of it lies in [l, l + B^2]; so B^2 again. (docs/methods/adassp.md,
+// "Sensitivity and proof")
 //
 // That is the exact eigenvalue. What is returned is the lower end v of an
 // interval of width w = 2^-12 B^2, certified by Cholesky factorisations to

@@ -12,7 +12,7 @@ const countUnit = 0x1p-20
 
 // A Histogram counts, for each of several columns, how many records fall into
 // each of a fixed number of bins. Every bin is released, empty ones too, so no
-// delta is needed (docs/methods/scaling.md).
+// delta is needed (docs/methods/scaling.md, "The three releases").
 //
 // A column may weigh more than others: its counts are multiplied by a public
 // integer weight before noise is added, so that, of one budget, its noise is

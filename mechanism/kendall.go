@@ -13,8 +13,8 @@ const kendallUnit = 0x1p-20
 
 // Kendall scores columns by their rank correlation with a target, less their
 // mean rank correlation with the columns picked so far (DPKendall;
-// docs/methods/kendall.md). With S the number of concordant minus discordant pairs,
-// ties counting 0, and n records,
+// docs/methods/kendall.md, "Algorithm"). With S the number of concordant minus
+// discordant pairs, ties counting 0, and n records,
 //
 //	t(x, y) = |S(x, y)|/(n-1),  0 if n <= 1,
 //	score_j = t(x_j, y) - mean over picked s of t(x_j, x_s).

@@ -10,18 +10,18 @@ import (
 // # The loss
 //
 // For a set y of k candidates let a be the best score outside and b the worst
-// score inside; LOSS(y) = (1-g) max(a, b) - g b. When a record moves every score
-// by something in [lo, hi], then max(a, b) and b, being monotone and moving with
-// a common shift of the scores, move within [lo, hi] too, and LOSS within
-// [(1-g)lo - g hi, (1-g)hi - g lo]: a range of width hi - lo, for every g. So
-// with w = hi - lo, the utility -(epsilon/w) LOSS moves within a range of width
-// epsilon. That is Delta_f = w/2 in -(epsilon/(2 Delta_f)) LOSS, half the width
-// and not the largest absolute change; at g = 1/2 LOSS does not even see a
-// common shift. With Gumbel noise the range lemma (docs/methods/kendall.md) makes it
-// epsilon-bounded-range. With noise whose log survival is 1-Lipschitz, a common
-// shift does not change the argmax, so the utilities may be taken to move within
-// +-epsilon/2, a set and its best rival by at most epsilon against each other,
-// and the step is epsilon-private.
+// score inside; LOSS(y) = (1-g) max(a, b) - g b. When a record moves every
+// score by something in [lo, hi], then max(a, b) and b, being monotone and
+// moving with a common shift of the scores, move within [lo, hi] too, and LOSS
+// within [(1-g)lo - g hi, (1-g)hi - g lo]: a range of width hi - lo, for every
+// g. So with w = hi - lo, the utility -(epsilon/w) LOSS moves within a range of
+// width epsilon. That is Delta_f = w/2 in -(epsilon/(2 Delta_f)) LOSS, half the
+// width and not the largest absolute change; at g = 1/2 LOSS does not even see
+// a common shift. With Gumbel noise the range lemma (docs/methods/kendall.md,
+// "Sensitivity and proof") makes it epsilon-bounded-range. With noise whose log
+// survival is 1-Lipschitz, a common shift does not change the argmax, so the
+// utilities may be taken to move within +-epsilon/2, a set and its best rival
+// by at most epsilon against each other, and the step is epsilon-private.
 //
 // # The classes
 //

@@ -36,11 +36,11 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	return Public[[]float64]{floats(out, x.unit)}, nil
 }
 
-// SymmetricGaussian releases a symmetric matrix with isometric noise: std
-// sigma on the diagonal and sigma/sqrt2 off it, so that in the coordinates
-// svec(A) = (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean
-// one, the noise is N(0, sigma^2 I) (docs/methods/joint-gram.md). x
-// carries its Frobenius sensitivity. The result is packed like x.
+// SymmetricGaussian releases a symmetric matrix with isometric noise: std sigma
+// on the diagonal and sigma/sqrt2 off it, so that in the coordinates svec(A) =
+// (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean one, the
+// noise is N(0, sigma^2 I) (docs/methods/joint-gram.md, "Sensitivity and
+// proof"). x carries its Frobenius sensitivity. The result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
@@ -114,8 +114,8 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 // candidate j with probability proportional to exp(epsilon u_j / width), where
 // width = b - a bounds the range [a, b] of the change of any score when a
 // record is added. The step is epsilon-bounded-range (range lemma,
-// docs/methods/kendall.md; McSherry and Talwar 2007). It spends draw number draw of
-// a leaf priced as Exponential.
+// docs/methods/kendall.md, "Sensitivity and proof"; McSherry and Talwar 2007).
+// It spends draw number draw of a leaf priced as Exponential.
 func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
 	scores, err := perUnit(s, name, scores, Width)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 // Votes counts how many of several buckets of records vote for each of d
 // candidates, at most k of them a bucket (sample and aggregate: Kifer, Smith
 // and Thakurta, "Private convex empirical risk minimization and
-// high-dimensional regression", COLT 2012; docs/methods/sublasso.md).
+// high-dimensional regression", COLT 2012; docs/methods/sublasso.md,
+// "Sensitivity and proof").
 //
 // The bounds hold when every record is dealt to one bucket by its own coin
 // ([Coins.Below] of its identity), the number of buckets is public, and what a
