@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
@@ -202,9 +203,9 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 		return nil, err
 	}
 	open.Selector = fixedChoice(p.Schema, x.features)
-	baseline := regression.NonprivateOLS
+	baseline := nonprivate.NonprivateOLS
 	if p.Task == regression.TaskClassification {
-		baseline = regression.NonprivateLogistic
+		baseline = nonprivate.NonprivateLogistic
 	}
 	if x.open, err = openly(baseline, &open); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -16,7 +17,7 @@ func openClassifier(name string, column dataset.Column, target int, features []i
 		return nil, err
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		d := regression.ClassDesign{Target: column.Name, Classes: column.Categories, Labels: t.Codes(target)}
+		d := nonprivate.ClassDesign{Target: column.Name, Classes: column.Categories, Labels: t.Codes(target)}
 		d.Names, d.X = expand(t, features)
 		model, err := fit(ctx, d)
 		if err != nil {
@@ -27,26 +28,26 @@ func openClassifier(name string, column dataset.Column, target int, features []i
 }
 
 // fitClasses trains a classifier on public rows.
-type fitClasses func(context.Context, regression.ClassDesign) (*regression.Classifier, error)
+type fitClasses func(context.Context, nonprivate.ClassDesign) (*regression.Classifier, error)
 
 // classBaseline returns a baseline as a classifier: one that reads classes as it
 // is, one of numbers as its scores.
 func classBaseline(name string) (fitClasses, error) {
-	if t, err := regression.ClassBaseline(name); err == nil {
+	if t, err := nonprivate.ClassBaseline(name); err == nil {
 		return t.Fit, nil
 	}
-	b, err := regression.Baseline(name)
+	b, err := nonprivate.Baseline(name)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, d regression.ClassDesign) (*regression.Classifier, error) {
+	return func(ctx context.Context, d nonprivate.ClassDesign) (*regression.Classifier, error) {
 		return fitScores(ctx, b, d)
 	}, nil
 }
 
 // fitScores fits one score of -1 and +1 for two classes, else one for each class
 // against the others.
-func fitScores(ctx context.Context, b regression.Trainer, d regression.ClassDesign) (*regression.Classifier, error) {
+func fitScores(ctx context.Context, b nonprivate.Trainer, d nonprivate.ClassDesign) (*regression.Classifier, error) {
 	c := &regression.Classifier{Target: d.Target, Classes: d.Classes}
 	numbers := regression.Design{Names: d.Names, X: d.X, Target: d.Target, Y: make([]float64, len(d.Labels))}
 	for k := range d.Classes {

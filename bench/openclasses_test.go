@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/regression"
 )
 
 // separated is a table whose class is "high" where a is above 0. With odd, as many
@@ -47,7 +47,7 @@ func separated(t *testing.T, n int, odd bool) *dataset.Table {
 // them, and rows in no class, which least squares takes for 0, do not move it.
 func TestOpenClassifiers(t *testing.T) {
 	test := separated(t, 400, false)
-	for _, name := range []string{regression.NonprivateLogistic, regression.NonprivateSVM, regression.NonprivateOLS} {
+	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM, nonprivate.NonprivateOLS} {
 		for _, odd := range []bool{false, true} {
 			train := separated(t, 300, odd)
 			fit, err := openClassifier(name, train.Schema().Columns[0], 0, []int{1, 2})
@@ -63,7 +63,7 @@ func TestOpenClassifiers(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := ScoreClasses([]string{"low", "high"}, test.Codes(0), codesOf(prediction))
-			if moved := odd && name == regression.NonprivateOLS; err != nil || (got.Accuracy > .98) == moved {
+			if moved := odd && name == nonprivate.NonprivateOLS; err != nil || (got.Accuracy > .98) == moved {
 				t.Errorf("%s, rows in no class %v: accuracy %v, %v", name, odd, got.Accuracy, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -86,7 +87,7 @@ func privately(p *pipeline.Pipeline) trainer {
 	}
 }
 
-// openly trains a baseline of package regression on the columns that the
+// openly trains a baseline of package nonprivate on the columns that the
 // pipeline's selector keeps.
 func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 	target := p.Schema.Index(p.Target)
@@ -97,7 +98,7 @@ func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 	if p.Task == regression.TaskClassification {
 		return openClassifier(name, p.Schema.Columns[target], target, features)
 	}
-	baseline, err := regression.Baseline(name)
+	baseline, err := nonprivate.Baseline(name)
 	if err != nil {
 		return nil, err
 	}

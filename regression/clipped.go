@@ -3,6 +3,8 @@ package regression
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // KindClippedLinear is the kind of a [ClippedLinear] model.
@@ -85,7 +87,7 @@ func (m *ClippedLinear) Scaled() []Term {
 
 // Predict implements [Model]; see [Linear.Predict].
 func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, workersFor(rows.N*(len(m.Terms)+len(m.Columns)+1)))
+	return m.predict(dst, rows, carry.Workers(rows.N*(len(m.Terms)+len(m.Columns)+1)))
 }
 
 func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

@@ -1,7 +1,6 @@
 // Package regression holds what a trained model is: the [Model] interface
 // every trainer returns, the [Linear] and [ClippedLinear] models, the
-// versioned file a model is kept in, the metrics it is judged by, and the
-// non-private baselines that private training is compared with.
+// versioned file a model is kept in, and the metrics it is judged by.
 //
 // # What a model promises
 //
@@ -29,14 +28,4 @@
 // [MaxModelBytes] is refused with a [DecodeError] that says where. A model file
 // is data: nothing in it can cause more work than its size. Files of version 1
 // are read too.
-//
-// # Baselines
-//
-// [OLS], [Ridge] and [Lasso] fit without any privacy, for public data only.
-// Their models have no [Guarantee]. They minimise the objectives of
-// scikit-learn's LinearRegression, Ridge and Lasso. [LassoSolver] is the same
-// lasso for repeated use on one table: it computes no product of two columns
-// twice, and starts each solution from the last. Tall and wide tables take
-// different ways to the same solution. [Logistic] and [LinearSVM] do the same for
-// classification; [ClassBaseline] names them.
 package regression

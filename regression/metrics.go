@@ -1,6 +1,10 @@
 package regression
 
-import "math"
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/columns"
+)
 
 // The metrics compare predictions with the truth, exactly and without privacy:
 // for public data. They panic when the two slices differ in length. A NaN or
@@ -30,7 +34,7 @@ func R2(pred, y []float64) float64 {
 		}
 		return 0
 	}
-	centre, sst := mean(y), 0.0
+	centre, sst := columns.Mean(y), 0.0
 	for _, v := range y {
 		sst += (v - centre) * (v - centre)
 	}
@@ -64,21 +68,4 @@ func sumSquaredErrors(pred, y []float64) float64 {
 		sum += (v - pred[i]) * (v - pred[i])
 	}
 	return sum
-}
-
-// mean returns the mean, computed in two passes so that a common offset does
-// not cost digits; 0 for no values.
-func mean(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	n, sum := float64(len(x)), 0.0
-	for _, v := range x {
-		sum += v
-	}
-	first, rest := sum/n, 0.0
-	for _, v := range x {
-		rest += v - first
-	}
-	return first + rest/n
 }

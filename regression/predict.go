@@ -3,6 +3,8 @@ package regression
 import (
 	"context"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // predictBlock is the number of rows whose sums are kept in cache while the
@@ -15,7 +17,7 @@ const predictBlock = 2048
 // If terms overflow in opposite directions, so that the sum is no number, the
 // prediction is the middle of [Lower, Upper].
 func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
-	return m.predict(dst, rows, workersFor(rows.N*(len(m.Terms)+1)))
+	return m.predict(dst, rows, carry.Workers(rows.N*(len(m.Terms)+1)))
 }
 
 func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
@@ -48,7 +50,7 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 	}
 	dst = dst[:rows.N]
 	blocks := (rows.N + predictBlock - 1) / predictBlock
-	err := forEach(context.Background(), blocks, workers, func(b int) {
+	err := carry.ForEach(context.Background(), blocks, workers, func(b int) {
 		first := b * predictBlock
 		sums := dst[first:min(first+predictBlock, rows.N)]
 		fill(sums, first)

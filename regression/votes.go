@@ -3,6 +3,8 @@ package regression
 import (
 	"errors"
 	"fmt"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // KindVotes is the kind of a [Votes] model.
@@ -81,7 +83,7 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 	for i := range m.Members {
 		work += len(m.Members[i].Terms) + 2
 	}
-	return m.predict(dst, rows, workersFor(rows.N*work))
+	return m.predict(dst, rows, carry.Workers(rows.N*work))
 }
 
 func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {

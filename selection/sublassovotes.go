@@ -10,8 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/lasso"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/regression"
 )
 
 // votes lets every part vote, on all cores. Counts are integers: the order in
@@ -83,8 +83,8 @@ func (b *ballot) cast(ctx context.Context, v dataset.View) ([]int, error) {
 		return nil, ctx.Err()
 	}
 	target := b.read(v)
-	solver, err := regression.NewLassoSolver(ctx, b.design, target,
-		regression.LassoOptions{Standardize: true, Tolerance: voteTolerance, MaxSweeps: voteSweeps, Workers: 1})
+	solver, err := lasso.NewSolver(ctx, b.design, target,
+		lasso.Options{Standardize: true, Tolerance: voteTolerance, MaxSweeps: voteSweeps, Workers: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
@@ -185,11 +186,11 @@ func (t jointGram) run(ctx context.Context, s *mechanism.Session, v dataset.View
 	return &Fit{Model: &regression.Classifier{Target: target.Name, Classes: target.Categories, Scores: []regression.Model{fit.Model}}}, nil
 }
 
-// nonprivate trains a baseline on one-hot columns.
-func nonprivate(t testing.TB, name string, train, test dataset.View) float64 {
+// openAccuracy trains a baseline on one-hot columns.
+func openAccuracy(t testing.TB, name string, train, test dataset.View) float64 {
 	t.Helper()
-	expand := func(v dataset.View) (regression.ClassDesign, regression.Rows) {
-		d := regression.ClassDesign{Target: "y", Classes: []string{"no", "yes"}}
+	expand := func(v dataset.View) (nonprivate.ClassDesign, regression.Rows) {
+		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"no", "yes"}}
 		rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}}
 		columns, whole := v.Schema().Columns, v.Block(0, v.Len())
 		add := func(name string, x []float64) {
@@ -214,7 +215,7 @@ func nonprivate(t testing.TB, name string, train, test dataset.View) float64 {
 		d.Labels = whole.Codes(len(columns)-1, nil)
 		return d, rows
 	}
-	trainer, err := regression.ClassBaseline(name)
+	trainer, err := nonprivate.ClassBaseline(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,8 +261,8 @@ func BenchmarkAccuracy(b *testing.B) {
 				b.ReportMetric(median(got), "accuracy")
 			})
 		}
-		for _, baseline := range []string{regression.NonprivateLogistic, regression.NonprivateSVM} {
-			run(baseline, func(train, test dataset.View) float64 { return nonprivate(b, baseline, train, test) })
+		for _, baseline := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM} {
+			run(baseline, func(train, test dataset.View) float64 { return openAccuracy(b, baseline, train, test) })
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
 			for _, method := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -47,7 +48,7 @@ func BenchmarkSGEMM(b *testing.B) {
 		}
 		private += time.Since(start)
 		start = time.Now()
-		if _, err := regression.OLS(context.Background(), design); err != nil {
+		if _, err := nonprivate.OLS(context.Background(), design); err != nil {
 			b.Fatal(err)
 		}
 		public += time.Since(start)

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -218,7 +219,7 @@ func TestBucketModel(t *testing.T) {
 			x[k] /= deviation[j]
 		}
 	}
-	want, err := regression.Ridge(context.Background(), design, Ridge*float64(len(records)))
+	want, err := nonprivate.Ridge(context.Background(), design, Ridge*float64(len(records)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@
 // would publish what is in the rows. A category outside the declared list
 // becomes "other" here, and an attribute the schema does not name is left out.
 // [Rows] turns a grid into what a trained model predicts from; [Design] into
-// what the non-private baselines of package regression fit.
+// what the non-private baselines of package nonprivate fit.
 //
 // Numbers come from float attributes and from binary ones, as 0 and 1;
 // categories from categorical attributes and from binary ones, as "0" and "1".

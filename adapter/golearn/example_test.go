@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -69,7 +70,7 @@ func ExampleNewTrainable() {
 		if err != nil {
 			return nil, err
 		}
-		return regression.OLS(context.Background(), d)
+		return nonprivate.OLS(context.Background(), d)
 	})
 	if err := c.Fit(flats()); err != nil {
 		log.Fatal(err)

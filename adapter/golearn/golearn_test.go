@@ -15,6 +15,7 @@ import (
 
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -201,7 +202,7 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return regression.OLS(context.Background(), d)
+		return nonprivate.OLS(context.Background(), d)
 	})
 	g := grid([]base.Attribute{base.NewFloatAttribute("x"), base.NewBinaryAttribute("z"), base.NewFloatAttribute("y")},
 		[]any{1.0, true, 13.0}, []any{2.0, false, 5.0}, []any{3.0, false, 7.0}, []any{4.0, true, 19.0})

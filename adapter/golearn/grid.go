@@ -211,7 +211,7 @@ func recode(c cells, declared []string) []int32 {
 }
 
 // Design reads every attribute that is not a class as a numeric column, and the
-// one class attribute as the target: what package regression's non-private
+// one class attribute as the target: what package nonprivate's
 // baselines fit. Errors: [ErrClass], [*AttributeError] (a categorical
 // attribute has no number).
 func Design(grid base.FixedDataGrid) (regression.Design, error) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/regression"
 )
 
 func TestPlanErrors(t *testing.T) {
@@ -66,7 +66,7 @@ func TestOtherRelationsAreRefused(t *testing.T) {
 func TestAccuracy(t *testing.T) {
 	train, test := sample(t, 4000), sample(t, 1001)
 	ctx, labels := context.Background(), Labels(test.All())
-	open, err := FitOpen(ctx, regression.NonprivateLogistic, train.All(), []int{0})
+	open, err := FitOpen(ctx, nonprivate.NonprivateLogistic, train.All(), []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}

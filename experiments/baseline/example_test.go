@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -79,7 +79,7 @@ func ExamplePeople_Run() {
 
 func ExampleFitOpen() {
 	t := line(100)
-	m, err := baseline.FitOpen(context.Background(), regression.NonprivateSVM, t.All(), []int{1})
+	m, err := baseline.FitOpen(context.Background(), nonprivate.NonprivateSVM, t.All(), []int{1})
 	if err != nil {
 		panic(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -15,16 +16,16 @@ type Open struct {
 	model   *regression.Classifier
 }
 
-// FitOpen trains a baseline of [regression.ClassBaseline] on the given columns of
+// FitOpen trains a baseline of [nonprivate.ClassBaseline] on the given columns of
 // a view whose last column is the target. Records in no class are left out.
 func FitOpen(ctx context.Context, name string, v dataset.View, columns []int) (*Open, error) {
-	trainer, err := regression.ClassBaseline(name)
+	trainer, err := nonprivate.ClassBaseline(name)
 	if err != nil {
 		return nil, err
 	}
 	schema := v.Schema().Columns
 	target := schema[len(schema)-1]
-	d := regression.ClassDesign{Target: target.Name, Classes: target.Categories, Labels: Labels(v)}
+	d := nonprivate.ClassDesign{Target: target.Name, Classes: target.Categories, Labels: Labels(v)}
 	d.Names, d.X = expand(v, columns)
 	m, err := trainer.Fit(ctx, d)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/regression"
 )
 
 const (
@@ -103,7 +103,7 @@ func (t PATE) Run(ctx context.Context, s *mechanism.Session, v, queries dataset.
 	}
 	s = s.Sub(pateNode)
 	_, public := sides(t.Columns)
-	student, err := FitOpen(ctx, regression.NonprivateLogistic, v, public)
+	student, err := FitOpen(ctx, nonprivate.NonprivateLogistic, v, public)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (t PATE) vote(ctx context.Context, s *mechanism.Session, v, queries dataset
 // teach adds the votes of one teacher.
 func (t PATE) teach(ctx context.Context, out *ballots, bucket, students, queries dataset.View, size [2]float64) error {
 	private, _ := sides(t.Columns)
-	teacher, err := FitOpen(ctx, regression.NonprivateLogistic, bucket, private)
+	teacher, err := FitOpen(ctx, nonprivate.NonprivateLogistic, bucket, private)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -99,7 +99,7 @@ func (t People) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 	}
 	s = s.Sub(peopleNode)
 	private, public := sides(t.Columns)
-	start, err := FitOpen(ctx, regression.NonprivateLogistic, v, public)
+	start, err := FitOpen(ctx, nonprivate.NonprivateLogistic, v, public)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/regression"
 )
 
 // The names of the methods of seed-004.
@@ -63,7 +63,7 @@ func openRun(all bool) func(context.Context, partlyTrial) Outcome {
 				used = append(used, j)
 			}
 		}
-		m, err := baseline.FitOpen(ctx, regression.NonprivateLogistic, x.train, used)
+		m, err := baseline.FitOpen(ctx, nonprivate.NonprivateLogistic, x.train, used)
 		if err != nil {
 			return failure(Failed, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -23,7 +24,7 @@ type reference struct {
 // newReference fits the lasso. The target keeps its units, in which the R² of
 // the paper's table 1 are nearly met.
 func newReference(ctx context.Context, x [][]float64, y []float64) (reference, error) {
-	s, err := regression.NewLassoSolver(ctx, x, y, regression.LassoOptions{Standardize: true})
+	s, err := nonprivate.NewLassoSolver(ctx, x, y, nonprivate.LassoOptions{Standardize: true})
 	if err != nil {
 		return reference{}, err
 	}

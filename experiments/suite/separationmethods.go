@@ -6,9 +6,9 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/baseline"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -91,7 +91,7 @@ func openSeparation(choose bool) func(context.Context, separationTrial) Outcome 
 				return failure(Failed, err)
 			}
 		}
-		m, err := baseline.FitOpen(ctx, regression.NonprivateSVM, x.train, picked)
+		m, err := baseline.FitOpen(ctx, nonprivate.NonprivateSVM, x.train, picked)
 		if err != nil {
 			return failure(Failed, err)
 		}

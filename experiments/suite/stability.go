@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 )
 
 // The stability experiments of section 3 of "Feature Selection from
@@ -125,7 +125,7 @@ func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, 
 		for j, column := range x {
 			part[j] = column[lo : lo+block]
 		}
-		s, err := regression.NewLassoSolver(ctx, part, y[lo:lo+block], regression.LassoOptions{Standardize: true})
+		s, err := nonprivate.NewLassoSolver(ctx, part, y[lo:lo+block], nonprivate.LassoOptions{Standardize: true})
 		if err != nil {
 			return nil, err
 		}

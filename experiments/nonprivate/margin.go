@@ -1,4 +1,4 @@
-package regression
+package nonprivate
 
 import (
 	"context"
@@ -6,10 +6,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // ClassDesign is a table to fit a classifier on: dense numeric columns, all of the
-// length of Labels. Cells are treated as in a [Design]. A label is an index into
+// length of Labels. Cells are treated as in a [regression.Design]. A label is an index into
 // Classes; a row with any other is left out. The slices are read only.
 type ClassDesign struct {
 	Names   []string // column names, all different
@@ -43,9 +46,9 @@ var ErrClasses = errors.New("a classifier needs at least two classes")
 // rest. It stops where rounding leaves nothing to gain, or after 200 steps, which
 // no table met needed.
 //
-// Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*ModelError] for names, or
+// Errors: [ErrShape], [ErrClasses], [ErrLambda], a [*regression.ModelError] for names, or
 // that of ctx.
-func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*Classifier, error) {
+func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
 	return d.fit(ctx, opts, logisticLoss)
 }
 
@@ -54,7 +57,7 @@ func Logistic(ctx context.Context, d ClassDesign, opts MarginOptions) (*Classifi
 // 1/2 and 3/2, of slope -1 below), and is like [Logistic] otherwise.
 // (O. Chapelle, "Training a support vector machine in the primal", Neural
 // Computation 19, 2007)
-func LinearSVM(ctx context.Context, d ClassDesign, opts MarginOptions) (*Classifier, error) {
+func LinearSVM(ctx context.Context, d ClassDesign, opts MarginOptions) (*regression.Classifier, error) {
 	return d.fit(ctx, opts, hingeLoss)
 }
 
@@ -80,35 +83,30 @@ func hingeLoss(m float64) (value, slope, curve float64) {
 	return (1.5 - m) * (1.5 - m) / 2, m - 1.5, 1
 }
 
-func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLoss) (*Classifier, error) {
+func (d ClassDesign) fit(ctx context.Context, opts MarginOptions, loss marginLoss) (*regression.Classifier, error) {
 	switch {
 	case len(d.Classes) < 2:
 		return nil, ErrClasses
 	case !(opts.Lambda > 0) || math.IsInf(opts.Lambda, 0):
 		return nil, ErrLambda
-	case len(d.Names) != len(d.X):
+	case len(d.Names) != len(d.X) || columns.Check(d.X, len(d.Labels)) != nil:
 		return nil, ErrShape
 	}
-	for _, column := range d.X {
-		if len(column) != len(d.Labels) {
-			return nil, ErrShape
-		}
-	}
 	p := newMarginProblem(d, opts)
-	m := &Classifier{Target: d.Target, Classes: d.Classes}
-	for c := range scoresOf(len(d.Classes)) {
+	m := &regression.Classifier{Target: d.Target, Classes: d.Classes}
+	for c := range d.Classes {
 		positive := int32(c)
-		if len(d.Classes) == 2 {
-			positive = 1
+		if len(d.Classes) == 2 && positive == 0 {
+			continue // two classes have one score, that of the second
 		}
 		w, b, err := p.solve(ctx, loss, d.signs(positive))
 		if err != nil {
 			return nil, err
 		}
-		score := &Linear{Target: d.Target, Columns: make([]Column, len(d.X)), Intercept: b, Lower: -Unbounded, Upper: Unbounded}
+		score := &regression.Linear{Target: d.Target, Columns: make([]regression.Column, len(d.X)), Intercept: b, Lower: -regression.Unbounded, Upper: regression.Unbounded}
 		for j, x := range p.x {
-			score.Columns[j] = Column{Name: d.Names[j], Lower: -Unbounded, Upper: Unbounded, Missing: x.mean}
-			score.Terms = append(score.Terms, Term{Column: j, Coefficient: w[j]})
+			score.Columns[j] = regression.Column{Name: d.Names[j], Lower: -regression.Unbounded, Upper: regression.Unbounded, Missing: x.Mean}
+			score.Terms = append(score.Terms, regression.Term{Column: j, Coefficient: w[j]})
 		}
 		if err := score.Validate(); err != nil {
 			return nil, err
@@ -136,7 +134,7 @@ func (d ClassDesign) signs(positive int32) []float64 {
 // marginProblem holds centred columns in units of their standard deviations, row
 // by row, the constant 1 last, and the penalty of each weight.
 type marginProblem struct {
-	x       []cleanColumn
+	x       []columns.Column
 	scale   []float64 // 1 / standard deviation; 0 for a constant column
 	rows    *mat.Dense
 	penalty []float64
@@ -144,27 +142,27 @@ type marginProblem struct {
 
 func newMarginProblem(d ClassDesign, opts MarginOptions) *marginProblem {
 	n, k := len(d.Labels), len(d.X)
-	p := &marginProblem{x: cleanAll(d.X), scale: make([]float64, k), penalty: make([]float64, k+1)}
+	p := &marginProblem{x: columns.CleanAll(d.X), scale: make([]float64, k), penalty: make([]float64, k+1)}
 	if n > 0 {
 		p.rows = mat.NewDense(n, k+1, nil)
 	}
 	for j, x := range p.x {
 		p.penalty[j] = opts.Lambda
-		if x.spread == 0 {
+		if x.Spread == 0 {
 			continue
 		}
 		sum := 0.
-		for _, v := range x.values {
-			z := (v - x.mean) / x.spread
+		for _, v := range x.Values {
+			z := (v - x.Mean) / x.Spread
 			sum += z * z
 		}
-		sd := x.spread * math.Sqrt(sum/float64(n))
+		sd := x.Spread * math.Sqrt(sum/float64(n))
 		p.scale[j] = 1 / sd
 		if !opts.Standardize {
 			p.penalty[j] /= sd * sd
 		}
-		for i, v := range x.values {
-			p.rows.Set(i, j, (v-x.mean)*p.scale[j])
+		for i, v := range x.Values {
+			p.rows.Set(i, j, (v-x.Mean)*p.scale[j])
 		}
 	}
 	const onIntercept = 1e-9
@@ -187,7 +185,7 @@ func (p *marginProblem) solve(ctx context.Context, loss marginLoss, signs []floa
 	w, b := make([]float64, k), theta.AtVec(k)
 	for j, x := range p.x {
 		w[j] = theta.AtVec(j) * p.scale[j]
-		b -= w[j] * x.mean
+		b -= w[j] * x.Mean
 	}
 	return w, b, nil
 }

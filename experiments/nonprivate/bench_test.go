@@ -1,11 +1,11 @@
-package regression_test
+package nonprivate_test
 
 import (
 	"context"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 )
 
 // The sizes in which coordinate descent was compared with scikit-learn.
@@ -13,7 +13,7 @@ func BenchmarkLasso(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := design(x, y)
 	for b.Loop() {
-		if _, err := regression.Lasso(context.Background(), d, 0.01, regression.LassoOptions{}); err != nil {
+		if _, err := nonprivate.Lasso(context.Background(), d, 0.01, nonprivate.LassoOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -24,7 +24,7 @@ func BenchmarkLassoWide(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 60, 5000)
 	d := design(x, y)
 	for b.Loop() {
-		if _, err := regression.Lasso(context.Background(), d, 0.1, regression.LassoOptions{}); err != nil {
+		if _, err := nonprivate.Lasso(context.Background(), d, 0.1, nonprivate.LassoOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func BenchmarkOLS(b *testing.B) {
 	x, y := randomTable(rand.New(rand.NewPCG(1, 1)), 100000, 30)
 	d := design(x, y)
 	for b.Loop() {
-		if _, err := regression.OLS(context.Background(), d); err != nil {
+		if _, err := nonprivate.OLS(context.Background(), d); err != nil {
 			b.Fatal(err)
 		}
 	}

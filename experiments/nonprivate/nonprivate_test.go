@@ -1,4 +1,4 @@
-package regression_test
+package nonprivate_test
 
 import (
 	"context"
@@ -10,30 +10,26 @@ import (
 	"os"
 	"testing"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/columns"
 	"github.com/dptrain/dptrain/regression"
 	"gonum.org/v1/gonum/floats"
-	"pgregory.net/rapid"
 )
 
 // reference is one table of testdata/baselines.json, written by
 // testdata/baselines.py with scikit-learn.
 type reference struct {
-	Name            string
-	X               [][]float64
-	Y               []float64
-	OLS             fitted
-	Ridge           []fitted
-	LassoMax        float64 `json:"lasso_max"`
-	Lasso           []fitted
-	StandardizedMax float64 `json:"standardized_max"`
-	Standardized    []fitted
+	Name  string
+	X     [][]float64
+	Y     []float64
+	OLS   fitted
+	Ridge []fitted
 }
 
 type fitted struct {
-	Lambda    float64
-	W         []float64
-	B         float64
-	Objective float64
+	Lambda float64
+	W      []float64
+	B      float64
 }
 
 func references(t *testing.T) []reference {
@@ -83,125 +79,19 @@ func near(t *testing.T, what string, r reference, got, want []float64, tolerance
 
 func TestOLSAndRidgeMatchScikitLearn(t *testing.T) {
 	for _, r := range references(t) {
-		m, err := regression.OLS(context.Background(), design(r.X, r.Y))
+		m, err := nonprivate.OLS(context.Background(), design(r.X, r.Y))
 		if err != nil {
 			t.Fatal(err)
 		}
 		near(t, "ols", r, weights(m), r.OLS.W, 1e-8)
 		for _, want := range r.Ridge {
-			m, err := regression.Ridge(context.Background(), design(r.X, r.Y), want.Lambda)
+			m, err := nonprivate.Ridge(context.Background(), design(r.X, r.Y), want.Lambda)
 			if err != nil {
 				t.Fatal(err)
 			}
 			near(t, fmt.Sprintf("ridge %g", want.Lambda), r, weights(m), want.W, 1e-7)
 		}
 	}
-}
-
-func lassoObjective(x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64) float64 {
-	sum, l1 := 0.0, 0.0
-	for i := range y {
-		e := y[i] - b
-		for j := range x {
-			e -= w[j] * x[j][i]
-		}
-		sum += e * e
-	}
-	for j := range w {
-		l1 += math.Abs(w[j]) * unit(j)
-	}
-	return sum/float64(2*len(y)) + lambda*l1
-}
-
-func TestLassoMatchesScikitLearn(t *testing.T) {
-	for _, r := range references(t) {
-		for _, standardize := range []bool{false, true} {
-			list, top := r.Lasso, r.LassoMax
-			if standardize {
-				list, top = r.Standardized, r.StandardizedMax
-			}
-			s, err := regression.NewLassoSolver(context.Background(), r.X, r.Y,
-				regression.LassoOptions{Standardize: standardize, Tolerance: 1e-13})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if math.Abs(s.LambdaMax()-top) > 1e-9*top {
-				t.Errorf("%s: LambdaMax %v, want %v", r.Name, s.LambdaMax(), top)
-			}
-			unit := func(j int) float64 {
-				if !standardize {
-					return 1
-				}
-				return deviation(r.X[j])
-			}
-			for _, want := range list {
-				got, err := s.Solve(context.Background(), want.Lambda)
-				if err != nil {
-					t.Fatal(err)
-				}
-				objective := lassoObjective(r.X, r.Y, got.Coefficients, got.Intercept, want.Lambda, unit)
-				for _, o := range []float64{objective, got.Objective} {
-					if math.Abs(o-want.Objective) > 1e-8*want.Objective {
-						t.Errorf("%s lasso %g (standardize %v): objective %.12g, want %.12g",
-							r.Name, want.Lambda, standardize, o, want.Objective)
-					}
-				}
-				if !got.Converged || got.Sweeps == 0 {
-					t.Errorf("%s lasso %g: %+v", r.Name, want.Lambda, got)
-				}
-			}
-		}
-	}
-}
-
-func deviation(x []float64) float64 {
-	m := floats.Sum(x) / float64(len(x))
-	v := 0.0
-	for _, u := range x {
-		v += (u - m) * (u - m)
-	}
-	return math.Sqrt(v / float64(len(x)))
-}
-
-// The optimum of the lasso is characterised by its subgradient: |X'r| <= n
-// lambda, with equality and the sign of w where w is not 0.
-func TestLassoOptimalityConditions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, d := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 90).Draw(t, "d")
-		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		x, y := randomTable(rng, n, d)
-		s, err := regression.NewLassoSolver(context.Background(), x, y, regression.LassoOptions{Tolerance: 1e-14})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, fraction := range []float64{1, 0.5, 0.1, 0.7} { // warm starts in both directions
-			lambda := fraction * s.LambdaMax()
-			if lambda == 0 {
-				return
-			}
-			got, err := s.Solve(context.Background(), lambda)
-			if err != nil || !got.Converged {
-				t.Fatal(err, got.Gap, got.Sweeps)
-			}
-			residual := make([]float64, n)
-			for i := range residual {
-				residual[i] = y[i] - got.Intercept
-				for j := range x {
-					residual[i] -= got.Coefficients[j] * x[j][i]
-				}
-			}
-			limit := float64(n) * lambda
-			for j, w := range got.Coefficients {
-				g := floats.Dot(x[j], residual)
-				if math.Abs(g) > limit*(1+1e-4) {
-					t.Fatalf("gradient of %d is %g of the limit", j, g/limit)
-				}
-				if math.Abs(w) > 1e-4 && math.Abs(g-math.Copysign(limit, w)) > 1e-3*limit {
-					t.Fatalf("gradient of the non-zero %d is %g of the limit", j, g/limit)
-				}
-			}
-		}
-	})
 }
 
 func randomTable(rng *rand.Rand, n, d int) ([][]float64, []float64) {
@@ -227,7 +117,7 @@ func TestOLSResidualIsOrthogonal(t *testing.T) {
 		x[5][i] = 1e6 + 1e-3*x[5][i]
 		x[6][i] = x[0][i] + 1e-7*x[6][i] // nearly collinear: the normal equations lose it
 	}
-	m, err := regression.OLS(context.Background(), design(x, y))
+	m, err := nonprivate.OLS(context.Background(), design(x, y))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,8 +172,8 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 		"more columns": design([][]float64{{1, 2}, {2, 1}, {5, 5}, {1, 0}, {3, 4}}, []float64{3, 4}),
 	}
 	for name, d := range tables {
-		for _, method := range []string{regression.NonprivateOLS, regression.NonprivateRidge, regression.NonprivateLasso} {
-			trainer, err := regression.Baseline(method)
+		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+			trainer, err := nonprivate.Baseline(method)
 			if err != nil || trainer.Name() != method {
 				t.Fatal(err, trainer)
 			}
@@ -305,7 +195,7 @@ func TestBaselinesAreTotalOnRows(t *testing.T) {
 }
 
 func TestBaselineMissingCellsTakeTheMean(t *testing.T) {
-	m, err := regression.OLS(context.Background(), design([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
+	m, err := nonprivate.OLS(context.Background(), design([][]float64{{0, math.NaN(), 4, 8}}, []float64{1, 9, 5, 9}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,9 +215,9 @@ func TestBaselineErrors(t *testing.T) {
 	unnamed := good
 	unnamed.Names = nil
 	for _, d := range []regression.Design{short, unnamed} {
-		for _, method := range []string{regression.NonprivateOLS, regression.NonprivateRidge, regression.NonprivateLasso} {
-			trainer, _ := regression.Baseline(method)
-			if m, err := trainer.Fit(ctx, d); !errors.Is(err, regression.ErrShape) || m != nil {
+		for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+			trainer, _ := nonprivate.Baseline(method)
+			if m, err := trainer.Fit(ctx, d); !errors.Is(err, nonprivate.ErrShape) || m != nil {
 				t.Errorf("%s: %v, %v", method, m, err)
 			}
 		}
@@ -335,45 +225,37 @@ func TestBaselineErrors(t *testing.T) {
 	twice := design([][]float64{{1, 2}, {3, 5}}, []float64{3, 4})
 	twice.Names[1] = twice.Names[0]
 	var problem *regression.ModelError
-	if _, err := regression.OLS(ctx, twice); !errors.As(err, &problem) {
+	if _, err := nonprivate.OLS(ctx, twice); !errors.As(err, &problem) {
 		t.Errorf("a name given twice: %v", err)
 	}
 	for _, lambda := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := regression.Ridge(ctx, good, lambda); !errors.Is(err, regression.ErrLambda) {
+		if _, err := nonprivate.Ridge(ctx, good, lambda); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("ridge %v: %v", lambda, err)
 		}
-		if _, err := regression.Lasso(ctx, good, lambda, regression.LassoOptions{}); !errors.Is(err, regression.ErrLambda) {
+		if _, err := nonprivate.Lasso(ctx, good, lambda, nonprivate.LassoOptions{}); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lasso %v: %v", lambda, err)
 		}
 	}
-	if _, err := regression.Lasso(ctx, good, 0, regression.LassoOptions{}); !errors.Is(err, regression.ErrLambda) {
+	if _, err := nonprivate.Lasso(ctx, good, 0, nonprivate.LassoOptions{}); !errors.Is(err, nonprivate.ErrLambda) {
 		t.Errorf("lasso 0: %v", err)
 	}
-	var unknown *regression.UnknownBaselineError
-	if _, err := regression.Baseline("ols"); !errors.As(err, &unknown) || unknown.Name != "ols" {
+	var unknown *nonprivate.UnknownBaselineError
+	if _, err := nonprivate.Baseline("ols"); !errors.As(err, &unknown) || unknown.Name != "ols" {
 		t.Errorf("unknown baseline: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	for _, method := range []string{regression.NonprivateOLS, regression.NonprivateRidge, regression.NonprivateLasso} {
-		trainer, _ := regression.Baseline(method)
+	for _, method := range []string{nonprivate.NonprivateOLS, nonprivate.NonprivateRidge, nonprivate.NonprivateLasso} {
+		trainer, _ := nonprivate.Baseline(method)
 		if _, err := trainer.Fit(cancelled, good); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", method, err)
 		}
 	}
 }
 
-func TestLassoStopsAtMaxSweeps(t *testing.T) {
-	x, y := randomTable(rand.New(rand.NewPCG(1, 2)), 50, 20)
-	for i := range x[0] {
-		x[1][i] = x[0][i] + 0.01*x[1][i]
-	}
-	s, err := regression.NewLassoSolver(context.Background(), x, y, regression.LassoOptions{MaxSweeps: 2, Tolerance: 1e-14})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Solve(context.Background(), 1e-4)
-	if err != nil || got.Converged || got.Sweeps > 2 || !(got.Gap > 0) {
-		t.Errorf("%v %+v", err, got)
+// Columns are clamped as a model clamps them.
+func TestLimitIsUnbounded(t *testing.T) {
+	if columns.Limit != regression.Unbounded {
+		t.Errorf("cells are clamped at %v, those of a model at %v", columns.Limit, regression.Unbounded)
 	}
 }

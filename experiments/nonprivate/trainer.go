@@ -1,8 +1,12 @@
-package regression
+package nonprivate
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/lasso"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // Names of the baselines, as recipes and the bench command use them.
@@ -24,7 +28,7 @@ type Trainer interface {
 	Name() string
 	// Fit trains on all rows of the design. It changes neither the trainer nor
 	// the design, and may be called from several goroutines at once.
-	Fit(ctx context.Context, d Design) (Model, error)
+	Fit(ctx context.Context, d regression.Design) (regression.Model, error)
 }
 
 // UnknownBaselineError reports a name that is not a baseline's.
@@ -53,12 +57,12 @@ func Baseline(name string) (Trainer, error) {
 
 type baseline struct {
 	name string
-	fit  func(context.Context, Design) (*Linear, error)
+	fit  func(context.Context, regression.Design) (*regression.Linear, error)
 }
 
 func (b baseline) Name() string { return b.name }
 
-func (b baseline) Fit(ctx context.Context, d Design) (Model, error) {
+func (b baseline) Fit(ctx context.Context, d regression.Design) (regression.Model, error) {
 	m, err := b.fit(ctx, d)
 	if err != nil {
 		return nil, err
@@ -66,16 +70,18 @@ func (b baseline) Fit(ctx context.Context, d Design) (Model, error) {
 	return m, nil
 }
 
-func fitOLS(ctx context.Context, d Design) (*Linear, error) { return OLS(ctx, d) }
+func fitOLS(ctx context.Context, d regression.Design) (*regression.Linear, error) { return OLS(ctx, d) }
 
-func fitRidge(ctx context.Context, d Design) (*Linear, error) { return Ridge(ctx, d, 1) }
+func fitRidge(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+	return Ridge(ctx, d, 1)
+}
 
-func fitLasso(ctx context.Context, d Design) (*Linear, error) {
+func fitLasso(ctx context.Context, d regression.Design) (*regression.Linear, error) {
 	const fraction = 1e-3
 	if len(d.Names) != len(d.X) {
 		return nil, ErrShape
 	}
-	s, err := NewLassoSolver(ctx, d.X, d.Y, LassoOptions{Standardize: true, Tolerance: 1e-7})
+	s, err := lasso.NewSolver(ctx, d.X, d.Y, lasso.Options{Standardize: true, Tolerance: 1e-7})
 	if err != nil {
 		return nil, err
 	}
@@ -87,5 +93,5 @@ func fitLasso(ctx context.Context, d Design) (*Linear, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.linear(s.x, s.y, solution.Coefficients, true)
+	return linear(d, columns.CleanAll(d.X), columns.Clean(d.Y), solution.Coefficients, true)
 }

@@ -1,4 +1,4 @@
-package regression
+package nonprivate
 
 import (
 	"context"
@@ -8,10 +8,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/columns"
+	"github.com/dptrain/dptrain/internal/lasso"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // ErrLambda is returned for a penalty outside its range.
-var ErrLambda = errors.New("the penalty lambda must be finite and above 0 (at least 0 for ridge)")
+var ErrLambda = lasso.ErrLambda
 
 // ErrDecomposition is returned when a singular value decomposition does not
 // converge, which finite input does not cause.
@@ -27,33 +32,33 @@ var ErrDecomposition = errors.New("the singular value decomposition did not conv
 // whose singular values decide the rank: the condition number is never squared,
 // as it is in the normal equations.
 //
-// Errors: [ErrShape], a [*ModelError] for names, or that of ctx.
-func OLS(ctx context.Context, d Design) (*Linear, error) {
-	return d.fitDense(ctx, func(p *centredProblem) ([]float64, error) { return p.leastSquares(ctx) })
+// Errors: [ErrShape], a [*regression.ModelError] for names, or that of ctx.
+func OLS(ctx context.Context, d regression.Design) (*regression.Linear, error) {
+	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.leastSquares(ctx) })
 }
 
 // Ridge minimises ||y - Xw - b||^2 + lambda ||w||^2 without privacy, as
 // scikit-learn's Ridge does. lambda >= 0 is in the units of a squared column;
 // 0 is [OLS]. Errors are those of OLS and [ErrLambda].
-func Ridge(ctx context.Context, d Design, lambda float64) (*Linear, error) {
+func Ridge(ctx context.Context, d regression.Design, lambda float64) (*regression.Linear, error) {
 	if !(lambda >= 0) || math.IsInf(lambda, 0) {
 		return nil, ErrLambda
 	}
 	if lambda == 0 {
 		return OLS(ctx, d)
 	}
-	return d.fitDense(ctx, func(p *centredProblem) ([]float64, error) { return p.ridge(ctx, lambda) })
+	return fitDense(ctx, d, func(p *centredProblem) ([]float64, error) { return p.ridge(ctx, lambda) })
 }
 
-func (d Design) fitDense(ctx context.Context, solve func(*centredProblem) ([]float64, error)) (*Linear, error) {
-	if len(d.Names) != len(d.X) || checkShape(d.X, d.Y) != nil {
+func fitDense(ctx context.Context, d regression.Design, solve func(*centredProblem) ([]float64, error)) (*regression.Linear, error) {
+	if len(d.Names) != len(d.X) || columns.Check(d.X, len(d.Y)) != nil {
 		return nil, ErrShape
 	}
-	x, y := cleanAll(d.X), clean(d.Y)
+	x, y := columns.CleanAll(d.X), columns.Clean(d.Y)
 	p := &centredProblem{n: len(d.Y), y: y}
 	var kept []int
 	for j := range x {
-		if x[j].spread > 0 {
+		if x[j].Spread > 0 {
 			kept = append(kept, j)
 			p.x = append(p.x, x[j])
 		}
@@ -68,15 +73,15 @@ func (d Design) fitDense(ctx context.Context, solve func(*centredProblem) ([]flo
 			weights[j] = solution[i]
 		}
 	}
-	return d.linear(x, y, weights, false)
+	return linear(d, x, y, weights, false)
 }
 
 // centredProblem is a least-squares problem in centred columns, none of them
 // constant.
 type centredProblem struct {
 	n int
-	x []cleanColumn
-	y cleanColumn
+	x []columns.Column
+	y columns.Column
 }
 
 // rankTolerance separates singular values of collinear columns, which are
@@ -88,7 +93,7 @@ func (p *centredProblem) leastSquares(ctx context.Context) ([]float64, error) {
 	// Equal column scales, so that the units of a column do not decide the rank.
 	scale := make([]float64, len(p.x))
 	for j := range scale {
-		scale[j] = math.Ldexp(1, -math.Ilogb(p.x[j].spread))
+		scale[j] = math.Ldexp(1, -math.Ilogb(p.x[j].Spread))
 	}
 	a, b, err := p.reduce(ctx, scale)
 	if err != nil {
@@ -237,13 +242,13 @@ func (p *centredProblem) block(dst []float64, first, last int, scale []float64) 
 	dst = append(dst, make([]float64, (last-first)*width)...)
 	for j := range p.x {
 		out := dst[start+j:]
-		for i, v := range p.x[j].values[first:last] {
-			out[i*width] = (v - p.x[j].mean) * scale[j]
+		for i, v := range p.x[j].Values[first:last] {
+			out[i*width] = (v - p.x[j].Mean) * scale[j]
 		}
 	}
 	out := dst[start+width-1:]
-	for i, v := range p.y.values[first:last] {
-		out[i*width] = v - p.y.mean
+	for i, v := range p.y.Values[first:last] {
+		out[i*width] = v - p.y.Mean
 	}
 	return dst
 }
@@ -257,7 +262,7 @@ func (p *centredProblem) triangle(ctx context.Context, scale []float64) ([]float
 	blockRows := max(128, 3*width)
 	chunkRows := 32 * blockRows
 	chunks := make([][]float64, (p.n+chunkRows-1)/chunkRows)
-	err := forEach(ctx, len(chunks), workersFor(p.n*width), func(c int) {
+	err := carry.ForEach(ctx, len(chunks), carry.Workers(p.n*width), func(c int) {
 		r := make([]float64, width*width, (width+blockRows)*width)
 		last := min((c+1)*chunkRows, p.n)
 		for first := c * chunkRows; first < last && ctx.Err() == nil; first += blockRows {

@@ -1,18 +1,16 @@
-package regression
+package carry
 
 import (
 	"context"
 	"runtime"
 	"sync/atomic"
-
-	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// forEach calls work(i) for every i in [0, count), on up to workers
+// ForEach calls work(i) for every i in [0, count), on up to workers
 // goroutines, and stops early when ctx is cancelled. Each i is handled by
 // exactly one call, so a work that writes only to its own part of the result
 // gives the same result whatever the number of workers.
-func forEach(ctx context.Context, count, workers int, work func(i int)) error {
+func ForEach(ctx context.Context, count, workers int, work func(i int)) error {
 	workers = min(workers, count)
 	if workers <= 1 {
 		for i := range count {
@@ -24,7 +22,7 @@ func forEach(ctx context.Context, count, workers int, work func(i int)) error {
 		return ctx.Err()
 	}
 	var next atomic.Int64
-	var group carry.Group
+	var group Group
 	for range workers {
 		group.Go(func() {
 			for ctx.Err() == nil {
@@ -40,9 +38,9 @@ func forEach(ctx context.Context, count, workers int, work func(i int)) error {
 	return ctx.Err()
 }
 
-// workersFor returns how many goroutines are worth starting for that many
+// Workers returns how many goroutines are worth starting for that many
 // elementary operations.
-func workersFor(operations int) int {
+func Workers(operations int) int {
 	const worthIt = 1 << 18
 	if operations < worthIt {
 		return 1

@@ -1,13 +1,16 @@
-package regression_test
+package lasso_test
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
-	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/internal/lasso"
 	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
 )
 
 // lattice returns a table of n rows and d columns that any program can make
@@ -68,8 +71,8 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 	for _, c := range latticeObjectives {
 		x, y := lattice(c.n, c.d, c.near)
 		for _, workers := range []int{0, 1} {
-			s, err := regression.NewLassoSolver(context.Background(), x, y,
-				regression.LassoOptions{Standardize: true, Tolerance: 1e-15, Workers: workers})
+			s, err := lasso.NewSolver(context.Background(), x, y,
+				lasso.Options{Standardize: true, Tolerance: 1e-15, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +100,7 @@ func TestLassoOnStandardisedColumns(t *testing.T) {
 // violation returns by how much, as a share of the penalty, the solution misses
 // the conditions of the optimum: the gradient of a coefficient that is 0 is at
 // most the penalty, that of another is the penalty with its sign.
-func violation(x [][]float64, y []float64, got regression.LassoSolution, lambda float64, units []float64) float64 {
+func violation(x [][]float64, y []float64, got lasso.Solution, lambda float64, units []float64) float64 {
 	residual := make([]float64, len(y))
 	for i := range y {
 		residual[i] = y[i] - got.Intercept
@@ -131,7 +134,7 @@ func TestLassoOptimalOnRandomTables(t *testing.T) {
 		x, y := randomTable(rng, n, d)
 		clear(x[rng.IntN(d)])
 		x[rng.IntN(d)] = x[rng.IntN(d)]
-		s, err := regression.NewLassoSolver(context.Background(), x, y, regression.LassoOptions{Standardize: true, Tolerance: 1e-15})
+		s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Standardize: true, Tolerance: 1e-15})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,12 +166,178 @@ func TestLassoNearlyEqualColumns(t *testing.T) {
 	for i := range y {
 		y[i] += 3e4 * (x[2][i] - x[1][i])
 	}
-	s, err := regression.NewLassoSolver(context.Background(), x, y, regression.LassoOptions{Standardize: true, Tolerance: 1e-12})
+	s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Standardize: true, Tolerance: 1e-12})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Solve(context.Background(), 1e-3)
 	if err != nil || !got.Converged || got.Sweeps > 1000 {
 		t.Errorf("%v, gap %g after %d sweeps", err, got.Gap, got.Sweeps)
+	}
+}
+
+// reference is one table of baselines.json, written by baselines.py beside it with
+// scikit-learn.
+type reference struct {
+	Name            string
+	X               [][]float64
+	Y               []float64
+	LassoMax        float64 `json:"lasso_max"`
+	Lasso           []optimum
+	StandardizedMax float64 `json:"standardized_max"`
+	Standardized    []optimum
+}
+
+type optimum struct{ Lambda, Objective float64 }
+
+func references(t *testing.T) []reference {
+	t.Helper()
+	data, err := os.ReadFile("../../experiments/nonprivate/testdata/baselines.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []reference
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 4 {
+		t.Fatalf("%d reference tables", len(list))
+	}
+	return list
+}
+
+func lassoObjective(x [][]float64, y, w []float64, b, lambda float64, unit func(j int) float64) float64 {
+	sum, l1 := 0.0, 0.0
+	for i := range y {
+		e := y[i] - b
+		for j := range x {
+			e -= w[j] * x[j][i]
+		}
+		sum += e * e
+	}
+	for j := range w {
+		l1 += math.Abs(w[j]) * unit(j)
+	}
+	return sum/float64(2*len(y)) + lambda*l1
+}
+
+func TestLassoMatchesScikitLearn(t *testing.T) {
+	for _, r := range references(t) {
+		for _, standardize := range []bool{false, true} {
+			list, top := r.Lasso, r.LassoMax
+			if standardize {
+				list, top = r.Standardized, r.StandardizedMax
+			}
+			s, err := lasso.NewSolver(context.Background(), r.X, r.Y,
+				lasso.Options{Standardize: standardize, Tolerance: 1e-13})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(s.LambdaMax()-top) > 1e-9*top {
+				t.Errorf("%s: LambdaMax %v, want %v", r.Name, s.LambdaMax(), top)
+			}
+			unit := func(j int) float64 {
+				if !standardize {
+					return 1
+				}
+				return deviation(r.X[j])
+			}
+			for _, want := range list {
+				got, err := s.Solve(context.Background(), want.Lambda)
+				if err != nil {
+					t.Fatal(err)
+				}
+				objective := lassoObjective(r.X, r.Y, got.Coefficients, got.Intercept, want.Lambda, unit)
+				for _, o := range []float64{objective, got.Objective} {
+					if math.Abs(o-want.Objective) > 1e-8*want.Objective {
+						t.Errorf("%s lasso %g (standardize %v): objective %.12g, want %.12g",
+							r.Name, want.Lambda, standardize, o, want.Objective)
+					}
+				}
+				if !got.Converged || got.Sweeps == 0 {
+					t.Errorf("%s lasso %g: %+v", r.Name, want.Lambda, got)
+				}
+			}
+		}
+	}
+}
+
+func deviation(x []float64) float64 {
+	m := floats.Sum(x) / float64(len(x))
+	v := 0.0
+	for _, u := range x {
+		v += (u - m) * (u - m)
+	}
+	return math.Sqrt(v / float64(len(x)))
+}
+
+// The optimum of the lasso is characterised by its subgradient: |X'r| <= n
+// lambda, with equality and the sign of w where w is not 0.
+func TestLassoOptimalityConditions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 90).Draw(t, "d")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		x, y := randomTable(rng, n, d)
+		s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{Tolerance: 1e-14})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fraction := range []float64{1, 0.5, 0.1, 0.7} { // warm starts in both directions
+			lambda := fraction * s.LambdaMax()
+			if lambda == 0 {
+				return
+			}
+			got, err := s.Solve(context.Background(), lambda)
+			if err != nil || !got.Converged {
+				t.Fatal(err, got.Gap, got.Sweeps)
+			}
+			residual := make([]float64, n)
+			for i := range residual {
+				residual[i] = y[i] - got.Intercept
+				for j := range x {
+					residual[i] -= got.Coefficients[j] * x[j][i]
+				}
+			}
+			limit := float64(n) * lambda
+			for j, w := range got.Coefficients {
+				g := floats.Dot(x[j], residual)
+				if math.Abs(g) > limit*(1+1e-4) {
+					t.Fatalf("gradient of %d is %g of the limit", j, g/limit)
+				}
+				if math.Abs(w) > 1e-4 && math.Abs(g-math.Copysign(limit, w)) > 1e-3*limit {
+					t.Fatalf("gradient of the non-zero %d is %g of the limit", j, g/limit)
+				}
+			}
+		}
+	})
+}
+
+func randomTable(rng *rand.Rand, n, d int) ([][]float64, []float64) {
+	x, y := make([][]float64, d), make([]float64, n)
+	for i := range y {
+		y[i] = rng.NormFloat64()
+	}
+	for j := range x {
+		x[j] = make([]float64, n)
+		for i := range x[j] {
+			x[j][i] = rng.NormFloat64()
+			y[i] += x[j][i] / float64(1+j*j)
+		}
+	}
+	return x, y
+}
+
+func TestLassoStopsAtMaxSweeps(t *testing.T) {
+	x, y := randomTable(rand.New(rand.NewPCG(1, 2)), 50, 20)
+	for i := range x[0] {
+		x[1][i] = x[0][i] + 0.01*x[1][i]
+	}
+	s, err := lasso.NewSolver(context.Background(), x, y, lasso.Options{MaxSweeps: 2, Tolerance: 1e-14})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Solve(context.Background(), 1e-4)
+	if err != nil || got.Converged || got.Sweeps > 2 || !(got.Gap > 0) {
+		t.Errorf("%v %+v", err, got)
 	}
 }

@@ -1,19 +1,20 @@
-package regression_test
+package nonprivate_test
 
 import (
 	"context"
 	"fmt"
 	"log"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
 func ExampleLogistic() {
-	design := regression.ClassDesign{
+	design := nonprivate.ClassDesign{
 		Names: []string{"hours"}, X: [][]float64{{1, 2, 3, 4, 5, 6}},
 		Target: "passed", Classes: []string{"no", "yes"}, Labels: []int32{0, 0, 1, 0, 1, 1},
 	}
-	m, err := regression.Logistic(context.Background(), design, regression.MarginOptions{Lambda: 1})
+	m, err := nonprivate.Logistic(context.Background(), design, nonprivate.MarginOptions{Lambda: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,11 +28,11 @@ func ExampleLogistic() {
 }
 
 func ExampleLinearSVM() {
-	design := regression.ClassDesign{
+	design := nonprivate.ClassDesign{
 		Names: []string{"hours"}, X: [][]float64{{1, 2, 3, 4, 5, 6}},
 		Target: "passed", Classes: []string{"no", "yes"}, Labels: []int32{0, 0, 1, 0, 1, 1},
 	}
-	m, err := regression.LinearSVM(context.Background(), design, regression.MarginOptions{Lambda: 1, Standardize: true})
+	m, err := nonprivate.LinearSVM(context.Background(), design, nonprivate.MarginOptions{Lambda: 1, Standardize: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func ExampleLinearSVM() {
 }
 
 func ExampleClassBaseline() {
-	_, err := regression.ClassBaseline("nonprivate-perceptron")
+	_, err := nonprivate.ClassBaseline("nonprivate-perceptron")
 	fmt.Println(err)
 	// Output: no non-private baseline for classification is called "nonprivate-perceptron"; there are nonprivate-logistic and nonprivate-svm
 }

@@ -1,4 +1,4 @@
-package regression
+package lasso
 
 import "math"
 

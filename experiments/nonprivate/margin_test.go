@@ -1,4 +1,4 @@
-package regression_test
+package nonprivate_test
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 
-func eight() regression.ClassDesign {
-	return regression.ClassDesign{
+func eight() nonprivate.ClassDesign {
+	return nonprivate.ClassDesign{
 		Names: []string{"a", "b"},
 		X: [][]float64{
 			{.5, 1.5, 2, -1, -.5, .1, 3, -2},
@@ -29,16 +30,16 @@ func eight() regression.ClassDesign {
 // gtol=1e-13) on the same objective.
 func TestMarginSmall(t *testing.T) {
 	for _, c := range []struct {
-		fit    func(context.Context, regression.ClassDesign, regression.MarginOptions) (*regression.Classifier, error)
+		fit    func(context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions) (*regression.Classifier, error)
 		lambda float64
 		want   []float64
 	}{
-		{regression.Logistic, 1, []float64{1.0917961850829394, -0.2379524340178245, -0.46021434}},
-		{regression.Logistic, .1, []float64{2.058932708693142, -0.639998665590329, -0.73886927}},
-		{regression.LinearSVM, 1, []float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106}},
-		{regression.LinearSVM, .1, []float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
+		{nonprivate.Logistic, 1, []float64{1.0917961850829394, -0.2379524340178245, -0.46021434}},
+		{nonprivate.Logistic, .1, []float64{2.058932708693142, -0.639998665590329, -0.73886927}},
+		{nonprivate.LinearSVM, 1, []float64{0.978349765637581, -0.3062469694521168, -0.7515233554226106}},
+		{nonprivate.LinearSVM, .1, []float64{1.2858270379975016, -0.4696132596685011, -1.0082309166760564}},
 	} {
-		m, err := c.fit(context.Background(), eight(), regression.MarginOptions{Lambda: c.lambda})
+		m, err := c.fit(context.Background(), eight(), nonprivate.MarginOptions{Lambda: c.lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestMarginStationary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
 		n, k := 2+r.IntN(80), 1+r.IntN(12)
-		d := regression.ClassDesign{Target: "y", Classes: []string{"0", "1"}, Labels: make([]int32, n)}
+		d := nonprivate.ClassDesign{Target: "y", Classes: []string{"0", "1"}, Labels: make([]int32, n)}
 		for j := range k {
 			column, scale := make([]float64, n), math.Exp(r.Float64()*12-6)
 			for i := range column {
@@ -74,11 +75,11 @@ func TestMarginStationary(t *testing.T) {
 			"logistic": func(m float64) float64 { return -1 / (1 + math.Exp(m)) },
 			"svm":      func(m float64) float64 { return min(max(m-1.5, -1), 0) },
 		} {
-			fit := regression.Logistic
+			fit := nonprivate.Logistic
 			if name == "svm" {
-				fit = regression.LinearSVM
+				fit = nonprivate.LinearSVM
 			}
-			m, err := fit(context.Background(), d, regression.MarginOptions{Lambda: lambda})
+			m, err := fit(context.Background(), d, nonprivate.MarginOptions{Lambda: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,8 +118,8 @@ func TestMarginStationary(t *testing.T) {
 // (LogisticRegression(C=1), tol=1e-13): 30.379966918606787.
 func TestMarginStandardize(t *testing.T) {
 	d := eight()
-	options := regression.MarginOptions{Lambda: 1, Standardize: true}
-	a, err := regression.Logistic(context.Background(), d, options)
+	options := nonprivate.MarginOptions{Lambda: 1, Standardize: true}
+	a, err := nonprivate.Logistic(context.Background(), d, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestMarginStandardize(t *testing.T) {
 		scaled[i] = 1000*x - 7
 	}
 	d.X = [][]float64{scaled, d.X[1]}
-	b, err := regression.Logistic(context.Background(), d, options)
+	b, err := nonprivate.Logistic(context.Background(), d, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +140,11 @@ func TestMarginStandardize(t *testing.T) {
 
 func TestMarginOnPublicTable(t *testing.T) {
 	table := readPublic(t, "classification", "wdbc.csv.gz")
-	d := regression.ClassDesign{Names: table.Names, X: table.X, Target: table.Target, Classes: []string{"0", "1"}}
+	d := nonprivate.ClassDesign{Names: table.Names, X: table.X, Target: table.Target, Classes: []string{"0", "1"}}
 	for _, y := range table.Y {
 		d.Labels = append(d.Labels, int32(y))
 	}
-	trainer, err := regression.ClassBaseline(regression.NonprivateLogistic)
+	trainer, err := nonprivate.ClassBaseline(nonprivate.NonprivateLogistic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,15 +181,15 @@ func TestMarginTotal(t *testing.T) {
 	none.Labels = []int32{-1, 2, 9, 2, 2, 2, 2, 2}
 	three := eight()
 	three.Classes, three.Labels = []string{"a", "b", "c"}, []int32{0, 1, 2, 0, 1, 2, 0, 3}
-	for name, c := range map[string]regression.ClassDesign{
+	for name, c := range map[string]nonprivate.ClassDesign{
 		"plain": d, "odd": odd, "one class": one, "no class": none, "three": three,
 		"no rows":    {Names: []string{"a"}, X: [][]float64{{}}, Target: "y", Classes: d.Classes},
 		"no columns": {Target: "y", Classes: d.Classes, Labels: []int32{1, 1, 0}},
 	} {
 		for _, lambda := range []float64{1e-6, 1, 1e6} {
 			for _, standardize := range []bool{false, true} {
-				options := regression.MarginOptions{Lambda: lambda, Standardize: standardize}
-				for _, fit := range []func(context.Context, regression.ClassDesign, regression.MarginOptions) (*regression.Classifier, error){regression.Logistic, regression.LinearSVM} {
+				options := nonprivate.MarginOptions{Lambda: lambda, Standardize: standardize}
+				for _, fit := range []func(context.Context, nonprivate.ClassDesign, nonprivate.MarginOptions) (*regression.Classifier, error){nonprivate.Logistic, nonprivate.LinearSVM} {
 					m, err := fit(context.Background(), c, options)
 					if err != nil {
 						t.Errorf("%s, %+v: %v", name, options, err)
@@ -205,34 +206,34 @@ func TestMarginTotal(t *testing.T) {
 
 func TestMarginErrors(t *testing.T) {
 	ctx := context.Background()
-	good := regression.MarginOptions{Lambda: 1}
+	good := nonprivate.MarginOptions{Lambda: 1}
 	for _, lambda := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := regression.Logistic(ctx, eight(), regression.MarginOptions{Lambda: lambda}); !errors.Is(err, regression.ErrLambda) {
+		if _, err := nonprivate.Logistic(ctx, eight(), nonprivate.MarginOptions{Lambda: lambda}); !errors.Is(err, nonprivate.ErrLambda) {
 			t.Errorf("lambda %v: %v", lambda, err)
 		}
 	}
 	d := eight()
 	d.Names = d.Names[:1]
-	if _, err := regression.Logistic(ctx, d, good); !errors.Is(err, regression.ErrShape) {
+	if _, err := nonprivate.Logistic(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("names: %v", err)
 	}
 	d = eight()
 	d.Labels = d.Labels[:3]
-	if _, err := regression.LinearSVM(ctx, d, good); !errors.Is(err, regression.ErrShape) {
+	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrShape) {
 		t.Errorf("labels: %v", err)
 	}
 	d = eight()
 	d.Classes = d.Classes[:1]
-	if _, err := regression.LinearSVM(ctx, d, good); !errors.Is(err, regression.ErrClasses) {
+	if _, err := nonprivate.LinearSVM(ctx, d, good); !errors.Is(err, nonprivate.ErrClasses) {
 		t.Errorf("classes: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := regression.Logistic(cancelled, eight(), good); !errors.Is(err, context.Canceled) {
+	if _, err := nonprivate.Logistic(cancelled, eight(), good); !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
 	}
-	var unknown *regression.UnknownClassBaselineError
-	if _, err := regression.ClassBaseline("nonprivate-ols"); !errors.As(err, &unknown) {
+	var unknown *nonprivate.UnknownClassBaselineError
+	if _, err := nonprivate.ClassBaseline("nonprivate-ols"); !errors.As(err, &unknown) {
 		t.Errorf("baseline: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package regression_test
+package nonprivate_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -20,7 +21,7 @@ func TestOLSOnPublicTables(t *testing.T) {
 		"361094_visualizing_soil_onehot.csv.gz": 0.833591313321,
 	} {
 		d := readPublic(t, "regression", file)
-		m, err := regression.OLS(context.Background(), d)
+		m, err := nonprivate.OLS(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
 		}

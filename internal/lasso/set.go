@@ -1,4 +1,4 @@
-package regression
+package lasso
 
 import (
 	"math"
@@ -75,7 +75,7 @@ type restricted struct {
 	rr                   float64 // square of the residual
 }
 
-func (s *LassoSolver) restrict(set []int, rr float64, penalty []float64) *restricted {
+func (s *Solver) restrict(set []int, rr float64, penalty []float64) *restricted {
 	k := len(set)
 	r := &restricted{
 		gram: make([][]float64, k), w: make([]float64, k),

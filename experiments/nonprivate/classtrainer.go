@@ -1,8 +1,10 @@
-package regression
+package nonprivate
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/dptrain/dptrain/regression"
 )
 
 // ClassTrainer is [Trainer] for classification.
@@ -10,7 +12,7 @@ type ClassTrainer interface {
 	Name() string
 	// Fit trains on all rows of the design. It changes neither the trainer nor
 	// the design, and may be called from several goroutines at once.
-	Fit(ctx context.Context, d ClassDesign) (*Classifier, error)
+	Fit(ctx context.Context, d ClassDesign) (*regression.Classifier, error)
 }
 
 // UnknownClassBaselineError reports a name that is not a classifier baseline's.
@@ -37,11 +39,11 @@ func ClassBaseline(name string) (ClassTrainer, error) {
 
 type classBaseline struct {
 	name string
-	fit  func(context.Context, ClassDesign, MarginOptions) (*Classifier, error)
+	fit  func(context.Context, ClassDesign, MarginOptions) (*regression.Classifier, error)
 }
 
 func (b classBaseline) Name() string { return b.name }
 
-func (b classBaseline) Fit(ctx context.Context, d ClassDesign) (*Classifier, error) {
+func (b classBaseline) Fit(ctx context.Context, d ClassDesign) (*regression.Classifier, error) {
 	return b.fit(ctx, d, MarginOptions{Lambda: 1, Standardize: true})
 }

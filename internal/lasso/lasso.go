@@ -1,14 +1,22 @@
-package regression
+// Package lasso solves the lasso: least squares with a penalty on the sum of the absolute
+// coefficients. It gives no privacy.
+package lasso
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/dptrain/dptrain/internal/columns"
 )
 
-// LassoOptions adjusts a lasso. The zero value asks for the defaults.
-type LassoOptions struct {
+// ErrLambda is returned for a penalty outside its range.
+var ErrLambda = errors.New("the penalty lambda must be finite and above 0 (at least 0 for ridge)")
+
+// Options adjusts a lasso. The zero value asks for the defaults.
+type Options struct {
 	// Standardize divides each column by its standard deviation for the
 	// penalty, so that units do not matter: the term of coefficient w_j becomes
 	// lambda * sd_j * |w_j|. Coefficients stay in original units.
@@ -24,8 +32,8 @@ type LassoOptions struct {
 	Workers int
 }
 
-// LassoSolution is what [LassoSolver.Solve] found.
-type LassoSolution struct {
+// Solution is what [Solver.Solve] found.
+type Solution struct {
 	Coefficients []float64 // one for each column, in original units
 	Intercept    float64
 	Objective    float64 // (1/(2n)) ||y - Xw - b||^2 + lambda |w|_1
@@ -34,28 +42,7 @@ type LassoSolution struct {
 	Converged    bool // whether the gap reached the tolerance
 }
 
-// Lasso minimises (1/(2n)) ||y - Xw - b||^2 + lambda |w|_1 without privacy, as
-// scikit-learn's Lasso does; see [LassoSolver] for the method and for several
-// penalties on one table. The model has terms for non-zero coefficients only.
-//
-// Errors: [ErrShape], [ErrLambda], a [*ModelError] for names, or that of ctx. A
-// descent that stops at MaxSweeps is not an error.
-func Lasso(ctx context.Context, d Design, lambda float64, opts LassoOptions) (*Linear, error) {
-	if len(d.Names) != len(d.X) {
-		return nil, ErrShape
-	}
-	s, err := NewLassoSolver(ctx, d.X, d.Y, opts)
-	if err != nil {
-		return nil, err
-	}
-	solution, err := s.Solve(ctx, lambda)
-	if err != nil {
-		return nil, err
-	}
-	return d.linear(s.x, s.y, solution.Coefficients, true)
-}
-
-// LassoSolver solves the lasso on one table by cyclic coordinate descent in
+// Solver minimises (1/(2n)) ||y - Xw - b||^2 + lambda |w|_1 on one table by cyclic coordinate descent in
 // covariance form over a working set (Friedman, Hastie and Tibshirani,
 // "Regularization Paths for Generalized Linear Models via Coordinate Descent",
 // J. Stat. Software 33, 2010, section 2.2). An update costs the size of the
@@ -75,12 +62,12 @@ func Lasso(ctx context.Context, d Design, lambda float64, opts LassoOptions) (*L
 // The descent stops by the duality gap (Kim et al., "An Interior-Point Method
 // for Large-Scale l1-Regularized Least Squares", 2007, section III).
 //
-// Cells are treated as [Design] says. A solver is not safe for concurrent use.
-type LassoSolver struct {
+// Cells are treated as [columns.Clean] says. A solver is not safe for concurrent use.
+type Solver struct {
 	n    int
-	x    []cleanColumn
-	y    cleanColumn
-	opts LassoOptions
+	x    []columns.Column
+	y    columns.Column
+	opts Options
 
 	deviations []float64 // of the columns, 0 for a constant one
 	units      []float64 // weight of each column in the penalty
@@ -92,11 +79,11 @@ type LassoSolver struct {
 	gradient []float64 // X'(y - Xw)
 }
 
-// NewLassoSolver prepares a table: x holds columns of the length of y. It keeps
-// a centred copy of the columns, and computes X'y. Errors: [ErrShape] or that
+// NewSolver prepares a table: x holds columns of the length of y. It keeps
+// a centred copy of the columns, and computes X'y. Errors: [columns.ErrShape] or that
 // of ctx.
-func NewLassoSolver(ctx context.Context, x [][]float64, y []float64, opts LassoOptions) (*LassoSolver, error) {
-	if err := checkShape(x, y); err != nil {
+func NewSolver(ctx context.Context, x [][]float64, y []float64, opts Options) (*Solver, error) {
+	if err := columns.Check(x, len(y)); err != nil {
 		return nil, err
 	}
 	if !(opts.Tolerance > 0) {
@@ -106,21 +93,21 @@ func NewLassoSolver(ctx context.Context, x [][]float64, y []float64, opts LassoO
 		opts.MaxSweeps = 100000
 	}
 	d, n := len(x), len(y)
-	s := &LassoSolver{
-		n: n, x: make([]cleanColumn, d), y: clean(y), opts: opts,
+	s := &Solver{
+		n: n, x: make([]columns.Column, d), y: columns.Clean(y), opts: opts,
 		deviations: make([]float64, d), units: make([]float64, d), xy: make([]float64, d),
 		w: make([]float64, d), gradient: make([]float64, d),
 	}
-	target := s.y.centre(make([]float64, n))
+	target := centre(s.y, make([]float64, n))
 	s.yy = floats.Dot(target, target)
-	columns := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
-	err := columns.each(ctx, func(j int) {
-		s.x[j] = clean(x[j])
+	cells := centredColumns{n: n, workers: opts.Workers, cells: make([]float64, n*d), constant: make([]bool, d)}
+	err := cells.each(ctx, func(j int) {
+		s.x[j] = columns.Clean(x[j])
 		s.units[j] = 1
-		if columns.constant[j] = s.x[j].spread == 0; columns.constant[j] {
+		if cells.constant[j] = s.x[j].Spread == 0; cells.constant[j] {
 			return
 		}
-		column := s.x[j].centre(columns.column(j))
+		column := centre(s.x[j], cells.column(j))
 		s.xy[j] = floats.Dot(column, target)
 		s.deviations[j] = math.Sqrt(floats.Dot(column, column) / float64(n))
 		if opts.Standardize {
@@ -128,25 +115,25 @@ func NewLassoSolver(ctx context.Context, x [][]float64, y []float64, opts LassoO
 		}
 	})
 	if n < d {
-		s.moments = &residuals{centredColumns: columns, target: target, residual: make([]float64, n), slots: make([]int, d)}
+		s.moments = &residuals{centredColumns: cells, target: target, residual: make([]float64, n), slots: make([]int, d)}
 	} else {
-		s.moments = &covariances{centredColumns: columns, xy: s.xy, yy: s.yy, gram: make([][]float64, d)}
+		s.moments = &covariances{centredColumns: cells, xy: s.xy, yy: s.yy, gram: make([][]float64, d)}
 	}
 	return s, err
 }
 
 // centre writes the centred column to out: zeros for a constant one.
-func (c *cleanColumn) centre(out []float64) []float64 {
-	if c.spread > 0 {
-		for i, v := range c.values {
-			out[i] = v - c.mean
+func centre(c columns.Column, out []float64) []float64 {
+	if c.Spread > 0 {
+		for i, v := range c.Values {
+			out[i] = v - c.Mean
 		}
 	}
 	return out
 }
 
 // LambdaMax returns the smallest penalty for which every coefficient is 0.
-func (s *LassoSolver) LambdaMax() float64 {
+func (s *Solver) LambdaMax() float64 {
 	largest := 0.0
 	for j, v := range s.xy {
 		largest = max(largest, math.Abs(v)/s.units[j])
@@ -156,18 +143,18 @@ func (s *LassoSolver) LambdaMax() float64 {
 
 // Deviations returns the standard deviations (the mean square about the mean,
 // n in the denominator) of the columns and of the target, 0 for a constant one.
-// With [LassoOptions.Standardize], penalty lambda*target gives the lasso of
+// With [Options.Standardize], penalty lambda*target gives the lasso of
 // penalty lambda on standardised columns and a standardised target, whose
 // coefficients are w_j*columns[j]/target.
-func (s *LassoSolver) Deviations() (columns []float64, target float64) {
+func (s *Solver) Deviations() (columns []float64, target float64) {
 	return append([]float64(nil), s.deviations...), math.Sqrt(s.yy / float64(max(s.n, 1)))
 }
 
 // Solve minimises the objective for lambda > 0, starting from the coefficients
 // of the previous call. Errors: [ErrLambda] or that of ctx.
-func (s *LassoSolver) Solve(ctx context.Context, lambda float64) (LassoSolution, error) {
+func (s *Solver) Solve(ctx context.Context, lambda float64) (Solution, error) {
 	if !(lambda > 0) || math.IsInf(lambda, 0) {
-		return LassoSolution{}, ErrLambda
+		return Solution{}, ErrLambda
 	}
 	penalty := make([]float64, len(s.w))
 	for j, unit := range s.units {
@@ -180,7 +167,7 @@ func (s *LassoSolver) Solve(ctx context.Context, lambda float64) (LassoSolution,
 		// add up.
 		rr, err := s.moments.gradient(ctx, s.gradient, s.w)
 		if err != nil {
-			return LassoSolution{}, err
+			return Solution{}, err
 		}
 		primal, gap := dualityGap(rr, s.w, s.gradient, penalty)
 		if gap <= tolerance || sweeps >= s.opts.MaxSweeps {
@@ -188,21 +175,21 @@ func (s *LassoSolver) Solve(ctx context.Context, lambda float64) (LassoSolution,
 		}
 		set := newWorkingSet(s.w, s.gradient, penalty)
 		if err := s.moments.fill(ctx, set); err != nil {
-			return LassoSolution{}, err
+			return Solution{}, err
 		}
 		done, err := s.descend(ctx, set, rr, penalty, tolerance/2, s.opts.MaxSweeps-sweeps)
 		if err != nil {
-			return LassoSolution{}, err
+			return Solution{}, err
 		}
 		sweeps += done
 	}
 }
 
-func (s *LassoSolver) solution(primal, gap float64, sweeps int, converged bool) LassoSolution {
+func (s *Solver) solution(primal, gap float64, sweeps int, converged bool) Solution {
 	n := float64(max(s.n, 1))
 	w := append([]float64(nil), s.w...)
-	return LassoSolution{
-		Coefficients: w, Intercept: intercept(s.x, s.y, w),
+	return Solution{
+		Coefficients: w, Intercept: columns.Intercept(s.x, s.y, w),
 		Objective: primal / n, Gap: gap / n, Sweeps: sweeps, Converged: converged,
 	}
 }
@@ -215,7 +202,7 @@ func sweepsBeforeJump(size int) int { return max(8, size/4) }
 // descend sweeps over the coefficients of the set, all others fixed at 0, until
 // the duality gap of the problem restricted to the set is at most tolerance. It
 // returns the number of sweeps, at least 1.
-func (s *LassoSolver) descend(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
+func (s *Solver) descend(ctx context.Context, set []int, rr float64, penalty []float64, tolerance float64, most int) (int, error) {
 	local := s.restrict(set, rr, penalty)
 	sweep := 0
 	for {
