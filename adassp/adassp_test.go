@@ -242,7 +242,6 @@ func TestRowOrderAndThreads(t *testing.T) {
 // exactSums returns the sums that the Gram release adds noise to.
 func exactSums(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) mechanism.Bounded[mechanism.Symmetric] {
 	t.Helper()
-	enc := scaling.NewEncoder(columns, ranges)
 	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
 	if err != nil {
 		t.Fatal(err)
@@ -251,9 +250,7 @@ func exactSums(t *testing.T, tab *dataset.Table, columns []dataset.Column, range
 	if err != nil {
 		t.Fatal(err)
 	}
-	acc, err := dataset.Reduce(context.Background(), tab.All(), 0, func() *gramPass {
-		return newGramPass(enc, s.NewGram(len(enc.Slots())+1, enc.NormLimit(Kappa)))
-	})
+	acc, err := mechanism.Sum[*gramPass](context.Background(), s, mechanism.Over(tab.All()), gramStatistic{columns, ranges})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,13 +53,13 @@ func (t ClassGram) fits(ctx context.Context, s *mechanism.Session, v dataset.Vie
 	last := len(t.Columns) - 1
 	enc := scaling.NewEncoder(t.Columns, append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
 	if partly(t.Columns, s.Relation()) {
-		m, err := releasePartly(ctx, s, t.Columns, v, ranges)
+		m, err := releasePartly(ctx, s, t.Columns, mechanism.Over(v), ranges)
 		if err != nil {
 			return nil, Distribution{}, nil, err
 		}
 		return enc, m.distribution(), m.solve(), nil
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
+	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, mechanism.Over(v), ranges)
 	if err != nil {
 		return nil, Distribution{}, nil, err
 	}

@@ -73,7 +73,7 @@ func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 	if err != nil {
 		return nil, err
 	}
-	acc, err := dataset.Reduce(ctx, v, 0, func() *momentsPass { return newMomentsPass(frame, s) })
+	acc, err := mechanism.Sum[*momentsPass](ctx, s, mechanism.Over(v), momentsStatistic{t.Columns, ranges})
 	if err != nil {
 		return nil, err
 	}
@@ -90,26 +90,32 @@ func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, r
 	return frame.Fit(fit.theta, fit.cov, r.moments[last], NewDistribution(Symmetric(r.matrix.p, r.matrix.values), r.s2)), nil
 }
 
-// momentsPass sums x x^T and x y over the rows of blocks.
+// momentsStatistic is the sums of x x^T and of x y, rows as a [Frame] sees them.
+type momentsStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+}
+
+// New implements [mechanism.Statistic].
+func (x momentsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	f := frameOf(x.Columns, x.Ranges)
+	return &momentsPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit()), m.NewCross(f.Slots(), f.NormLimit(), 1)}
+}
+
 type momentsPass struct {
 	rows  *Rows
 	gram  *mechanism.Gram
 	cross *mechanism.Cross
 }
 
-func newMomentsPass(f *Frame, s *mechanism.Session) *momentsPass {
-	return &momentsPass{f.NewRows(), s.NewGram(f.Slots(), f.NormLimit()), s.NewCross(f.Slots(), f.NormLimit(), 1)}
-}
-
-func (p *momentsPass) Add(b dataset.Block) {
-	p.rows.Encode(b)
+func (p *momentsPass) Add(b mechanism.Block) {
+	p.rows.Encode(b.Block)
 	p.gram.Add(p.rows.X) // clips the rows in place
 	p.cross.Add(p.rows.X, p.rows.Y)
 }
 
-func (p *momentsPass) Merge(o *momentsPass) {
-	p.gram.Merge(o.gram)
-	p.cross.Merge(o.cross)
+func (p *momentsPass) Cells() mechanism.Cells {
+	return mechanism.Join(p.gram.Cells(), p.cross.Cells())
 }
 
 // released are the three noisy statistics with the standard deviations of

@@ -255,24 +255,28 @@ func TestFaithfulRowOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame, err := NewFrame(columns, ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := faithfulSession(t, 1, budget.AddRemove, columns)
 	sums := func(v dataset.View, block int) *momentsPass {
-		acc, err := dataset.Reduce(context.Background(), v, block, func() *momentsPass { return newMomentsPass(frame, s) })
+		acc, err := mechanism.Sum[*momentsPass](context.Background(), s, mechanism.Over(v), inBlocks{momentsStatistic{columns, ranges}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return acc
 	}
-	a, b := sums(tab.All(), 0), sums(other.All(), 37)
+	a, b := sums(tab.All(), 1024), sums(other.All(), 37)
 	if !reflect.DeepEqual(a.gram.Bound(), b.gram.Bound()) || !reflect.DeepEqual(a.cross.Bound(), b.cross.Bound()) ||
 		!reflect.DeepEqual(a.gram.SmallestEigenvalue(), b.gram.SmallestEigenvalue()) {
 		t.Error("a private input depends on the order of the rows or on the blocks")
 	}
 }
+
+// inBlocks is a statistic with blocks of so many records.
+type inBlocks struct {
+	mechanism.Statistic
+	rows int
+}
+
+func (b inBlocks) BlockRows() int { return b.rows }
 
 // TestFaithfulWrongLeaf: a session that was not priced for it is refused, and
 // so is a second run in one that was.

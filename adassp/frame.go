@@ -28,9 +28,13 @@ type Frame struct {
 // range a column. Without ranges (nil) it serves for planning only. Features
 // encode to at most [MaxSlots] entries of x, or it gives [ErrTooWide].
 func NewFrame(columns []dataset.Column, ranges []scaling.Range) (*Frame, error) {
-	features := scaling.NewEncoder(columns[:len(columns)-1], nil)
-	f := &Frame{columns: columns, enc: scaling.NewEncoder(columns, ranges), slots: len(features.Slots()) + 1, limit: features.NormLimit(Kappa)}
+	f := frameOf(columns, ranges)
 	return f, checkWidth(f.slots)
+}
+
+func frameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
+	features := scaling.NewEncoder(columns[:len(columns)-1], nil)
+	return &Frame{columns: columns, enc: scaling.NewEncoder(columns, ranges), slots: len(features.Slots()) + 1, limit: features.NormLimit(Kappa)}
 }
 
 // checkWidth refuses rows with too many entries.

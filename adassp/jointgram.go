@@ -54,7 +54,7 @@ func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 	if partly(t.Columns, s.Relation()) {
 		return t.runPartly(ctx, s, v, ranges)
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, v, ranges)
+	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, mechanism.Over(v), ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,20 @@ func meanOf(y scaling.Range, cross, weight float64) float64 {
 	return y.Center() + y.Half()*min(max(cross*Kappa/weight, -1), 1)
 }
 
-// gramPass encodes blocks and feeds them to a Gram accumulator. The last
-// column of a row is the constant Kappa.
+// gramStatistic is the sum of z z^T over the encoded rows z, the constant Kappa last,
+// limited to norm B.
+type gramStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+}
+
+// New implements [mechanism.Statistic].
+func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	enc := scaling.NewEncoder(x.Columns, x.Ranges)
+	return newGramPass(enc, m.NewGram(len(enc.Slots())+1, enc.NormLimit(Kappa)))
+}
+
+// gramPass encodes blocks and feeds them to a Gram accumulator.
 type gramPass struct {
 	enc     *scaling.Encoder
 	gram    *mechanism.Gram
@@ -101,10 +113,12 @@ func newGramPass(enc *scaling.Encoder, g *mechanism.Gram) *gramPass {
 	return &gramPass{enc: enc, gram: g, rows: make([][]int16, len(enc.Slots())+1)}
 }
 
-func (p *gramPass) Add(b dataset.Block) {
-	p.encode(b)
+func (p *gramPass) Add(b mechanism.Block) {
+	p.encode(b.Block)
 	p.gram.Add(p.rows)
 }
+
+func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
 // encode replaces the rows by those of a block.
 func (p *gramPass) encode(b dataset.Block) {
@@ -121,5 +135,3 @@ func (p *gramPass) encode(b dataset.Block) {
 		constant[i] = scaling.FixedPoint(Kappa)
 	}
 }
-
-func (p *gramPass) Merge(o *gramPass) { p.gram.Merge(o.gram) }

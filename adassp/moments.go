@@ -26,14 +26,12 @@ type Moments struct {
 }
 
 // ReleaseMoments releases the joint noisy Gram matrix of the columns, the
-// numeric target last, over the records of v. ranges has one entry a column.
+// numeric target last, over the records r. ranges has one entry a column.
 // The release spends draw 0 of the Gaussian leaf of that name in s.
-func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, v dataset.View, ranges []scaling.Range) (*Moments, error) {
+func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (*Moments, error) {
 	enc := scaling.NewEncoder(columns, ranges)
 	p := len(enc.Slots()) + 1
-	acc, err := dataset.Reduce(ctx, v, 0, func() *gramPass {
-		return newGramPass(enc, s.NewGram(p, enc.NormLimit(Kappa)))
-	})
+	acc, err := mechanism.Sum[*gramPass](ctx, s, r, gramStatistic{columns, ranges})
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,18 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 	return l
 }
 
+// partStatistic is that of [mechanism.PartGram] over the encoded rows.
+type partStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+}
+
+// New implements [mechanism.Statistic].
+func (x partStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	l := newLayout(x.Columns, x.Ranges)
+	return &partPass{gramPass: newGramPass(l.enc, nil), layout: l, sums: m.NewPartGram(l.weights, len(l.private), l.limit)}
+}
+
 // partPass encodes blocks and feeds their public and private parts to an
 // accumulator.
 type partPass struct {
@@ -87,8 +99,8 @@ type partPass struct {
 	u, z   [][]int16
 }
 
-func (p *partPass) Add(b dataset.Block) {
-	p.encode(b)
+func (p *partPass) Add(b mechanism.Block) {
+	p.encode(b.Block)
 	p.u, p.z = p.u[:0], p.z[:0]
 	for _, i := range p.layout.public {
 		p.u = append(p.u, p.rows[i])
@@ -99,17 +111,15 @@ func (p *partPass) Add(b dataset.Block) {
 	p.sums.Add(p.u, p.z)
 }
 
-func (p *partPass) Merge(o *partPass) { p.sums.Merge(o.sums) }
+func (p *partPass) Cells() mechanism.Cells { return p.sums.Cells() }
 
 // releasePartly releases the moments where only private columns may change: those
 // of public entries, the target and the constant among them, are exact, and one
 // release of the leaf "gram" holds those of private entries.
-func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.Column, v dataset.View, ranges []scaling.Range) (partMoments, error) {
+func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (partMoments, error) {
 	l := newLayout(columns, ranges)
 	m := partMoments{layout: l, cross: make([]float64, len(l.weights))}
-	acc, err := dataset.Reduce(ctx, v, 0, func() *partPass {
-		return &partPass{gramPass: newGramPass(l.enc, nil), layout: l, sums: s.NewPartGram(l.weights, len(l.private), l.limit)}
-	})
+	acc, err := mechanism.Sum[*partPass](ctx, s, r, partStatistic{columns, ranges})
 	if err != nil {
 		return m, err
 	}
@@ -134,7 +144,7 @@ func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.
 
 // runPartly is Run where only private columns may change.
 func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	m, err := releasePartly(ctx, s, t.Columns, v, ranges)
+	m, err := releasePartly(ctx, s, t.Columns, mechanism.Over(v), ranges)
 	if err != nil {
 		return nil, err
 	}

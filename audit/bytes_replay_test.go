@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/mechanism/secret"
 )
 
 var writeBytes = flag.Bool("write-bytes", false, "write testdata/releases.sha256 anew")
@@ -28,7 +29,7 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the hashes are those of amd64")
 	}
-	if os.Getenv(mechanism.SeedVariable) != "" {
+	if os.Getenv(secret.SeedVariable) != "" {
 		t.Skip("the hashes are those of the tests' own seed, which names of units are hashed with")
 	}
 	const golden = "testdata/releases.sha256"

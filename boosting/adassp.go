@@ -79,15 +79,15 @@ func (t BoostedAdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.
 	if err != nil {
 		return nil, err
 	}
-	s = s.Sub(rootNode)
-	matrix, err := releaseGram(ctx, s, v, frame)
+	s, records := s.Sub(rootNode), mechanism.Over(v)
+	matrix, err := releaseGram(ctx, s, records, gramStatistic{t.Columns, ranges})
 	if err != nil {
 		return nil, err
 	}
 	solver := newSolver(matrix, s.Scale(gramLeaf))
 	var cross float64 // the sum of kappa w y: the residual of round 0 is y
 	for r := range t.rounds() {
-		gradient, err := releaseGradient(ctx, s, v, frame, solver.theta, r)
+		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{t.Columns, ranges, solver.theta}, r)
 		if err != nil {
 			return nil, err
 		}
@@ -110,23 +110,41 @@ func (t BoostedAdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.
 	return frame.Fit(theta, cov, cross, adassp.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
-// gramPass sums x x^T over the rows of blocks.
+// gramStatistic is the sum of x x^T, rows as an [adassp.Frame] sees them.
+type gramStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+}
+
+// New implements [mechanism.Statistic].
+func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	f := frameOf(x.Columns, x.Ranges)
+	return &gramPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit())}
+}
+
+// frameOf returns the frame of columns that were planned.
+func frameOf(columns []dataset.Column, ranges []scaling.Range) *adassp.Frame {
+	f, err := adassp.NewFrame(columns, ranges)
+	if err != nil {
+		panic(err) // the same columns were planned
+	}
+	return f
+}
+
 type gramPass struct {
 	rows *adassp.Rows
 	gram *mechanism.Gram
 }
 
-func (p *gramPass) Add(b dataset.Block) {
-	p.rows.Encode(b)
+func (p *gramPass) Add(b mechanism.Block) {
+	p.rows.Encode(b.Block)
 	p.gram.Add(p.rows.X)
 }
 
-func (p *gramPass) Merge(o *gramPass) { p.gram.Merge(o.gram) }
+func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
-func releaseGram(ctx context.Context, s *mechanism.Session, v dataset.View, f *adassp.Frame) (*mat.SymDense, error) {
-	acc, err := dataset.Reduce(ctx, v, 0, func() *gramPass {
-		return &gramPass{f.NewRows(), s.NewGram(f.Slots(), f.NormLimit())}
-	})
+func releaseGram(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gramStatistic) (*mat.SymDense, error) {
+	acc, err := mechanism.Sum[*gramPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
@@ -134,19 +152,30 @@ func releaseGram(ctx context.Context, s *mechanism.Session, v dataset.View, f *a
 	if err != nil {
 		return nil, err
 	}
-	return adassp.Symmetric(f.Slots(), noisy.Value()), nil
+	return adassp.Symmetric(len(acc.rows.X), noisy.Value()), nil
 }
 
-// gradientPass sums x g over the rows of blocks, g the residual y - x theta
-// clamped to [-C, C].
+// gradientStatistic is the sum of x g, g the residual y - x theta clamped to [-C, C].
+type gradientStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+	Theta   []float64
+}
+
+// New implements [mechanism.Statistic].
+func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	f := frameOf(x.Columns, x.Ranges)
+	return &gradientPass{f.NewRows(), m.NewCross(f.Slots(), f.NormLimit(), ResidualClip), x.Theta}
+}
+
 type gradientPass struct {
 	rows  *adassp.Rows
 	cross *mechanism.Cross
 	theta []float64
 }
 
-func (p *gradientPass) Add(b dataset.Block) {
-	p.rows.Encode(b)
+func (p *gradientPass) Add(b mechanism.Block) {
+	p.rows.Encode(b.Block)
 	p.cross.Clip(p.rows.X)
 	g := p.rows.Y
 	for k, column := range p.rows.X {
@@ -158,12 +187,10 @@ func (p *gradientPass) Add(b dataset.Block) {
 	p.cross.Add(p.rows.X, g)
 }
 
-func (p *gradientPass) Merge(o *gradientPass) { p.cross.Merge(o.cross) }
+func (p *gradientPass) Cells() mechanism.Cells { return p.cross.Cells() }
 
-func releaseGradient(ctx context.Context, s *mechanism.Session, v dataset.View, f *adassp.Frame, theta []float64, round int) ([]float64, error) {
-	acc, err := dataset.Reduce(ctx, v, 0, func() *gradientPass {
-		return &gradientPass{f.NewRows(), s.NewCross(f.Slots(), f.NormLimit(), ResidualClip), theta}
-	})
+func releaseGradient(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, round int) ([]float64, error) {
+	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}

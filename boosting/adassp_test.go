@@ -237,10 +237,7 @@ func TestGradient(t *testing.T) {
 	}
 	s := session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
-	newPass := func() *gradientPass {
-		return &gradientPass{frame.NewRows(), s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip), theta}
-	}
-	pass, err := dataset.Reduce(context.Background(), x.tab.All(), 64, newPass)
+	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta}, 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,6 +265,14 @@ func TestGradient(t *testing.T) {
 	}
 }
 
+// inBlocks is a statistic with blocks of so many records.
+type inBlocks struct {
+	mechanism.Statistic
+	rows int
+}
+
+func (b inBlocks) BlockRows() int { return b.rows }
+
 // TestRowOrder: permuting the rows and cutting them into other blocks leaves
 // the private inputs of the releases equal, bit for bit.
 func TestRowOrder(t *testing.T) {
@@ -284,31 +289,23 @@ func TestRowOrder(t *testing.T) {
 		}
 	}
 	shuffled := table(t, x.columns, data)
-	frame, err := adassp.NewFrame(x.columns, x.ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
 	node, err := BoostedAdaSSP{Columns: x.columns}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) (any, any) {
-		g, err := dataset.Reduce(context.Background(), v, block, func() *gramPass {
-			return &gramPass{frame.NewRows(), s.NewGram(frame.Slots(), frame.NormLimit())}
-		})
+		g, err := mechanism.Sum[*gramPass](context.Background(), s, mechanism.Over(v), inBlocks{gramStatistic{x.columns, x.ranges}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := dataset.Reduce(context.Background(), v, block, func() *gradientPass {
-			return &gradientPass{frame.NewRows(), s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip), []float64{.7, -.3, 1.0 / 3, .1, .9}}
-		})
+		c, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g.gram.Bound(), c.cross.Bound()
 	}
-	g1, c1 := sums(x.tab.All(), 0)
+	g1, c1 := sums(x.tab.All(), 1024)
 	g2, c2 := sums(shuffled.tab.All(), 37)
 	if !reflect.DeepEqual(g1, g2) || !reflect.DeepEqual(c1, c2) {
 		t.Error("a private input depends on the order of the rows or on the blocks")

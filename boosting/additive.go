@@ -77,7 +77,7 @@ func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 		return nil, err
 	}
 	s = s.Sub(additiveNode)
-	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, t.Columns, v, ranges)
+	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, t.Columns, mechanism.Over(v), ranges)
 	if err != nil {
 		return nil, err
 	}

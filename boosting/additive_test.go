@@ -128,7 +128,7 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := adassp.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, x.tab.All(), x.ranges)
+	m, err := adassp.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, mechanism.Over(x.tab.All()), x.ranges)
 	if err != nil {
 		t.Fatal(err)
 	}

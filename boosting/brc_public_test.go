@@ -140,7 +140,7 @@ func (x trial) session(node budget.Node) (*mechanism.Session, []scaling.Range) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	ranges, err := scale.Run(context.Background(), s.Sub("scaling"), x.train.All())
+	ranges, err := scale.Run(context.Background(), s.Sub("scaling"), mechanism.Over(x.train.All()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 		if c.Kind == dataset.Numeric {
 			var err error
-			if ranges[j], err = scaling.Exact(context.Background(), x.train.All(), j); err != nil {
+			if ranges[j], err = scaling.Exact(context.Background(), mechanism.Over(x.train.All()), j); err != nil {
 				x.t.Fatal(err)
 			}
 		}

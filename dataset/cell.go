@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/mechanism/secret"
 )
 
 // class says what a cell turned out to be.
@@ -78,7 +78,7 @@ type namer struct {
 }
 
 func newNamer() *namer {
-	key := mechanism.NameKey()
+	key := secret.NameKey()
 	return &namer{buf: key[:], key: len(key)}
 }
 

@@ -34,18 +34,26 @@ type Agreement struct {
 	lo, hi   int64 // in weightUnit
 	relation budget.Relation
 
-	agree, against, weight int64
-	records                int64
+	n [4]int64 // by what follows
 }
+
+// What an Agreement adds up: the weights of the records that agree, of those that do not, and of
+// all, and their number.
+const (
+	agreeing = iota
+	disagreeing
+	allWeight
+	recordCount
+)
 
 // NewAgreement returns an empty accumulator for weights in [lower, upper],
 // 0 < lower <= upper <= 2^10. It panics for other bounds: they are settings, not
 // data.
-func (s *Session) NewAgreement(lower, upper float64) *Agreement {
+func (m Maker) NewAgreement(lower, upper float64) *Agreement {
 	if !(lower >= weightUnit && lower <= upper && upper <= maxWeight) {
 		panic("mechanism: the bounds of weights must be in order, within [2^-20, 2^10]")
 	}
-	a := &Agreement{lo: int64(math.Ceil(lower / weightUnit)), hi: int64(math.Floor(upper / weightUnit)), relation: s.Relation()}
+	a := &Agreement{lo: int64(math.Ceil(lower / weightUnit)), hi: int64(math.Floor(upper / weightUnit)), relation: m.Relation()}
 	a.lo = min(a.lo, a.hi)
 	return a
 }
@@ -62,24 +70,27 @@ func (a *Agreement) Add(weights []float64, votes []int8) {
 		if w > float64(a.lo)*weightUnit {
 			units = int64(min(w/weightUnit, float64(a.hi)))
 		}
-		a.weight += units
+		a.n[allWeight] += units
 		switch {
 		case votes[i] > 0:
-			a.agree += units
+			a.n[agreeing] += units
 		case votes[i] < 0:
-			a.against += units
+			a.n[disagreeing] += units
 		}
 	}
-	a.records += int64(len(weights))
+	a.n[recordCount] += int64(len(weights))
 }
+
+// Cells are those that [Agreement.Add] adds to.
+func (a *Agreement) Cells() Cells { return sums(a.n[:]) }
 
 // Merge adds what another accumulator with the same bounds saw of other
 // records.
 func (a *Agreement) Merge(o *Agreement) {
-	a.agree += o.agree
-	a.against += o.against
-	a.weight += o.weight
-	a.records += o.records
+	a.n[agreeing] += o.n[agreeing]
+	a.n[disagreeing] += o.n[disagreeing]
+	a.n[allWeight] += o.n[allWeight]
+	a.n[recordCount] += o.n[recordCount]
 }
 
 // Sum returns the sum of w times vote.
@@ -99,7 +110,7 @@ func (a *Agreement) Sum() Bounded[int64] {
 	if a.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[int64]{a.agree - a.against, Absolute, sens, weightUnit}
+	return Bounded[int64]{a.n[agreeing] - a.n[disagreeing], Absolute, sens, weightUnit}
 }
 
 // ratioUnit is the grid of ratios.
@@ -128,10 +139,10 @@ func (a *Agreement) Ratio() (Bounded[int64], error) {
 		return Bounded[int64]{}, fmt.Errorf("%w: a ratio over all records needs a public number of records, %v has none", ErrRelation, a.relation)
 	}
 	rate := .5
-	if a.weight > 0 {
-		rate = (float64(a.weight) + float64(a.agree-a.against)) / (2 * float64(a.weight))
+	if a.n[allWeight] > 0 {
+		rate = (float64(a.n[allWeight]) + float64(a.n[agreeing]-a.n[disagreeing])) / (2 * float64(a.n[allWeight]))
 	}
-	others := float64(max(a.records-1, 0)) * float64(a.lo)
+	others := float64(max(a.n[recordCount]-1, 0)) * float64(a.lo)
 	sens := math.Ceil(up(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient
 	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit}, nil
 }

@@ -130,7 +130,7 @@ func (s *Session) newTry(name string, i int, candidates []string) (*Session, int
 		j = i - 1
 	}
 	c.within = path + "/" + candidates[j]
-	return &Session{core: c, path: c.within}, j
+	return c.at(c.within), j
 }
 
 // end closes a try and returns what it released.

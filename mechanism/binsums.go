@@ -22,8 +22,8 @@ type BinSums struct {
 
 // NewBinSums returns empty sums over bins >= 1 bins of numbers in
 // [-bound, bound], bound in [2^-20, 2^20]. It panics for a bound outside.
-func (s *Session) NewBinSums(bins int, bound float64) *BinSums {
-	return &BinSums{newNumberGrid(bound), s.Relation(), make([]int64, bins)}
+func (m Maker) NewBinSums(bins int, bound float64) *BinSums {
+	return &BinSums{newNumberGrid(bound), m.Relation(), make([]int64, bins)}
 }
 
 // Add adds a block of records: one bin and one g a record, NaN counting as 0.
@@ -39,6 +39,9 @@ func (b *BinSums) Add(bins []uint8, g []float64) {
 		}
 	}
 }
+
+// Cells are those that [BinSums.Add] adds to.
+func (b *BinSums) Cells() Cells { return sums(b.sums) }
 
 // Merge adds the sums of another accumulator of the same bins and bound over
 // other records.

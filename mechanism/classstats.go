@@ -57,7 +57,7 @@ type ClassStats struct {
 // NewClassStats returns an empty accumulator for rows of p >= 1 entries of norm
 // at most sqrt(limit2), limit2 >= 2^-20, and classes >= 1 classes. It panics for
 // a limit below or weights that are not above 0 and finite.
-func (s *Session) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *ClassStats {
+func (m Maker) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *ClassStats {
 	if w == (ClassWeights{}) {
 		w = DefaultClassWeights()
 	}
@@ -69,7 +69,7 @@ func (s *Session) NewClassStats(p, classes int, limit2 float64, w ClassWeights) 
 	if !(limit2 >= 0x1p-20) {
 		panic("mechanism: the norm limit of class statistics is below 2^-20")
 	}
-	c := &ClassStats{rows: s.NewGram(p, limit2), weights: w, counts: make([]int64, classes)}
+	c := &ClassStats{rows: m.NewGram(p, limit2), weights: w, counts: make([]int64, classes)}
 	for range classes {
 		c.sums, c.squares = append(c.sums, make([]int64, p)), append(c.squares, make([]int64, p))
 	}
@@ -106,6 +106,15 @@ func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 		}
 	}
 	gram.Accumulate(c.rows.sums, columns)
+}
+
+// Cells are those that [ClassStats.Add] adds to.
+func (c *ClassStats) Cells() Cells {
+	all := []Cells{c.rows.Cells(), sums(c.counts)}
+	for k := range c.sums {
+		all = append(all, sums(c.sums[k]), sums(c.squares[k]))
+	}
+	return Join(all...)
 }
 
 // Merge adds the sums of another accumulator of the same shape, limit and

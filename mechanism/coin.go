@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/bits"
 )
@@ -25,16 +26,37 @@ import (
 //
 // Coins never come from a noise stream. A Coins value may be used by several
 // goroutines at once.
-type Coins struct{ block cipher.Block }
+type Coins struct {
+	key   [keySize]byte
+	block cipher.Block
+	fault coinFault
+}
 
 // Coins returns the coins of this session's path and the given name.
 func (s *Session) Coins(name string) Coins {
-	key := derive(s.core.key, "coin", s.join(name), 0)
+	c := coinsOf(derive(s.core.key, "coin", s.join(name), 0))
+	c.fault = s.core.tap.coinFault()
+	return c
+}
+
+func coinsOf(key [keySize]byte) Coins {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic("mechanism: " + err.Error()) // the key size is a constant
 	}
-	return Coins{block}
+	return Coins{key: key, block: block}
+}
+
+// MarshalBinary returns the secret key of the coins, for a worker of an [Engine].
+func (c Coins) MarshalBinary() ([]byte, error) { return c.key[:], nil }
+
+// UnmarshalBinary reads what MarshalBinary wrote.
+func (c *Coins) UnmarshalBinary(key []byte) error {
+	if len(key) != keySize {
+		return errors.New("mechanism: the key of coins has another length")
+	}
+	*c = coinsOf([keySize]byte(key))
+	return nil
 }
 
 func (c Coins) word(record, try uint64) uint64 {

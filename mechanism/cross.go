@@ -25,9 +25,9 @@ type Cross struct {
 // NewCross returns an empty accumulator for rows of p >= 1 entries of norm at
 // most sqrt(limit2), as in [Session.NewGram], and numbers in [-bound, bound],
 // bound in [2^-20, 2^20]. It panics for a bound outside.
-func (s *Session) NewCross(p int, limit2, bound float64) *Cross {
+func (m Maker) NewCross(p int, limit2, bound float64) *Cross {
 	return &Cross{
-		rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation()},
+		rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
 		grid: newNumberGrid(bound), sums: make([]int64, p),
 	}
 }
@@ -62,6 +62,9 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 		c.sums[j] += gram.Dot(column, grid)
 	}
 }
+
+// Cells are those that [Cross.Add] adds to.
+func (c *Cross) Cells() Cells { return sums(c.sums) }
 
 // Merge adds the sums of another accumulator of the same shape and bounds over
 // other records.

@@ -40,7 +40,7 @@ type Points struct{ cloud Cloud }
 
 // NewPoints prepares m points of R^d, all at the origin. It panics if m or d is
 // negative.
-func (s *Session) NewPoints(m, d int) *Points {
+func (Maker) NewPoints(m, d int) *Points {
 	return &Points{Cloud{m, d, make([]float64, m*d)}}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // columns makes a cloud of its coordinates, each a list of one number a point.
 func columns(list ...[]float64) Cloud {
-	p := (*Session)(nil).NewPoints(len(list[0]), len(list))
+	p := Maker{}.NewPoints(len(list[0]), len(list))
 	for i := range list[0] {
 		point := make([]float64, len(list))
 		for j := range list {

@@ -43,10 +43,11 @@ func (r *Recorder) Plant(f Fault) *Recorder {
 // NewFaultySession is NewSession with faults and without a recorder.
 func NewFaultySession(p *budget.Priced, f Fault) (*Session, error) {
 	s, err := NewSession(p)
-	if err == nil {
-		s.core.tap.fault = f
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.core.tap.fault = f
+	return s.core.at(s.path), nil
 }
 
 // Planted reports whether the session carries a fault out, for the hooks of
@@ -99,4 +100,21 @@ func (t tap) relation(r budget.Relation) budget.Relation {
 		return budget.AddRemove
 	}
 	return r
+}
+
+// coinFault is what is wrong with coins.
+type coinFault struct{ byIndex bool }
+
+func (t tap) coinFault() coinFault { return coinFault{t.planted(CoinsByIndex)} }
+
+// identities returns what the coin of a record is drawn from, in one pass in row order.
+func (f coinFault) identities() func(id uint64) uint64 {
+	next := uint64(0)
+	return func(id uint64) uint64 {
+		if !f.byIndex {
+			return id
+		}
+		next++
+		return next
+	}
 }

@@ -32,8 +32,8 @@ type Gram struct {
 
 // NewGram returns an empty p x p accumulator for rows of norm at most
 // sqrt(limit2), limit2 > 0 in the measure of the rows.
-func (s *Session) NewGram(p int, limit2 float64) *Gram {
-	return &Gram{tap: s.core.tap, p: p, limit: uint64(limit2 / gramUnit), relation: s.Relation(), sums: make([]int64, gram.Len(p))}
+func (m Maker) NewGram(p int, limit2 float64) *Gram {
+	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation(), sums: make([]int64, gram.Len(p))}
 }
 
 // Add clips a block of records in place and adds its products: one slice a
@@ -102,6 +102,9 @@ func fits(f, n2, limit uint64) bool {
 	bh, bl := limit>>(64-2*rescaleBits), limit<<(2*rescaleBits)
 	return ah < bh || ah == bh && al <= bl
 }
+
+// Cells are those that [Gram.Add] adds to.
+func (g *Gram) Cells() Cells { return sums(g.sums) }
 
 // Merge adds the sums of another accumulator of the same shape and limit over
 // other records.

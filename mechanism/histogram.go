@@ -26,8 +26,8 @@ type Histogram struct {
 
 // NewHistogram returns an empty histogram of one row of bins a weight; weights
 // are at least 1.
-func (s *Session) NewHistogram(weights []int, bins int) *Histogram {
-	return &Histogram{weights, bins, s.Relation(), make([]int64, len(weights)*bins)}
+func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
+	return &Histogram{weights, bins, m.Relation(), make([]int64, len(weights)*bins)}
 }
 
 // Add counts a block of records: one slice a column, one bin a record. A bin
@@ -49,6 +49,9 @@ func (h *Histogram) Add(bins [][]uint16) {
 		}
 	}
 }
+
+// Cells are those that [Histogram.Add] adds to.
+func (h *Histogram) Cells() Cells { return sums(h.counts) }
 
 // Merge adds the counts of another histogram of the same shape over other
 // records.

@@ -33,9 +33,9 @@ type Kendall struct {
 // goroutines, and counts them against the target on all cores. Every column
 // has one rank a record, like the target. The ranks are kept for Pick;
 // [Session.NewKendallOnce] does without.
-func (s *Session) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
+func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
 	columns := make([]*kendall.Ranks, d)
-	k, err := s.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+	k, err := m.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		columns[j] = column(j, scratch)
 		return columns[j]
 	}, target)
@@ -48,12 +48,12 @@ func (s *Session) NewKendall(ctx context.Context, d int, column func(j int, scra
 
 // NewKendallOnce is NewKendall for scores that are used in one round only: no
 // ranks are kept, and Pick must not be called.
-func (s *Session) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
+func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
 	counts, err := kendall.AgainstTarget(ctx, d, column, target, 0)
 	if err != nil {
 		return nil, err
 	}
-	k := &Kendall{relation: s.Relation(), n: target.Len(), between: make([]int64, d)}
+	k := &Kendall{relation: m.Relation(), n: target.Len(), between: make([]int64, d)}
 	k.target = k.tau(counts)
 	return k, nil
 }

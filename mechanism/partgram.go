@@ -23,8 +23,8 @@ type PartGram struct {
 	weights  []int // of the entries of u in the cross block
 	relation budget.Relation
 
-	cross   []int64 // by rows of u
-	longest int64   // largest sum of (weight u)^2 of a record, in gramUnit
+	cross   []int64  // by rows of u
+	longest [1]int64 // largest sum of (weight u)^2 of a record, in gramUnit
 }
 
 // The weights of the entries of z z^T in the released vector: 99/70 is just
@@ -49,15 +49,15 @@ func CrossWeight(times float64) int {
 // for every entry of u, by which its cross moments are multiplied before noise
 // is added, and rows z of p entries and norm at most sqrt(limit2). It panics for
 // another weight.
-func (s *Session) NewPartGram(weights []int, p int, limit2 float64) *PartGram {
+func (m Maker) NewPartGram(weights []int, p int, limit2 float64) *PartGram {
 	for _, w := range weights {
 		if w < 1 || w > MaxCrossWeight {
 			panic("mechanism: the weight of a cross moment is out of range")
 		}
 	}
-	unlimited := &Gram{p: len(weights), limit: math.MaxUint64, relation: s.Relation(), sums: make([]int64, gram.Len(len(weights)))}
+	unlimited := &Gram{p: len(weights), limit: math.MaxUint64, relation: m.Relation(), sums: make([]int64, gram.Len(len(weights)))}
 	return &PartGram{
-		u: unlimited, z: s.NewGram(p, limit2), weights: weights, relation: s.Relation(),
+		u: unlimited, z: m.NewGram(p, limit2), weights: weights, relation: m.Relation(),
 		cross: make([]int64, len(weights)*p),
 	}
 }
@@ -96,8 +96,13 @@ func (g *PartGram) measure(u [][]int16) {
 			x := int64(column[i]) * int64(g.weights[k])
 			sum += x * x
 		}
-		g.longest = max(g.longest, sum)
+		g.longest[0] = max(g.longest[0], sum)
 	}
+}
+
+// Cells are those that [PartGram.Add] adds to.
+func (g *PartGram) Cells() Cells {
+	return Join(g.u.Cells(), g.z.Cells(), sums(g.cross), most(g.longest[:]))
 }
 
 // Merge adds the sums of another accumulator of the same shape over other
@@ -108,7 +113,7 @@ func (g *PartGram) Merge(o *PartGram) {
 	for i, v := range o.cross {
 		g.cross[i] += v
 	}
-	g.longest = max(g.longest, o.longest)
+	g.longest[0] = max(g.longest[0], o.longest[0])
 }
 
 // Exact returns the sum of u u^T, packed by rows of the upper triangle, in its
@@ -155,7 +160,7 @@ func (g *PartGram) Bound() (Bounded[Vector], error) {
 		return Bounded[Vector]{}, err
 	}
 	square := squareWeight * float64(g.z.limit) // A B^2
-	r2 := float64(g.longest)
+	r2 := float64(g.longest[0])
 	k := r2 / squareWeight / square
 	sens := square * (k + 2) / math.Sqrt2
 	if k > 2 {

@@ -35,8 +35,8 @@ type Products struct {
 // NewProducts returns an empty accumulator for one column an entry of levels:
 // 0 for a numeric column, and the number of its values for a category column.
 // It panics for a negative number.
-func (s *Session) NewProducts(levels []int) *Products {
-	p := &Products{tap: s.core.tap, relation: s.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
+func (m Maker) NewProducts(levels []int) *Products {
+	p := &Products{tap: m.tap, relation: m.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
 	for j, l := range levels {
 		if l < 0 {
 			panic(fmt.Sprintf("mechanism: column %d of Products has %d values", j, l))
@@ -97,6 +97,9 @@ func clampFixed(buf, values []int16) []int16 {
 	}
 	return buf
 }
+
+// Cells are those that [Products.Add] adds to.
+func (p *Products) Cells() Cells { return sums(p.sums) }
 
 // Merge adds the sums of another accumulator of the same columns over other
 // records.

@@ -14,6 +14,3 @@ func runKey(*budget.Priced, string) (key [keySize]byte, err error) {
 	_, err = rand.Read(key[:])
 	return key, err
 }
-
-// fixedKey is for tests with the tag "replay" only.
-func fixedKey(string) (key [keySize]byte, ok bool) { return key, false }

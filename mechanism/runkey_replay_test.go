@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/mechanism/secret"
 )
 
 // TestRunKey: under a seed the keys of a process are a function of the plan, the
@@ -24,7 +25,7 @@ func TestRunKey(t *testing.T) {
 	before := issued.by
 	issued.by = map[[sha256.Size]byte]uint64{}
 	t.Cleanup(func() { issued.by = before })
-	t.Setenv(SeedVariable, "of TestRunKey")
+	t.Setenv(secret.SeedVariable, "of TestRunKey")
 	seen := map[[keySize]byte]bool{}
 	for range 3 {
 		for _, p := range []*budget.Priced{one, two} {
@@ -42,12 +43,12 @@ func TestRunKey(t *testing.T) {
 			t.Error("a key does not come back with its seed")
 		}
 	}
-	t.Setenv(SeedVariable, "another")
+	t.Setenv(secret.SeedVariable, "another")
 	clear(issued.by)
 	if seen[next(one, "run")] {
 		t.Error("two seeds have one key")
 	}
-	t.Setenv(SeedVariable, "fresh")
+	t.Setenv(secret.SeedVariable, "fresh")
 	clear(issued.by)
 	key := next(one, "run")
 	clear(issued.by)

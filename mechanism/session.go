@@ -43,8 +43,14 @@ var (
 // Session is a cursor into the tree; [Session.Sub] moves it. All methods may
 // be used by several goroutines at once.
 type Session struct {
+	Maker
 	core *core
 	path string
+}
+
+// at returns a session at a path.
+func (c *core) at(path string) *Session {
+	return &Session{Maker{c.priced.Target().Relation, c.tap}, c, path}
 }
 
 type core struct {
@@ -98,7 +104,7 @@ func open(p *budget.Priced, purpose string) (*Session, error) {
 	if c.key, err = runKey(p, purpose); err != nil {
 		return nil, fmt.Errorf("mechanism: no random source: %w", err)
 	}
-	return &Session{core: c, path: p.Tree().Name}, nil
+	return c.at(p.Tree().Name), nil
 }
 
 // rehearsalMargin is by how much the scale of a draw may depend on what was released
@@ -130,12 +136,7 @@ func (s *Session) KeepsColumns() bool { return s.core.rehearsal() || s.core.tap.
 
 // Sub returns the session of the node with the given name below this one.
 func (s *Session) Sub(name string) *Session {
-	return &Session{core: s.core, path: s.join(name)}
-}
-
-// Relation returns the neighbouring relation of the run.
-func (s *Session) Relation() budget.Relation {
-	return s.core.tap.relation(s.core.priced.Target().Relation)
+	return s.core.at(s.join(name))
 }
 
 func (s *Session) join(name string) string {

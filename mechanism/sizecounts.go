@@ -25,15 +25,15 @@ const NoSize = math.MaxUint16
 type SizeCounts struct {
 	relation      budget.Relation
 	first, second []int64 // by bin
-	missing       int64
+	missing       [1]int64
 }
 
 // NewSizeCounts returns an empty accumulator of 1 <= bins < [NoSize] bins a size.
-func (s *Session) NewSizeCounts(bins int) *SizeCounts {
+func (m Maker) NewSizeCounts(bins int) *SizeCounts {
 	if bins < 1 || bins >= NoSize {
 		panic("mechanism: the number of bins of sizes is below 1 or too large")
 	}
-	return &SizeCounts{relation: s.Relation(), first: make([]int64, bins), second: make([]int64, bins)}
+	return &SizeCounts{relation: m.Relation(), first: make([]int64, bins), second: make([]int64, bins)}
 }
 
 // Add counts a block of records: two bins a record. A bin beyond the last counts as
@@ -46,7 +46,7 @@ func (c *SizeCounts) Add(first, second []uint16) {
 	last := uint16(len(c.first) - 1)
 	for i, b := range first {
 		if b == NoSize {
-			c.missing++
+			c.missing[0]++
 			continue
 		}
 		c.first[min(b, last)]++
@@ -54,13 +54,16 @@ func (c *SizeCounts) Add(first, second []uint16) {
 	}
 }
 
+// Cells are those that [SizeCounts.Add] adds to.
+func (c *SizeCounts) Cells() Cells { return Join(sums(c.first), sums(c.second), sums(c.missing[:])) }
+
 // Merge adds the counts of another accumulator of as many bins over other records.
 func (c *SizeCounts) Merge(o *SizeCounts) {
 	for b := range o.first {
 		c.first[b] += o.first[b]
 		c.second[b] += o.second[b]
 	}
-	c.missing += o.missing
+	c.missing[0] += o.missing[0]
 }
 
 // bound returns the weighted counts with their L2 sensitivity.
@@ -85,7 +88,7 @@ func (c *SizeCounts) bound() Bounded[Vector] {
 	for _, v := range c.second {
 		out = append(out, v*secondSizeWeight)
 	}
-	return Bounded[Vector]{append(out, c.missing*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit}
+	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit}
 }
 
 // Sizes are released [SizeCounts]: noisy numbers of records, which noise may make

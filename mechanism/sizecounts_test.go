@@ -44,7 +44,7 @@ func TestSizeCountsOfMissing(t *testing.T) {
 	merged := s.NewSizeCounts(4)
 	merged.Merge(one)
 	merged.Merge(one)
-	if merged.missing != 2 || merged.first[3] != 0 {
+	if merged.missing[0] != 2 || merged.first[3] != 0 {
 		t.Errorf("merged: %+v", merged)
 	}
 }

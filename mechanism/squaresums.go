@@ -30,7 +30,7 @@ type SquareSums struct {
 }
 
 // NewSquareSums returns an empty accumulator.
-func (s *Session) NewSquareSums() *SquareSums { return &SquareSums{relation: s.Relation()} }
+func (m Maker) NewSquareSums() *SquareSums { return &SquareSums{relation: m.Relation()} }
 
 // grains returns a number of at most 1 in magnitude in grid units, toward zero.
 func grains(x float64) int64 { return int64(x / sumUnit) }
@@ -57,6 +57,9 @@ func (q *SquareSums) Add(t, r []float64) {
 		q.sums[3] += grains(squareResidualWeight * (y * y))
 	}
 }
+
+// Cells are those that [SquareSums.Add] adds to.
+func (q *SquareSums) Cells() Cells { return sums(q.sums[:]) }
 
 // Merge adds the sums of another accumulator over other records.
 func (q *SquareSums) Merge(o *SquareSums) {

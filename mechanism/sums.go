@@ -23,8 +23,8 @@ const maxSum = 8
 
 // NewSums prepares the sums of statistics k with public intervals
 // [lower[k], upper[k]]. It panics on one that leaves [-8, 8].
-func (s *Session) NewSums(lower, upper []float64) *Sums {
-	b := &Sums{relation: s.Relation(), sums: make([]int64, len(lower))}
+func (m Maker) NewSums(lower, upper []float64) *Sums {
+	b := &Sums{relation: m.Relation(), sums: make([]int64, len(lower))}
 	for k := range lower {
 		if !(lower[k] >= -maxSum && lower[k] <= upper[k] && upper[k] <= maxSum) {
 			panic("mechanism: the interval of a sum leaves [-8, 8] or is empty")
@@ -67,6 +67,9 @@ func fixed(x float64, lo, hi int64) int64 {
 	}
 	return min(max(int64(x), lo), hi)
 }
+
+// Cells are those that [Sums.Add] adds to.
+func (b *Sums) Cells() Cells { return sums(b.sums) }
 
 // Merge adds the sums of another accumulator of the same intervals over other
 // records.

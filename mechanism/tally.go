@@ -21,7 +21,7 @@ type Tally struct {
 
 // NewTally returns an empty tally: joint has the number of cells of each of at least
 // one joint table.
-func (s *Session) NewTally(joint []int, apart int) *Tally {
+func (m Maker) NewTally(joint []int, apart int) *Tally {
 	if len(joint) == 0 {
 		panic("mechanism: a tally has a joint table")
 	}
@@ -29,7 +29,7 @@ func (s *Session) NewTally(joint []int, apart int) *Tally {
 	for _, n := range joint {
 		cells += n
 	}
-	return &Tally{joint, apart, s.Relation(), make([]int64, cells)}
+	return &Tally{joint, apart, m.Relation(), make([]int64, cells)}
 }
 
 // Add counts a block of records: apart has one cell a record, and cells one slice a
@@ -59,6 +59,9 @@ func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 		}
 	}
 }
+
+// Cells are those that [Tally.Add] adds to.
+func (t *Tally) Cells() Cells { return sums(t.counts) }
 
 // Merge adds the counts of another tally of the same tables over other records.
 func (t *Tally) Merge(o *Tally) {

@@ -5,6 +5,16 @@ package mechanism
 // tap is empty outside test builds: exact values reach nothing but the noise.
 type tap struct{}
 
+// coinFault is empty outside test builds.
+type coinFault struct{}
+
+func (tap) coinFault() coinFault { return coinFault{} }
+
+// identities returns what the coin of a record is drawn from.
+func (coinFault) identities() func(id uint64) uint64 {
+	return func(id uint64) uint64 { return id }
+}
+
 func (tap) vector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }
 func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { return out }
 func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { return out }

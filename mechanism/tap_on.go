@@ -99,7 +99,7 @@ func NewRecordedSession(p *budget.Priced, r *Recorder) *Session {
 	r.tries = map[string]int{}
 	c := newCore(p)
 	c.key, c.tap = r.key, tap{r, r.fault}
-	return &Session{core: c, path: p.Tree().Name}
+	return c.at(p.Tree().Name)
 }
 
 // runs notes how often a private selection tries.

@@ -160,7 +160,7 @@ func TestTopKReleaseLaw(t *testing.T) {
 		}
 		seed := 0
 		sampleSets(t, runs, want, func() []int {
-			s := &Session{core: &core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}, path: "run"}
+			s := (&core{priced: first.core.priced, spent: map[string]map[int]bool{}, events: map[string]Event{}}).at("run")
 			s.core.key = [keySize]byte{byte(seed), byte(seed >> 8), byte(form)}
 			seed++
 			out, err := top.Release(s, "top", widthScores(width, x...))

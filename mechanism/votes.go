@@ -30,7 +30,7 @@ type Votes struct {
 
 // NewVotes returns an empty count for d candidates and at most k votes a
 // bucket.
-func (s *Session) NewVotes(d, k int) *Votes {
+func (m Maker) NewVotes(d, k int) *Votes {
 	d = max(d, 0)
 	return &Votes{d: d, k: min(max(k, 0), d), counts: make([]int64, d), seen: make([]int, d)}
 }

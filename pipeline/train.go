@@ -136,7 +136,7 @@ func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.S
 // scale finds the ranges of a view whose last column is the target.
 func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View) ([]scaling.Range, error) {
 	defer r.stage("scaling")()
-	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
+	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), mechanism.Over(v))
 	if err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
 	}

@@ -37,7 +37,7 @@ func TestPublicColumnsAreFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.Run(context.Background(), s.Sub("scaling"), tab.All())
+	got, err := p.Run(context.Background(), s.Sub("scaling"), mechanism.Over(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestExactIsTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Exact(context.Background(), tab.All(), 0)
+		r, err := Exact(context.Background(), mechanism.Over(tab.All()), 0)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}

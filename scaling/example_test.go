@@ -35,7 +35,7 @@ func ExamplePrivate() {
 		fmt.Println(err)
 		return
 	}
-	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), table.All())
+	ranges, err := stage.Run(context.Background(), s.Sub("scaling"), mechanism.Over(table.All()))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,43 +3,52 @@ package scaling
 import (
 	"context"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// A binner writes the bin of every value of the i-th column: bins and column
-// have equal length.
-type binner func(i int, bins []uint16, column []float64)
-
-// binPass is the accumulator of one pass that puts every record into one bin
-// of each of several columns.
-type binPass struct {
-	columns []int
-	bin     binner
-	hist    *mechanism.Histogram
-	bins    [][]uint16
-	buf     []float64
+// binStatistic counts in which bin of each of several numeric columns a record lies: one of
+// equal bins of an interval, or one of the bins of magnitudes.
+type binStatistic struct {
+	Columns []int
+	Weights []int      // of the columns
+	Number  int        // of bins
+	Within  []interval // of the columns; nil for magnitudes
 }
 
-func (p *binPass) Add(b dataset.Block) {
-	for i, j := range p.columns {
+// New implements [mechanism.Statistic].
+func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &binPass{binStatistic: x, hist: m.NewHistogram(x.Weights, x.Number), bins: make([][]uint16, len(x.Columns))}
+}
+
+type binPass struct {
+	binStatistic
+	hist *mechanism.Histogram
+	bins [][]uint16
+	buf  []float64
+}
+
+func (p *binPass) Add(b mechanism.Block) {
+	for i, j := range p.Columns {
 		p.buf = grow(p.buf, b.Len())
 		column := b.Float(j, p.buf)
 		p.bins[i] = grow(p.bins[i], len(column))
-		p.bin(i, p.bins[i], column)
+		if p.Within != nil {
+			linearBins(p.bins[i], column, p.Within[i])
+			continue
+		}
+		for k, x := range column {
+			p.bins[i][k] = exponentBin(x)
+		}
 	}
 	p.hist.Add(p.bins)
 }
 
-func (p *binPass) Merge(o *binPass) { p.hist.Merge(o.hist) }
+func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
-// release counts the records of a view in bins of each of the given
-// columns, releases the counts, and returns them for each column with the
+// release releases the counts of a statistic, and returns them for each column with the
 // standard deviation of the noise in them.
-func release(ctx context.Context, s *mechanism.Session, name string, v dataset.View, columns, weights []int, bins int, bin binner) ([]noisyCounts, error) {
-	acc, err := dataset.Reduce(ctx, v, 0, func() *binPass {
-		return &binPass{columns: columns, bin: bin, hist: s.NewHistogram(weights, bins), bins: make([][]uint16, len(columns))}
-	})
+func release(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
+	acc, err := mechanism.Sum[*binPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +56,9 @@ func release(ctx context.Context, s *mechanism.Session, name string, v dataset.V
 	if err != nil {
 		return nil, err
 	}
-	out := make([]noisyCounts, len(columns))
-	for i, w := range weights {
-		out[i] = noisyCounts{released.Value()[i*bins : (i+1)*bins], s.Scale(name) / float64(w)}
+	out := make([]noisyCounts, len(x.Columns))
+	for i, w := range x.Weights {
+		out[i] = noisyCounts{released.Value()[i*x.Number : (i+1)*x.Number], s.Scale(name) / float64(w)}
 		for b := range out[i].counts {
 			out[i].counts[b] /= float64(w)
 		}

@@ -83,7 +83,7 @@ func (p Private) Plan() (budget.Node, bool) {
 // the session of the node that Plan returned. A column without a bin that passes
 // is [Range.Unread]: the finer histograms are released of the others alone, with
 // the noise of so many, or not at all where there are none.
-func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) ([]Range, error) {
+func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Records) ([]Range, error) {
 	// The exact range of a column is public under that relation alone.
 	if p.Relation == budget.SubstitutePrivateColumns && s.Relation() != p.Relation {
 		return nil, fmt.Errorf("%w: exact ranges of public columns need %v, the run has %v", mechanism.ErrRelation, p.Relation, s.Relation())
@@ -100,13 +100,13 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) 
 			out[j] = Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
 		}
 	}
-	if err := exactRanges(ctx, v, public, out); err != nil {
+	if err := exactRanges(ctx, r, public, out); err != nil {
 		return nil, err
 	}
 	if len(open) == 0 {
 		return out, nil
 	}
-	rough, err := p.exponentRanges(ctx, s, v, open)
+	rough, err := p.exponentRanges(ctx, s, r, open)
 	if err != nil {
 		return nil, err
 	}
@@ -116,26 +116,26 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, v dataset.View) 
 	if len(open) == 0 {
 		return out, nil
 	}
-	return out, p.fineRanges(ctx, s, v, open, rough, out)
+	return out, p.fineRanges(ctx, s, r, open, rough, out)
 }
 
 // fineRanges writes the ranges of the columns whose magnitudes are known.
-func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, v dataset.View, open []int, rough []coarse, out []Range) error {
+func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int, rough []coarse, out []Range) error {
 	within := make([]interval, len(open))
 	for i, r := range rough {
 		within[i] = interval{r.lower, r.upper}
 	}
-	bins, err := p.releaseBins(ctx, s, "bins", v, open, within)
+	bins, err := p.releaseBins(ctx, s, "bins", r, open, within)
 	if err != nil {
 		return err
 	}
 	for i, c := range bins {
 		rough[i].numbers.add(c)
 		in := quantiles(c.counts, within[i], p.reading(open[i]).outer)
-		margin := (within[i].upper - within[i].lower) / Bins
-		within[i] = interval{max(in.lower-margin, within[i].lower), min(in.upper+margin, within[i].upper)}
+		margin := (within[i].Upper - within[i].Lower) / Bins
+		within[i] = interval{max(in.Lower-margin, within[i].Lower), min(in.Upper+margin, within[i].Upper)}
 	}
-	if bins, err = p.releaseBins(ctx, s, "fine-bins", v, open, within); err != nil {
+	if bins, err = p.releaseBins(ctx, s, "fine-bins", r, open, within); err != nil {
 		return err
 	}
 	for i, j := range open {
@@ -182,19 +182,19 @@ func (p Private) weights(open []int) []int {
 	return out
 }
 
-func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, v dataset.View, open []int) ([]coarse, error) {
-	columns, err := release(ctx, s, "exponents", v, open, p.weights(open), exponentBins, func(_ int, bins []uint16, column []float64) {
-		for k, x := range column {
-			bins[k] = exponentBin(x)
-		}
-	})
+func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
+	columns, err := release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]coarse, len(open))
 	records := recordsAtLeast(columns)
-	if s.Relation() != budget.AddRemove {
-		records = float64(v.Len()) // is public
+	if s.Relation() != budget.AddRemove { // their number is public
+		n, err := r.Len(ctx)
+		if err != nil {
+			return nil, err
+		}
+		records = float64(n)
 	}
 	for i, c := range columns {
 		// A bin without records passes the threshold with probability at most
@@ -248,12 +248,10 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 }
 
 // interval is a pair of outer quantiles.
-type interval struct{ lower, upper float64 }
+type interval struct{ Lower, Upper float64 }
 
-func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, v dataset.View, open []int, within []interval) ([]noisyCounts, error) {
-	return release(ctx, s, name, v, open, p.weights(open), Bins, func(i int, bins []uint16, column []float64) {
-		linearBins(bins, column, within[i])
-	})
+func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval) ([]noisyCounts, error) {
+	return release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within})
 }
 
 // quantiles reads the outer quantiles from the noisy counts of equal bins by
@@ -267,20 +265,20 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 	if total <= 0 {
 		return whole
 	}
-	width := (whole.upper - whole.lower) / float64(len(counts))
+	width := (whole.Upper - whole.Lower) / float64(len(counts))
 	at := func(q float64) float64 {
 		below := 0.0
 		for b, n := range counts {
 			n = max(n, 0)
 			if below+n >= q*total && n > 0 {
-				return whole.lower + float64(width*(float64(b)+min(max((float64(q*total)-below)/n, 0), 1))) // conversions forbid fusing
+				return whole.Lower + float64(width*(float64(b)+min(max((float64(q*total)-below)/n, 0), 1))) // conversions forbid fusing
 			}
 			below += n
 		}
-		return whole.upper
+		return whole.Upper
 	}
 	out := interval{at(outer), at(1 - outer)}
-	if !(out.upper-out.lower >= 1e-3*(whole.upper-whole.lower)) {
+	if !(out.Upper-out.Lower >= 1e-3*(whole.Upper-whole.Lower)) {
 		return whole
 	}
 	return out
@@ -288,7 +286,7 @@ func quantiles(counts []float64, whole interval, outer float64) interval {
 
 // widen grows an interval around its middle.
 func widen(in interval, factor float64) Range {
-	middle, half := in.lower/2+in.upper/2, float64((in.upper/2-in.lower/2)*factor) // the conversion forbids fusing
+	middle, half := in.Lower/2+in.Upper/2, float64((in.Upper/2-in.Lower/2)*factor) // the conversion forbids fusing
 	return Range{Lower: middle - half, Upper: middle + half}
 }
 

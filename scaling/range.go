@@ -94,9 +94,9 @@ func exponentEdges(bin int) (lower, upper float64) {
 // linearBins writes the bin of every value among [Bins] equal bins over an
 // interval; values outside count in the outermost bins.
 func linearBins(bins []uint16, column []float64, in interval) {
-	scale := Bins / (in.upper - in.lower)
+	scale := Bins / (in.Upper - in.Lower)
 	for k, x := range column {
-		p := (x - in.lower) * scale
+		p := (x - in.Lower) * scale
 		switch {
 		case x != x:
 			bins[k] = noBin

@@ -50,7 +50,7 @@ func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.Run(context.Background(), s.Sub("scaling"), tab.All())
+	out, err := p.Run(context.Background(), s.Sub("scaling"), mechanism.Over(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDeclaredRangesAreKept(t *testing.T) {
 	if _, private := p.Plan(); private {
 		t.Error("a declared range is priced")
 	}
-	got, err := p.Run(context.Background(), nil, dataset.View{})
+	got, err := p.Run(context.Background(), nil, mechanism.Over(dataset.View{}))
 	if err != nil || got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) || got[1] != (Range{}) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -173,7 +173,7 @@ func TestQuantilesOfCounts(t *testing.T) {
 	for i := range counts {
 		counts[i] = 100
 	}
-	if q := quantiles(counts, interval{0, 10}, .05); math.Abs(q.lower-.5) > 1e-12 || math.Abs(q.upper-9.5) > 1e-12 {
+	if q := quantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
 		t.Errorf("uniform counts: %v", q)
 	}
 	for name, counts := range map[string][]float64{"nothing": make([]float64, 10), "negative": {-3, -1, -2}} {

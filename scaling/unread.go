@@ -76,7 +76,7 @@ func median(c noisyCounts, in interval) (float64, bool) {
 	if !(total >= leastMedian*sigma) {
 		return 0, false
 	}
-	width := (in.upper - in.lower) / float64(len(c.counts))
+	width := (in.Upper - in.Lower) / float64(len(c.counts))
 	below := 0.0
 	for b, n := range c.counts {
 		if below+n >= total/2 {
@@ -84,7 +84,7 @@ func median(c noisyCounts, in interval) (float64, bool) {
 			if share != share { // no records and no noise
 				share = 0
 			}
-			return in.lower + width*(float64(b)+share), true
+			return in.Lower + width*(float64(b)+share), true
 		}
 		below += n
 	}

@@ -312,7 +312,7 @@ func TestClassRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Ranges, err = stage.Run(context.Background(), s, v); err != nil {
+	if f.Ranges, err = stage.Run(context.Background(), s, mechanism.Over(v)); err != nil {
 		t.Fatal(err)
 	}
 	if got := classPick(t, DPFSDR{K: 1}, 2, f, v); got[0] > 1 {

@@ -40,16 +40,22 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) (*frame, error) 
 	if last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2 {
 		return nil, ErrTarget
 	}
-	f := &frame{columns: columns[:last], target: columns[last]}
-	if ranges != nil {
-		ranges = ranges[:last]
-	}
-	f.enc = scaling.NewEncoder(f.columns, ranges)
+	f := frameOf(columns, ranges)
 	slots := f.slots()
 	if slots+1 > adassp.MaxSlots {
 		return nil, fmt.Errorf("%w: %d entries a row, at most %d; choose features first (selection) or exclude columns", adassp.ErrTooWide, slots+1, adassp.MaxSlots)
 	}
 	return f, nil
+}
+
+func frameOf(columns []dataset.Column, ranges []scaling.Range) *frame {
+	last := len(columns) - 1
+	f := &frame{columns: columns[:last], target: columns[last]}
+	if ranges != nil {
+		ranges = ranges[:last]
+	}
+	f.enc = scaling.NewEncoder(f.columns, ranges)
+	return f
 }
 
 // planFrame returns the frame of a plan, which needs a feature. A run may have none,

@@ -88,8 +88,8 @@ func (t Logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 	if err != nil {
 		return nil, err
 	}
-	s = s.Sub(logisticNode)
-	matrix, err := f.releaseMatrix(ctx, s, v)
+	s, records := s.Sub(logisticNode), mechanism.Over(v)
+	matrix, err := f.releaseMatrix(ctx, s, records, matrixStatistic{t.Columns, ranges})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (t Logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 	}
 	inverse := stepMatrix(matrix, s.Scale(matrixLeaf))
 	for round := range Steps {
-		if theta, err = f.step(ctx, s, v, theta, inverse, round); err != nil {
+		if theta, err = step(ctx, s, records, gradientStatistic{t.Columns, ranges, theta}, inverse, round); err != nil {
 			return nil, err
 		}
 	}
@@ -127,6 +127,19 @@ func (r *whole) encode(b dataset.Block) []int32 {
 	return codes
 }
 
+// matrixStatistic is the sum of z z^T over the records in a class, z their rows with the
+// constant entry.
+type matrixStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+}
+
+// New implements [mechanism.Statistic].
+func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	f := frameOf(x.Columns, x.Ranges)
+	return &matrixPass{newWhole(f), m.NewGram(f.slots()+1, f.enc.NormLimit(adassp.Kappa))}
+}
+
 type matrixPass struct {
 	rows whole
 	gram *mechanism.Gram
@@ -134,8 +147,8 @@ type matrixPass struct {
 
 // Add leaves records in no class out of the matrix, as they are out of the sum
 // of losses: their rows become 0.
-func (p *matrixPass) Add(b dataset.Block) {
-	codes, classes := p.rows.encode(b), uint32(p.rows.frame.classes())
+func (p *matrixPass) Add(b mechanism.Block) {
+	codes, classes := p.rows.encode(b.Block), uint32(p.rows.frame.classes())
 	for i, k := range codes {
 		if uint32(k) >= classes {
 			for _, column := range p.rows.x {
@@ -146,12 +159,10 @@ func (p *matrixPass) Add(b dataset.Block) {
 	p.gram.Add(p.rows.x)
 }
 
-func (p *matrixPass) Merge(o *matrixPass) { p.gram.Merge(o.gram) }
+func (p *matrixPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
-func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, v dataset.View) (*mat.SymDense, error) {
-	acc, err := dataset.Reduce(ctx, v, 0, func() *matrixPass {
-		return &matrixPass{newWhole(f), s.NewGram(f.slots()+1, f.enc.NormLimit(adassp.Kappa))}
-	})
+func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, r mechanism.Records, x matrixStatistic) (*mat.SymDense, error) {
+	acc, err := mechanism.Sum[*matrixPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +173,23 @@ func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, v datas
 	return adassp.Symmetric(f.slots()+1, noisy.Value()), nil
 }
 
-// gradientPass sums -l' y z over the rows of blocks, for each score.
+// gradientStatistic is the sum of -l' y z for each score, whose weights are Theta.
+type gradientStatistic struct {
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+	Theta   [][]float64
+}
+
+// New implements [mechanism.Statistic].
+func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	f := frameOf(x.Columns, x.Ranges)
+	p := &gradientPass{rows: newWhole(f), cross: make([]*mechanism.Cross, f.scores()), theta: x.Theta}
+	for c := range p.cross {
+		p.cross[c] = m.NewCross(f.slots()+1, f.enc.NormLimit(adassp.Kappa), SlopeClip)
+	}
+	return p
+}
+
 type gradientPass struct {
 	rows   whole
 	cross  []*mechanism.Cross
@@ -170,8 +197,8 @@ type gradientPass struct {
 	slopes []float64
 }
 
-func (p *gradientPass) Add(b dataset.Block) {
-	codes := p.rows.encode(b)
+func (p *gradientPass) Add(b mechanism.Block) {
+	codes := p.rows.encode(b.Block)
 	p.cross[0].Clip(p.rows.x)
 	p.slopes = grow(p.slopes, len(codes))
 	for c, cross := range p.cross {
@@ -183,10 +210,12 @@ func (p *gradientPass) Add(b dataset.Block) {
 	}
 }
 
-func (p *gradientPass) Merge(o *gradientPass) {
-	for c := range p.cross {
-		p.cross[c].Merge(o.cross[c])
+func (p *gradientPass) Cells() mechanism.Cells {
+	var all []mechanism.Cells
+	for _, cross := range p.cross {
+		all = append(all, cross.Cells())
 	}
+	return mechanism.Join(all...)
 }
 
 // label returns the label of class code k for score c: 0 for no class.
@@ -222,14 +251,9 @@ func margins(out []float64, x [][]int16, theta []float64) {
 func pull(m, y float64) float64 { return y * min(SlopeClip, 1/(1+math.Exp(y*m))) }
 
 // step releases a gradient for each score and returns the next theta.
-func (f *frame) step(ctx context.Context, s *mechanism.Session, v dataset.View, theta [][]float64, inverse *mat.SymDense, round int) ([][]float64, error) {
-	acc, err := dataset.Reduce(ctx, v, 0, func() *gradientPass {
-		p := &gradientPass{rows: newWhole(f), cross: make([]*mechanism.Cross, f.scores()), theta: theta}
-		for c := range p.cross {
-			p.cross[c] = s.NewCross(f.slots()+1, f.enc.NormLimit(adassp.Kappa), SlopeClip)
-		}
-		return p
-	})
+func step(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int) ([][]float64, error) {
+	theta := x.Theta
+	acc, err := mechanism.Sum[*gradientPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}

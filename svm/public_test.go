@@ -116,7 +116,7 @@ func private(t testing.TB, tr trainer, epsilon float64, train, test dataset.View
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), train)
+	ranges, err := ranger.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -417,18 +417,12 @@ func TestEvents(t *testing.T) {
 // gradients, whose sums are integers.
 func TestRowOrder(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	f, err := newFrame(columns, ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := mechanism.NewSession(priced(t, logisticTrainer{Logistic{Columns: columns}}, 1, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := func(rows []record) any {
-		acc, err := dataset.Reduce(context.Background(), tableOf(t, columns, rows, nil).All(), 0, func() *gradientPass {
-			return &gradientPass{rows: newWhole(f), cross: []*mechanism.Cross{s.NewCross(6, f.enc.NormLimit(adassp.Kappa), SlopeClip)}, theta: [][]float64{{1, 2, -1, .5, 0, .3}}}
-		})
+		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(tableOf(t, columns, rows, nil).All()), gradientStatistic{columns, ranges, [][]float64{{1, 2, -1, .5, 0, .3}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestPublicData(t *testing.T) {
 				coins := s.Coins("split")
 				parts := tab.All().Split(2, func(id uint64) int { return min(coins.Below(id, 10), 1) })
 				held, train := parts[0], parts[1]
-				r, err := private.Run(context.Background(), s.Sub("scaling"), train)
+				r, err := private.Run(context.Background(), s.Sub("scaling"), mechanism.Over(train))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -75,6 +75,6 @@ func priced(ctx context.Context, x planner, v dataset.View, target budget.Target
 	if err != nil || !ranges {
 		return s, nil, err
 	}
-	found, err := scale.Run(ctx, s.Sub("scaling"), v)
+	found, err := scale.Run(ctx, s.Sub("scaling"), mechanism.Over(v))
 	return s, append(found, scaling.Range{}), err
 }

@@ -105,7 +105,7 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 			return nil, err
 		}
 		facts := t.facts
-		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), t.table.All()); err != nil {
+		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), mechanism.Over(t.table.All())); err != nil {
 			return nil, err
 		}
 		return x.Select(ctx, session, facts, t.table.All())

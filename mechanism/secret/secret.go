@@ -1,22 +1,28 @@
-package mechanism
+// Package secret holds the secrets of a process that are no session's. It is a part of
+// package mechanism in a folder of its own, so that package dataset, which mechanism reads
+// records through, can use them.
+package secret
 
 import (
 	"crypto/rand"
 	"sync"
 )
 
+// KeySize is the length of a key in bytes.
+const KeySize = 32
+
 // NameKey returns a secret key, the same as long as the process lives, under which the names of
 // privacy units are hashed when a table is read. Two names of 64 hashed bits meet by chance
 // only: without the key nobody can look for names that do.
-func NameKey() [keySize]byte { return nameKey() }
+func NameKey() [KeySize]byte { return nameKey() }
 
 // nameKey is one for all tables of a process, so that two of them can be compared.
-var nameKey = sync.OnceValue(func() (key [keySize]byte) {
+var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 	if fixed, ok := fixedKey("names"); ok {
 		return fixed
 	}
 	if _, err := rand.Read(key[:]); err != nil {
-		panic("mechanism: " + err.Error())
+		panic("secret: " + err.Error())
 	}
 	return key
 })

@@ -1,0 +1,17 @@
+package mechanism
+
+import "github.com/dptrain/dptrain/budget"
+
+// A Maker makes accumulators: private sums with the sensitivity that the relation of the
+// run gives them. It has no key and no budget, so whoever holds one can release nothing: it is
+// what the workers of an [Engine] get. Every [Session] is one.
+type Maker struct {
+	relation budget.Relation
+	tap      tap
+}
+
+// NewMaker returns a maker for runs under a relation.
+func NewMaker(r budget.Relation) Maker { return Maker{relation: r} }
+
+// Relation returns the neighbouring relation of the run.
+func (m Maker) Relation() budget.Relation { return m.tap.relation(m.relation) }

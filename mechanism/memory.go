@@ -1,0 +1,114 @@
+package mechanism
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// Memory is the engine of a table in memory. It keeps the states of [Stateful] statistics
+// until they are forgotten.
+type Memory struct {
+	all dataset.View
+
+	mu     sync.Mutex
+	parts  map[string]dataset.View // of all columns, by their cuts
+	states map[State]*keptBlocks
+}
+
+// keptBlocks is what is kept of the blocks of a view, with the steps each has taken.
+type keptBlocks struct {
+	blocks []Kept
+	done   []int
+}
+
+// InMemory returns an engine for the records of a view.
+func InMemory(v dataset.View) *Memory {
+	return &Memory{all: v, parts: map[string]dataset.View{}, states: map[State]*keptBlocks{}}
+}
+
+// Schema implements [Engine].
+func (m *Memory) Schema() dataset.Schema { return m.all.Schema() }
+
+// Gather implements [Gatherer]: no cell is copied.
+func (m *Memory) Gather(ctx context.Context, p Part) (dataset.View, error) {
+	var key string
+	for _, c := range p.Cuts {
+		key += c.key()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rows, ok := m.parts[key]
+	if !ok {
+		every := make([]int, len(m.all.Schema().Columns))
+		for j := range every {
+			every[j] = j
+		}
+		var err error
+		if rows, err = (Part{Columns: every, Cuts: p.Cuts}).Of(ctx, m.all); err != nil {
+			return rows, err
+		}
+		m.parts[key] = rows
+	}
+	return rows.Columns(p.Columns), nil
+}
+
+// key identifies a cut.
+func (c Cut) key() string {
+	if c.Coin == nil {
+		return fmt.Sprintf("known %d;", c.Known)
+	}
+	return fmt.Sprintf("%x %v %v;", c.Coin.key, c.Share, c.Heads)
+}
+
+// Sum implements [Engine].
+func (m *Memory) Sum(ctx context.Context, p Pass) ([]int64, error) {
+	v, err := m.Gather(ctx, p.Part)
+	if err != nil {
+		return nil, err
+	}
+	x, ok := p.Statistic.(Stateful)
+	if !ok {
+		return p.Over(ctx, v, nil)
+	}
+	state := x.State()
+	kept := m.keep(state, (v.Len()+p.BlockRows()-1)/p.BlockRows())
+	return p.Over(ctx, v, func(i int, b dataset.Block) Kept {
+		if kept.blocks[i] == nil {
+			kept.blocks[i] = state.Begin(b)
+		}
+		advance(state, kept.blocks[i], kept.done[i], b)
+		kept.done[i] = state.Steps()
+		return kept.blocks[i]
+	})
+}
+
+// keep returns what is kept for a state over so many blocks.
+func (m *Memory) keep(s State, blocks int) *keptBlocks {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.states[s]
+	if !ok {
+		k = &keptBlocks{make([]Kept, blocks), make([]int, blocks)}
+		m.states[s] = k
+	}
+	return k
+}
+
+// Forget implements [Engine].
+func (m *Memory) Forget(s State) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.states, s)
+}
+
+// Over returns the records of a view, in memory.
+func Over(v dataset.View) Records {
+	columns := make([]int, len(v.Schema().Columns))
+	for j := range columns {
+		columns[j] = j
+	}
+	return RecordsOf(InMemory(v), columns)
+}

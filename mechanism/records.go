@@ -1,0 +1,124 @@
+package mechanism
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// Records are the records of a part of a table, wherever an engine holds them. Narrowing them
+// touches none. The zero value has no records.
+type Records struct {
+	engine Engine
+	part   Part
+}
+
+// A Part says which records of a table belong to it, and which columns are seen. Exported
+// fields only: it can be sent to where the records are. It holds keys of coins, which are secret.
+type Part struct {
+	Columns []int // positions in the engine's schema
+	Cuts    []Cut // all of them keep a record of the part
+}
+
+// A Cut keeps some records. Whether it keeps one depends on that record alone.
+type Cut struct {
+	// Known, where Coin is nil, is a column of the engine's schema: records whose cell there can be
+	// read are kept.
+	Known int
+	// Coin keeps the records whose coin under it, heads with probability Share, is Heads.
+	Coin  *Coins
+	Share float64
+	Heads bool
+}
+
+// RecordsOf returns all records that an engine holds, with the given columns.
+func RecordsOf(e Engine, columns []int) Records { return Records{e, Part{Columns: columns}} }
+
+// Schema returns the declarations of the columns, in order.
+func (r Records) Schema() dataset.Schema {
+	all := r.engine.Schema()
+	s := dataset.Schema{Columns: make([]dataset.Column, len(r.part.Columns)), Unit: all.Unit}
+	for k, j := range r.part.Columns {
+		s.Columns[k] = all.Columns[j]
+	}
+	return s
+}
+
+// Columns returns the records with the given columns of r, in that order.
+func (r Records) Columns(columns []int) Records {
+	picked := make([]int, len(columns))
+	for k, j := range columns {
+		picked[k] = r.part.Columns[j]
+	}
+	r.part.Columns = picked
+	return r
+}
+
+// Known returns the records whose cell of column j can be read; see [dataset.View.Known].
+func (r Records) Known(j int) Records { return r.cut(Cut{Known: r.part.Columns[j]}) }
+
+// Deal deals every record by its coin to the second part with probability share in
+// [0, 1], and else to the first.
+func (r Records) Deal(c Coins, share float64) (first, second Records) {
+	return r.cut(Cut{Coin: &c, Share: share}), r.cut(Cut{Coin: &c, Share: share, Heads: true})
+}
+
+func (r Records) cut(c Cut) Records {
+	cuts := r.part.Cuts
+	r.part.Cuts = append(cuts[:len(cuts):len(cuts)], c)
+	return r
+}
+
+// Forget ends a state: the engine keeps nothing for it any more.
+func (r Records) Forget(s State) { r.engine.Forget(s) }
+
+// View returns all records in one place. It is [ErrGather] if the engine cannot.
+func (r Records) View(ctx context.Context) (dataset.View, error) {
+	g, ok := r.engine.(Gatherer)
+	if !ok {
+		return dataset.View{}, ErrGather
+	}
+	return g.Gather(ctx, r.part)
+}
+
+// Len returns the exact number of records, which may be private.
+func (r Records) Len(ctx context.Context) (int, error) {
+	values, err := r.engine.Sum(ctx, Pass{Part: r.part, Statistic: Number{}})
+	if err != nil {
+		return 0, err
+	}
+	return int(values[0]), nil
+}
+
+// Number counts records; see [Records.Len].
+type Number struct{}
+
+// New implements [Statistic].
+func (Number) New(Maker) Accumulator { return &number{} }
+
+type number struct{ n [1]int64 }
+
+func (n *number) Add(b Block)  { n.n[0] += int64(b.Len()) }
+func (n *number) Cells() Cells { return sums(n.n[:]) }
+
+// Of returns the records of a view that belong to the part, with its columns. The columns of the
+// view are those of the engine's schema. The only error is that of the context.
+func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
+	for _, c := range p.Cuts {
+		if c.Coin == nil {
+			var err error
+			if v, err = v.Known(ctx, c.Known); err != nil {
+				return v, err
+			}
+			continue
+		}
+		identity := c.Coin.fault.identities()
+		v = v.Split(2, func(id uint64) int {
+			if c.Coin.Heads(identity(id), c.Share) == c.Heads {
+				return 0
+			}
+			return 1
+		})[0]
+	}
+	return v.Columns(p.Columns), ctx.Err()
+}

@@ -1,0 +1,218 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
+)
+
+// A Statistic says what every record adds to a list of integers. Its fields are exported and
+// hold public facts and released values only, so that it can be sent to where the records
+// are.
+type Statistic interface {
+	// New returns an empty accumulator with memory for one goroutine. It is called
+	// concurrently.
+	New(m Maker) Accumulator
+}
+
+// An Accumulator adds up what the records of blocks say. What a record adds must depend on
+// that record and on the statistic alone: not on other records, nor on where its block begins
+// or ends. The accumulators of this package limit it and know the sensitivity of the
+// sums; one of another package wraps some of them.
+type Accumulator interface {
+	Add(b Block)
+	// Cells are those of the accumulators of this package that it wraps; see [Join].
+	Cells() Cells
+}
+
+// A Block is a run of records. Kept is what a [Stateful] statistic keeps of them; nil for
+// every other.
+type Block struct {
+	dataset.Block
+	Kept Kept
+}
+
+// Cells are the integers that an accumulator adds to. Nobody but an engine can read them.
+type Cells struct{ parts []cells }
+
+type cells struct {
+	values []int64
+	most   bool // whether the larger of two values is kept, in place of their sum
+}
+
+func sums(values []int64) Cells { return Cells{[]cells{{values: values}}} }
+
+func most(values []int64) Cells { return Cells{[]cells{{values, true}}} }
+
+// Join returns the cells of an accumulator that wraps several.
+func Join(all ...Cells) Cells {
+	var out Cells
+	for _, c := range all {
+		out.parts = append(out.parts, c.parts...)
+	}
+	return out
+}
+
+// Len returns the number of integers.
+func (c Cells) Len() int {
+	n := 0
+	for _, p := range c.parts {
+		n += len(p.values)
+	}
+	return n
+}
+
+// Values returns a copy of the integers. They are exact and private.
+func (c Cells) Values() []int64 {
+	out := make([]int64, 0, c.Len())
+	for _, p := range c.parts {
+		out = append(out, p.values...)
+	}
+	return out
+}
+
+// Merge adds the values of another accumulator of the same statistic, over other records.
+// The order in which several are merged does not matter. It panics if their number is
+// another one.
+func (c Cells) Merge(values []int64) {
+	if len(values) != c.Len() {
+		panic("mechanism: the cells of two accumulators differ in number")
+	}
+	for _, p := range c.parts {
+		for i := range p.values {
+			if p.most {
+				p.values[i] = max(p.values[i], values[i])
+			} else {
+				p.values[i] += values[i]
+			}
+		}
+		values = values[len(p.values):]
+	}
+}
+
+// ErrGather is returned where all records are needed in one place and the engine holds them
+// in many.
+var ErrGather = errors.New("mechanism: the engine cannot bring all records to one place")
+
+// An Engine holds the records of a run and adds statistics up over parts of them. It is
+// trusted with exact values, as the process is.
+type Engine interface {
+	// Schema returns the declared columns. A part names columns by their position here.
+	Schema() dataset.Schema
+	// Sum returns the values of the cells of a pass, exactly.
+	Sum(ctx context.Context, p Pass) ([]int64, error)
+	// Forget ends a state: what is kept for it can go.
+	Forget(s State)
+}
+
+// A Gatherer is an engine that can bring all records of a part to one place.
+type Gatherer interface {
+	Engine
+	Gather(ctx context.Context, p Part) (dataset.View, error)
+}
+
+// A Pass is what an engine is asked: a statistic over the records of a part.
+type Pass struct {
+	Part      Part
+	Statistic Statistic
+	Maker     Maker
+}
+
+// blockRows is the number of records of a block where a statistic does not say:
+// a block of 90 columns stays in a second-level cache.
+const blockRows = 1024
+
+// BlockRows returns how many records a block of the pass has, the last one fewer.
+func (p Pass) BlockRows() int {
+	if x, ok := p.Statistic.(interface{ BlockRows() int }); ok {
+		return max(x.BlockRows(), 1)
+	}
+	return blockRows
+}
+
+// Over adds the statistic up over the records of a view, which are those of the part, or some
+// of them: with GOMAXPROCS goroutines, each with an accumulator of its own. kept, if not nil,
+// returns what is kept of a block, up to date; otherwise a state is computed for this pass.
+// The only error is that of the context, looked at before every block.
+func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
+	if x, ok := p.Statistic.(Stateful); ok && kept == nil {
+		kept = func(_ int, b dataset.Block) Kept { return advance(x.State(), x.State().Begin(b), 0, b) }
+	}
+	rows := p.BlockRows()
+	blocks := (v.Len() + rows - 1) / rows
+	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
+	accs := make([]Accumulator, workers)
+	var next atomic.Int64
+	var group carry.Group
+	for w := range workers {
+		group.Go(func() {
+			accs[w] = p.Statistic.New(p.Maker)
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= blocks {
+					return
+				}
+				b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
+				if kept != nil {
+					b.Kept = kept(i, b.Block)
+				}
+				accs[w].Add(b)
+			}
+		})
+	}
+	group.Wait()
+	for _, acc := range accs[1:] {
+		accs[0].Cells().Merge(acc.Cells().Values())
+	}
+	return accs[0].Cells().Values(), ctx.Err()
+}
+
+// Sum adds a statistic up over records: the one way from many records to a private value. A
+// is the statistic's own accumulator. Errors are those of the engine and the context, and
+// depend on no record.
+func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
+	acc := x.New(s.Maker).(A)
+	values, err := r.engine.Sum(ctx, Pass{r.part, x, s.Maker})
+	if err != nil {
+		var none A
+		return none, err
+	}
+	acc.Cells().Merge(values)
+	return acc, nil
+}
+
+// A State is what a [Stateful] statistic keeps of every record between passes: a function
+// of that record and of what was released, computed in steps. An engine that keeps
+// nothing takes all steps again, in the same order, and so gets the same numbers bit
+// for bit.
+type State interface {
+	// Steps returns the number of steps so far. It grows between passes.
+	Steps() int
+	// Begin returns what is kept of the records of a block after no step.
+	Begin(b dataset.Block) Kept
+}
+
+// Kept is what is kept of the records of one block.
+type Kept interface {
+	// Take takes step number step, from 0, for the records of the block.
+	Take(step int, b dataset.Block)
+}
+
+// A Stateful statistic reads a state beside the records. Its blocks have the same number of
+// rows in all passes with one state.
+type Stateful interface {
+	Statistic
+	State() State
+}
+
+// advance takes the steps of a state from number done on.
+func advance(s State, k Kept, done int, b dataset.Block) Kept {
+	for i := done; i < s.Steps(); i++ {
+		k.Take(i, b)
+	}
+	return k
+}
