@@ -175,7 +175,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	plan := plan(t, p)
 	tables := c.tables(t, p.Schema)
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
-		res, err := p.FitPlan(context.Background(), plan, tables[name], pipeline.Options{})
+		res, err := p.FitPlan(context.Background(), plan.Again(), tables[name], pipeline.Options{})
 		if err != nil {
 			t.Fatalf("%s rows: %v", name, err)
 		}

@@ -35,7 +35,7 @@ func step(ctx context.Context, x Statistic, law budget.Law, rel budget.Relation,
 	}
 	var sides [2]release
 	for side := range sides {
-		s, err := open(priced)
+		s, err := open(priced.Again())
 		if err != nil {
 			return Measure{}, err
 		}
@@ -48,7 +48,7 @@ func step(ctx context.Context, x Statistic, law budget.Law, rel budget.Relation,
 		draws = 1
 	}
 	run := func(_ context.Context, side int) ([]float64, error) {
-		s, err := open(priced)
+		s, err := open(priced.Again())
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func whole(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, pairs
 		if err != nil {
 			return nil, err
 		}
-		res, err := fit(ctx, plan, t, pipeline.Options{})
+		res, err := fit(ctx, plan.Again(), t, pipeline.Options{}) // nothing of the owner's records is published
 		if err != nil {
 			return nil, err
 		}

@@ -50,5 +50,5 @@
 //     may do so only through OneOf.
 //   - One relation and one target per tree.
 //   - There is no package state. All functions may be called concurrently, and a
-//     Priced tree never changes.
+//     Priced tree changes in one thing alone: whether its one run was taken.
 package budget

@@ -4,10 +4,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
-// Priced is a plan tree with a law in every leaf. It never changes and may be
-// used concurrently.
+// Priced is a plan tree with a law in every leaf. It pays for one run, see
+// [Priced.Open]; nothing else of it ever changes. It may be used concurrently.
 type Priced struct {
 	target Target
 	tree   Node
@@ -15,6 +16,20 @@ type Priced struct {
 	leaves []PricedLeaf
 	byPath map[string]int
 	oneOfs map[string][]string // paths of the leaves of the informer of each OneOf
+	opened atomic.Bool         // the run was taken
+}
+
+// Open takes the one run that the tree pays for and reports whether it was there to take:
+// of all calls, concurrent ones too, the first gets it. Sessions of package mechanism
+// call it; rehearsals do not.
+func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
+
+// Again returns the same priced tree with a run that nobody has taken. That run costs what
+// the first one did, once more: the two compose, and a Guarantee is that of one of
+// them. It is for whoever runs a plan many times on public or made-up records, or adds the
+// prices up.
+func (p *Priced) Again() *Priced {
+	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs}
 }
 
 // PricedLeaf is one leaf of a priced tree.

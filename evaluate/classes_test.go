@@ -56,7 +56,7 @@ func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
 
 func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confusion {
 	t.Helper()
-	s, err := mechanism.NewSession(priced)
+	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func price(t testing.TB, epsilon float64) *budget.Priced {
 
 func release(t testing.TB, priced *budget.Priced, p Pairs) R2 {
 	t.Helper()
-	s, err := mechanism.NewSession(priced)
+	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -460,7 +460,7 @@ func depthSession(t testing.TB, rel budget.Relation, epsilon, delta float64) fun
 		t.Fatal(err)
 	}
 	return func(seed int) *Session {
-		s, err := NewSession(p)
+		s, err := NewSession(p.Again())
 		if err != nil {
 			t.Fatal(err)
 		}

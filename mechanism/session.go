@@ -32,6 +32,9 @@ var (
 	// ErrBranch is returned for a leaf of a branch where another one was taken, and
 	// for one before all that the choice between them is made from was released.
 	ErrBranch = errors.New("mechanism: one branch alone can be taken, after what chooses it")
+	// ErrOpened is returned for a second session of a priced tree, which pays for one
+	// run; see [NewSession].
+	ErrOpened = errors.New("mechanism: the plan pays for one run, and its session was opened before")
 	// ErrClosed is returned for every release after [Session.Close].
 	ErrClosed = errors.New("mechanism: the session is closed")
 	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
@@ -90,10 +93,17 @@ type Event struct {
 	Scale       float64    // noise scale in the same measure; 0 for a choice
 }
 
-// NewSession opens a session at the root of a priced tree. It fails only when
-// the operating system's random source does.
+// NewSession opens the session of the run that a priced tree pays for, at its root. A
+// second one of the same tree is [ErrOpened], whatever came of the first: a run that
+// failed may have released something, and what it released is paid for. Whoever pays
+// for one run more says so with [budget.Priced.Again]. It also fails when the operating
+// system's random source does; the tree's run is then still there.
 func NewSession(p *budget.Priced) (*Session, error) {
-	return open(p, "run")
+	s, err := open(p, "run")
+	if err == nil && !p.Open() {
+		return nil, ErrOpened
+	}
+	return s, err
 }
 
 // open opens a session under a fresh key. The purpose tells runs from rehearsals

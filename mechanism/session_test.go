@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -36,6 +37,34 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 }
 
 func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit} }
+
+// TestOneSession: a priced tree opens one session, of several that are asked for at once
+// too, and as many rehearsals as anybody likes. Again is one session more.
+func TestOneSession(t *testing.T) {
+	p := priced(t, budget.AddRemove)
+	var opened atomic.Int32
+	for _, tree := range []*budget.Priced{p, p.Again(), p.Again()} {
+		var wait sync.WaitGroup
+		opened.Store(0)
+		for range 50 {
+			wait.Go(func() {
+				if _, err := NewRehearsal(tree); err != nil {
+					t.Error(err)
+				}
+				s, err := NewSession(tree)
+				switch {
+				case err == nil && s != nil:
+					opened.Add(1)
+				case !errors.Is(err, ErrOpened) || s != nil:
+					t.Errorf("a session %v, %v", s != nil, err)
+				}
+			})
+		}
+		if wait.Wait(); opened.Load() != 1 {
+			t.Errorf("%d sessions of one priced tree", opened.Load())
+		}
+	}
+}
 
 func TestSpending(t *testing.T) {
 	s := session(t, budget.AddRemove, 0)
@@ -202,7 +231,7 @@ func TestRehearsalMargin(t *testing.T) {
 			if rehearsal {
 				open, want = NewRehearsal, c.rehearsal
 			}
-			s, err := open(plan)
+			s, err := open(plan.Again())
 			if err != nil {
 				t.Fatal(err)
 			}

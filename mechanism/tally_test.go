@@ -104,7 +104,7 @@ func TestTallyNoise(t *testing.T) {
 	}
 	squares, scales := make([]float64, 8), []float64(nil)
 	for range runs {
-		s, err := NewSession(priced)
+		s, err := NewSession(priced.Again())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -181,7 +181,7 @@ func TestChoicesForUnits(t *testing.T) {
 		first, want := 0, 0.
 		p := unitSession(t, m, c.leaf).core.priced
 		for range runs {
-			s, err := NewSession(p)
+			s, err := NewSession(p.Again())
 			if err != nil {
 				t.Fatal(err)
 			}

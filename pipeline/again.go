@@ -10,15 +10,20 @@ import (
 )
 
 // FitPlan is [Pipeline.Fit] with a plan that p made before: pricing takes
-// longer than training on a small table, and a plan never changes. Every call
-// opens a session of its own and spends what the plan priced once more. Where p is not
-// what was planned, it returns [ErrPlan].
+// longer than training on a small table. The plan pays for one run: a second call with it
+// is [mechanism.ErrOpened], also after one that failed or was cancelled; see [Plan.Again].
+// Where p is not what was planned, it returns [ErrPlan], and [ErrSchema] for another table's
+// schema; the plan can then still be used.
 func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
-	s, err := mechanism.NewSession(plan.Priced)
-	if err != nil {
-		return nil, err
-	}
-	return p.run(ctx, plan, s, t, o)
+	return p.run(ctx, plan, mechanism.NewSession, t, o)
+}
+
+// Again returns the plan for one run more, which costs what the first one did once more; see
+// [budget.Priced.Again].
+func (p *Plan) Again() *Plan {
+	next := *p
+	next.Priced = p.Priced.Again()
+	return &next
 }
 
 // clone copies what a caller may change. Selectors are values that describe themselves.

@@ -53,7 +53,7 @@ func TestIntervalOnRealData(t *testing.T) {
 			covered, widths := 0, make([]float64, fits)
 			for i := range widths {
 				half, fresh := halves(t, tab, uint64(i))
-				res, err := p.FitPlan(context.Background(), plan, half, Options{})
+				res, err := p.FitPlan(context.Background(), plan.Again(), half, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

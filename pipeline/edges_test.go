@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -144,5 +146,60 @@ func TestTrainerLeftAlone(t *testing.T) {
 	}
 	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram", s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
 		t.Errorf("a release after the end: %v", err)
+	}
+}
+
+// TestPlanPaysOnce: a plan is fitted with once. Another run, also beside the first one, is
+// refused, whatever came of that; a refusal for other reasons uses nothing up. Whoever
+// wants one run more says so.
+func TestPlanPaysOnce(t *testing.T) {
+	tab := houses(t, 400)
+	p := describe(tab)
+	p.Model = JointGram
+	price := func() *Plan {
+		t.Helper()
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	fit := func(ctx context.Context, plan *Plan) error {
+		_, err := p.FitPlan(ctx, plan, tab, Options{})
+		return err
+	}
+	plan := price()
+	changed := *p
+	changed.Holdout = 0
+	if _, err := changed.FitPlan(context.Background(), plan, tab, Options{}); !errors.Is(err, ErrPlan) {
+		t.Errorf("a changed pipeline: %v", err)
+	}
+	const runs = 8
+	var wait sync.WaitGroup
+	var ran atomic.Int32
+	for range runs {
+		wait.Go(func() {
+			switch err := fit(context.Background(), plan); {
+			case err == nil:
+				ran.Add(1)
+			case !errors.Is(err, mechanism.ErrOpened):
+				t.Error(err)
+			}
+		})
+	}
+	if wait.Wait(); ran.Load() != 1 {
+		t.Errorf("%d of %d runs were carried out with one plan", ran.Load(), runs)
+	}
+	if err := fit(context.Background(), plan.Again()); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	plan = price()
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if err := fit(ended, plan); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run without time: %v", err)
+	}
+	if err := fit(context.Background(), plan); !errors.Is(err, mechanism.ErrOpened) {
+		t.Errorf("after a run that was cancelled: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func meanPrediction(t *testing.T, p *Pipeline, tab *dataset.Table, fits int) flo
 	}
 	sum, count := 0., 0
 	for range fits {
-		res, err := p.FitPlan(context.Background(), plan, tab, Options{})
+		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
 	}
 	var hit, of [2]float64
 	for range 8 {
-		res, err := p.FitPlan(context.Background(), plan, tab, Options{})
+		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

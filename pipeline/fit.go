@@ -90,21 +90,29 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	s, err := mechanism.NewSession(plan.Priced)
-	if err != nil {
-		return nil, err
-	}
-	return p.run(ctx, plan, s, t, o)
+	return p.FitPlan(ctx, plan, t, o)
 }
 
-// run carries a plan out in a session.
-func (p *Pipeline) run(ctx context.Context, plan *Plan, s *mechanism.Session, t *dataset.Table, o Options) (*Result, error) {
+// An opener opens the session of a run.
+type opener func(*budget.Priced) (*mechanism.Session, error)
+
+// opened returns a session that is there already.
+func opened(s *mechanism.Session) opener {
+	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
+}
+
+// run carries a plan out in a session that it opens once plan and table are known to fit.
+func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
 	p, err := p.planned(plan)
 	if err != nil {
 		return nil, err
 	}
 	if !sameSchema(p.Schema, t.Schema()) {
 		return nil, ErrSchema
+	}
+	s, err := open(plan.Priced)
+	if err != nil {
+		return nil, err
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
 	train, held := r.split(s, r.limitUnits(s, t.All().Columns(plan.columns)))

@@ -90,7 +90,7 @@ func (p *Pipeline) rehearse(ctx context.Context, plan *Plan, t *dataset.Table) e
 	if err != nil {
 		return err
 	}
-	res, err := p.run(ctx, plan, s, t, Options{})
+	res, err := p.run(ctx, plan, opened(s), t, Options{})
 	if err != nil || res.Model != nil || p.Holdout == 0 {
 		return err
 	}

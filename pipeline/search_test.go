@@ -148,7 +148,7 @@ func TestSearchResult(t *testing.T) {
 	}
 	for range 4 {
 		var stages []string
-		res, err := p.FitPlan(context.Background(), plan, tab, Options{Progress: func(s string) { stages = append(stages, s) }})
+		res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{Progress: func(s string) { stages = append(stages, s) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSearchOfClasses(t *testing.T) {
 	// probability below 1e-8.
 	seen := map[int]bool{}
 	for n := 0; n < 40 && (n < 4 || len(seen) < 2); n++ {
-		res, err := p.FitPlan(context.Background(), plan, classes, Options{})
+		res, err := p.FitPlan(context.Background(), plan.Again(), classes, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

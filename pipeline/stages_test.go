@@ -145,7 +145,7 @@ func TestRecordsIsHonest(t *testing.T) {
 	need := p.setting(plan.branches[0], plan.branches[0].columns).tukey().Records()
 	ran, runs := 0, 2000
 	for range runs {
-		s, err := mechanism.NewSession(plan.Priced)
+		s, err := mechanism.NewSession(plan.Again().Priced)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func TestKendallLaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range runs {
-		s, err := mechanism.NewSession(priced)
+		s, err := mechanism.NewSession(priced.Again())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func pick(t testing.TB, x SIS, epsilon float64, v dataset.View, f Facts) []int {
 
 func pickPriced(t testing.TB, x SIS, priced *budget.Priced, v dataset.View, f Facts) []int {
 	t.Helper()
-	s, err := mechanism.NewSession(priced)
+	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
 		t.Fatal(err)
 	}

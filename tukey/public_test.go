@@ -70,7 +70,7 @@ func TestPublicData(t *testing.T) {
 			}
 			var scores []float64
 			for range 10 {
-				s, err := mechanism.NewSession(priced)
+				s, err := mechanism.NewSession(priced.Again())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -67,7 +67,7 @@ func TestLeastPasses(t *testing.T) {
 		const runs = 400
 		passed := 0.
 		for range runs {
-			s, err := mechanism.NewSession(priced)
+			s, err := mechanism.NewSession(priced.Again())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -144,7 +144,7 @@ func TestLaws(t *testing.T) {
 
 func measured(t *testing.T, priced *budget.Priced, p evaluate.Pairs) evaluate.R2 {
 	t.Helper()
-	s, err := mechanism.NewSession(priced)
+	s, err := mechanism.NewSession(priced.Again())
 	if err != nil {
 		t.Fatal(err)
 	}

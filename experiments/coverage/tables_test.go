@@ -98,7 +98,7 @@ func deal(t *testing.T, tab *dataset.Table, rows ...[]int) []*dataset.Table {
 func fit(t *testing.T, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, train, rest []int) (*pipeline.Result, fresh) {
 	t.Helper()
 	parts := deal(t, tab, train, rest)
-	res, err := p.FitPlan(context.Background(), plan, parts[0], pipeline.Options{})
+	res, err := p.FitPlan(context.Background(), plan.Again(), parts[0], pipeline.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
