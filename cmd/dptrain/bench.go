@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/experiments/suite"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
 )
@@ -27,13 +27,9 @@ target is the last column unless named, and every other column is a numeric
 feature without declared bounds. A recipe is a method named after its file, with
 its own columns, methods, relation and budget.
 
-With --suite it carries out a whole experiment of one of the papers on the
-tables of a folder and writes its results, as JSON lines and CSV, and a page
-with plots to --out. A suite has its own methods and budgets. One that was
-interrupted goes on where it ended when the same command is given again.
-
 The numbers are exact, so nothing is private here: bench runs only with
---public, and on no table that a ledger knows.
+--public, and on no table that a ledger knows. The experiments of the papers
+have a command of their own: docs/lab/experiments.md.
 `
 
 // benchNames lists the methods, in lines for a terminal.
@@ -45,8 +41,7 @@ func benchNames() string {
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
   dptrain bench --public --data tables/ --trials 20 --json > results.jsonl
   dptrain bench --public --data adult.csv --task classification --categories
-  dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv
-  dptrain bench --public --suite seed-001 --data tables/ --out results/`
+  dptrain bench --public recipe.yaml --method nonprivate-ols --data houses.csv`
 
 // benchFlags are the flags of bench as they are typed.
 type benchFlags struct {
@@ -54,7 +49,6 @@ type benchFlags struct {
 	epsilon, relation string
 	delta             float64
 	json              bool
-	suite, out        string
 	ledger            string
 }
 
@@ -67,11 +61,11 @@ func benchCommand(a *app) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.config.Recipes = args
-			if err := a.refuseKnown(cmd.Context(), f.config, f.ledger); err != nil {
-				return err
-			}
 			if cmd.Flags().Changed("suite") || cmd.Flags().Changed("out") {
-				return a.runSuite(cmd.Context(), f, cmd.Flags().Changed, args)
+				return usagef("%s", suitesAnswer(cmd.Flags()))
+			}
+			if err := f.config.RefuseKnown(cmd.Context(), f.ledger, a.openLedger); err != nil {
+				return err
 			}
 			if err := f.settle(cmd.Flags().Changed, args); err != nil {
 				return err
@@ -89,7 +83,7 @@ func benchCommand(a *app) *cobra.Command {
 	flags.StringSliceVar(&c.Classes, "classes", nil, "`CLASSES` of the target (default its values in the table)")
 	flags.BoolVar(&c.Categories, "categories", false, "make text columns categories: their values in the table")
 	flags.BoolVar(&c.Balance, "balance", false, "leave rows out at random until all classes have as many, before the splits")
-	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table, a `NUMBER`; a suite has that of its paper as its default")
+	flags.IntVar(&c.Trials, "trials", bench.DefaultTrials, "trials of each method on each table, a `NUMBER`")
 	flags.IntVar(&c.Rows, "rows", 0, "train as on a table of this `NUMBER` of rows, drawn with the seed (default all)")
 	flags.StringVar(&f.epsilon, "epsilon", "ln(3)", "budget of the methods, a `NUMBER` or ln(number)")
 	flags.Float64Var(&f.delta, "delta", bench.DefaultDelta, "delta of the methods, a `NUMBER`")
@@ -97,10 +91,41 @@ func benchCommand(a *app) *cobra.Command {
 	flags.Uint64Var(&c.Seed, "seed", 0, "public seed of the splits, a `NUMBER`; it has no part in the noise")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a line: every trial, then one summary for each table and method")
 	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
-	flags.StringVar(&f.suite, "suite", "", "run an experiment of the papers, by `NAME`: "+strings.Join(suite.Names(), ", "))
-	flags.StringVar(&f.out, "out", "", "the `FOLDER` of a suite's results; an unfinished one is continued")
+	for _, name := range suiteFlags {
+		flags.String(name, "", "of the suites, which have a command of their own")
+		_ = flags.MarkHidden(name) // it was just made
+	}
 	return cmd
 }
+
+// suiteFlags are the flags of the suites of the papers, which bench once ran.
+var suiteFlags = [...]string{"suite", "out"}
+
+// suitesAnswer tells who asks for a suite which command runs it: the same flags, given to
+// the program of the experiments.
+func suitesAnswer(flags *pflag.FlagSet) string {
+	line := "go run ./experiments/cmd/dptrain-experiments"
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			line += " --" + f.Name
+			switch {
+			case f.Value.Type() == "bool":
+			case strings.Trim(value, plainText) == "" && value != "":
+				line += " " + value
+			default:
+				line += " '" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+			}
+		}
+	})
+	return "the suites of the papers have a command of their own; in the source code of dptrain run\n" + line
+}
+
+// plainText are the characters that a shell takes as they are.
+const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"
 
 // settle reads what flags alone cannot check.
 func (f *benchFlags) settle(changed func(string) bool, recipes []string) error {

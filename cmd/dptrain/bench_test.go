@@ -129,6 +129,23 @@ func TestBenchClasses(t *testing.T) {
 	}
 }
 
+// TestBenchSuite: who asks for a suite is told the command that runs it, with the same
+// arguments.
+func TestBenchSuite(t *testing.T) {
+	const program = "go run ./experiments/cmd/dptrain-experiments"
+	for args, want := range map[string]string{
+		"bench|--public|--suite|seed-001|--data|tables/|--out|results": program + " --public --suite seed-001 --data tables/ --out results\n",
+		"bench|--suite|copies|--seed=3|--trials|2|--out|my results":    program + " --suite copies --seed 3 --trials 2 --out 'my results'\n",
+		"bench|--suite|copies|--public|--ledger|it's":                  program + ` --suite copies --public --ledger 'it'\''s'` + "\n",
+		"bench|--out|results": program + " --out results\n",
+	} {
+		got := dptrain(t, strings.Split(args, "|")...)
+		if got.code != exitUsage || got.stdout != "" || !strings.HasSuffix(got.stderr, want) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
 func TestBenchMistakes(t *testing.T) {
 	path := benchFile(t)
 	broken := filepath.Join(t.TempDir(), "broken.yaml")

@@ -138,7 +138,7 @@ func TestPrivateColumnMistakes(t *testing.T) {
 	}
 }
 
-// TestBenchBalance: balancing is a matter of bench, of classes, and of no suite.
+// TestBenchBalance: balancing is a matter of bench and of classes.
 func TestBenchBalance(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", classCSV(400))
@@ -148,7 +148,6 @@ func TestBenchBalance(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"bench --public --data t.csv --target a --balance":                            "--balance need --task classification",
-		"bench --public --suite seed-004 --data . --out o --balance":                  "--balance has no effect on a suite",
 		"fit --data t.csv --target income --classes a,b --epsilon 1 --balance":        "unknown flag: --balance",
 		"bench --public --data t.csv --target a --task regression --balance --json":   "--balance need --task classification",
 		"bench --data t.csv --task classification --balance --method nonprivate-ols ": "--public",

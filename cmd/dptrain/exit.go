@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/ledger"
@@ -68,7 +69,7 @@ func exitCode(err error) int {
 		return exitData
 	case errors.Is(err, ledger.ErrSpent):
 		return exitBudget
-	case is[*ledger.FileError](err), errors.Is(err, errKnown):
+	case is[*ledger.FileError](err), is[*bench.KnownError](err):
 		return exitLedger
 	case is[recipe.Problems](err), errors.Is(err, errRecipe):
 		return exitRecipe
@@ -144,7 +145,7 @@ func message(err error) string {
 			return "dptrain: interrupted" + spent.note()
 		}
 		return "dptrain: interrupted"
-	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err):
+	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):
 		return err.Error()
 	case is[*pathError](err):
 		return "dptrain: " + err.Error()
@@ -158,7 +159,7 @@ func plain(text string) string {
 	parts := strings.SplitN(text, ": ", 4)
 	kept := parts[:0]
 	for i, part := range parts {
-		if i == len(parts)-1 || !slices.Contains([]string{"audit", "bench", "budget", "dataset", "ledger", "mechanism", "pipeline", "recipe", "report", "selection", "suite"}, part) {
+		if i == len(parts)-1 || !slices.Contains([]string{"audit", "bench", "budget", "dataset", "ledger", "mechanism", "pipeline", "recipe", "report", "selection"}, part) {
 			kept = append(kept, part)
 		}
 	}

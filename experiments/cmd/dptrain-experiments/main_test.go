@@ -3,18 +3,63 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/suite"
+	"github.com/dptrain/dptrain/ledger"
 )
 
-func TestBenchSuite(t *testing.T) {
-	data, out := filepath.Dir(benchFile(t)), filepath.Join(t.TempDir(), "out")
-	args := []string{"bench", "--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials", "1"}
-	first := dptrain(t, args...)
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// experiments runs the command without a terminal.
+func experiments(t *testing.T, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), args, &stdout, &stderr, false)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tables returns a folder with a public table of y = 3x + a ripple.
+func tables(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d,%d\n", i, 3*i+i%7)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "line.csv"), b.String())
+	return dir
+}
+
+func TestSuite(t *testing.T) {
+	data, out := tables(t), filepath.Join(t.TempDir(), "out")
+	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials", "1"}
+	first := experiments(t, args...)
 	lines := strings.Split(first.stdout, "\n")
 	// The table has one feature, of which nothing can be chosen.
 	if first.code != 0 || first.stderr != "" || !strings.HasPrefix(lines[0], "seed-001: 18 trials, ") || !strings.Contains(lines[0], "12 failed") {
@@ -29,17 +74,17 @@ func TestBenchSuite(t *testing.T) {
 		}
 	}
 	before := read(t, filepath.Join(out, suite.ResultsFile))
-	if again := dptrain(t, args...); again != first || read(t, filepath.Join(out, suite.ResultsFile)) != before {
+	if again := experiments(t, args...); again != first || read(t, filepath.Join(out, suite.ResultsFile)) != before {
 		t.Errorf("a finished suite is not left alone: %+v", again)
 	}
 }
 
-func TestBenchSuiteInterrupted(t *testing.T) {
+func TestSuiteInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	out := filepath.Join(t.TempDir(), "out")
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, []string{"bench", "--public", "--suite", "copies", "--out", out}, strings.NewReader(""), &stdout, &stderr)
+	code := run(ctx, []string{"--public", "--suite", "copies", "--out", out}, &stdout, &stderr, false)
 	if code != 130 || stdout.Len() > 0 {
 		t.Errorf("exit %d, printed %q", code, stdout.String())
 	}
@@ -49,18 +94,17 @@ func TestBenchSuiteInterrupted(t *testing.T) {
 }
 
 // A terminal is told of every trial, and its line is cleared at the end.
-func TestBenchSuiteProgress(t *testing.T) {
+func TestSuiteProgress(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	a := newApp(strings.NewReader(""), &stdout, &stderr)
-	a.terminal = true
-	code := a.run(context.Background(), []string{"bench", "--public", "--suite", "seed-001", "--data", filepath.Dir(benchFile(t)), "--out", t.TempDir(), "--trials", "1"})
+	args := []string{"--public", "--suite", "seed-001", "--data", tables(t), "--out", t.TempDir(), "--trials", "1"}
+	code := run(context.Background(), args, &stdout, &stderr, true)
 	if code != 0 || !strings.Contains(stderr.String(), "\r\x1b[Kseed-001: line, 18 of 18\r\x1b[K") {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }
 
-func TestBenchSuiteMistakes(t *testing.T) {
-	data := filepath.Dir(benchFile(t))
+func TestSuiteMistakes(t *testing.T) {
+	data := tables(t)
 	other := t.TempDir()
 	write(t, filepath.Join(other, suite.ResultsFile), "a,b\n1,2\n")
 	out := filepath.Join(t.TempDir(), "out")
@@ -83,14 +127,13 @@ func TestBenchSuiteMistakes(t *testing.T) {
 		"recipe":         {suiteOf("--data", data, "--out", out, "recipe.yaml"), 2, []string{"recipe.yaml"}},
 		"method":         {suiteOf("--data", data, "--out", out, "--method", "auto"), 2, []string{"--method"}},
 		"epsilon":        {suiteOf("--data", data, "--out", out, "--epsilon", "2"), 2, []string{"--epsilon"}},
-		"json":           {suiteOf("--data", data, "--out", out, "--json"), 2, []string{"--json"}},
 		"trials":         {suiteOf("--data", data, "--out", out, "--trials", "0"), 2, []string{"--trials"}},
 		"other results":  {suiteOf("--data", data, "--out", other), 2, []string{suite.ResultsFile, "another folder"}},
 		"absent folder":  {suiteOf("--data", filepath.Join(data, "none"), "--out", out), 2, []string{"cannot be listed"}},
 		"damaged tables": {suiteOf("--data", damaged, "--out", out), 4, []string{"bad.csv.gz"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := dptrain(t, append([]string{"bench"}, c.args...)...)
+			r := experiments(t, c.args...)
 			if r.code != c.code || r.stdout != "" {
 				t.Errorf("exit %d, want %d; printed %q; %s", r.code, c.code, r.stdout, r.stderr)
 			}
@@ -100,5 +143,38 @@ func TestBenchSuiteMistakes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	r := experiments(t, "--help")
+	if r.code != 0 || r.stderr != "" {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range suite.Names() {
+		if !strings.Contains(r.stdout, name) {
+			t.Errorf("%s is not in the help:\n%s", name, r.stdout)
+		}
+	}
+}
+
+// TestKnownData: the figures of a suite are exact, so not of a table that a ledger knows.
+func TestKnownData(t *testing.T) {
+	data, out := tables(t), filepath.Join(t.TempDir(), "out")
+	path := filepath.Join(t.TempDir(), "my.ledger")
+	book := ledger.At(path, ledger.Options{})
+	if _, err := book.Register(t.Context(), "lines", budget.Total{Epsilon: 1, Delta: 1e-6}); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--public", "--suite", "seed-001", "--data", data, "--out", out, "--trials", "1", "--ledger", path}
+	if r := experiments(t, args...); r.code != 0 {
+		t.Fatalf("a ledger that does not know the table: %+v", r)
+	}
+	table := filepath.Join(data, "line.csv")
+	if _, err := book.Note(t.Context(), ledger.Note{Dataset: "lines", Table: table, Method: "tukey", What: ledger.NoteAudit}); err != nil {
+		t.Fatal(err)
+	}
+	if r := experiments(t, args...); r.code != exitLedger || r.stdout != "" || !strings.Contains(r.stderr, `as data set "lines"`) {
+		t.Errorf("%+v", r)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -9,31 +9,38 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/recipe"
 )
 
-// errKnown marks a data set that a ledger knows, given to bench.
-var errKnown = errors.New("a ledger knows the data")
+// A KnownError refuses an experiment on data that a ledger knows.
+type KnownError struct {
+	Path    string // of the ledger, or of a recipe that keeps one
+	Problem string
+}
 
-// refuseKnown refuses an experiment on a data set that is in a ledger: a recipe
-// that keeps one, or a table that a run in a ledger has read. The ledgers looked
-// at are the one that is named and every dptrain.ledger beside a table, beside a
-// recipe or in the working directory.
-func (a *app) refuseKnown(ctx context.Context, c bench.Config, named string) error {
+// Error returns "path: problem; why it matters".
+func (e *KnownError) Error() string {
+	return e.Path + ": " + e.Problem + "; bench prints exact metrics, which no guarantee covers"
+}
+
+// RefuseKnown returns a [*KnownError] if a recipe keeps a ledger, or a table is one that a
+// run in a ledger has read. The ledgers looked at are the one that is named, unless the
+// name is empty, and every dptrain.ledger beside a table, beside a recipe or in the working
+// directory. Other errors are those of [ledger.Ledger.Read].
+func (c Config) RefuseKnown(ctx context.Context, named string, open func(path string) *ledger.Ledger) error {
 	if !c.Public {
-		return nil // refused anyway
+		return nil // Run refuses it
 	}
 	data := slices.Clone(c.Data)
 	places := []string{"."}
 	for _, path := range c.Recipes {
 		r, err := recipe.Options{Bench: true}.Load(path)
 		if err != nil {
-			continue // bench says what is wrong with it
+			continue // Run says what is wrong with it
 		}
 		if r.Ledger != nil {
-			return &sorted{&placeError{path, fmt.Sprintf("the recipe keeps a ledger for data set %q; bench prints exact metrics, which no guarantee covers", r.Ledger.Dataset)}, errKnown}
+			return &KnownError{path, fmt.Sprintf("the recipe keeps a ledger for data set %q", r.Ledger.Dataset)}
 		}
 		places = append(places, filepath.Dir(path))
 		if file := r.DataFile(); file != "" && len(c.Data) == 0 {
@@ -56,7 +63,7 @@ func (a *app) refuseKnown(ctx context.Context, c bench.Config, named string) err
 		}
 	}
 	for _, path := range ledgers {
-		book, err := a.openLedger(path).Read(ctx)
+		book, err := open(path).Read(ctx)
 		if err != nil {
 			return err
 		}
@@ -94,8 +101,11 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 		if err != nil {
 			full = given
 		}
-		if name, ok := read[realPath(full)]; ok {
-			return &sorted{&placeError{path, fmt.Sprintf("it knows %s as data set %q; bench prints exact metrics, which no guarantee covers", given, name)}, errKnown}
+		if resolved, err := filepath.EvalSymlinks(full); err == nil {
+			full = resolved
+		}
+		if name, ok := read[full]; ok {
+			return &KnownError{path, fmt.Sprintf("it knows %s as data set %q", given, name)}
 		}
 	}
 	return nil
