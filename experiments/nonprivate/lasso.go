@@ -8,12 +8,14 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// The solver of the lasso for several penalties on one table.
-type (
-	LassoOptions  = lasso.Options
-	LassoSolution = lasso.Solution
-	LassoSolver   = lasso.Solver
-)
+// LassoOptions adjusts a lasso. The zero value asks for the defaults.
+type LassoOptions = lasso.Options
+
+// LassoSolution is what [LassoSolver.Solve] found.
+type LassoSolution = lasso.Solution
+
+// LassoSolver solves the lasso for several penalties on one table.
+type LassoSolver = lasso.Solver
 
 // NewLassoSolver prepares a table: x holds columns of the length of y. Errors: [ErrShape]
 // or that of ctx.
