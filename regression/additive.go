@@ -30,8 +30,8 @@ type Additive struct {
 
 // A Step is a step function: value i holds from edge i-1 on and before edge i.
 type Step struct {
-	Edges  []float64 // increasing, finite
-	Values []float64 // one more than edges, finite
+	Edges  []float64 `json:"edges"`  // increasing, finite
+	Values []float64 `json:"values"` // one more than edges, finite
 }
 
 // A Shape is the curve of a numeric column.
@@ -45,8 +45,8 @@ type Shape struct {
 // corrects what a straight line gets wrong about all columns at once, such as
 // a target that saturates.
 type Score struct {
-	Intercept    float64
-	Coefficients []float64 // one a term
+	Intercept    float64   `json:"intercept"`
+	Coefficients []float64 `json:"coefficients"` // one per term
 	Step
 }
 
@@ -179,4 +179,38 @@ func (s Step) adder(c *Column, column []float64) adder {
 			sums[i] += s.At(min(max(v, c.Lower), c.Upper))
 		}
 	}
+}
+
+func additiveKind() scoreKind {
+	return numberKind[*Additive, additiveFile]{
+		KindAdditive,
+		func(m *Additive) additiveFile {
+			f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.limits()}
+			for _, s := range m.Shapes {
+				f.Shapes = append(f.Shapes, shapeFile{m.Columns[s.Column].Name, s.Step})
+			}
+			return f
+		},
+		func(f additiveFile) (*Additive, error) {
+			l, err := f.model(f.Prediction)
+			m := &Additive{Linear: l, Score: f.Score}
+			index := m.columnIndex()
+			for _, s := range f.Shapes {
+				m.Shapes = append(m.Shapes, Shape{index(s.Column), s.Step})
+			}
+			return m, err
+		},
+	}
+}
+
+type additiveFile struct {
+	base
+	Shapes     []shapeFile `json:"shapes"`
+	Score      *Score      `json:"score" layout:"line"`
+	Prediction limits      `json:"prediction"`
+}
+
+type shapeFile struct {
+	Column string `json:"column"`
+	Step
 }

@@ -152,10 +152,10 @@ func TestAdditiveGolden(t *testing.T) {
 
 func TestAdditiveDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, additiveSample(), []refusal{
-		{`"column":"age","edges"`, `"column":"ages","edges"`, `model file 22:5: shapes[1].column: no column has this name`},
-		{`"column":"age","edges"`, `"column":"ocean","edges"`, `model file 22:5: shapes[1].column: is a category column, whose curve is its terms`},
+		{`"column":"age","edges"`, `"column":"ages","edges"`, `model file 22:15: shapes[1].column: no column has this name`},
+		{`"column":"age","edges"`, `"column":"ocean","edges"`, `model file 22:15: shapes[1].column: is a category column, whose curve is its terms`},
 		{`"edges":[18]`, `"edges":[18,3],"x":0`, `model file 22:36: shapes[1]: unknown key "x"`},
-		{`"edges":[18]`, `"edges":[18,3]`, `model file 22:5: shapes[1].edges: do not increase`},
+		{`"edges":[18]`, `"edges":[18,3]`, `model file 22:29: shapes[1].edges: do not increase`},
 		{`"edges":[18]`, `"edges":["a"]`, `model file 22:30: shapes[1].edges[0]: must be a number`},
 		{`"edges":[18]`, `"edges":18`, `model file 22:29: shapes[1].edges: must be a list`},
 		{`"edges":[-3,100],`, ``, `model file 24:12: score: key "edges" is absent`},

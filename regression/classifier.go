@@ -1,7 +1,6 @@
 package regression
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -151,13 +150,8 @@ func (m *Classifier) Validate() error {
 // validateScore checks a score by itself and against the inputs of those before
 // it, to which it adds its own.
 func (m *Classifier) validateScore(path string, score Model, inputs map[string]Column) error {
-	if v, ok := score.(interface{ Validate() error }); ok {
-		var problem *ModelError
-		if err := v.Validate(); errors.As(err, &problem) {
-			return &ModelError{path + "." + problem.Path, problem.Problem}
-		} else if err != nil {
-			return err
-		}
+	if err := score.Validate(); err != nil {
+		return within(path, err)
 	}
 	if o := score.Output(); o.Task != TaskRegression || o.Target != m.Target {
 		return &ModelError{path, "is not a number for the target"}

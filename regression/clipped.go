@@ -158,3 +158,27 @@ func (m *ClippedLinear) shorten(sums, norms []float64) {
 
 // half returns half the width of a range.
 func half(lower, upper float64) float64 { return upper/2 - lower/2 }
+
+func clippedKind() scoreKind {
+	return numberKind[*ClippedLinear, clippedFile]{
+		KindClippedLinear,
+		func(m *ClippedLinear) clippedFile {
+			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm}, m.limits()}
+		},
+		func(f clippedFile) (*ClippedLinear, error) {
+			l, err := f.model(f.Prediction)
+			return &ClippedLinear{l, f.Clip.Constant, f.Clip.Norm}, err
+		},
+	}
+}
+
+type clippedFile struct {
+	base
+	Clip       clipFile `json:"clip"`
+	Prediction limits   `json:"prediction"`
+}
+
+type clipFile struct {
+	Constant float64 `json:"constant"`
+	Norm     float64 `json:"norm"`
+}

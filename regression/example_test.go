@@ -92,7 +92,7 @@ func ExampleDecodeModel() {
 	fmt.Println(err)
 	// Output:
 	// linear price 2
-	// model file 11:5: terms[0].column: no column has this name
+	// model file 11:15: terms[0].column: no column has this name
 }
 
 // A line and a curve: values are looked up between edges.

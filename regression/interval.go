@@ -8,15 +8,15 @@ import (
 // An Interval says how far targets lie from predictions: a fresh record's target
 // is within HalfWidth of its prediction with a probability of about Level.
 type Interval struct {
-	Level     float64 // in (0, 1)
-	HalfWidth float64 // in units of the target, finite and > 0
+	Level     float64 `json:"level"`      // in (0, 1)
+	HalfWidth float64 `json:"half_width"` // in units of the target, finite and > 0
 }
 
 // Probability turns the score s of a row into the probability of the second
 // class, 1/(1 + exp(-(Intercept + Slope s))).
 type Probability struct {
-	Intercept float64
-	Slope     float64 // >= 0
+	Intercept float64 `json:"intercept"`
+	Slope     float64 `json:"slope"` // >= 0
 }
 
 // At returns the probability, in [0, 1], at a finite score.
@@ -46,15 +46,8 @@ func WithIntervals(m Model, list []Interval) bool {
 
 // linearPart returns the linear model that m is or embeds, or nil.
 func linearPart(m Model) *Linear {
-	switch m := m.(type) {
-	case *Linear:
-		return m
-	case *ClippedLinear:
-		return &m.Linear
-	case *Additive:
-		return &m.Linear
-	case *Votes:
-		return &m.Linear
+	if m, ok := m.(linearBased); ok {
+		return m.linear()
 	}
 	return nil
 }
@@ -89,48 +82,4 @@ func (p *Probability) validate(classes int) error {
 		return &ModelError{"probability.slope", "must be finite and at least 0"}
 	}
 	return nil
-}
-
-type intervalLayout struct {
-	Level     float64 `json:"level"`
-	HalfWidth float64 `json:"half_width"`
-}
-
-type probabilityLayout struct {
-	Intercept float64 `json:"intercept"`
-	Slope     float64 `json:"slope"`
-}
-
-// intervals writes the intervals, if there are any.
-func (d *document) intervals(list []Interval) {
-	if len(list) == 0 {
-		return
-	}
-	layouts := make([]any, len(list))
-	for i, v := range list {
-		layouts[i] = intervalLayout(v)
-	}
-	d.list("interval", layouts)
-}
-
-func (d *jsonReader) intervals(list *[]Interval) error {
-	return d.array(func() error {
-		var v Interval
-		err := d.object([]field{
-			{name: "level", read: d.numberInto(&v.Level)},
-			{name: "half_width", read: d.numberInto(&v.HalfWidth)},
-		}, refuseUnknown)
-		if err == nil {
-			*list = append(*list, v)
-		}
-		return err
-	})
-}
-
-func (d *jsonReader) probability(p **Probability) error {
-	*p = &Probability{}
-	return d.object([]field{
-		{name: "intercept", read: d.numberInto(&(*p).Intercept)},
-		{name: "slope", read: d.numberInto(&(*p).Slope)},
-	}, refuseUnknown)
 }

@@ -122,9 +122,9 @@ func TestIntervalDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, second(sample()), []refusal{
 		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},
 		{`"half_width":17`, `"half_width":17,"x":1`, `model file 25:35: interval[1]: unknown key "x"`},
-		{`"level":0.9,`, `"level":1.9,`, `model file 24:5: interval[0].level: must be above 0 and below 1`},
+		{`"level":0.9,`, `"level":1.9,`, `model file 24:14: interval[0].level: must be above 0 and below 1`},
 		{`"missing":true`, `"missing":1`, `model file 18:31: terms[5].missing: must be true or false`},
-		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`, `model file 18:5: terms[5].missing: is for terms of numeric columns`},
+		{`"column":"age","missing":true`, `"column":"ocean","category":"inland","missing":true`, `model file 18:53: terms[5].missing: is for terms of numeric columns`},
 	})
 	checkDecodeRefuses(t, twoClasses(), []refusal{
 		{`"slope":3`, `"slope":-3`, `model file 24:45: probability.slope: must be finite and at least 0`},

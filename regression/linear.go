@@ -2,6 +2,7 @@ package regression
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 )
 
@@ -50,6 +51,9 @@ func (m *Linear) Kind() string { return KindLinear }
 
 // Output describes the target.
 func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }
+
+// linear returns m, of a kind that embeds it too.
+func (m *Linear) linear() *Linear { return m }
 
 // Inputs returns m.Columns.
 func (m *Linear) Inputs() []Column { return m.Columns }
@@ -188,8 +192,8 @@ func (g *Guarantee) validate() error {
 	case g.Unit == nil:
 	case g.Unit.Column == "" || !utf8.ValidString(g.Unit.Column):
 		return &ModelError{"guarantee.unit.column", "must name a column"}
-	case g.Unit.MaxRows < 1:
-		return &ModelError{"guarantee.unit.max_rows", "must be at least 1"}
+	case g.Unit.MaxRows < 1 || g.Unit.MaxRows > math.MaxInt32:
+		return &ModelError{"guarantee.unit.max_rows", "must be a whole number of at least 1, and below 2^31"}
 	}
 	return nil
 }

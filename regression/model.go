@@ -29,6 +29,8 @@ type Model interface {
 	// Inputs lists the columns a prediction needs, in the order of the model
 	// file. The caller must not change it.
 	Inputs() []Column
+	// Validate reports the first contradiction in the model as a [*ModelError].
+	Validate() error
 	// Predict returns one prediction for each row of rows: for regression the
 	// target in its own units, for classification an index into the classes of
 	// Output. The result is stored in dst when its capacity suffices (dst may
@@ -85,18 +87,18 @@ type Column struct {
 // Guarantee is the differential-privacy guarantee a model was released under.
 // A model without one (nil) was trained without privacy.
 type Guarantee struct {
-	Epsilon  float64 // >= 0
-	Delta    float64 // in [0, 1)
-	Mu       float64 // total Gaussian-DP parameter; 0 when the run has none
-	Relation string  // the neighbouring relation, as recipes name it
-	Unit     *Unit   // what Relation adds or removes; nil: one record
+	Epsilon  float64 `json:"epsilon"`        // >= 0
+	Delta    float64 `json:"delta"`          // in [0, 1)
+	Mu       float64 `json:"mu"`             // total Gaussian-DP parameter; 0 when the run has none
+	Relation string  `json:"relation"`       // the neighbouring relation, as recipes name it
+	Unit     *Unit   `json:"unit,omitempty"` // what Relation adds or removes; nil: one record
 }
 
 // Unit is a privacy unit of several records: one value of a column, with all records
 // that have it, of which at most MaxRows were used.
 type Unit struct {
-	Column  string
-	MaxRows int // >= 1
+	Column  string `json:"column"`
+	MaxRows int    `json:"max_rows"` // >= 1
 }
 
 // ModelError reports a model that contradicts itself, such as a term without

@@ -108,3 +108,37 @@ func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error
 		}
 	})
 }
+
+func votesKind() scoreKind {
+	return numberKind[*Votes, votesFile]{
+		KindVotes,
+		func(m *Votes) votesFile {
+			f := votesFile{base: m.baseFile(), Prediction: m.limits()}
+			for _, v := range m.Members {
+				f.Members = append(f.Members, memberFile{v.Weight, v.Intercept, m.termFiles(v.Terms)})
+			}
+			return f
+		},
+		func(f votesFile) (*Votes, error) {
+			l, err := f.model(f.Prediction)
+			m := &Votes{Linear: l}
+			index := m.columnIndex()
+			for _, v := range f.Members {
+				m.Members = append(m.Members, Member{v.Weight, v.Intercept, termsOf(v.Terms, index)})
+			}
+			return m, err
+		},
+	}
+}
+
+type votesFile struct {
+	base
+	Members    []memberFile `json:"members"`
+	Prediction limits       `json:"prediction"`
+}
+
+type memberFile struct {
+	Weight    float64    `json:"weight"`
+	Intercept float64    `json:"intercept"`
+	Terms     []termFile `json:"terms"`
+}

@@ -364,6 +364,8 @@ type threshold struct{ classes []string }
 
 func (threshold) Kind() string { return "threshold" }
 
+func (threshold) Validate() error { return nil }
+
 func (m threshold) Output() regression.Output {
 	return regression.Output{Task: regression.TaskClassification, Target: "size", Classes: m.classes}
 }

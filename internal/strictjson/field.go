@@ -1,0 +1,80 @@
+package strictjson
+
+import (
+	"reflect"
+	"strings"
+)
+
+// A use says what a version of a format makes of a key.
+type use int
+
+const (
+	unknown  use = iota // refused, and not written
+	optional            // may be absent; not written if its value is zero
+	required
+)
+
+// A field is one member of an object.
+type field struct {
+	key    string
+	index  []int // for reflect.Value.FieldByIndex
+	use    use   // optional or required
+	layout string
+}
+
+// A schema knows the fields of structs in one version of a format.
+type schema struct {
+	version string
+	structs map[reflect.Type][]field
+}
+
+func newSchema(version string) schema { return schema{version, map[reflect.Type][]field{}} }
+
+// fields lists what a struct has in the version, in order.
+func (s *schema) fields(t reflect.Type) []field {
+	list, ok := s.structs[t]
+	if !ok {
+		list = s.list(t)
+		s.structs[t] = list
+	}
+	return list
+}
+
+func (s *schema) list(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && key == "" || option == "inline" {
+			for _, inner := range s.fields(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				out = append(out, inner)
+			}
+			continue
+		}
+		if use := s.use(f.Tag, option == "omitempty"); use != unknown {
+			out = append(out, field{key, []int{i}, use, f.Tag.Get("layout")})
+		}
+	}
+	return out
+}
+
+// use reads the tag format.
+func (s *schema) use(tag reflect.StructTag, omitempty bool) use {
+	versions, limited := tag.Lookup("format")
+	switch {
+	case !limited && omitempty:
+		return optional
+	case !limited:
+		return required
+	}
+	for known := range strings.SplitSeq(versions, ",") {
+		switch known {
+		case s.version:
+			return required
+		case s.version + "?":
+			return optional
+		}
+	}
+	return unknown
+}

@@ -1,0 +1,71 @@
+package regression
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/strictjson"
+)
+
+// classifierKind is the kind of a [Classifier].
+type classifierKind struct{}
+
+// classifierFile is the file of a classifier. S is what a score is: a struct when it is
+// written, and when it is read a value whose kind is not yet known.
+type classifierFile[S any] struct {
+	Format      string       `json:"format"`
+	Kind        string       `json:"kind"`
+	Task        string       `json:"task"`
+	Target      string       `json:"target"`
+	Classes     []string     `json:"classes"`
+	Cutoff      float64      `json:"cutoff"`
+	Scores      []S          `json:"scores" layout:"open"`
+	Probability *Probability `json:"probability" format:"2?"`
+	Guarantee   *Guarantee   `json:"guarantee" layout:"line"`
+}
+
+func (classifierKind) name() string { return KindClassifier }
+
+func (classifierKind) is(m Model) bool { _, ok := m.(*Classifier); return ok }
+
+func (classifierKind) file(m Model) (any, error) {
+	c := m.(*Classifier)
+	f := &classifierFile[any]{
+		Format: ModelFormat, Kind: KindClassifier, Task: TaskClassification, Target: c.Target,
+		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Guarantee: c.Guarantee,
+	}
+	for _, score := range c.Scores {
+		k := kindOf(scoreKinds(), score)
+		if k == nil {
+			return nil, ErrModelKind
+		}
+		f.Scores = append(f.Scores, k.score(score))
+	}
+	return f, nil
+}
+
+func (classifierKind) decode(doc strictjson.Value, version string) (Model, error) {
+	var f classifierFile[strictjson.Value]
+	if err := doc.Decode(&f, version); err != nil {
+		return nil, err
+	}
+	if f.Task != TaskClassification {
+		return nil, otherTask(f.Task, TaskClassification)
+	}
+	c := &Classifier{Target: f.Target, Classes: filled(f.Classes), Cutoff: f.Cutoff, Probability: f.Probability, Guarantee: f.Guarantee}
+	for i, object := range f.Scores {
+		score, err := decodeScore(object, version, f.Target)
+		if err != nil {
+			return nil, within(fmt.Sprintf("scores[%d]", i), err)
+		}
+		c.Scores = append(c.Scores, score)
+	}
+	return c, nil
+}
+
+func decodeScore(object strictjson.Value, version, target string) (Model, error) {
+	name, err := oneOf(object, "kind", names(scoreKinds())...)
+	if err != nil {
+		return nil, err
+	}
+	return named(scoreKinds(), name).decodeScore(object, version, target)
+}

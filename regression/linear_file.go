@@ -1,0 +1,164 @@
+package regression
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/strictjson"
+)
+
+func linearKind() scoreKind {
+	return numberKind[*Linear, linearFile]{
+		KindLinear,
+		func(m *Linear) linearFile { return linearFile{m.baseFile(), m.limits()} },
+		func(f linearFile) (*Linear, error) {
+			m, err := f.model(f.Prediction)
+			return &m, err
+		},
+	}
+}
+
+type linearFile struct {
+	base
+	Prediction limits `json:"prediction"`
+}
+
+// base is what files of all models that predict numbers have before what only their kind has;
+// limits is what they have after it.
+type base struct {
+	Columns   []columnFile `json:"columns"`
+	Terms     []termFile   `json:"terms"`
+	Intercept estimate     `json:"intercept"`
+}
+
+type limits struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+}
+
+type estimate struct {
+	Coefficient float64 `json:"coefficient"`
+	StdError    float64 `json:"std_error"`
+}
+
+// columnFile has pointers for what only numeric or only category columns have.
+type columnFile struct {
+	Name       string    `json:"name"`
+	Type       string    `json:"type"`
+	Lower      *float64  `json:"lower,omitempty"`
+	Upper      *float64  `json:"upper,omitempty"`
+	Missing    *float64  `json:"missing,omitempty"`
+	Categories *[]string `json:"categories,omitempty"`
+	Other      *bool     `json:"other,omitempty"`
+}
+
+type termFile struct {
+	Column      string  `json:"column"`
+	Category    *string `json:"category,omitempty"`
+	Other       bool    `json:"other,omitempty"`
+	Missing     bool    `json:"missing,omitempty" format:"2?"`
+	Coefficient float64 `json:"coefficient"`
+	StdError    float64 `json:"std_error"`
+}
+
+func (m *Linear) baseFile() base {
+	columns := make([]columnFile, len(m.Columns))
+	for i := range m.Columns {
+		columns[i] = m.Columns[i].file()
+	}
+	return base{columns, m.termFiles(m.Terms), estimate{m.Intercept, m.InterceptStdError}}
+}
+
+func (m *Linear) limits() limits { return limits{m.Lower, m.Upper} }
+
+func (c *Column) file() columnFile {
+	f := columnFile{Name: c.Name, Type: c.Type.String()}
+	if c.Type == Numeric {
+		f.Lower, f.Upper, f.Missing = &c.Lower, &c.Upper, &c.Missing
+	} else {
+		f.Categories, f.Other = &c.Categories, &c.Other
+	}
+	return f
+}
+
+// termFiles returns the layouts of terms on the columns of m.
+func (m *Linear) termFiles(terms []Term) []termFile {
+	out := make([]termFile, len(terms))
+	for i, t := range terms {
+		c := &m.Columns[t.Column]
+		out[i] = termFile{Column: c.Name, Other: t.Other, Missing: t.Missing, Coefficient: t.Coefficient, StdError: t.StdError}
+		if c.Type == Category && !t.Other {
+			out[i].Category = &t.Category
+		}
+	}
+	return out
+}
+
+// model returns the linear part of a model.
+func (f *base) model(prediction limits) (Linear, error) {
+	m := Linear{Intercept: f.Intercept.Coefficient, InterceptStdError: f.Intercept.StdError, Lower: prediction.Lower, Upper: prediction.Upper}
+	for i := range f.Columns {
+		c, err := f.Columns[i].column()
+		if err != nil {
+			return m, within(fmt.Sprintf("columns[%d]", i), err)
+		}
+		m.Columns = append(m.Columns, c)
+	}
+	m.Terms = termsOf(f.Terms, m.columnIndex())
+	return m, nil
+}
+
+func (f *columnFile) column() (Column, error) {
+	c := Column{Name: f.Name}
+	switch f.Type {
+	case Numeric.String():
+		if f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Categories != nil || f.Other != nil {
+			return c, &ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
+		}
+		c.Lower, c.Upper, c.Missing = *f.Lower, *f.Upper, *f.Missing
+	case Category.String():
+		if f.Categories == nil || f.Other == nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
+			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
+		}
+		c.Type, c.Categories, c.Other = Category, filled(*f.Categories), *f.Other
+	default:
+		return c, &ModelError{"type", fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
+	}
+	return c, nil
+}
+
+// filled returns nil for a list of nothing.
+func filled[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// termsOf returns the terms of layouts. One without its column has the column -1, which
+// Validate refuses.
+func termsOf(files []termFile, index func(name string) int) []Term {
+	var out []Term
+	for _, f := range files {
+		t := Term{Column: index(f.Column), Other: f.Other, Missing: f.Missing, Coefficient: f.Coefficient, StdError: f.StdError}
+		if f.Category != nil {
+			t.Category = *f.Category
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// columnIndex returns the function from the name of a column to its index, -1 if
+// there is none.
+func (m *Linear) columnIndex() func(name string) int {
+	index := make(map[string]int, len(m.Columns))
+	for i := range m.Columns {
+		index[m.Columns[i].Name] = i
+	}
+	return func(name string) int {
+		if i, ok := index[name]; ok {
+			return i
+		}
+		return -1
+	}
+}
