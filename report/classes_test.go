@@ -82,8 +82,8 @@ func TestFrozenFormatOfClasses(t *testing.T) {
 	}
 	for old, says := range map[string]string{
 		`"accuracy": {`:            `unknown key`,
-		`"counts": `:               `metrics.confusion has`,
-		`[70,10]`:                  `metrics.confusion.counts[0] must be a list`,
+		`"counts": `:               `metrics.confusion: unknown key "count"`,
+		`[70,10]`:                  `metrics.confusion.counts[0]: must be a list`,
 		`"task": "classification"`: "task and format do not fit",
 	} {
 		bad := strings.NewReplacer(old, map[string]string{

@@ -58,11 +58,11 @@ func FuzzDecode(f *testing.F) {
 // writing out the path to every value of it.
 func TestDeepReport(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 4000)
-	data := `{"format":"` + Format + `","x":` + deep + strings.Repeat("0,", 1<<20) + `0` + strings.Repeat("]}", 4000) + "}"
+	data := `{"format":"` + Format + `","unprotected":[{"name":"x","value":` + deep + strings.Repeat("0,", 1<<20) + `0` + strings.Repeat("]}", 4000) + "}]}"
 	if _, err := Decode(strings.NewReader(data)); !errors.Is(err, ErrContent) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Decode(strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1))); err == nil || !strings.Contains(err.Error(), "has a key twice") || len(err.Error()) > 500 {
+	if _, err := Decode(strings.NewReader(strings.Replace(data, "0]", `{"b":1,"b":2}]`, 1))); err == nil || !strings.Contains(err.Error(), `unprotected[0].value: key "b" is repeated`) || len(err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}
 }

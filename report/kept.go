@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/strictjson"
 )
 
 // KeptDir is the folder with the results of a run that ended and could not be entered
@@ -81,9 +82,11 @@ func OpenKept(dir string) (Kept, error) {
 		return Kept{}, unwritable(path, err)
 	}
 	var k Kept
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&k); err != nil || k.Format != KeptFormat || k.Path == "" {
+	doc, err := strictjson.Parse(data)
+	if err == nil {
+		err = doc.Decode(&k, version(KeptFormat))
+	}
+	if err != nil || k.Format != KeptFormat || k.Path == "" {
 		return refuse(keptFile + " is not one that this program writes")
 	}
 	for _, name := range []string{ReleaseDir, CuratorDir} {

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/strictjson"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -163,11 +163,11 @@ func bullets(items ...string) string { return "- " + strings.Join(items, "\n- ")
 func unprotected(r *Report) string {
 	items := []string{"The names of the columns, that the table exists, and that this run was made."}
 	for _, fact := range r.Unprotected {
-		e := encoder{}
-		if e.line(reflect.ValueOf(&fact.Value).Elem()); e.err != nil {
-			e.buf.WriteString("stated in the recipe")
+		value, err := strictjson.Line(fact.Value)
+		if err != nil {
+			value = "stated in the recipe"
 		}
-		items = append(items, fact.Name+": "+e.buf.String())
+		items = append(items, fact.Name+": "+value)
 	}
 	return bullets(items...)
 }

@@ -96,13 +96,13 @@ func TestKeysOfVersions(t *testing.T) {
 		name, path, old, new string
 		says                 string // empty: it is read
 	}{
-		{"a key of 3 in 1", "report-1.json", `"metrics": {`, `"metrics": {"records":{"value":1,"scale":1,"private":true,"part":"holdout"},`, "metrics has an unknown key"},
-		{"a key of 3 in 2", "report-2.json", `"metrics": {`, `"metrics": {"records":null,`, "metrics has an unknown key"},
-		{"version 1 without r2", "report-1.json", `"r2":`, `"r3":`, `metrics has no key "r2"`},
+		{"a key of 3 in 1", "report-1.json", `"metrics": {`, `"metrics": {"records":{"value":1,"scale":1,"private":true,"part":"holdout"},`, `metrics: unknown key "records"`},
+		{"a key of 3 in 2", "report-2.json", `"metrics": {`, `"metrics": {"records":null,`, `metrics: unknown key "records"`},
+		{"version 1 without r2", "report-1.json", `"r2":`, `"r3":`, `metrics: unknown key "r3"`},
 		{"version 3 without r2", "report-3-classes.json", `"target":`, `"target":`, ""},
 		{"both tasks in 3", "report-3.json", `"metrics": {`, `"metrics": {"accuracy":null,`, ""},
-		{"an unknown key in 3", "report-3.json", `"metrics": {`, `"metrics": {"r3":null,`, "metrics has an unknown key"},
-		{"an absent key in 3", "report-3.json", `"scale":12.25,"private":true`, `"private":true`, `metrics.records has no key "scale"`},
+		{"an unknown key in 3", "report-3.json", `"metrics": {`, `"metrics": {"r3":null,`, `metrics: unknown key "r3"`},
+		{"an absent key in 3", "report-3.json", `"scale":12.25,"private":true`, `"private":true`, `metrics.records: key "scale" is absent`},
 	} {
 		file, err := os.ReadFile("testdata/" + tt.path)
 		if err != nil {

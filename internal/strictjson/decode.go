@@ -60,7 +60,7 @@ func (d *decoder) structure(v reflect.Value) *Error {
 			return problem(d.data, at, "key "+Quote(key)+" is repeated")
 		}
 		given[i] = true
-		return d.value(v.FieldByIndex(fields[i].index), fields[i].use == required).In(key)
+		return d.value(v.FieldByIndex(fields[i].index), fields[i].nullable).In(key)
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@
 // [Parse] checks that a file is one JSON document in UTF-8. [Value.Decode] reads it into a
 // struct in one pass. It refuses unknown, repeated and absent keys, values of the wrong type and
 // numbers out of range with an [*Error] that says where. Keys match by case. null is read
-// for a required pointer and for an interface only.
+// for an interface and for a pointer without the option omitempty only.
 //
 // # Writing
 //

@@ -16,10 +16,11 @@ const (
 
 // A field is one member of an object.
 type field struct {
-	key    string
-	index  []int // for reflect.Value.FieldByIndex
-	use    use   // optional or required
-	layout string
+	key      string
+	index    []int // for reflect.Value.FieldByIndex
+	use      use   // optional or required
+	nullable bool  // null stands for a nil pointer
+	layout   string
 }
 
 // A schema knows the fields of structs in one version of a format.
@@ -53,7 +54,7 @@ func (s *schema) list(t reflect.Type) []field {
 			continue
 		}
 		if use := s.use(f.Tag, option == "omitempty"); use != unknown {
-			out = append(out, field{key, []int{i}, use, f.Tag.Get("layout")})
+			out = append(out, field{key, []int{i}, use, option != "omitempty", f.Tag.Get("layout")})
 		}
 	}
 	return out
