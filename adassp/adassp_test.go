@@ -70,7 +70,7 @@ func sessionFor(t testing.TB, trainer interface{ Plan() (budget.Node, error) }, 
 
 func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *Fit {
 	t.Helper()
-	trainer := JointGram{Columns: columns}
+	trainer := JointGram{Columns: columns, Relation: rel}
 	out, err := trainer.Run(context.Background(), sessionFor(t, trainer, epsilon, rel), tab.All(), ranges)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 func TestSubstitutionNoise(t *testing.T) {
 	scale := func(rel budget.Relation) float64 {
 		tab, columns, ranges := linearTable(t, 10, 0)
-		trainer := JointGram{Columns: columns}
+		trainer := JointGram{Columns: columns, Relation: rel}
 		s := sessionFor(t, trainer, 1, rel)
 		if _, err := trainer.Run(context.Background(), s, tab.All(), ranges); err != nil {
 			t.Fatal(err)

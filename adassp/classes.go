@@ -25,6 +25,8 @@ import (
 type ClassGram struct {
 	// Columns are the features in order and then the target, a category column.
 	Columns []dataset.Column
+	// Relation is that of the run.
+	Relation budget.Relation
 }
 
 // Plan returns the Gaussian leaf of the Gram release.

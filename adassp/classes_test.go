@@ -97,7 +97,7 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 
 func fitClasses(t testing.TB, eps float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []*Fit {
 	t.Helper()
-	trainer := ClassGram{Columns: columns}
+	trainer := ClassGram{Columns: columns, Relation: rel}
 	node, err := trainer.Plan()
 	if err != nil {
 		t.Fatal(err)

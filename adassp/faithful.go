@@ -61,9 +61,9 @@ func (t AdaSSP) Plan() (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	return budget.Seq(adasspNode,
-		budget.GaussianLeaf(eigenvalueLeaf, GramShare*EigenvalueShare, 1),
-		budget.GaussianLeaf(matrixLeaf, GramShare*MatrixShare, 1),
-		budget.GaussianLeaf(momentsLeaf, GramShare*MomentsShare, 1)), nil
+		budget.GaussianLeaf(eigenvalueLeaf, GramShare*EigenvalueShare, 1).Of(mechanism.StatEigenvalue),
+		budget.GaussianLeaf(matrixLeaf, GramShare*MatrixShare, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(momentsLeaf, GramShare*MomentsShare, 1).Of(mechanism.StatCross)), nil
 }
 
 // Run trains on the records of v. ranges has one entry a column. s is the

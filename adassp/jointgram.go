@@ -35,6 +35,8 @@ type JointGram struct {
 	// Columns are the features in order and then the target, which must be
 	// numeric.
 	Columns []dataset.Column
+	// Relation is that of the run.
+	Relation budget.Relation
 }
 
 // Plan returns the Gaussian leaf of the Gram release.
@@ -42,7 +44,11 @@ func (t JointGram) Plan() (budget.Node, error) {
 	if err := checkWidth(len(scaling.NewEncoder(t.Columns, nil).Slots()) + 1); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.GaussianLeaf("gram", GramShare, 1), nil
+	released := mechanism.StatGram
+	if len(t.Columns) > 0 && partly(t.Columns, t.Relation) {
+		released = mechanism.StatPrivateBlocks
+	}
+	return budget.GaussianLeaf("gram", GramShare, 1).Of(released), nil
 }
 
 // Run trains on the records of v. ranges has one entry a column. s is the

@@ -18,7 +18,7 @@ import (
 // more than declared, and by almost that much for some record.
 func TestPartlyReplays(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 9, .1, "a", "c")
-	node, err := JointGram{Columns: columns}.Plan()
+	node, err := JointGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestPartlyReplays(t *testing.T) {
 // is no number, all three fits are the same.
 func TestPartlyClassesReplay(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 12)
-	trainer := ClassGram{Columns: columns}
+	trainer := ClassGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}
 	node, err := trainer.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestSpreadsHoldTheirMean(t *testing.T) {
 	for name, trainer := range map[string]interface {
 		Plan() (budget.Node, error)
 		Run(context.Context, *mechanism.Session, dataset.View, []scaling.Range) (*Fit, error)
-	}{"joint-gram": JointGram{columns}, "adassp": AdaSSP{columns}} {
+	}{"joint-gram": JointGram{Columns: columns}, "adassp": AdaSSP{columns}} {
 		var mean [3]float64
 		var lower, upper [fits][3]float64
 		for i := range fits {

@@ -262,7 +262,7 @@ func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu || e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
 			t.Errorf("event %+v of leaf %+v", e, l)
 		}
-		at := pipeline.PlaceOf(e.Path)
+		at := e.Place
 		branch := at.Branch != "" || at.Candidate != "" // one of several, of which one is told of
 		if e.Released > e.Law.Draws || e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
 			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
@@ -320,7 +320,7 @@ func TestSearchConforms(t *testing.T) {
 				}
 				won := pipeline.CandidateName(res.Search.Chosen)
 				for _, e := range res.Events {
-					at := pipeline.PlaceOf(e.Path)
+					at := e.Place
 					if at.Candidate != "" && at.Candidate != won && e.Released > 0 || at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
 						t.Errorf("%s won: %+v", won, e)
 					}
@@ -331,16 +331,17 @@ func TestSearchConforms(t *testing.T) {
 }
 
 // TestStatisticsConform: every release of the mechanism room spends what was
-// priced and no more, and takes no leaf of another law or that was not planned.
+// priced and no more, and takes no leaf of another law or statistic, or that was not planned.
 func TestStatisticsConform(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
-		for _, x := range Statistics() {
+		for _, x := range mechanism.WorstPairs() {
 			law := lawOf(x, 1, 1e-6)
 			other := budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}
 			if x.Kind == budget.Laplace {
 				other.Kind = budget.Exponential
 			}
-			priced, err := budget.Calibrate(budget.Seq("audit", budget.FixedLeaf("step", law), budget.FixedLeaf("other", other)), budget.Target{Epsilon: 9, Delta: .1, Relation: rel})
+			priced, err := budget.Calibrate(budget.Seq("audit", budget.FixedLeaf("step", law).Of(x.Statistic),
+				budget.FixedLeaf("other", other), budget.FixedLeaf("named", law).Of("another")), budget.Target{Epsilon: 9, Delta: .1, Relation: rel})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,30 +349,33 @@ func TestStatisticsConform(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			release, err := x.prepare(context.Background(), s, law, 0)
-			if !x.Supports(rel) {
-				if x.Name == "private blocks" && !errors.Is(err, mechanism.ErrRelation) {
-					t.Errorf("%s under %v: %v", x.Name, rel, err)
+			release, err := x.Prepare(context.Background(), s, law, 0)
+			if !slices.Contains(x.Relations, rel) {
+				if x.Statistic == mechanism.StatPrivateBlocks && !errors.Is(err, mechanism.ErrRelation) {
+					t.Errorf("%s under %v: %v", x.Statistic, rel, err)
 				}
 				continue
 			}
 			if err != nil {
-				t.Fatal(x.Name, err)
+				t.Fatal(x.Statistic, err)
 			}
 			if _, err := release(s, "absent", 0); !errors.Is(err, mechanism.ErrUnknownLeaf) {
-				t.Errorf("%s on a leaf that was not planned: %v", x.Name, err)
+				t.Errorf("%s on a leaf that was not planned: %v", x.Statistic, err)
 			}
 			if _, err := release(s, "other", 0); !errors.Is(err, mechanism.ErrLaw) {
-				t.Errorf("%s on a leaf of another law: %v", x.Name, err)
+				t.Errorf("%s on a leaf of another law: %v", x.Statistic, err)
+			}
+			if _, err := release(s, "named", 0); !errors.Is(err, mechanism.ErrStatistic) {
+				t.Errorf("%s on a leaf of another statistic: %v", x.Statistic, err)
 			}
 			if _, err := release(s, "step", 0); err != nil {
-				t.Errorf("%s: %v", x.Name, err)
+				t.Errorf("%s: %v", x.Statistic, err)
 			}
 			if _, err := release(s, "step", 0); !errors.Is(err, mechanism.ErrSpent) {
-				t.Errorf("%s twice: %v", x.Name, err)
+				t.Errorf("%s twice: %v", x.Statistic, err)
 			}
 			if e := s.Events()[0]; e.Released != 1 || s.Events()[1].Released != 0 {
-				t.Errorf("%s: events %+v", x.Name, s.Events())
+				t.Errorf("%s: events %+v", x.Statistic, s.Events())
 			}
 		}
 	}

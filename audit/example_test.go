@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -31,14 +32,14 @@ func ExampleNeighbours() {
 }
 
 func ExampleStep() {
-	count := audit.Statistics()[0]
+	count, _ := mechanism.WorstPairOf(mechanism.StatCount)
 	law := budget.Law{Kind: budget.Laplace, Epsilon: 2, Draws: 1}
 	m, err := audit.Step(context.Background(), count, law, budget.AddRemove, 0, audit.Options{Draws: 4000, Confidence: 1 - 1e-6})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(count.Name, m.Epsilon > 1, m.Epsilon <= 2)
+	fmt.Println(count.Statistic, m.Epsilon > 1, m.Epsilon <= 2)
 	// Output: count true true
 }
 

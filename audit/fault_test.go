@@ -19,9 +19,9 @@ import (
 // that are witnesses of published variants have theirs in experiments/published.
 
 // measuredWith measures a step in sessions that carry a fault out.
-func measuredWith(t *testing.T, name string, law budget.Law, draws int, f mechanism.Fault) Measure {
+func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {
 	t.Helper()
-	x, ok := statisticNamed(name)
+	x, ok := mechanism.WorstPairOf(name)
 	if !ok {
 		t.Fatal(name)
 	}
@@ -38,7 +38,7 @@ func measuredWith(t *testing.T, name string, law budget.Law, draws int, f mechan
 // deviations below the mean of what is measured with the fault (16 to 25 repetitions of
 // each; least for the rounds, 1.66 and .11 beside 1), so that by the normal law a fault
 // is missed with odds below 1e-8.
-func caughtByMeasure(t *testing.T, name string, law budget.Law, draws int, f mechanism.Fault) {
+func caughtByMeasure(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) {
 	t.Helper()
 	curve, err := budget.Compose(law)
 	if err != nil {
@@ -162,7 +162,7 @@ func TestFaultFloatSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]int16, n), make([]int16, n)
 	for i := range n {
-		x[i], y[i] = int16(rng.IntN(2*one)-one), int16(one-rng.IntN(one/4))
+		x[i], y[i] = int16(rng.IntN(2*mechanism.FixedOne)-mechanism.FixedOne), int16(mechanism.FixedOne-rng.IntN(mechanism.FixedOne/4))
 	}
 	order := rng.Perm(n)
 	priced, err := budget.Calibrate(budget.Seq("audit", budget.ExponentialLeaf("step", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
@@ -174,7 +174,7 @@ func TestFaultFloatSums(t *testing.T) {
 		p := s.NewProducts([]int{0, 0})
 		for i := range n {
 			k := at(i)
-			p.Add([][]int16{{x[k]}, {y[k]}}, nil, []int16{one})
+			p.Add([][]int16{{x[k]}, {y[k]}}, nil, []int16{mechanism.FixedOne})
 		}
 		if _, err := mechanism.Choose(s, "step", 0, p.Scores([]int{0, 1})); err != nil {
 			t.Fatal(err)

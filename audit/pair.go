@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -42,7 +43,7 @@ func Pairs(p *pipeline.Pipeline) ([]Pair, error) {
 			for i := range c.rows {
 				rows = append(rows, ordinary(p, i))
 			}
-			if v := sign(p.Budget.Relation, side); v != 0 {
+			if v := mechanism.RecordOn(p.Budget.Relation, side); v != 0 {
 				for range max(p.Budget.Unit.MaxRows, 1) {
 					rows = append(rows, extreme(p, v, c.apart, reach))
 				}

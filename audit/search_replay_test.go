@@ -46,7 +46,7 @@ func TestSearchReplay(t *testing.T) {
 			}
 			tried := map[string]bool{}
 			for _, r := range first.Releases() {
-				tried[pipeline.PlaceOf(r.Path).Candidate] = true
+				tried[placeIn(plan, r.Path).Candidate] = true
 			}
 			if len(tried) != len(c.candidates)+1 {
 				t.Fatalf("candidates that were tried: %v; take another seed", tried)
@@ -129,7 +129,7 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	}
 	of, draws := map[int]string{}, map[int]map[string]int{}
 	for _, r := range rec.Releases() {
-		at := pipeline.PlaceOf(r.Path).Candidate
+		at := placeIn(plan, r.Path).Candidate
 		if was, ok := of[r.Try]; ok && was != at {
 			t.Fatalf("try %d releases of %q and %q", r.Try, was, at)
 		}
@@ -145,7 +145,7 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	for try, spent := range draws {
 		tried[of[try]] = true
 		for _, l := range plan.Leaves() {
-			if at := pipeline.PlaceOf(l.Path); at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
+			if at := l.Place; at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
 				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)
 			}
 		}
@@ -158,4 +158,10 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 // oneShot reports whether the draws of a leaf are made in one release.
 func oneShot(l budget.PricedLeaf, releases int) bool {
 	return l.Law.Kind == budget.Exponential && releases == 1
+}
+
+// placeIn returns where the leaf at path stands in a plan.
+func placeIn(plan *pipeline.Plan, path string) budget.Place {
+	l, _ := plan.Leaf(path)
+	return l.Place
 }

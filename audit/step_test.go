@@ -6,13 +6,15 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/mechanism"
 )
 
 // lawOf is the law of a step that has all of epsilon and delta.
-func lawOf(x Statistic, epsilon, delta float64) budget.Law {
+func lawOf(x mechanism.WorstPair, epsilon, delta float64) budget.Law {
 	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
 	switch x.Kind {
 	case budget.Gaussian:
@@ -24,15 +26,15 @@ func lawOf(x Statistic, epsilon, delta float64) budget.Law {
 }
 
 // leafOf measures a statistic on its own.
-func leafOf(t *testing.T, x Statistic, rel budget.Relation, epsilon float64, o Options) Leaf {
+func leafOf(t *testing.T, x mechanism.WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
 	t.Helper()
 	const delta = 1e-6
 	law := lawOf(x, epsilon, delta)
 	m, err := Step(context.Background(), x, law, rel, delta, o)
 	if err != nil {
-		t.Fatal(x.Name, err)
+		t.Fatal(x.Statistic, err)
 	}
-	return Leaf{Path: x.Name, Law: law, Epsilon: epsilon, Mu: law.Mu, Measure: m}
+	return Leaf{Path: string(x.Statistic), Law: law, Epsilon: epsilon, Mu: law.Mu, Measure: m}
 }
 
 // TestStepsComeClose: one statistic of each law at epsilon .5, 1 and 3, and the
@@ -43,14 +45,14 @@ func leafOf(t *testing.T, x Statistic, rel budget.Relation, epsilon float64, o O
 // of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and
 // .023 beside .167), so that by the normal law a case misses it with odds below 1e-10.
 func TestStepsComeClose(t *testing.T) {
-	most := map[string]int{"agreement": 80_000, "histogram": 200_000, "votes": 80_000} // at epsilon .5
-	for _, x := range Statistics() {
+	most := map[budget.Statistic]int{mechanism.StatAgreement: 80_000, mechanism.StatHistogram: 200_000, mechanism.StatVotes: 80_000} // at epsilon .5
+	for _, x := range mechanism.WorstPairs() {
 		rel := budget.AddRemove
-		for rel < budget.SubstitutePrivateColumns && !x.Supports(rel) {
+		for rel < budget.SubstitutePrivateColumns && !slices.Contains(x.Relations, rel) {
 			rel++
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
-			draws := int(float64(most[x.Name]) / (4 * epsilon * epsilon))
+			draws := int(float64(most[x.Statistic]) / (4 * epsilon * epsilon))
 			if epsilon == 3 {
 				draws = drawsAt3(x)
 			}
@@ -58,12 +60,12 @@ func TestStepsComeClose(t *testing.T) {
 				continue
 			}
 			l := leafOf(t, x, rel, epsilon, Options{Draws: draws, Confidence: 1 - 1e-6})
-			t.Logf("%s, %v: %.3f of %v", x.Name, rel, l.Measured(), epsilon)
+			t.Logf("%s, %v: %.3f of %v", x.Statistic, rel, l.Measured(), epsilon)
 			if l.Violation() {
-				t.Errorf("%s: measured %+v of %+v", x.Name, l.Measure, l.Law)
+				t.Errorf("%s: measured %+v of %+v", x.Statistic, l.Measure, l.Law)
 			}
-			if x.Name != "tukey" && l.Measured() < epsilon/3 {
-				t.Errorf("%s: measured %.3f of %v", x.Name, l.Measured(), epsilon)
+			if x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
+				t.Errorf("%s: measured %.3f of %v", x.Statistic, l.Measured(), epsilon)
 			}
 		}
 	}
@@ -71,11 +73,11 @@ func TestStepsComeClose(t *testing.T) {
 
 // drawsAt3 is the number of draws at epsilon 3. The pairs of some statistics are less
 // easily told apart.
-func drawsAt3(x Statistic) int {
-	switch x.Name {
-	case "lipschitz":
+func drawsAt3(x mechanism.WorstPair) int {
+	switch x.Statistic {
+	case mechanism.StatLipschitz:
 		return 32_000
-	case "lipschitz-exponential":
+	case mechanism.StatLipschitzExponential:
 		return 64_000
 	}
 	return 16_000
@@ -84,21 +86,22 @@ func drawsAt3(x Statistic) int {
 // TestStepSubstitution: the pairs under substitution are as far apart; the odds are
 // those of TestStepsComeClose.
 func TestStepSubstitution(t *testing.T) {
-	for _, x := range Statistics() {
-		if !x.Supports(budget.Substitute) || x.slow {
+	for _, x := range mechanism.WorstPairs() {
+		if !slices.Contains(x.Relations, budget.Substitute) || x.Slow {
 			continue
 		}
 		l := leafOf(t, x, budget.Substitute, 3, Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6})
 		if l.Violation() || l.Measured() < 1 {
-			t.Errorf("%s: measured %.3f of 3", x.Name, l.Measured())
+			t.Errorf("%s: measured %.3f of 3", x.Statistic, l.Measured())
 		}
 	}
 }
 
 func TestStepMistakes(t *testing.T) {
-	x, _ := statisticNamed("count")
+	x, _ := mechanism.WorstPairOf(mechanism.StatCount)
+	blocks, _ := mechanism.WorstPairOf(mechanism.StatPrivateBlocks)
 	law := lawOf(x, 1, 0)
-	if _, err := Step(context.Background(), x, law, budget.Substitute, 0, Options{}); !errors.Is(err, ErrStatistic) {
+	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0, Options{}); !errors.Is(err, ErrStatistic) {
 		t.Error(err)
 	}
 	if _, err := Step(context.Background(), x, law, budget.AddRemove, 0, Options{Draws: 3}); !errors.Is(err, ErrOptions) {
@@ -157,13 +160,13 @@ func TestStepTable(t *testing.T) {
 	if *tableDraws == 0 {
 		t.Skip("prints a table; give -table a number of draws")
 	}
-	for _, x := range Statistics() {
-		t.Run(x.Name, func(t *testing.T) {
+	for _, x := range mechanism.WorstPairs() {
+		t.Run(string(x.Statistic), func(t *testing.T) {
 			for rel := range budget.SubstitutePrivateColumns + 1 {
-				if !x.Supports(rel) {
+				if !slices.Contains(x.Relations, rel) {
 					continue
 				}
-				row, events := fmt.Sprintf("| %s | %v | %v |", x.Name, x.Kind, rel), math.Inf(1)
+				row, events := fmt.Sprintf("| %s | %v | %v |", x.Statistic, x.Kind, rel), math.Inf(1)
 				for _, epsilon := range []float64{.5, 1, 3} {
 					l := leafOf(t, x, rel, epsilon, Options{Draws: *tableDraws})
 					share := l.Measured() / epsilon
@@ -172,7 +175,7 @@ func TestStepTable(t *testing.T) {
 					}
 					row += fmt.Sprintf(" %.2f (%.2f) |", share, l.Measured())
 					events = min(events, l.Measure.Epsilon/epsilon)
-					if l.Violation() || x.Name != "tukey" && l.Measured() < epsilon/3 {
+					if l.Violation() || x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
 						t.Errorf("a violation, or less than a third: %+v", l)
 					}
 				}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -32,9 +32,7 @@ type Verdict struct {
 type Leaf struct {
 	Path string
 	Law  budget.Law
-	// Statistic is the name of that which was released; empty for a step that
-	// has no pair of neighbours under the relation, because it does not depend on
-	// records at all.
+	// Statistic is the name of what was released.
 	Statistic string
 	// Epsilon and Mu are what all draws of the law cost at the delta of the run;
 	// Mu is 0 for a law that is not Gaussian.
@@ -73,7 +71,7 @@ func (v Verdict) Violations() []string {
 }
 
 // Pipeline audits a pipeline: each step of its plan by [Step], on the statistic
-// of that kind of step, and the whole run on the tables of [Pairs], by all that
+// that the step names, and the whole run on the tables of [Pairs], by all that
 // it publishes. It reads no table. The confidence of o is that of the whole
 // verdict: with k measures each has the odds (1-confidence)/k of being wrong.
 func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, error) {
@@ -128,15 +126,15 @@ func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o
 	if l.Law.Kind == budget.Gaussian {
 		out.Mu = l.Law.Mu * math.Sqrt(float64(l.Law.Draws))
 	}
-	x, law, ok := statisticOf(l, target.Relation)
-	if !ok {
-		return out, nil
+	x, err := statisticOf(l, target.Relation)
+	if err != nil {
+		return out, err
 	}
-	out.Statistic = x.Name
-	key := fmt.Sprintf("%s %+v", x.Name, law)
+	out.Statistic = string(x.Statistic)
+	key := fmt.Sprintf("%s %+v", x.Statistic, l.Law)
 	m, ok := done[key]
 	if !ok {
-		if m, err = Step(ctx, x, law, target.Relation, target.Delta, o); err != nil {
+		if m, err = Step(ctx, x, l.Law, target.Relation, target.Delta, o); err != nil {
 			return out, err
 		}
 		done[key] = m
@@ -145,47 +143,17 @@ func auditLeaf(ctx context.Context, l budget.PricedLeaf, target budget.Target, o
 	return out, nil
 }
 
-// statisticOf returns what a leaf is audited by: the statistic of steps of its
-// name, or else one of its law. A statistic that is released in one draw cannot
-// stand for a step of several.
-func statisticOf(l budget.PricedLeaf, rel budget.Relation) (Statistic, budget.Law, bool) {
-	names := strings.Split(l.Path, "/")
-	last := names[len(names)-1]
-	for _, name := range append(byName(last), byKind(l.Law.Kind)...) {
-		x, ok := statisticNamed(name)
-		several := x.Single && l.Law.Draws > 1 && x.Name != "one-shot"
-		if ok && x.Kind == l.Law.Kind && !several && x.Supports(rel) {
-			return x, l.Law, true
-		}
+// statisticOf returns the worst pair of the statistic that a leaf names. Its error is
+// [ErrStatistic].
+func statisticOf(l budget.PricedLeaf, rel budget.Relation) (mechanism.WorstPair, error) {
+	x, ok := mechanism.WorstPairOf(l.Statistic)
+	if ok {
+		_, ok = x.Under(rel)
 	}
-	return Statistic{}, l.Law, false
-}
-
-func byName(leaf string) []string {
-	return map[string][]string{
-		"count": {"count"}, "records": {"count"}, "agreement": {"agreement", "agreement sum"},
-		"exponents": {"histogram"}, "bins": {"histogram"}, "fine-bins": {"histogram"}, "counts": {"histogram"}, "confusion": {"tally"},
-		"gram": {"private blocks", "gram"}, "eigenvalue": {"eigenvalue"}, "moments": {"cross"}, "gradients": {"cross"}, "linear": {"cross"},
-		"residuals": {"bin sums"}, "shapes": {"bin sums"}, "sums": {"square sums"}, "stats": {"class statistics"}, "svm": {"minimizer"},
-		"sublasso": {"one-shot"}, "kendall": {"kendall", "one-shot"}, "center": {"products"}, "sizes": {"size counts"}, "tukey": {"tukey"},
-	}[leaf]
-}
-
-// byKind is what stands for a step whose own statistic is not among Statistics
-// under the relation. Under private columns it is one of the public relation
-// that implies it.
-func byKind(k budget.Kind) []string {
-	switch k {
-	case budget.Gaussian:
-		return []string{"private blocks", "histogram"}
-	case budget.Laplace:
-		return []string{"agreement"}
-	case budget.Exponential:
-		return []string{"one-shot"}
-	case budget.Pure:
-		return []string{"lipschitz-exponential"}
+	if !ok || x.Kind != l.Law.Kind {
+		return x, fmt.Errorf("%w: %q of %s as %v under %v", ErrStatistic, l.Statistic, l.Path, l.Law.Kind, rel)
 	}
-	return []string{"tukey"}
+	return x, nil
 }
 
 func sortedTrue(set map[string]bool) []string {

@@ -61,8 +61,8 @@ func (t BoostedAdaSSP) Plan() (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	return budget.Seq(rootNode,
-		budget.GaussianLeaf(gramLeaf, adassp.GramShare/2, 1),
-		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare/2, t.rounds())), nil
+		budget.GaussianLeaf(gramLeaf, adassp.GramShare/2, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare/2, t.rounds()).Of(mechanism.StatCross)), nil
 }
 
 func (t BoostedAdaSSP) rounds() int {

@@ -56,17 +56,22 @@ func (t Additive) Plan() (budget.Node, error) {
 	if _, err := (adassp.JointGram{Columns: t.Columns}).Plan(); err != nil {
 		return budget.Node{}, err
 	}
-	leaf := func(name string, share float64, draws int) budget.Node {
-		return budget.GaussianLeaf(name, adassp.GramShare*share, draws)
+	leaf := func(name string, share float64, draws int, of budget.Statistic) budget.Node {
+		return budget.GaussianLeaf(name, adassp.GramShare*share, draws).Of(of)
 	}
-	leaves := []budget.Node{leaf(gramLeaf, momentsShare, 1), leaf(countsLeaf, countsShare, 1)}
+	leaves := []budget.Node{
+		leaf(gramLeaf, momentsShare, 1, mechanism.StatGram),
+		leaf(countsLeaf, countsShare, 1, mechanism.StatHistogram),
+	}
 	shapes := shapesShare
 	if t.Classes {
 		shapes += residualsShare
 	} else {
-		leaves = append(leaves, leaf(residualsLeaf, residualsShare, AdditiveEpochs))
+		leaves = append(leaves, leaf(residualsLeaf, residualsShare, AdditiveEpochs, mechanism.StatHistogram))
 	}
-	return budget.Seq(additiveNode, append(leaves, leaf(linearLeaf, linearShare, AdditiveEpochs), leaf(shapesLeaf, shapes, AdditiveEpochs))...), nil
+	return budget.Seq(additiveNode, append(leaves,
+		leaf(linearLeaf, linearShare, AdditiveEpochs, mechanism.StatCross),
+		leaf(shapesLeaf, shapes, AdditiveEpochs, mechanism.StatBinSums))...), nil
 }
 
 // Run trains on the records of v. ranges has one entry a column. s is the

@@ -128,19 +128,19 @@ func (t BRC) Plan() (budget.Node, error) {
 	if err := t.checkFeatures(); err != nil {
 		return budget.Node{}, err
 	}
-	leaf := budget.GaussianLeaf
-	if set.laplace {
-		leaf = budget.LaplaceLeaf
+	agreement := mechanism.StatAgreement
+	if set.published {
+		agreement = mechanism.StatAgreementRatio
 	}
 	share := adassp.GramShare
 	root := budget.Seq(brcNode)
 	if t.Relation == budget.AddRemove {
-		root.Kids = append(root.Kids, leaf(recordsLeaf, share*brcCountShare, 1))
+		root.Kids = append(root.Kids, set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
 		share *= 1 - brcCountShare
 	}
 	scores := scoresOf(len(t.classes()))
 	for c := range scores {
-		root.Kids = append(root.Kids, budget.Seq(classNode(c), leaf(agreementLeaf, share/float64(scores), set.rounds)))
+		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.leaf(agreementLeaf, share/float64(scores), set.rounds, agreement)))
 	}
 	return root, nil
 }
@@ -277,6 +277,14 @@ func (t BRC) records(ctx context.Context, s *mechanism.Session, v dataset.View, 
 	}
 	noisy, err := set.release(s, recordsLeaf, 0, s.Count(known.Len()))
 	return max(noisy, s.Scale(recordsLeaf), 1), err
+}
+
+// leaf plans releases of one number with the noise of the run.
+func (set settings) leaf(name string, share float64, draws int, number budget.Statistic) budget.Node {
+	if set.laplace {
+		return budget.LaplaceLeaf(name, share, draws).Of(number)
+	}
+	return budget.GaussianLeaf(name, share, draws).Of(mechanism.StatAlone(number))
 }
 
 // release adds the noise of the run to one number.

@@ -194,7 +194,7 @@ func (x trial) gram() float64 {
 	columns := slices.Clone(x.train.Schema().Columns)
 	last := len(columns) - 1
 	columns[last] = dataset.Column{Name: columns[last].Name, Ranged: true, Lower: -1, Upper: 1}
-	node, err := adassp.JointGram{Columns: columns}.Plan()
+	node, err := adassp.JointGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}.Plan()
 	if err != nil {
 		x.t.Fatal(err)
 	}

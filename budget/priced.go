@@ -48,6 +48,10 @@ type PricedLeaf struct {
 	// Candidate is the path of the kid of a Select that leads to the leaf; it is
 	// empty for a leaf that no Select holds.
 	Candidate string
+	// Place says where in the run the leaf stands.
+	Place Place
+	// Statistic names what the leaf releases; it is empty where the plan does not say.
+	Statistic Statistic
 }
 
 // index lists the leaves in tree order.
@@ -56,7 +60,7 @@ func (p *Priced) index() {
 	var visit func(n *Node, leaf PricedLeaf, part []string)
 	visit = func(n *Node, leaf PricedLeaf, part []string) {
 		if n.Op == OpLeaf {
-			leaf.Law, leaf.Share = n.Leaf.Law, n.Leaf.Share
+			leaf.Law, leaf.Share, leaf.Statistic = n.Leaf.Law, n.Leaf.Share, n.Leaf.Statistic
 			leaf.Part, leaf.Fixed = strings.Join(part, "/"), n.Leaf.Fixed != nil
 			if leaf.Fixed {
 				leaf.Share = 0
@@ -71,6 +75,7 @@ func (p *Priced) index() {
 		for i := range n.Kids {
 			kid, kidPart := leaf, part
 			kid.Path += "/" + n.Kids[i].Name
+			kid.Place = leaf.Place.in(n.Kids[i].Role, n.Kids[i].Name)
 			kid.Informer = leaf.Informer || n.Op == OpOneOf && i == 0
 			if n.Op == OpSelect {
 				kid.Candidate = kid.Path
@@ -81,7 +86,7 @@ func (p *Priced) index() {
 			visit(&n.Kids[i], kid, kidPart)
 		}
 	}
-	visit(&p.tree, PricedLeaf{Path: p.tree.Name}, nil)
+	visit(&p.tree, PricedLeaf{Path: p.tree.Name, Place: Place{}.in(p.tree.Role, p.tree.Name)}, nil)
 }
 
 // informers lists the leaves of the informer of a OneOf at path.

@@ -51,6 +51,52 @@ type Leaf struct {
 	Fixed *Law
 	// Law is filled by Calibrate.
 	Law Law
+	// Statistic names what the leaf releases; see [Node.Of].
+	Statistic Statistic
+}
+
+// A Statistic names what a leaf releases, such as "histogram". Package mechanism has the
+// names: releases of another statistic than a leaf names are refused there, and audits
+// look up by the name how a statistic is measured. Costs do not depend on it. A leaf of
+// a plan that is priced but not carried out, such as one read from a ledger, has none.
+type Statistic string
+
+// A Role says what the name of a node is the name of. Costs do not depend on it.
+type Role uint8
+
+// The roles. Most nodes have none.
+const (
+	// Part names the records that everything beneath sees: "train", "score" or "holdout".
+	Part Role = iota + 1
+	// Candidate names one of several ways to train of which a search keeps the best.
+	Candidate
+	// Branch names one of several ways to train of which released values choose one.
+	Branch
+	// Stage names a step of a run, such as "scaling" or "model".
+	Stage
+	// Size names a number of features that a model is tried with.
+	Size
+)
+
+// A Place says where in a run a leaf stands: the name of the innermost node of each [Role]
+// on the way to it, itself included; "" where there is none.
+type Place struct{ Part, Candidate, Branch, Stage, Size string }
+
+// in returns the place of a node of the given name and role that stands at p.
+func (p Place) in(r Role, name string) Place {
+	switch r {
+	case Part:
+		p.Part = name
+	case Candidate:
+		p.Candidate = name
+	case Branch:
+		p.Branch = name
+	case Stage:
+		p.Stage = name
+	case Size:
+		p.Size = name
+	}
+	return p
 }
 
 // Node is a plan tree. Names identify a node among its siblings and are joined
@@ -58,9 +104,23 @@ type Leaf struct {
 type Node struct {
 	Op     Op
 	Name   string
+	Role   Role
 	Leaf   *Leaf
 	Kids   []Node
 	Select *Selection
+}
+
+// As returns n with a role.
+func (n Node) As(r Role) Node {
+	n.Role = r
+	return n
+}
+
+// Of returns a leaf that releases the statistic x and nothing else.
+func (n Node) Of(x Statistic) Node {
+	n = n.clone()
+	n.Leaf.Statistic = x
+	return n
 }
 
 // GaussianLeaf is a scalable leaf of Gaussian releases. Under Tight composition

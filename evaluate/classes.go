@@ -36,7 +36,7 @@ func (c Classification) Plan() (budget.Node, error) {
 	if n := len(c.Classes); n < 2 || n > MaxClasses {
 		return budget.Node{}, fmt.Errorf("%w: %d", ErrClasses, n)
 	}
-	return budget.Seq(accuracyNode, budget.GaussianLeaf(confusionLeaf, 1, 1)), nil
+	return budget.Seq(accuracyNode, budget.GaussianLeaf(confusionLeaf, 1, 1).Of(mechanism.StatTally)).As(budget.Stage), nil
 }
 
 // Labels holds, for the held-out records, the true class and the predicted one

@@ -82,8 +82,8 @@ type Regression struct{}
 // Plan returns the two leaves of the release.
 func (Regression) Plan() budget.Node {
 	return budget.Seq(r2Node,
-		budget.GaussianLeaf(sizesLeaf, sizesShare, 1),
-		budget.GaussianLeaf(sumsLeaf, sumsShare, 1))
+		budget.GaussianLeaf(sizesLeaf, sizesShare, 1).Of(mechanism.StatSizeCounts),
+		budget.GaussianLeaf(sumsLeaf, sumsShare, 1).Of(mechanism.StatSquareSums)).As(budget.Stage)
 }
 
 // Run releases R². s is the session of the node that Plan returned.

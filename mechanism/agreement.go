@@ -110,7 +110,7 @@ func (a *Agreement) Sum() Bounded[int64] {
 	if a.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[int64]{a.n[agreeing] - a.n[disagreeing], Absolute, sens, weightUnit}
+	return Bounded[int64]{a.n[agreeing] - a.n[disagreeing], Absolute, sens, weightUnit, StatAgreement}
 }
 
 // ratioUnit is the grid of ratios.
@@ -144,11 +144,46 @@ func (a *Agreement) Ratio() (Bounded[int64], error) {
 	}
 	others := float64(max(a.n[recordCount]-1, 0)) * float64(a.lo)
 	sens := math.Ceil(up(float64(a.hi)/(others+float64(a.hi)))/ratioUnit) + 1 // one more for the rounding of the quotient
-	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit}, nil
+	return Bounded[int64]{int64(rate / ratioUnit), Absolute, sens, ratioUnit, StatAgreementRatio}, nil
 }
 
 // Alone returns a single number as a vector of one entry, for releases of
 // vectors: its absolute change is the Euclidean length of that of the vector.
 func Alone(x Bounded[int64]) Bounded[Vector] {
-	return Bounded[Vector]{Vector{x.value}, L2, x.sens, x.unit}
+	return Bounded[Vector]{Vector{x.value}, L2, x.sens, x.unit, StatAlone(x.of)}
+}
+
+// The statistics of [Agreement.Sum] and [Agreement.Ratio].
+const (
+	StatAgreement      budget.Statistic = "agreement"
+	StatAgreementRatio budget.Statistic = "agreement ratio"
+)
+
+// StatAlone is the statistic of [Alone] for a number with the statistic x.
+func StatAlone(x budget.Statistic) budget.Statistic { return x + " sum" }
+
+// pairOfAgreements has a record of the largest weight alone.
+func pairOfAgreements(s *Session, side int) (Bounded[int64], error) {
+	a := s.NewAgreement(.5, 2)
+	if v := RecordOn(s.Relation(), side); v != 0 {
+		a.Add([]float64{2}, []int8{int8(v)})
+	}
+	return a.Sum(), nil
+}
+
+func worstAgreement() WorstPair { return numberPair(StatAgreement, anyRecord(), pairOfAgreements) }
+
+func worstAgreementAlone() WorstPair { return alonePair(StatAgreement, anyRecord(), pairOfAgreements) }
+
+// pairOfRatios has a record of the largest weight beside records of the least that all
+// agree.
+func pairOfRatios(s *Session, side int) (Bounded[int64], error) {
+	a := s.NewAgreement(.5, 2)
+	a.Add([]float64{.5, .5, .5}, []int8{1, 1, 1})
+	a.Add([]float64{2}, []int8{int8(RecordOn(s.Relation(), side))})
+	return a.Ratio()
+}
+
+func worstRatio() WorstPair {
+	return numberPair(StatAgreementRatio, []budget.Relation{budget.Substitute}, pairOfRatios)
 }

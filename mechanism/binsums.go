@@ -62,7 +62,7 @@ func (b *BinSums) Bound() Bounded[Vector] {
 	if b.relation != budget.AddRemove {
 		sens *= 2
 	}
-	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, sens, b.grid.unit}
+	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, sens, b.grid.unit, StatBinSums}
 }
 
 // A numberGrid holds numbers that are clamped to [-C, C] and rounded toward
@@ -91,4 +91,17 @@ func (g numberGrid) round(v float64) int16 {
 		return 0
 	}
 	return int16(v)
+}
+
+// StatBinSums is the statistic of [BinSums.Bound].
+const StatBinSums budget.Statistic = "bin sums"
+
+func worstBinSums() WorstPair {
+	return vectorPair(StatBinSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
+		b := s.NewBinSums(3, 2)
+		if v := RecordOn(s.Relation(), side); v != 0 {
+			b.Add([]uint8{1}, []float64{2 * float64(v)})
+		}
+		return b.Bound(), nil
+	})
 }

@@ -1,5 +1,7 @@
 package mechanism
 
+import "github.com/dptrain/dptrain/budget"
+
 // A Vector is a list of statistics in integer grid units.
 type Vector []int64
 
@@ -38,6 +40,7 @@ type Bounded[T any] struct {
 	norm  Norm
 	sens  float64 // in units
 	unit  float64 // what one unit is worth, a power of two or a weight
+	of    budget.Statistic
 }
 
 // Sensitivity returns the public bound on the change between tables that differ

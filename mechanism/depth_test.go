@@ -497,7 +497,7 @@ func TestTukeyDepthAbstains(t *testing.T) {
 		}
 		passed := 0.
 		for i := range runs {
-			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1})
+			_, ok, err := TukeyDepth(open(i), "tukey", Bounded[Cloud]{c, Replaced, 1, 1, ""})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -529,7 +529,7 @@ func TestTukeyDepthPoint(t *testing.T) {
 		released := 0
 		for i := range 50 {
 			s := open(i)
-			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1})
+			p, ok, err := TukeyDepth(s, "tukey", Bounded[Cloud]{columns(x, y), Replaced, 1, 1, ""})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -562,7 +562,7 @@ func TestTukeyDepthRefuses(t *testing.T) {
 	if _, _, err := TukeyDepth(s, "rest", cloud); !errors.Is(err, ErrLaw) {
 		t.Errorf("a leaf of another law: %v", err)
 	}
-	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1}); !errors.Is(err, ErrNorm) {
+	if _, _, err := TukeyDepth(s, "tukey", Bounded[Cloud]{cloud.value, L2, 1, 1, ""}); !errors.Is(err, ErrNorm) {
 		t.Errorf("another norm: %v", err)
 	}
 	if _, _, err := TukeyDepth(s, "tukey", cloud); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/gram"
 )
 
@@ -50,7 +51,7 @@ func (g *Gram) SmallestEigenvalue() Bounded[Vector] {
 	width := eigenWidth * limit
 	slack := maxRecords * 0x1p-53 * min(limit, 1/gramUnit) * p * (p + 5)
 	value := int64(pin(a, width, estimate(a)))
-	return Bounded[Vector]{Vector{value}, L2, up(limit + width + 2*slack + 1), gramUnit}
+	return Bounded[Vector]{Vector{value}, L2, up(limit + width + 2*slack + 1), gramUnit, StatEigenvalue}
 }
 
 // estimate returns the smallest eigenvalue of a as floating point sees it, or
@@ -99,4 +100,15 @@ func definite(a *mat.SymDense, c float64) bool {
 	}
 	var factor mat.Cholesky
 	return factor.Factorize(shifted)
+}
+
+// StatEigenvalue is the statistic of [Gram.SmallestEigenvalue].
+const StatEigenvalue budget.Statistic = "eigenvalue"
+
+func worstEigenvalue() WorstPair {
+	return vectorPair(StatEigenvalue, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
+		g := s.NewGram(1, 1)
+		g.Add([][]int16{pick(RecordOn(s.Relation(), side), []int16{0}, nil, []int16{FixedOne})})
+		return g.SmallestEigenvalue(), nil
+	})
 }

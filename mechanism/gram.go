@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
@@ -126,5 +127,23 @@ func (g *Gram) Bound() Bounded[Symmetric] {
 	if g.relation != budget.AddRemove {
 		sens = up(sens * math.Sqrt2)
 	}
-	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit}
+	return Bounded[Symmetric]{Symmetric{g.p, append([]int64(nil), g.sums...)}, L2, sens, gramUnit, StatGram}
+}
+
+// StatGram is the statistic of [Gram.Bound].
+const StatGram budget.Statistic = "gram"
+
+func worstGram() WorstPair {
+	return WorstPair{
+		Statistic: StatGram, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			g := s.NewGram(2, 1)
+			g.Add(pick(RecordOn(s.Relation(), side), [][]int16{{0}, {FixedOne}}, [][]int16{{}, {}}, [][]int16{{FixedOne}, {0}}))
+			x := g.Bound()
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := SymmetricGaussian(s, name, x)
+				return out.Value(), err
+			}, nil
+		},
+	}
 }

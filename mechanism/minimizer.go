@@ -164,7 +164,7 @@ func (m *Minimizer) Bound(ctx context.Context) (Bounded[Vector], error) {
 		}
 	}
 	sens := up(distance/unit + 2*math.Sqrt(float64(len(out))))
-	return Bounded[Vector]{out, L2, sens, unit * FixedOne}, nil
+	return Bounded[Vector]{out, L2, sens, unit * FixedOne, StatMinimizer}, nil
 }
 
 // labels returns the labels of minimiser number c.
@@ -199,4 +199,20 @@ func onGrid(high, low, unit float64) int64 {
 	}
 	rest := math.Round((high/unit - h) + low/unit) // the difference is exact
 	return min(max(int64(h)+int64(rest), -most), most)
+}
+
+// StatMinimizer is the statistic of [Minimizer.Bound].
+const StatMinimizer budget.Statistic = "minimizer"
+
+// worstMinimizer has R^2/Lambda = 1/2, where the bound is attained.
+func worstMinimizer() WorstPair {
+	return WorstPair{
+		Statistic: StatMinimizer, Kind: budget.Gaussian, Relations: anyRecord(),
+		Prepare: func(ctx context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			m, v := s.NewMinimizer(1, 1, 0, 2, 2), RecordOn(s.Relation(), side)
+			m.Add([][]int16{pick(v, []int16{FixedOne}, nil, []int16{FixedOne})}, pick(v, []int32{0}, nil, []int32{1}))
+			x, err := m.Bound(ctx)
+			return worstGaussian(x), err
+		},
+	}
 }

@@ -39,7 +39,7 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 	if len(x.value) == 0 {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
 	}
-	t, err := s.takePart(name, draw, part, parts)
+	t, err := s.takePart(name, draw, part, parts, x.of)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -67,14 +67,14 @@ type progress struct{ parts, next int }
 
 // takePart spends a part of a draw: the first takes the draw, a later one must
 // be the next of as many.
-func (s *Session) takePart(name string, draw, part, parts int) (ticket, error) {
+func (s *Session) takePart(name string, draw, part, parts int, of budget.Statistic) (ticket, error) {
 	id := drawID{s.join(name), draw}
 	if part < 0 || part >= parts {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, parts, id.path)
 	}
 	law, _ := s.core.priced.Law(id.path)
 	if part == 0 {
-		t, err := s.take(name, draw, budget.Gaussian)
+		t, err := s.take(name, draw, budget.Gaussian, of)
 		if err != nil {
 			return ticket{}, err
 		}

@@ -173,7 +173,7 @@ func (g *PartGram) Bound() (Bounded[Vector], error) {
 		}
 	}
 	eachPacked(g.z.p, func(k, w int) { out = append(out, weighted(g.z.sums[k], w)) })
-	return Bounded[Vector]{out, L2, up(sens), gramUnit}, nil
+	return Bounded[Vector]{out, L2, up(sens), gramUnit, StatPrivateBlocks}, nil
 }
 
 // weighted returns v w, v first clamped so that the product cannot wrap. A
@@ -213,4 +213,17 @@ func (g *PartGram) Unpack(released []float64, sigma float64) (cross, square, cro
 	}
 	eachPacked(g.z.p, func(k, w int) { square[k] = released[n+k] / float64(w) })
 	return cross, square, crossSigma, sigma / diagonalWeight
+}
+
+// StatPrivateBlocks is the statistic of [PartGram.Bound].
+const StatPrivateBlocks budget.Statistic = "private blocks"
+
+// worstPartGram has z and -z where the public part is long.
+func worstPartGram() WorstPair {
+	relations := []budget.Relation{budget.SubstitutePrivateColumns}
+	return vectorPair(StatPrivateBlocks, relations, func(s *Session, side int) (Bounded[Vector], error) {
+		g := s.NewPartGram([]int{CrossWeight(2)}, 1, 1)
+		g.Add([][]int16{{FixedOne}}, [][]int16{{pick(RecordOn(s.Relation(), side), int16(-FixedOne), 0, int16(FixedOne))}})
+		return g.Bound()
+	})
 }

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
@@ -132,7 +133,7 @@ func (p *Products) Scores(candidates []int) Bounded[Vector] {
 	for i, j := range candidates {
 		out[i] = p.score(j)
 	}
-	return Bounded[Vector]{out, Width, width, productUnit}
+	return Bounded[Vector]{out, Width, width, productUnit, StatProducts}
 }
 
 // Balance returns the scores of [Products.Scores] with the opposite sign, with
@@ -160,4 +161,30 @@ func (p *Products) score(j int) int64 {
 		best = max(best, 2*v-total, total-2*v)
 	}
 	return best / perUnit
+}
+
+// StatProducts is the statistic of [Products.Scores] and [Products.Balance].
+const StatProducts budget.Statistic = "products"
+
+func worstProducts() WorstPair {
+	return WorstPair{Statistic: StatProducts, Kind: budget.Exponential, Relations: anyRecord(), Prepare: pairOfProducts}
+}
+
+func pairOfProducts(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
+	p := s.NewProducts([]int{0, 0})
+	width := 2.
+	if s.Relation() != budget.AddRemove {
+		width = 4
+	}
+	for i := range lead(law, width) + 4 {
+		first := int16(0)
+		if i < 4 { // both sums stay above 0 whatever the record does
+			first = FixedOne
+		}
+		p.Add([][]int16{{first}, {FixedOne}}, nil, []int16{FixedOne})
+	}
+	if v := int16(RecordOn(s.Relation(), side)); v != 0 {
+		p.Add([][]int16{{v * FixedOne}, {-v * FixedOne}}, nil, []int16{FixedOne})
+	}
+	return worstChoice(p.Scores([]int{0, 1}), 2), nil
 }

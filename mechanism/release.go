@@ -23,7 +23,7 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, draw, x.sens, len(x.value))
+	t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, len(x.value))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -46,7 +46,7 @@ func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, 0, x.sens, len(x.value.Packed))
+	t, sigma, err := s.takeGaussian(name, 0, x.of, x.sens, len(x.value.Packed))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
@@ -68,11 +68,11 @@ func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]
 
 // takeGaussian spends a draw of a Gaussian leaf for n numbers and returns its
 // standard deviation. sens is an L2 sensitivity that perUnit has seen.
-func (s *Session) takeGaussian(name string, draw int, sens float64, n int) (ticket, uint64, error) {
+func (s *Session) takeGaussian(name string, draw int, of budget.Statistic, sens float64, n int) (ticket, uint64, error) {
 	if n == 0 {
 		return ticket{}, 0, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
 	}
-	t, err := s.take(name, draw, budget.Gaussian)
+	t, err := s.take(name, draw, budget.Gaussian, of)
 	if err != nil {
 		return ticket{}, 0, err
 	}
@@ -95,7 +95,7 @@ func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float6
 	if err != nil {
 		return Public[float64]{}, err
 	}
-	t, err := s.take(name, draw, budget.Laplace)
+	t, err := s.take(name, draw, budget.Laplace, x.of)
 	if err != nil {
 		return Public[float64]{}, err
 	}
@@ -124,7 +124,7 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 	if len(scores.value) == 0 {
 		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
 	}
-	t, err := s.take(name, draw, budget.Exponential)
+	t, err := s.take(name, draw, budget.Exponential, scores.of)
 	if err != nil {
 		return Public[int]{}, err
 	}

@@ -19,6 +19,9 @@ var (
 	// ErrLaw is returned when a leaf was priced for another law than the
 	// release needs.
 	ErrLaw = errors.New("mechanism: the leaf was priced for another law")
+	// ErrStatistic is returned when a leaf names another statistic than the one that
+	// is released; see [budget.Node.Of].
+	ErrStatistic = errors.New("mechanism: the leaf was planned for another statistic")
 	// ErrNorm is returned when the sensitivity of the value is not of the kind
 	// that the release needs.
 	ErrNorm = errors.New("mechanism: the sensitivity is of the wrong kind for this release")
@@ -86,7 +89,8 @@ func newCore(p *budget.Priced) *core {
 // An Event describes one leaf after the run: what was released, under which
 // law and at which scale. It holds public facts only.
 type Event struct {
-	Path        string     // leaf path
+	Path        string // leaf path
+	Place       budget.Place
 	Law         budget.Law // per draw, with the number of priced draws
 	Released    int        // draws released (the rest are charged all the same)
 	Sensitivity float64    // in the statistic's own measure
@@ -167,6 +171,7 @@ func (s *Session) Events() []Event {
 		if !ok {
 			e = Event{Path: l.Path, Law: l.Law}
 		}
+		e.Place = l.Place
 		out = append(out, e)
 	}
 	return out
@@ -182,8 +187,8 @@ type ticket struct {
 	noise *stream
 }
 
-// take spends draw i of a leaf.
-func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) {
+// take spends draw i of a leaf for a statistic.
+func (s *Session) take(name string, draw int, kind budget.Kind, of budget.Statistic) (ticket, error) {
 	path := s.join(name)
 	leaf, ok := s.core.priced.Leaf(path)
 	if !ok {
@@ -195,6 +200,9 @@ func (s *Session) take(name string, draw int, kind budget.Kind) (ticket, error) 
 	}
 	if law.Kind != kind {
 		return ticket{}, fmt.Errorf("%w: %q is priced as %v, the release is %v", ErrLaw, path, law.Kind, kind)
+	}
+	if leaf.Statistic != "" && leaf.Statistic != of {
+		return ticket{}, fmt.Errorf("%w: %q is planned for %q, the release is of %q", ErrStatistic, path, leaf.Statistic, of)
 	}
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()

@@ -36,7 +36,7 @@ func session(t testing.TB, rel budget.Relation, seed byte) *Session {
 	return s
 }
 
-func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit} }
+func vector(v ...int64) Bounded[Vector] { return Bounded[Vector]{v, L2, 1 << 20, countUnit, ""} }
 
 // TestOneSession: a priced tree opens one session, of several that are asked for at once
 // too, and as many rehearsals as anybody likes. Again is one session more.
@@ -85,7 +85,7 @@ func TestSpending(t *testing.T) {
 		{"another norm", ErrNorm, func() error { _, err := Choose(s.Sub("inner"), "pick", 0, vector(1)); return err }},
 		{"nothing", ErrEmpty, func() error { _, err := Gaussian(s, "sums", vector()); return err }},
 		{"scale", ErrScale, func() error {
-			_, err := Gaussian(s, "sums", Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1})
+			_, err := Gaussian(s, "sums", Bounded[Vector]{Vector{1}, L2, math.Inf(1), 1, ""})
 			return err
 		}},
 	}
@@ -158,7 +158,7 @@ func TestReleasesCarryTheirNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Laplace(s, "count", 0, Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit}); err != nil {
+		if _, err := Laplace(s, "count", 0, Bounded[int64]{5 << 20, Absolute, 1 << 20, countUnit, ""}); err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("count")
@@ -235,9 +235,9 @@ func TestRehearsalMargin(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err1 := Gaussian(s, "sum", Bounded[Vector]{Vector{0}, L2, c.sens, 1})
-			_, err2 := Laplace(s, "one", 0, Bounded[int64]{0, Absolute, c.sens, 1})
-			_, err3 := Choose(s, "pick", 0, Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1})
+			_, err1 := Gaussian(s, "sum", Bounded[Vector]{Vector{0}, L2, c.sens, 1, ""})
+			_, err2 := Laplace(s, "one", 0, Bounded[int64]{0, Absolute, c.sens, 1, ""})
+			_, err3 := Choose(s, "pick", 0, Bounded[Vector]{Vector{0, 0}, Width, 1 << 41, 1, ""})
 			for _, err := range []error{err1, err2} {
 				if (err == nil) != want || err != nil && !errors.Is(err, ErrScale) {
 					t.Errorf("sensitivity %g, rehearsal %v: %v", c.sens, rehearsal, err)

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -88,7 +89,7 @@ func (c *SizeCounts) bound() Bounded[Vector] {
 	for _, v := range c.second {
 		out = append(out, v*secondSizeWeight)
 	}
-	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit}
+	return Bounded[Vector]{append(out, c.missing[0]*noSizeWeight), L2, up(math.Sqrt(squares)), countUnit, StatSizeCounts}
 }
 
 // Sizes are released [SizeCounts]: noisy numbers of records, which noise may make
@@ -116,4 +117,25 @@ func (c *SizeCounts) Release(s *Session, name string) (Public[Sizes], error) {
 		out.Second[b] /= second
 	}
 	return Public[Sizes]{out}, nil
+}
+
+// StatSizeCounts is the statistic of [SizeCounts.Release].
+const StatSizeCounts budget.Statistic = "size counts"
+
+func worstSizeCounts() WorstPair {
+	return WorstPair{
+		Statistic: StatSizeCounts, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			c := s.NewSizeCounts(2)
+			if v := RecordOn(s.Relation(), side); v != 0 {
+				bin := pick[uint16](v, 0, 0, 1)
+				c.Add([]uint16{bin}, []uint16{bin})
+			}
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := c.Release(s, name)
+				m := out.Value()
+				return append(append(append([]float64(nil), m.First...), m.Second...), m.Missing), err
+			}, nil
+		},
+	}
 }

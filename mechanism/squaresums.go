@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -87,7 +88,7 @@ func (q *SquareSums) bound() Bounded[Vector] {
 	} else {
 		squares += square(2 * squareSumWeight)
 	}
-	return Bounded[Vector]{append(Vector(nil), q.sums[:]...), L2, up(math.Sqrt(squares)) / sumUnit, sumUnit}
+	return Bounded[Vector]{append(Vector(nil), q.sums[:]...), L2, up(math.Sqrt(squares)) / sumUnit, sumUnit, StatSquareSums}
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
@@ -115,4 +116,22 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: sigma / squareTargetWeight,
 		ResidualNoise: sigma / squareResidualWeight, MissingNoise: sigma / squareMissingWeight,
 	}}, nil
+}
+
+// StatSquareSums is the statistic of [SquareSums.Release].
+const StatSquareSums budget.Statistic = "square sums"
+
+func worstSquareSums() WorstPair {
+	return WorstPair{
+		Statistic: StatSquareSums, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			q, v := s.NewSquareSums(), RecordOn(s.Relation(), side)
+			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{1}))
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := q.Release(s, name)
+				m := out.Value()
+				return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, err
+			}, nil
+		},
+	}
 }

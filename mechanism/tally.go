@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -90,5 +91,27 @@ func (t *Tally) Bound() Bounded[Weighted] {
 	if t.relation != budget.AddRemove {
 		square = 2
 	}
-	return Bounded[Weighted]{x, L2, up(math.Sqrt(square)) / countUnit, countUnit} // up covers a weight that was rounded up
+	return Bounded[Weighted]{x, L2, up(math.Sqrt(square)) / countUnit, countUnit, StatTally} // up covers a weight that was rounded up
+}
+
+// StatTally is the statistic of [Tally.Bound].
+const StatTally budget.Statistic = "tally"
+
+// worstTally has a record in both joint tables, and under substitution one in other cells
+// of both.
+func worstTally() WorstPair {
+	return WorstPair{
+		Statistic: StatTally, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			c := s.NewTally([]int{2, 2}, 1)
+			if v := RecordOn(s.Relation(), side); v != 0 {
+				cell := pick[uint16](v, 0, 0, 1)
+				c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})
+			}
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, _, err := WeightedGaussian(s, name, c.Bound())
+				return out.Value(), err
+			}, nil
+		},
+	}
 }

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -85,17 +86,31 @@ func (t TopK) gamma() float64 {
 	return .5
 }
 
+// Statistic returns the name of the choice for the leaf that it spends, whatever the scores
+// are: the form decides how far a record can move it.
+func (t TopK) Statistic() budget.Statistic {
+	switch t.Form {
+	case Peeling:
+		return StatPeeling
+	case Lipschitz:
+		return StatLipschitz
+	case LipschitzExponential:
+		return StatLipschitzExponential
+	}
+	return StatOneShot
+}
+
 func (t TopK) lipschitz() bool { return t.Form == Lipschitz || t.Form == LipschitzExponential }
 
 // Plan returns the leaf that a release spends.
 func (t TopK) Plan(name string, share float64) budget.Node {
 	switch t.Form {
 	case Lipschitz:
-		return budget.ExponentialLeaf(name, share, 1)
+		return budget.ExponentialLeaf(name, share, 1).Of(t.Statistic())
 	case LipschitzExponential:
-		return budget.PureLeaf(name, share, 1)
+		return budget.PureLeaf(name, share, 1).Of(t.Statistic())
 	}
-	return budget.ExponentialLeaf(name, share, t.K)
+	return budget.ExponentialLeaf(name, share, t.K).Of(t.Statistic())
 }
 
 // Validate returns an error wrapping [ErrTopK] if the choice cannot be made
@@ -146,7 +161,7 @@ func (t TopK) Release(s *Session, name string, scores Bounded[Vector]) (Public[[
 	tickets := make([]ticket, draws)
 	for i := range tickets {
 		var err error
-		if tickets[i], err = s.take(name, i, kind); err != nil {
+		if tickets[i], err = s.take(name, i, kind, t.Statistic()); err != nil {
 			return Public[[]int]{}, err
 		}
 	}
@@ -189,7 +204,7 @@ func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]in
 	for j := range left {
 		left[j] = j
 	}
-	scores.value = slices.Clone(scores.value)
+	scores.value, scores.of = slices.Clone(scores.value), t.Statistic()
 	chosen := make([]int, t.K)
 	for round := range chosen {
 		choice, err := Choose(s, name, round, scores)
@@ -244,3 +259,49 @@ func (s *stream) oneShot(scores Vector, k int, rate float64) []int {
 
 // gap returns a - b for a >= b, exact before it is rounded to a float64.
 func gap(a, b int64) float64 { return float64(uint64(a) - uint64(b)) }
+
+// The statistics of [TopK.Release], by form.
+const (
+	StatOneShot              budget.Statistic = "one-shot"
+	StatPeeling              budget.Statistic = "peeling"
+	StatLipschitz            budget.Statistic = "lipschitz"
+	StatLipschitzExponential budget.Statistic = "lipschitz-exponential"
+)
+
+func worstTopK(form TopKForm) WorstPair {
+	x := TopK{Form: form}
+	out := WorstPair{Statistic: x.Statistic(), Kind: budget.Exponential, Single: true, Relations: anyRecord()}
+	if form == LipschitzExponential {
+		out.Kind = budget.Pure
+	}
+	out.Prepare = func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
+		return x.pairOfSets(s, law, side), nil
+	}
+	return out
+}
+
+func (t TopK) pairOfSets(s *Session, law budget.Law, side int) WorstRelease {
+	t.K = 2
+	if !t.lipschitz() {
+		t.K = law.Draws
+	}
+	ahead := lead(law, 2) - 1
+	switch {
+	case t.lipschitz():
+		// With gamma near 1 a set is as good as its worst member: five of the six
+		// sets lose together against the best one, and by the whole width.
+		t.Gamma, t.HasGamma = .99, true
+		ahead += int(math.Ceil(2 * math.Log(5) / law.Epsilon))
+	case t.K > 1:
+		ahead = min(ahead, 2) // a set of k that lose would be too rare
+	}
+	x := twoSets(s, t.K, ahead, side)
+	return func(s *Session, name string, _ int) ([]float64, error) {
+		chosen, err := t.Release(s, name, x)
+		out := make([]float64, 2*t.K)
+		for _, j := range chosen.Value() {
+			out[j] = 1
+		}
+		return out, err
+	}
+}

@@ -163,7 +163,7 @@ func TestReleasesForUnits(t *testing.T) {
 func TestChoicesForUnits(t *testing.T) {
 	const m, runs = 4, 4000
 	scores := func(gap float64) Bounded[Vector] {
-		return Bounded[Vector]{Vector{int64(gap / productUnit), 0}, Width, 2 / productUnit, productUnit}
+		return Bounded[Vector]{Vector{int64(gap / productUnit), 0}, Width, 2 / productUnit, productUnit, ""}
 	}
 	for name, c := range map[string]struct {
 		leaf   budget.Node

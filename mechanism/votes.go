@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -77,7 +78,7 @@ func (v *Votes) Scores(candidates []int) Bounded[Vector] {
 	for i, j := range candidates {
 		out[i] = v.counts[j]
 	}
-	return Bounded[Vector]{value: out, norm: Width | OfUnit, sens: 2, unit: 1}
+	return Bounded[Vector]{out, Width | OfUnit, 2, 1, StatVotes}
 }
 
 // Counts returns the counts of all candidates, to release with noise.
@@ -92,7 +93,7 @@ func (v *Votes) Counts() Bounded[Vector] {
 		out[j] = c << 20
 	}
 	sens := up(math.Sqrt(float64(min(2*v.k, v.d)))) / countUnit
-	return Bounded[Vector]{value: out, norm: L2 | OfUnit, sens: sens, unit: countUnit}
+	return Bounded[Vector]{out, L2 | OfUnit, sens, countUnit, StatVotesCounted}
 }
 
 // Law returns the law of a leaf below this session's path, with the number of
@@ -100,4 +101,42 @@ func (v *Votes) Counts() Bounded[Vector] {
 // is released.
 func (s *Session) Law(name string) (budget.Law, bool) {
 	return s.core.priced.Law(s.join(name))
+}
+
+// The statistics of [Votes.Scores] and [Votes.Counts].
+const (
+	StatVotes        budget.Statistic = "votes"
+	StatVotesCounted budget.Statistic = "votes counted"
+)
+
+func worstVotesCounted() WorstPair {
+	return vectorPair(StatVotesCounted, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
+		v := s.NewVotes(4, 2)
+		v.Add([][]int{{0, 1}, {2, 3}}[side])
+		return v.Counts(), nil
+	})
+}
+
+// twoSets returns the votes for 2k candidates, of which the last k lead by so many buckets;
+// one bucket more votes for the last k on side 0 and for the first k on side 1.
+func twoSets(s *Session, k, lead, side int) Bounded[Vector] {
+	v := s.NewVotes(2*k, k)
+	low, high := make([]int, k), make([]int, k)
+	for i := range k {
+		low[i], high[i] = i, k+i
+	}
+	for range lead {
+		v.Add(high)
+	}
+	v.Add([][]int{high, low}[side])
+	return v.Scores(append(low, high...))
+}
+
+func worstVotes() WorstPair {
+	return WorstPair{
+		Statistic: StatVotes, Kind: budget.Exponential, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
+			return worstChoice(twoSets(s, 1, lead(law, 2)-1, side), 2), nil
+		},
+	}
 }

@@ -25,7 +25,7 @@ func WeightedGaussian(s *Session, name string, x Bounded[Weighted]) (values, dev
 	if err != nil {
 		return none, none, err
 	}
-	t, _, err := s.takeGaussian(name, 0, x.sens, len(x.value.Values))
+	t, _, err := s.takeGaussian(name, 0, x.of, x.sens, len(x.value.Values))
 	if err != nil {
 		return none, none, err
 	}

@@ -16,7 +16,7 @@ func TestWeightedTap(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := func(rec *Recorder, weight float64, values ...int64) []float64 {
-		x := Bounded[Weighted]{Weighted{values, []float64{weight, 2}, []float64{1, .5}}, L2, 10, 1}
+		x := Bounded[Weighted]{Weighted{values, []float64{weight, 2}, []float64{1, .5}}, L2, 10, 1, ""}
 		out, _, err := WeightedGaussian(NewRecordedSession(priced, rec), "stats", x)
 		if err != nil {
 			t.Fatal(err)

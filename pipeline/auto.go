@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"math"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -86,9 +85,8 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 	return []branch{b}
 }
 
-// IsBranch reports whether a name in the plan of a run that chooses by itself
-// is that of a branch. A branch that was not taken has been paid for and
-// released nothing.
+// IsBranch reports whether a name in a report is that of a branch of a run that chooses
+// by itself. A branch that was not taken has been paid for and released nothing.
 func IsBranch(name string) bool {
 	return name == allBranch || name == kendallBranch || name == logisticBranch
 }
@@ -126,7 +124,7 @@ func (p *Plan) pick(low int) branch {
 func (p *Plan) modelMu(name string) float64 {
 	square := 0.
 	for _, l := range p.Leaves() {
-		if strings.HasPrefix(l.Path, p.root+"/"+name+"/"+modelNode+"/") {
+		if at := l.Place; at.Candidate == p.candidate && at.Branch == name && at.Stage == modelNode {
 			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}
@@ -152,7 +150,8 @@ func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	case len(trees) == 1:
 		return trees[0]
 	case publicCount(f):
-		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...)
+		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...).As(budget.Part)
 	}
-	return budget.OneOf(trainNode, budget.LaplaceLeaf(countLeaf, countShare, 1), trees...)
+	count := budget.LaplaceLeaf(countLeaf, countShare, 1).Of(mechanism.StatCount).As(budget.Stage)
+	return budget.OneOf(trainNode, count, trees...).As(budget.Part)
 }

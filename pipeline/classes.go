@@ -152,7 +152,7 @@ func classifierOf(x setting) (trainer, error) {
 			return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, x.method, classes)
 		}
 		if x.method == JointGram {
-			return classGram{adassp.ClassGram{Columns: x.columns}}, nil
+			return classGram{adassp.ClassGram{Columns: x.columns, Relation: x.relation}}, nil
 		}
 	}
 	switch x.method {

@@ -37,7 +37,7 @@ func (t withCutoff) Plan() (budget.Node, error) {
 	if err != nil {
 		return fit, err
 	}
-	return budget.Seq("two-classes", budget.Seq("score", fit).Scaled(1-cutoffShare), budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1)), nil
+	return budget.Seq("two-classes", budget.Seq("score", fit).Scaled(1-cutoffShare), budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).Of(mechanism.StatHistogram)), nil
 }
 
 // Run trains; see [trainer].

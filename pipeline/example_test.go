@@ -163,7 +163,7 @@ func ExampleSearch() {
 		return
 	}
 	for _, leaf := range plan.Leaves() {
-		fmt.Println(leaf.Path, pipeline.PlaceOf(leaf.Path).Part)
+		fmt.Println(leaf.Path, leaf.Place.Part)
 	}
 	law, _, _ := plan.Selection("fit/train")
 	fmt.Printf("gamma %.3f, mean number of tries %.0f\n", law.Gamma, law.Mean())

@@ -124,6 +124,7 @@ type Plan struct {
 	guarantee budget.Guarantee
 	facts     selection.Facts
 	root      string // path of the training node
+	candidate string // of a search that this is a try of; "" otherwise
 	branches  []branch
 	tries     []*Plan // of the candidates of a search; branches is then empty
 	columns   []int   // candidate features and then the target, as schema columns
@@ -159,7 +160,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, budget.Seq(holdoutNode, metric))
+		parts = append(parts, budget.Seq(holdoutNode, metric).As(budget.Part))
 	}
 	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -114,6 +115,10 @@ type Searched struct {
 
 const candidatePrefix = "candidate-"
 
+// IsCandidate reports whether a name in a report is that of a candidate of a search.
+// Those that did not win show no release, whether they were tried or not.
+func IsCandidate(name string) bool { return strings.HasPrefix(name, candidatePrefix) }
+
 // CandidateName is the name of the node of candidate i, from 0, in a plan.
 func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1) }
 
@@ -183,15 +188,15 @@ func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {
 	kids := make([]budget.Node, len(p.Search.Candidates))
 	for i := range kids {
 		name := CandidateName(i)
-		t := &Plan{facts: plan.facts, columns: plan.columns}
+		t := &Plan{facts: plan.facts, columns: plan.columns, candidate: name}
 		train, err := p.candidate(i).trainingPart(t, plan.root+"/"+name+"/"+trainNode)
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)
 		}
-		kids[i] = budget.Par(name, train, budget.Seq(scoreNode, metric))
+		kids[i] = budget.Par(name, train, budget.Seq(scoreNode, metric).As(budget.Part)).As(budget.Candidate)
 		plan.tries = append(plan.tries, t)
 	}
-	return budget.Select(trainNode, law, kids...), nil
+	return budget.Select(trainNode, law, kids...).As(budget.Part), nil
 }
 
 // trainOrSearch runs the training part. s is the session of the root.

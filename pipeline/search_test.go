@@ -68,7 +68,7 @@ func TestSearchPlan(t *testing.T) {
 		if delta != 0 {
 			t.Errorf("%s has delta %v", l.Path, delta)
 		}
-		at := PlaceOf(l.Path)
+		at := l.Place
 		square[at.Candidate+" "+at.Part] += rho
 		if (at.Candidate == "") != (l.Candidate == "") || at.Candidate != "" && l.Candidate != "fit/train/"+at.Candidate {
 			t.Errorf("%s: place %+v, candidate %q", l.Path, at, l.Candidate)
@@ -160,7 +160,7 @@ func TestSearchResult(t *testing.T) {
 			t.Errorf("stages %q", stages)
 		}
 		for _, e := range res.Events {
-			at := PlaceOf(e.Path)
+			at := e.Place
 			if ran := at.Candidate == "" || at.Candidate == CandidateName(x.Chosen); ran && e.Released != e.Law.Draws || !ran && (e.Released != 0 || e.Scale != 0 || e.Sensitivity != 0) {
 				t.Errorf("candidate %d: %+v", x.Chosen, e)
 			}
@@ -197,7 +197,7 @@ func TestSearchOfClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(plan.Leaves(), func(l budget.PricedLeaf) bool {
-		return PlaceOf(l.Path) == Place{Part: "train", Candidate: "candidate-1", Branch: logisticBranch, Stage: modelNode}
+		return l.Place == budget.Place{Part: "train", Candidate: "candidate-1", Branch: logisticBranch, Stage: modelNode}
 	}) {
 		t.Error("auto has no branches in the search")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dptrain/dptrain/adassp"
@@ -34,6 +35,9 @@ const (
 
 // ErrSizeSearch is returned for sizes that cannot be tried.
 var ErrSizeSearch = errors.New("pipeline: the sizes of the selection cannot be tried")
+
+// IsSize reports whether a name in a report is that of a number of features that was tried.
+func IsSize(name string) bool { return strings.HasPrefix(name, sizePrefix) }
 
 // SizeName is the name of the node of a size in a plan.
 func SizeName(size int) string { return fmt.Sprintf(sizePrefix+"%d", size) }
@@ -103,9 +107,12 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	}
 	kids := make([]budget.Node, len(sizes))
 	for i, size := range sizes {
-		kids[i] = budget.Seq(SizeName(size), budget.Seq(sizeFitNode, model).Scaled(1-rightShare), budget.GaussianLeaf(rightLeaf, adassp.GramShare*rightShare, 1)) // a model has GramShare of what it may spend
+		kids[i] = budget.Seq(SizeName(size),
+			budget.Seq(sizeFitNode, model).Scaled(1-rightShare),
+			budget.GaussianLeaf(rightLeaf, adassp.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of what it may spend
+		).As(budget.Size)
 	}
-	return budget.Select(modelNode, law, kids...), nil
+	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil
 }
 
 // sizeTry is what one try came to. A try that lost is not kept.

@@ -98,7 +98,7 @@ func TestSizesFit(t *testing.T) {
 			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
 		}
 		for _, e := range res.Events {
-			at := PlaceOf(e.Path)
+			at := e.Place
 			if want := at.Stage == modelNode && at.Size != SizeName(size); want != (e.Released == 0) {
 				t.Errorf("size %d: %s released %d", size, e.Path, e.Released)
 			}

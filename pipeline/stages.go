@@ -85,7 +85,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 		stages = append(stages, ranges)
 	}
 	if private {
-		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share))
+		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share).As(budget.Stage))
 	}
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
@@ -96,7 +96,11 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	return budget.Seq(b.name, append(stages, models...)...), nil
+	role := budget.Branch
+	if b.name == trainNode {
+		role = budget.Part
+	}
+	return budget.Seq(b.name, append(stages, models...)...).As(role), nil
 }
 
 // modelNodes plans the model and its fallback; rest is the share of a model
@@ -110,7 +114,7 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if err != nil {
 		return nil, err
 	}
-	node := budget.Seq(modelNode, model)
+	node := budget.Seq(modelNode, model).As(budget.Stage)
 	if sizes := sizesOf(b.selector); sizes != nil {
 		if node, err = p.sizesNode(sizes, model); err != nil {
 			return nil, err
@@ -126,7 +130,7 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if model, err = method.Plan(); err != nil {
 		return nil, err
 	}
-	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest)), nil
+	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest).As(budget.Stage)), nil
 }
 
 // selectionShare returns the share of a selector that releases something.
@@ -153,7 +157,8 @@ func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what
 // is planned from it does not move with the other stages.
 func (p *Pipeline) countNode() budget.Node {
-	return budget.FixedLeaf(countLeaf, budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1})
+	law := budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1}
+	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 
 // releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md), n the number of

@@ -85,7 +85,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 		return nil, err
 	}
 	out.chosen, out.readings = pick(chosen, kept), told
-	if IsBranch(b.name) {
+	if b.name != trainNode {
 		out.branch = b.name
 	}
 	return out, nil

@@ -170,7 +170,7 @@ func (t ofNumbers) Run(ctx context.Context, s *mechanism.Session, v dataset.View
 func regressorOf(x setting) (regressor, error) {
 	switch x.method {
 	case JointGram:
-		return adassp.JointGram{Columns: x.columns}, nil
+		return adassp.JointGram{Columns: x.columns, Relation: x.relation}, nil
 	case AdaSSP:
 		return adassp.AdaSSP{Columns: x.columns}, nil
 	case BoostedAdaSSP:

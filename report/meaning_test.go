@@ -65,7 +65,7 @@ func TestNotTaken(t *testing.T) {
 	events := func(paths ...string) []mechanism.Event {
 		var out []mechanism.Event
 		for _, path := range paths {
-			out = append(out, mechanism.Event{Path: path})
+			out = append(out, mechanism.Event{Path: path, Place: placeOf(path)})
 		}
 		return out
 	}

@@ -306,7 +306,7 @@ func GuaranteeOf(g budget.Guarantee) Guarantee {
 }
 
 func event(e mechanism.Event, res *pipeline.Result) Event {
-	at := pipeline.PlaceOf(e.Path)
+	at := e.Place
 	out := Event{
 		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
 		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
@@ -321,7 +321,7 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 // leftOut reports whether a step is of a branch that a run, or the winning try of a
 // search, did not take. What tries that lost took is not told: it would say that they
 // were made.
-func leftOut(at pipeline.Place, res *pipeline.Result) bool {
+func leftOut(at budget.Place, res *pipeline.Result) bool {
 	if at.Branch == "" || at.Branch == res.Branch {
 		return false
 	}

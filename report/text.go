@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -77,7 +76,7 @@ func notTaken(events []Event) string {
 	for _, e := range events {
 		if e.Taken != nil && !*e.Taken {
 			steps++
-			branch = pipeline.PlaceOf(e.ID).Branch
+			branch = placeOf(e.ID).Branch
 		}
 	}
 	if steps == 0 {

@@ -58,7 +58,7 @@ func stepProblems(e Event) []string {
 	if err != nil {
 		out = append(out, strings.TrimPrefix(err.Error(), "budget: "))
 	}
-	if at := pipeline.PlaceOf(e.ID); at.Stage != e.Stage || at.Part != e.Part {
+	if at := placeOf(e.ID); at.Stage != e.Stage || at.Part != e.Part {
 		out = append(out, "its stage and its records are not those of its place in the plan")
 	}
 	nothing := e.Released == 0
@@ -95,7 +95,7 @@ func branchProblems(r *Report) []string {
 	}
 	var all, left []string
 	for _, e := range r.Events {
-		at := pipeline.PlaceOf(e.ID)
+		at := placeOf(e.ID)
 		won := r.Search == nil || at.Candidate == pipeline.CandidateName(r.Search.Chosen-1)
 		switch {
 		case at.Branch == "" && e.Taken != nil:

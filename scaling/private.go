@@ -74,9 +74,9 @@ func (p Private) Plan() (budget.Node, bool) {
 		return budget.Node{}, false
 	}
 	return budget.Seq("scaling",
-		budget.GaussianLeaf("exponents", ExponentShare, 1),
-		budget.GaussianLeaf("bins", BinShare/2, 1),
-		budget.GaussianLeaf("fine-bins", BinShare/2, 1)), true
+		budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
+		budget.GaussianLeaf("bins", BinShare/2, 1).Of(mechanism.StatHistogram),
+		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
 }
 
 // Run returns one range a column (the zero Range for category columns). s is

@@ -206,7 +206,7 @@ func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
 	if err != nil {
 		return budget.Node{}, false, err
 	}
-	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1)), true, nil
+	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(mechanism.StatClassStatistics)), true, nil
 }
 
 func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {

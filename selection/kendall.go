@@ -37,7 +37,7 @@ func (x Kendall) Plan(f Facts) (budget.Node, bool, error) {
 	if x.K < 1 || x.K >= len(f.Columns) {
 		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	}
-	return budget.ExponentialLeaf("kendall", 1, x.K), true, nil
+	return budget.ExponentialLeaf("kendall", 1, x.K).Of(mechanism.StatKendall), true, nil
 }
 
 // Most returns the K candidates that take the most room in a row.

@@ -139,7 +139,7 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 	case ScoreTau, ScoreProduct:
 		return budget.Seq("sis", x.choice().Plan("choice", 1)), true, nil
 	case ScoreCorrelation:
-		return budget.Seq("sis", budget.ExponentialLeaf("center", centerShare, 1), x.choice().Plan("choice", 1-centerShare)), true, nil
+		return budget.Seq("sis", budget.ExponentialLeaf("center", centerShare, 1).Of(mechanism.StatProducts), x.choice().Plan("choice", 1-centerShare)), true, nil
 	}
 	return budget.Node{}, false, fmt.Errorf("%w, not %q", ErrScore, x.Score)
 }

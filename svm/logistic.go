@@ -77,8 +77,8 @@ func (t Logistic) Plan() (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	return budget.Seq(logisticNode,
-		budget.GaussianLeaf(matrixLeaf, adassp.GramShare*MatrixShare, 1),
-		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare*(1-MatrixShare), Steps)), nil
+		budget.GaussianLeaf(matrixLeaf, adassp.GramShare*MatrixShare, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare*(1-MatrixShare), Steps).Of(mechanism.StatCross)), nil
 }
 
 // Run trains on the records of v. ranges has one entry a column. s is the

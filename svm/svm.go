@@ -111,7 +111,7 @@ func (t perturbed) plan() (budget.Node, error) {
 	if _, err := planFrame(t.columns); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1), nil
+	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1).Of(mechanism.StatMinimizer), nil
 }
 
 func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {

@@ -60,7 +60,7 @@ func (t Tukey) Plan() (budget.Node, error) {
 	if _, err := t.size(); err != nil {
 		return budget.Node{}, err
 	}
-	return budget.FixedLeaf(leaf, law), nil
+	return budget.FixedLeaf(leaf, law).Of(mechanism.StatTukey), nil
 }
 
 // Records returns how many training records the mechanism needs: from there on

@@ -135,8 +135,8 @@ type auditedStep struct {
 	ID              string  `json:"id"`
 	Law             string  `json:"law"`
 	Draws           int     `json:"draws"`
-	Statistic       string  `json:"statistic"` // empty if the step depends on no record
-	Epsilon         float64 `json:"epsilon"`   // of all draws
+	Statistic       string  `json:"statistic"`
+	Epsilon         float64 `json:"epsilon"` // of all draws
 	Mu              float64 `json:"mu,omitempty"`
 	MeasuredEpsilon float64 `json:"measured_epsilon"`
 	MeasuredMu      float64 `json:"measured_mu"`
@@ -199,9 +199,6 @@ func (v *audited) text(w io.Writer) error {
 		claimed, measured, ratio, on := "epsilon "+digits(s.Epsilon), digits(s.MeasuredEpsilon), of(s.MeasuredEpsilon, s.Epsilon), s.Statistic
 		if s.Law == budget.Gaussian.String() {
 			claimed, measured, ratio = "mu "+digits(s.Mu), digits(s.MeasuredMu), of(s.MeasuredMu, s.Mu)
-		}
-		if on == "" {
-			measured, ratio, on = "-", "-", "no record moves it"
 		}
 		ids = append(ids, s.ID)
 		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Law, s.Draws, claimed, measured, ratio, on})

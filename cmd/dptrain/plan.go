@@ -135,6 +135,8 @@ type billStep struct {
 	Delta   float64  `json:"delta,omitempty"`
 	Share   *float64 `json:"share"` // of the budget of its part; nil for a fixed law
 	Part    string   `json:"part"`
+
+	branch, stage string
 }
 
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
@@ -159,7 +161,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 
 func newBillStep(l budget.PricedLeaf, share float64) billStep {
 	s := billStep{
-		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: pipeline.PlaceOf(l.Path).Part,
+		ID: l.Path, Law: l.Law.Kind.String(), Draws: l.Law.Draws, Part: l.Place.Part, branch: l.Place.Branch, stage: l.Place.Stage,
 		Mu: l.Law.Mu, Epsilon: l.Law.Epsilon, Delta: l.Law.Delta,
 	}
 	if share >= 0 {
@@ -287,15 +289,15 @@ func (b *bill) total() string {
 func branches(steps []billStep) string {
 	var ways []string
 	for _, s := range steps {
-		if at := pipeline.PlaceOf(s.ID).Branch; at != "" && !slices.Contains(ways, at) {
-			ways = append(ways, at)
+		if s.branch != "" && !slices.Contains(ways, s.branch) {
+			ways = append(ways, s.branch)
 		}
 	}
 	if len(ways) != 2 {
 		return ""
 	}
 	count := "the number of records, which is public,"
-	if slices.ContainsFunc(steps, func(s billStep) bool { return strings.HasSuffix(s.ID, "/count") }) {
+	if slices.ContainsFunc(steps, func(s billStep) bool { return s.stage == pipeline.CountName }) {
 		count = "the noisy count"
 	}
 	return report.Paragraph("Choice", fmt.Sprintf(count+" decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))

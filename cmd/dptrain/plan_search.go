@@ -41,8 +41,8 @@ func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
 
 // tries lists, for every part of every candidate, the laws of its steps; where it
 // chooses between branches, once for each.
-func tries(plan *pipeline.Plan) map[pipeline.Place][]budget.Law {
-	out := map[pipeline.Place][]budget.Law{}
+func tries(plan *pipeline.Plan) map[budget.Place][]budget.Law {
+	out := map[budget.Place][]budget.Law{}
 	var common []budget.PricedLeaf
 	for _, l := range plan.Leaves() {
 		switch at := within(l); {

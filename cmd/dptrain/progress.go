@@ -42,7 +42,7 @@ func planName(stage string) string {
 // because one branch only is taken, and of its candidate, because a try is of one.
 // A fixed law and an informer, which no calibration scaled, have none (-1).
 func leafShares(leaves []budget.PricedLeaf) []float64 {
-	total := map[pipeline.Place]float64{}
+	total := map[budget.Place]float64{}
 	for _, l := range leaves {
 		if !l.Fixed && !l.Informer {
 			total[within(l)] += l.Share
@@ -59,8 +59,8 @@ func leafShares(leaves []budget.PricedLeaf) []float64 {
 }
 
 // within returns the part, candidate and branch of a leaf.
-func within(l budget.PricedLeaf) pipeline.Place {
-	at := pipeline.PlaceOf(l.Path)
+func within(l budget.PricedLeaf) budget.Place {
+	at := l.Place
 	at.Stage = ""
 	return at
 }
@@ -68,9 +68,9 @@ func within(l budget.PricedLeaf) pipeline.Place {
 // stageShares adds the shares of the leaves of each stage; the largest of the
 // branches counts. Stages of a search are not announced.
 func stageShares(leaves []budget.PricedLeaf) map[string]float64 {
-	places := map[pipeline.Place]float64{}
+	places := map[budget.Place]float64{}
 	for i, share := range leafShares(leaves) {
-		if at := pipeline.PlaceOf(leaves[i].Path); share >= 0 && at.Candidate == "" {
+		if at := leaves[i].Place; share >= 0 && at.Candidate == "" {
 			places[at] += share
 		}
 	}

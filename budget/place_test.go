@@ -1,0 +1,29 @@
+package budget
+
+import "testing"
+
+// TestPlace: a leaf stands where the innermost node of each role says, and names its
+// statistic; scaling and pricing keep both.
+func TestPlace(t *testing.T) {
+	inner := Seq("train", Seq("model", GaussianLeaf("gram", 1, 1).Of("gram")).As(Stage)).As(Part)
+	tree := Par("fit",
+		Seq("train", Seq("a", inner, LaplaceLeaf("count", 1, 1).Of("count").As(Stage)).As(Candidate)).Scaled(.5).As(Part),
+		GaussianLeaf("left", 1, 1))
+	priced, err := Calibrate(tree, Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []PricedLeaf{
+		{Path: "fit/train/a/train/model/gram", Place: Place{Part: "train", Candidate: "a", Stage: "model"}, Statistic: "gram"},
+		{Path: "fit/train/a/count", Place: Place{Part: "train", Candidate: "a", Stage: "count"}, Statistic: "count"},
+		{Path: "fit/left"},
+	}
+	for i, l := range priced.Leaves() {
+		if l.Path != want[i].Path || l.Place != want[i].Place || l.Statistic != want[i].Statistic {
+			t.Errorf("%+v, want %+v", l, want[i])
+		}
+	}
+	if inner.Kids[0].Kids[0].Of("other"); inner.Kids[0].Kids[0].Leaf.Statistic != "gram" {
+		t.Error("naming a leaf changes the one that it was made of")
+	}
+}

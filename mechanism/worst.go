@@ -1,0 +1,148 @@
+package mechanism
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// A WorstPair is a statistic on a pair of neighbouring inputs that is meant to be the
+// worst, with the release that it feeds: what an audit measures a leaf by. The file of a
+// statistic has its pair; [WorstPairs] lists them all.
+type WorstPair struct {
+	// Statistic is the name of the statistic, as leaves name it.
+	Statistic budget.Statistic
+	// Kind is the law that its release is priced as.
+	Kind budget.Kind
+	// Single tells a release that is done in one call: it spends one draw of a leaf, or
+	// all of them together.
+	Single bool
+	// Slow tells a release that takes about a hundred times as long as the others.
+	Slow bool
+	// Relations are those under which there is such a pair.
+	Relations []budget.Relation
+	// Prepare makes the private statistic of side 0 or 1 of the pair and returns what
+	// releases it. s knows the relation; the law is that of a draw.
+	Prepare func(ctx context.Context, s *Session, law budget.Law, side int) (WorstRelease, error)
+}
+
+// A WorstRelease spends a draw of the leaf name and returns what came out as numbers,
+// always as many.
+type WorstRelease func(s *Session, name string, draw int) ([]float64, error)
+
+// Under returns the relation under which the pair stands for a release under rel, and
+// whether there is one. Tables that differ in private columns of one record differ by one
+// record, and the statistics without a pair of their own under that relation have the
+// bound of substitution there.
+func (x WorstPair) Under(rel budget.Relation) (budget.Relation, bool) {
+	if !slices.Contains(x.Relations, rel) && rel == budget.SubstitutePrivateColumns {
+		rel = budget.Substitute
+	}
+	return rel, slices.Contains(x.Relations, rel)
+}
+
+// WorstPairs returns the pair of every statistic that a session can release.
+func WorstPairs() []WorstPair {
+	return []WorstPair{
+		worstCount(), worstCountAlone(), worstAgreement(), worstAgreementAlone(), worstRatio(),
+		worstHistogram(), worstGram(), worstEigenvalue(), worstCross(), worstBinSums(), worstSums(), worstSizeCounts(),
+		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstPartGram(),
+		worstVotes(), worstProducts(), worstKendall(),
+		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),
+	}
+}
+
+// WorstPairOf returns that of a statistic and whether there is one.
+func WorstPairOf(x budget.Statistic) (WorstPair, bool) {
+	all := WorstPairs()
+	i := slices.IndexFunc(all, func(w WorstPair) bool { return w.Statistic == x })
+	if i < 0 {
+		return WorstPair{}, false
+	}
+	return all[i], true
+}
+
+// anyRecord are the relations under which a record may be any other.
+func anyRecord() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+
+// RecordOn returns what the record in which neighbours differ is on side 0 or 1: -1 and
+// +1 where it is replaced, 0 (there is none) and +1 where it is added.
+func RecordOn(rel budget.Relation, side int) int {
+	switch {
+	case side == 1:
+		return 1
+	case rel == budget.AddRemove:
+		return 0
+	}
+	return -1
+}
+
+// pick returns one of three by what [RecordOn] returned.
+func pick[T any](record int, minus, none, plus T) T {
+	return [...]T{minus, none, plus}[record+1]
+}
+
+func worstGaussian(x Bounded[Vector]) WorstRelease {
+	return func(s *Session, name string, draw int) ([]float64, error) {
+		out, err := GaussianDraw(s, name, draw, x)
+		return out.Value(), err
+	}
+}
+
+func worstLaplace(x Bounded[int64]) WorstRelease {
+	return func(s *Session, name string, draw int) ([]float64, error) {
+		out, err := Laplace(s, name, draw, x)
+		return []float64{out.Value()}, err
+	}
+}
+
+// worstChoice releases which of d candidates was chosen, as one number per candidate.
+func worstChoice(x Bounded[Vector], d int) WorstRelease {
+	return func(s *Session, name string, draw int) ([]float64, error) {
+		j, err := Choose(s, name, draw, x)
+		out := make([]float64, d)
+		if err == nil {
+			out[j.Value()] = 1
+		}
+		return out, err
+	}
+}
+
+// numberPair is the pair of a number, released with Laplace noise.
+func numberPair(x budget.Statistic, relations []budget.Relation, number func(s *Session, side int) (Bounded[int64], error)) WorstPair {
+	return WorstPair{
+		Statistic: x, Kind: budget.Laplace, Relations: relations,
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			n, err := number(s, side)
+			return worstLaplace(n), err
+		},
+	}
+}
+
+// alonePair is the pair of a number as a vector of one entry, released with Gaussian noise.
+func alonePair(x budget.Statistic, relations []budget.Relation, number func(s *Session, side int) (Bounded[int64], error)) WorstPair {
+	return vectorPair(StatAlone(x), relations, func(s *Session, side int) (Bounded[Vector], error) {
+		n, err := number(s, side)
+		return Alone(n), err
+	})
+}
+
+// vectorPair is the pair of a vector, released with Gaussian noise.
+func vectorPair(x budget.Statistic, relations []budget.Relation, vector func(s *Session, side int) (Bounded[Vector], error)) WorstPair {
+	return WorstPair{
+		Statistic: x, Kind: budget.Gaussian, Relations: relations,
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			v, err := vector(s, side)
+			return worstGaussian(v), err
+		},
+	}
+}
+
+// lead returns by how many units of score, of which the sensitivity is width, the
+// candidate that loses from a record leads the one that gains: then the one that gains is
+// rare on side 0, and the ratio of its probabilities is near e^epsilon.
+func lead(law budget.Law, width float64) int {
+	return int(math.Ceil(width * (1 + 1.5/law.Epsilon)))
+}
