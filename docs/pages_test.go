@@ -8,34 +8,15 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"unicode"
+
+	"github.com/dptrain/dptrain/internal/pages"
 )
 
 // tree is the repository.
 var tree = os.DirFS("..")
-
-// A page is one Markdown file.
-type page struct {
-	path   string // from the root of the repository
-	lines  []string
-	blocks []block
-	prose  []line // what is outside blocks
-}
-
-// A line of a page, with its number from 1.
-type line struct {
-	number int
-	text   string
-}
-
-// A block is what stands between two fences.
-type block struct {
-	number int    // line of the opening fence
-	info   string // what follows the opening fence
-	text   string
-}
 
 // filesOf returns the files of the repository with one of the extensions.
 func filesOf(t *testing.T, extensions ...string) []string {
@@ -61,12 +42,20 @@ func filesOf(t *testing.T, extensions ...string) []string {
 	return out
 }
 
-// pages returns every page of the repository, by path.
-func pages(t *testing.T) map[string]page {
+// all returns every page of the repository, by path.
+func all(t *testing.T) map[string]pages.Page {
 	t.Helper()
-	out := map[string]page{}
+	out := map[string]pages.Page{}
 	for _, name := range filesOf(t, ".md") {
-		out[name] = readPage(t, name)
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := pages.Parse(name, string(text))
+		if err != nil {
+			t.Error(err)
+		}
+		out[name] = p
 	}
 	if len(out) < 30 {
 		t.Fatalf("%d pages", len(out))
@@ -74,64 +63,13 @@ func pages(t *testing.T) map[string]page {
 	return out
 }
 
-func readPage(t *testing.T, name string) page {
-	t.Helper()
-	text, err := fs.ReadFile(tree, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := page{path: name, lines: strings.Split(string(text), "\n")}
-	inside := false
-	for i, l := range p.lines {
-		switch {
-		case strings.HasPrefix(l, "```") && !inside:
-			inside = true
-			p.blocks = append(p.blocks, block{number: i + 1, info: strings.TrimPrefix(l, "```")})
-		case strings.HasPrefix(l, "```"):
-			inside = false
-		case inside:
-			p.blocks[len(p.blocks)-1].text += l + "\n"
-		default:
-			p.prose = append(p.prose, line{i + 1, l})
-		}
-	}
-	if inside {
-		t.Errorf("%s: a block is not closed", name)
-	}
-	return p
-}
-
-// headings returns the texts of the headings without their marks.
-func (p page) headings() []string {
-	var out []string
-	for _, l := range p.prose {
-		if strings.HasPrefix(l.text, "#") {
-			out = append(out, strings.TrimSpace(strings.TrimLeft(l.text, "#")))
-		}
-	}
-	return out
-}
-
-// anchors returns the anchors that GitHub gives the headings.
-func (p page) anchors() map[string]bool {
+// anchors returns the anchors of the headings of a page.
+func anchors(p pages.Page) map[string]bool {
 	out := map[string]bool{}
-	for _, h := range p.headings() {
-		out[anchor(h)] = true
+	for _, h := range p.Headings() {
+		out[pages.Anchor(h)] = true
 	}
 	return out
-}
-
-// anchor is GitHub's: lower case, hyphens for spaces, no other punctuation.
-func anchor(heading string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, heading)
 }
 
 var (
@@ -152,19 +90,19 @@ func links(text string) []string {
 
 // TestLinks: every relative link leads to a file, and every anchor to a heading.
 func TestLinks(t *testing.T) {
-	all := pages(t)
+	all := all(t)
 	for _, p := range all {
-		for _, l := range p.prose {
-			for _, target := range links(l.text) {
+		for _, l := range p.Prose {
+			for _, target := range links(l.Text) {
 				file, fragment, _ := strings.Cut(target, "#")
-				to := path.Join(path.Dir(p.path), file)
+				to := path.Join(path.Dir(p.Path), file)
 				if file == "" {
-					to = p.path
+					to = p.Path
 				}
 				if _, err := fs.Stat(tree, to); err != nil {
-					t.Errorf("%s:%d: %s leads nowhere", p.path, l.number, target)
-				} else if fragment != "" && !all[to].anchors()[fragment] {
-					t.Errorf("%s:%d: %s has no heading for #%s", p.path, l.number, to, fragment)
+					t.Errorf("%s:%d: %s leads nowhere", p.Path, l.Number, target)
+				} else if fragment != "" && !anchors(all[to])[fragment] {
+					t.Errorf("%s:%d: %s has no heading for #%s", p.Path, l.Number, to, fragment)
 				}
 			}
 		}
@@ -173,16 +111,16 @@ func TestLinks(t *testing.T) {
 
 // TestIndex: every page of this folder is one link from docs/README.md, and the root page leads there.
 func TestIndex(t *testing.T) {
-	all := pages(t)
+	all := all(t)
 	linked := map[string]bool{"docs/README.md": false}
-	for _, l := range all["docs/README.md"].prose {
-		for _, target := range links(l.text) {
+	for _, l := range all["docs/README.md"].Prose {
+		for _, target := range links(l.Text) {
 			file, _, _ := strings.Cut(target, "#")
 			linked[path.Join("docs", file)] = true
 		}
 	}
-	for _, l := range all["README.md"].prose {
-		for _, target := range links(l.text) {
+	for _, l := range all["README.md"].Prose {
+		for _, target := range links(l.Text) {
 			linked["docs/README.md"] = linked["docs/README.md"] || target == "docs/README.md"
 		}
 	}
@@ -204,22 +142,22 @@ var proves = regexp.MustCompile(`(?i)\b(proof|prove[sdn]?|lemma|sensitivity|deri
 // mechanism, where bounds are derived, names a heading of every page it cites, and so does
 // every sentence that speaks of a proof.
 func TestCitations(t *testing.T) {
-	all := pages(t)
+	all := all(t)
 	cited := 0
 	for _, name := range filesOf(t, ".go", ".yaml", ".yml", ".sh", ".py") {
 		for _, l := range paragraphs(t, name) {
-			for _, sentence := range sentences(l.text) {
+			for _, sentence := range sentences(l.Text) {
 				for _, m := range citation.FindAllStringSubmatch(sentence, -1) {
 					cited++
 					file, _, _ := strings.Cut(m[0], ",")
 					p, ok := all[file]
 					switch {
 					case !ok:
-						t.Errorf("%s:%d: there is no %s", name, l.number, file)
-					case m[1] != "" && !hasHeading(p, m[1]):
-						t.Errorf("%s:%d: %s has no heading %q", name, l.number, file, m[1])
+						t.Errorf("%s:%d: there is no %s", name, l.Number, file)
+					case m[1] != "" && !slices.Contains(p.Headings(), m[1]):
+						t.Errorf("%s:%d: %s has no heading %q", name, l.Number, file, m[1])
 					case m[1] == "" && (strings.HasPrefix(name, "mechanism/") || proves.MatchString(sentence)):
-						t.Errorf("%s:%d: %s: name the heading: %s", name, l.number, file, sentence)
+						t.Errorf("%s:%d: %s: name the heading: %s", name, l.Number, file, sentence)
 					}
 				}
 			}
@@ -230,23 +168,14 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-func hasHeading(p page, want string) bool {
-	for _, h := range p.headings() {
-		if h == want {
-			return true
-		}
-	}
-	return false
-}
-
 // paragraphs returns the comments of a file of code, each paragraph as one line.
-func paragraphs(t *testing.T, name string) []line {
+func paragraphs(t *testing.T, name string) []pages.Line {
 	t.Helper()
 	text, err := fs.ReadFile(tree, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []line
+	var out []pages.Line
 	open := false
 	for i, l := range strings.Split(string(text), "\n") {
 		l = strings.TrimSpace(l)
@@ -257,11 +186,11 @@ func paragraphs(t *testing.T, name string) []line {
 		comment = strings.TrimSpace(comment)
 		switch {
 		case ok && comment != "" && open:
-			out[len(out)-1].text += " " + comment
+			out[len(out)-1].Text += " " + comment
 		case ok && comment != "":
-			out, open = append(out, line{i + 1, comment}), true
+			out, open = append(out, pages.Line{Number: i + 1, Text: comment}), true
 		case citation.MatchString(l): // beside code, or in a text of the program
-			out, open = append(out, line{i + 1, l}), false
+			out, open = append(out, pages.Line{Number: i + 1, Text: l}), false
 		default:
 			open = false
 		}

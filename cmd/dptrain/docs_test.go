@@ -58,20 +58,6 @@ func isTest(t *testing.T, pkg, name string) bool {
 	return false
 }
 
-// TestReadmeShowsThePlan: the price that the README shows is what the command
-// prints.
-func TestReadmeShowsThePlan(t *testing.T) {
-	const command = "\n$ dptrain plan examples/categories.yaml\n"
-	_, shown, ok := strings.Cut(read(t, "../../README.md"), command)
-	shown, _, closed := strings.Cut(shown, "```\n")
-	if !ok || !closed {
-		t.Fatal("no plan in the README")
-	}
-	if got := dptrain(t, "plan", "../../examples/categories.yaml"); got.code != 0 || got.stdout != shown {
-		t.Errorf("%+v\nthe README has\n%s", got, shown)
-	}
-}
-
 // TestPlanFitsATerminal: but for the two numbers of a black box, a price has lines
 // of at most 80 characters, and every step is below its node.
 func TestPlanFitsATerminal(t *testing.T) {

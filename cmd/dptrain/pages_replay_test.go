@@ -1,0 +1,234 @@
+//go:build replay
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/pages"
+	"github.com/dptrain/dptrain/mechanism/secret"
+)
+
+// TestPages runs every command that the pages show, in the order of each page, in a folder with
+// copies of testdata/ and examples/, and compares what is printed with what is shown.
+// Noise has the keys of the tests, so that it is the same in every run; -update writes what
+// is shown anew.
+func TestPages(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the pages are written for a Unix shell")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	t.Run("page", func(t *testing.T) {
+		for _, path := range pagesWithCommands(t, root) {
+			p := parsePage(t, path)
+			commands += len(p.Blocks)
+			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) {
+				t.Parallel()
+				newPageRun(t, root, p).run(t)
+			})
+		}
+	})
+	if commands < 20 {
+		t.Errorf("%d blocks", commands)
+	}
+}
+
+func pagesWithCommands(t *testing.T, root string) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.Contains(read(t, path), "\n```") {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+func parsePage(t *testing.T, path string) pages.Page {
+	t.Helper()
+	p, err := pages.Parse(path, read(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A pageRun carries out one page in a folder of its own.
+type pageRun struct {
+	page pages.Page
+	dir  string   // the working directory of the commands
+	env  []string // has dptrain on the path
+}
+
+func newPageRun(t *testing.T, root string, p pages.Page) *pageRun {
+	t.Helper()
+	r := &pageRun{page: p, dir: t.TempDir()}
+	for _, folder := range []string{"testdata", "examples"} {
+		if err := os.CopyFS(filepath.Join(r.dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\n%s=1 GOCOVERDIR=%q exec %q \"$@\"\n", asProcess, bin, self)
+	if err := os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	r.env = append(os.Environ(), secret.SeedVariable+"=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return r
+}
+
+// run carries the blocks out one after the other.
+func (r *pageRun) run(t *testing.T) {
+	lines := slices.Clone(r.page.Lines)
+	for _, b := range slices.Backward(r.blocks(t)) {
+		lines = slices.Replace(lines, b.Line, b.Line+strings.Count(b.Text, "\n"), splitLines(b.shown)...)
+	}
+	if *update {
+		write(t, r.page.Path, strings.Join(lines, "\n"))
+	}
+}
+
+func splitLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// A doneBlock is a block and what it shows after a run.
+type doneBlock struct {
+	pages.Block
+	shown string
+}
+
+func (r *pageRun) blocks(t *testing.T) []doneBlock {
+	t.Helper()
+	var out []doneBlock
+	for _, b := range r.page.Blocks {
+		if name := b.Option("file"); name != "" {
+			write(t, filepath.Join(r.dir, name), b.Text)
+		}
+		if _, skipped := b.Skipped(); skipped {
+			continue
+		}
+		switch b.Language {
+		case "sh":
+			if text, code := r.shell(t, "set -e\n"+b.Text); code != 0 {
+				t.Errorf("line %d: exit code %d:\n%s", b.Line, code, text)
+			}
+		case "console":
+			out = append(out, r.console(t, b))
+		}
+	}
+	return out
+}
+
+// console runs the commands of a block and compares what they print.
+func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
+	t.Helper()
+	var got strings.Builder
+	code := 0
+	for _, command := range commandsOf(b.Text) {
+		var text string
+		text, code = r.shell(t, command)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		fmt.Fprintf(&got, "$ %s\n%s", command, text)
+	}
+	if want, _ := strconv.Atoi(b.Option("exit")); code != want {
+		t.Errorf("line %d: exit code %d, want %d", b.Line, code, want)
+	}
+	want, compared := b.Text, undated
+	if slices.Contains(strings.Fields(b.Options), "varies") {
+		compared = wordsOf
+	}
+	if compared(want) == compared(got.String()) {
+		return doneBlock{b, want}
+	}
+	// The releases are the same on every processor, last digits of what is computed from
+	// them are not.
+	if !*update && runtime.GOARCH == "amd64" {
+		t.Errorf("line %d shows something else (-want +got; -update writes it):\n%s", b.Line, cmp.Diff(want, got.String()))
+	}
+	return doneBlock{b, got.String()}
+}
+
+// commandsOf returns the commands of a block, which follow "$ "; a line that ends with a
+// backslash goes on.
+func commandsOf(text string) []string {
+	var out []string
+	goesOn := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		switch command, ok := strings.CutPrefix(line, "$ "); {
+		case goesOn:
+			out[len(out)-1] += "\n" + line
+		case ok:
+			out = append(out, command)
+		default:
+			continue
+		}
+		goesOn = strings.HasSuffix(line, `\`)
+	}
+	return out
+}
+
+// shell runs a script and returns what it printed on both streams, and its exit code.
+func (r *pageRun) shell(t *testing.T, script string) (text string, code int) {
+	t.Helper()
+	var printed bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.dir, r.env, &printed, &printed
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(printed.String(), r.dir, "DIR"), cmd.ProcessState.ExitCode()
+}
+
+var (
+	number = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]\d+)?`)
+	gap    = regexp.MustCompile(`[ -]{2,}`)
+	moment = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?`)
+	digest = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
+)
+
+// undated replaces what differs in every run: moments, and the digests that cover them.
+func undated(text string) string {
+	return digest.ReplaceAllString(moment.ReplaceAllString(text, "MOMENT"), "DIGEST")
+}
+
+// wordsOf leaves numbers out, and how wide their columns are: where many sessions share
+// the cores, which has which key is no fixed order.
+func wordsOf(text string) string {
+	return number.ReplaceAllString(gap.ReplaceAllString(text, "  "), "N")
+}
