@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -51,9 +52,9 @@ func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.
 }
 
 // sessionFor prices a trainer alone, at delta 1e-6, and opens a session for it.
-func sessionFor(t testing.TB, trainer interface{ Plan() (budget.Node, error) }, epsilon float64, rel budget.Relation) *mechanism.Session {
+func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *mechanism.Session {
 	t.Helper()
-	node, err := trainer.Plan()
+	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +69,15 @@ func sessionFor(t testing.TB, trainer interface{ Plan() (budget.Node, error) }, 
 	return s
 }
 
-func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *Fit {
+// dataOf are the records of a view, of which nothing is public but their ranges.
+func dataOf(columns []dataset.Column, v dataset.View, ranges []scaling.Range) method.Data {
+	return method.Data{Facts: method.Facts{Columns: columns}, Records: v, Ranges: ranges}
+}
+
+func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) *method.Fit {
 	t.Helper()
-	trainer := JointGram{Columns: columns, Relation: rel}
-	out, err := trainer.Run(context.Background(), sessionFor(t, trainer, epsilon, rel), tab.All(), ranges)
+	trainer := JointGram{}
+	out, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, epsilon, rel), dataOf(columns, tab.All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func fit(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table,
 // standard errors say how closely.
 func TestRecoversCoefficients(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 60000, .1)
-	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Linear
+	m := fit(t, 20, budget.AddRemove, tab, columns, ranges).Linear()
 	// c has both indicators and there is an intercept, so only differences of
 	// its coefficients are determined.
 	for i, want := range []float64{2, -1} {
@@ -118,7 +124,7 @@ func TestTargetMean(t *testing.T) {
 
 func TestNoiseMatchesStandardErrors(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
-	checkStandardErrors(t, func() *regression.Linear { return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear })
+	checkStandardErrors(t, func() *regression.Linear { return fit(t, 2, budget.AddRemove, tab, columns, ranges).Linear() })
 }
 
 // checkStandardErrors: over repeated fits of one table the spread of a
@@ -151,9 +157,9 @@ func checkStandardErrors(t *testing.T, fit func() *regression.Linear) {
 func TestSubstitutionNoise(t *testing.T) {
 	scale := func(rel budget.Relation) float64 {
 		tab, columns, ranges := linearTable(t, 10, 0)
-		trainer := JointGram{Columns: columns, Relation: rel}
-		s := sessionFor(t, trainer, 1, rel)
-		if _, err := trainer.Run(context.Background(), s, tab.All(), ranges); err != nil {
+		trainer := JointGram{}
+		s := sessionFor(t, trainer, columns, 1, rel)
+		if _, err := trainer.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); err != nil {
 			t.Fatal(err)
 		}
 		return s.Scale("gram")
@@ -262,17 +268,17 @@ func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		tab, columns, ranges := linearTable(t, n, 0)
 		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
-		if err := f.Linear.Validate(); err != nil {
+		if err := f.Linear().Validate(); err != nil {
 			t.Errorf("%d rows: %v", n, err)
 		}
-		if !(f.TargetMean >= f.Linear.Lower && f.TargetMean <= f.Linear.Upper) {
+		if !(f.TargetMean >= f.Linear().Lower && f.TargetMean <= f.Linear().Upper) {
 			t.Errorf("%d rows: target mean %v outside the range", n, f.TargetMean)
 		}
 	}
 }
 
 func TestTooWide(t *testing.T) {
-	if _, err := (JointGram{Columns: make([]dataset.Column, MaxSlots)}).Plan(); !errors.Is(err, ErrTooWide) {
+	if _, err := (JointGram{}).Plan(method.Facts{Columns: make([]dataset.Column, MaxSlots)}); !errors.Is(err, ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -281,7 +287,7 @@ func TestTooWide(t *testing.T) {
 // range, whatever the input.
 func TestPredictionsUseTrainingClamps(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 3000, .1)
-	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear
+	m := fit(t, 5, budget.AddRemove, tab, columns, ranges).Linear()
 	out, err := m.Predict(nil, regression.Rows{
 		N:       3,
 		Numeric: map[string][]float64{"a": {1e300, math.NaN(), math.Inf(-1)}, "b": {-1e300, 1, math.NaN()}},

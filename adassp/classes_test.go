@@ -7,7 +7,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -37,26 +36,13 @@ func TestClassGram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer := ClassGram{Columns: columns}
-	node, err := trainer.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 50, Delta: 1e-5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fits, err := trainer.Run(context.Background(), s, tab.All(), make([]scaling.Range, 2))
-	if err != nil || len(fits) != 3 {
-		t.Fatalf("%d fits, %v", len(fits), err)
+	scores := scoresOf(t, 50, budget.AddRemove, tab, columns, make([]scaling.Range, 2))
+	if len(scores) != 3 {
+		t.Fatalf("%d scores", len(scores))
 	}
 	rows := regression.Rows{N: 2, Codes: map[string]regression.Codes{"g": {Values: []int32{0, 1}, Categories: columns[0].Categories}}}
-	for k, fit := range fits {
-		got, err := fit.Model.Predict(nil, rows)
+	for k, score := range scores {
+		got, err := score.Predict(nil, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +51,7 @@ func TestClassGram(t *testing.T) {
 				t.Errorf("class %d in category %d: score %.4f, share %.4f", k, i, p, want)
 			}
 		}
-		if o := fit.Model.Output(); o.Target != "y" {
+		if o := score.Output(); o.Target != "y" {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -95,26 +81,19 @@ func threeClasses(t testing.TB, n int) (*dataset.Table, []dataset.Column, []scal
 	return tab, columns, []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {}, {}}
 }
 
-func fitClasses(t testing.TB, eps float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []*Fit {
+// scoresOf fits classes and returns the scores.
+func scoresOf(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []*regression.Linear {
 	t.Helper()
-	trainer := ClassGram{Columns: columns, Relation: rel}
-	node, err := trainer.Plan()
+	s := sessionFor(t, JointGram{}, columns, epsilon, rel)
+	fit, err := JointGram{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: eps, Delta: 1e-6, Relation: rel})
-	if err != nil {
-		t.Fatal(err)
+	var out []*regression.Linear
+	for _, score := range fit.Model.(*regression.Classifier).Scores {
+		out = append(out, score.(*regression.Linear))
 	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fits, err := trainer.Run(context.Background(), s, tab.All(), ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fits
+	return out
 }
 
 // TestClassGramPartly: with a private column the fits of three classes come near
@@ -126,14 +105,14 @@ func TestClassGramPartly(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 30000)
 	// Differences of the category's coefficients: the constant makes each of them
 	// one of a family of equal fits.
-	contrast := func(f *Fit, k int) float64 {
-		return f.Linear.Terms[1+k].Coefficient - f.Linear.Terms[1+(k+1)%3].Coefficient
+	contrast := func(f *regression.Linear, k int) float64 {
+		return f.Terms[1+k].Coefficient - f.Terms[1+(k+1)%3].Coefficient
 	}
 	spread := func(rel budget.Relation) (public, private float64) {
-		limit := fitClasses(t, 1000, rel, tab, columns, ranges)
+		limit := scoresOf(t, 1000, rel, tab, columns, ranges)
 		for range 20 {
-			for k, f := range fitClasses(t, .3, rel, tab, columns, ranges) {
-				d := f.Linear.Terms[0].Coefficient - limit[k].Linear.Terms[0].Coefficient
+			for k, f := range scoresOf(t, .3, rel, tab, columns, ranges) {
+				d := f.Terms[0].Coefficient - limit[k].Terms[0].Coefficient
 				private += d * d / 60
 				for j := range 3 {
 					d := contrast(f, j) - contrast(limit[k], j)

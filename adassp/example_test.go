@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -17,8 +18,8 @@ func ExampleAdaSSP() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer := adassp.AdaSSP{Columns: columns}
-	node, err := trainer.Plan()
+	trainer, facts := adassp.AdaSSP{}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
 	}
@@ -45,11 +46,11 @@ func ExampleAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
-	slope := fit.Linear.Terms[0].Coefficient
+	slope := fit.Linear().Terms[0].Coefficient
 	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/adassp/eigenvalue gaussian

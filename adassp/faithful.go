@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -41,11 +42,10 @@ const (
 //
 // [JointGram] is usually the better choice: it needs neither the first release,
 // because the eigenvalues of the released matrix serve as well, nor the third.
-type AdaSSP struct {
-	// Columns are the features in order and then the target, which must be
-	// numeric.
-	Columns []dataset.Column
-}
+type AdaSSP struct{}
+
+// Name returns "adassp".
+func (AdaSSP) Name() string { return "adassp" }
 
 // The names of the nodes of the plan.
 const (
@@ -55,9 +55,9 @@ const (
 	momentsLeaf    = "moments"
 )
 
-// Plan returns the three Gaussian leaves.
-func (t AdaSSP) Plan() (budget.Node, error) {
-	if _, err := NewFrame(t.Columns, nil); err != nil {
+// Plan returns the three Gaussian leaves. Its error is [ErrTooWide].
+func (AdaSSP) Plan(f method.Facts) (budget.Node, error) {
+	if _, err := NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(adasspNode,
@@ -66,14 +66,13 @@ func (t AdaSSP) Plan() (budget.Node, error) {
 		budget.GaussianLeaf(momentsLeaf, GramShare*MomentsShare, 1).Of(mechanism.StatCross)), nil
 }
 
-// Run trains on the records of v. ranges has one entry a column. s is the
-// session of the parent of the node that Plan returned.
-func (t AdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	frame, err := NewFrame(t.Columns, ranges)
+// Fit trains; see [method.Trainer].
+func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	frame, err := NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	acc, err := mechanism.Sum[*momentsPass](ctx, s, mechanism.Over(v), momentsStatistic{t.Columns, ranges})
+	acc, err := mechanism.Sum[*momentsPass](ctx, s, mechanism.Over(d.Records), momentsStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -19,13 +20,13 @@ import (
 // faithfulSession prices AdaSSP alone and opens a session for it.
 func faithfulSession(t testing.TB, epsilon float64, rel budget.Relation, columns []dataset.Column) *mechanism.Session {
 	t.Helper()
-	return sessionFor(t, AdaSSP{Columns: columns}, epsilon, rel)
+	return sessionFor(t, AdaSSP{}, columns, epsilon, rel)
 }
 
-func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*Fit, *mechanism.Session) {
+func faithful(t testing.TB, epsilon float64, rel budget.Relation, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) (*method.Fit, *mechanism.Session) {
 	t.Helper()
 	s := faithfulSession(t, epsilon, rel, columns)
-	out, err := AdaSSP{Columns: columns}.Run(context.Background(), s, tab.All(), ranges)
+	out, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns, tab.All(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestFaithfulRecoversCoefficients(t *testing.T) {
 	cols[0].Lower, cols[0].Upper, rs[0] = -4, 4, scaling.Range{Lower: -4, Upper: 4, Declared: true}
 	cols[1].Lower, cols[1].Upper, rs[1] = -3, 5, scaling.Range{Lower: -3, Upper: 5, Declared: true}
 	s := faithfulSession(t, 20, budget.AddRemove, cols)
-	fit, err := AdaSSP{Columns: cols}.Run(context.Background(), s, tab.All().Columns(keep), rs)
+	fit, err := AdaSSP{}.Fit(context.Background(), s, dataOf(cols, tab.All().Columns(keep), rs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 				if err := f.Model.(*regression.ClippedLinear).Validate(); err != nil {
 					t.Errorf("%d %s rows: %v", n, name, err)
 				}
-				if !(f.TargetMean >= f.Linear.Lower && f.TargetMean <= f.Linear.Upper) {
+				if !(f.TargetMean >= f.Linear().Lower && f.TargetMean <= f.Linear().Upper) {
 					t.Errorf("%d %s rows: target mean %v outside the range", n, name, f.TargetMean)
 				}
 			}
@@ -227,7 +228,7 @@ func TestFaithfulDegenerateTables(t *testing.T) {
 func TestFaithfulWithoutFeatures(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 5000, 0)
 	s := faithfulSession(t, 8, budget.AddRemove, columns[3:])
-	fit, err := AdaSSP{Columns: columns[3:]}.Run(context.Background(), s, tab.All().Columns([]int{3}), ranges[3:])
+	fit, err := AdaSSP{}.Fit(context.Background(), s, dataOf(columns[3:], tab.All().Columns([]int{3}), ranges[3:]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +285,7 @@ func TestFaithfulWrongLeaf(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		if _, err := (AdaSSP{Columns: columns}).Run(context.Background(), s, tab.All(), ranges); !errors.Is(err, want) {
+		if _, err := (AdaSSP{}).Fit(context.Background(), s, dataOf(columns, tab.All(), ranges)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -310,17 +311,17 @@ func TestFaithfulCancelled(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 10, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (AdaSSP{Columns: columns}).Run(ctx, faithfulSession(t, 1, budget.AddRemove, columns), tab.All(), ranges); !errors.Is(err, context.Canceled) {
+	if _, err := (AdaSSP{}).Fit(ctx, faithfulSession(t, 1, budget.AddRemove, columns), dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestFaithfulTooWide(t *testing.T) {
 	wide := make([]dataset.Column, MaxSlots+1)
-	if _, err := (AdaSSP{Columns: wide}).Plan(); !errors.Is(err, ErrTooWide) {
+	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide}); !errors.Is(err, ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (AdaSSP{Columns: wide[1:]}).Plan(); err != nil {
+	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide[1:]}); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -98,11 +99,11 @@ func grow[T any](buf []T, n int) []T {
 // training did. cross is the noisy sum of kappa w y, w the factors by which rows
 // were shortened, from which with the noisy number of records in d the target's
 // mean is read.
-func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *Fit {
+func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *method.Fit {
 	m := &regression.ClippedLinear{
 		Linear:   *linear(f.columns, f.enc, solution{theta, cov}, d, false),
 		Constant: Kappa, Norm: math.Sqrt(f.limit),
 	}
 	mean := meanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
-	return &Fit{Model: m, Linear: &m.Linear, TargetMean: mean, Spreads: spreads(f.columns, f.enc, solution{theta, cov}, d)}
+	return fitOf(m, mean, spreads(f.columns, f.enc, solution{theta, cov}, d))
 }

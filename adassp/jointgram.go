@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -29,60 +30,47 @@ const (
 // ErrTooWide is returned at plan time for a table with too many columns.
 var ErrTooWide = errors.New("adassp: too many columns for one Gram matrix")
 
-// JointGram is the joint noisy Gram trainer. Its stages see the view's columns
-// in the order of Columns, the target last.
-type JointGram struct {
-	// Columns are the features in order and then the target, which must be
-	// numeric.
-	Columns []dataset.Column
-	// Relation is that of the run.
-	Relation budget.Relation
-}
+// JointGram is the joint noisy Gram trainer, of a number or of classes; see classes.go.
+type JointGram struct{}
 
-// Plan returns the Gaussian leaf of the Gram release.
-func (t JointGram) Plan() (budget.Node, error) {
-	if err := checkWidth(len(scaling.NewEncoder(t.Columns, nil).Slots()) + 1); err != nil {
+// Name returns "joint-gram".
+func (JointGram) Name() string { return "joint-gram" }
+
+// Plan returns the Gaussian leaf of the Gram release. Its error is [ErrTooWide].
+func (JointGram) Plan(f method.Facts) (budget.Node, error) {
+	if err := checkWidth(len(scaling.NewEncoder(f.Columns, nil).Slots()) + 1); err != nil {
 		return budget.Node{}, err
 	}
 	released := mechanism.StatGram
-	if len(t.Columns) > 0 && partly(t.Columns, t.Relation) {
+	if len(f.Columns) > 0 && partly(f.Columns, f.Relation) {
 		released = mechanism.StatPrivateBlocks
 	}
 	return budget.GaussianLeaf("gram", GramShare, 1).Of(released), nil
 }
 
-// Run trains on the records of v. ranges has one entry a column. s is the
-// session of the parent of the leaf that Plan returned.
+// Fit trains; see [method.Trainer].
 //
 // Where only private columns may change and the target is not one of them, the
 // moments of public columns are exact and the release holds the others alone.
-func (t JointGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	if partly(t.Columns, s.Relation()) {
-		return t.runPartly(ctx, s, v, ranges)
+func (JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	switch {
+	case d.Target().Kind == dataset.Category:
+		return fitClasses(ctx, s, d)
+	case partly(d.Columns, s.Relation()):
+		return fitPartly(ctx, s, d)
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", t.Columns, mechanism.Over(v), ranges)
+	m, err := ReleaseMoments(ctx, s, "gram", d.Columns, mechanism.Over(d.Records), d.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	theta, cov := m.Solve()
 	solution{theta, cov}.liftConstant(m.sums.at(m.sums.p-1, m.sums.p-1), m.penalty())
-	model := m.Linear(theta, cov)
-	return &Fit{Model: model, Linear: model, TargetMean: m.TargetMean(), Spreads: m.Spreads(theta, cov)}, nil
+	return fitOf(m.Linear(theta, cov), m.TargetMean(), m.Spreads(theta, cov)), nil
 }
 
-// A Fit is what a trainer learns. All of it is public.
-type Fit struct {
-	// Model is the model to predict with, and to keep in a file.
-	Model regression.Model
-	// Linear is Model, or the part embedded in it that holds the coefficients,
-	// ranges and guarantee: what is written to one is seen in both.
-	Linear *regression.Linear
-	// TargetMean is the noisy mean of the target over the (weighted) training
-	// records, within the target's range.
-	TargetMean float64
-	// Spreads says how much what each feature adds varies over the records; nil
-	// where the trainer releases nothing about that.
-	Spreads []regression.Spread
+// fitOf is the fit of a model of a number.
+func fitOf(m regression.Model, mean float64, spreads []regression.Spread) *method.Fit {
+	return &method.Fit{Model: m, TargetMean: mean, Spreads: [][]regression.Spread{spreads}}
 }
 
 // meanOf reads the mean of the target from the noisy sums of y' kappa and of

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -142,18 +143,18 @@ func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.
 	return m, ctx.Err()
 }
 
-// runPartly is Run where only private columns may change.
-func (t JointGram) runPartly(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	m, err := releasePartly(ctx, s, t.Columns, mechanism.Over(v), ranges)
+// fitPartly is the fit of a number where only private columns may change.
+func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
+	m, err := releasePartly(ctx, s, data.Columns, mechanism.Over(data.Records), data.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	fit, d := m.solve()[0], m.distribution()
-	model := linear(t.Columns, m.enc, fit, d, true)
+	model := linear(data.Columns, m.enc, fit, d, true)
 	n := len(m.public)
 	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
-	mean := meanOf(m.enc.Range(len(t.Columns)-1), cross, weight)
-	return &Fit{Model: model, Linear: model, TargetMean: mean, Spreads: spreads(t.Columns, m.enc, fit, d)}, nil
+	mean := meanOf(m.enc.Range(len(data.Columns)-1), cross, weight)
+	return fitOf(model, mean, spreads(data.Columns, m.enc, fit, d)), nil
 }
 
 // partMoments are second moments of which those of private entries are noisy.

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // TestPartlyReplays: with the private columns of one record replaced and the
@@ -18,7 +19,7 @@ import (
 // more than declared, and by almost that much for some record.
 func TestPartlyReplays(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 9, .1, "a", "c")
-	node, err := JointGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}.Plan()
+	node, err := JointGram{}.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +27,8 @@ func TestPartlyReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(tab *dataset.Table, rec *mechanism.Recorder) *Fit {
-		f, err := JointGram{Columns: columns}.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), tab.All(), ranges)
+	run := func(tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
+		f, err := JointGram{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), dataOf(columns, tab.All(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,8 +73,8 @@ func TestPartlyReplays(t *testing.T) {
 // is no number, all three fits are the same.
 func TestPartlyClassesReplay(t *testing.T) {
 	tab, columns, ranges := threeClasses(t, 12)
-	trainer := ClassGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}
-	node, err := trainer.Plan()
+	trainer := JointGram{}
+	node, err := trainer.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +82,14 @@ func TestPartlyClassesReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(at int, x float64, rec *mechanism.Recorder) []*Fit {
+	run := func(at int, x float64, rec *mechanism.Recorder) *method.Fit {
 		xs := append([]float64(nil), tab.Float(0)...)
 		xs[at] = x
 		edited, err := dataset.NewTable(dataset.Schema{Columns: columns}, []dataset.ColumnData{{Floats: xs}, {Codes: tab.Codes(1)}, {Codes: tab.Codes(2)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fits, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), edited.All(), ranges)
+		fits, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), dataOf(columns, edited.All(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}

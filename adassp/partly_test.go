@@ -37,7 +37,7 @@ func TestPartlyRecoversCoefficients(t *testing.T) {
 	for _, private := range [][]string{{"a"}, {"b", "c"}, {"c"}, {"a", "b", "c"}, nil} {
 		tab, columns, ranges := partlyTable(t, 60000, .1, private...)
 		f := fit(t, 20, budget.SubstitutePrivateColumns, tab, columns, ranges)
-		m := f.Linear
+		m := f.Linear()
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestPartlyStdErrors(t *testing.T) {
 		const fits = 300
 		sums, squares, claimed := make([]float64, 4), make([]float64, 4), make([]float64, 4)
 		for range fits {
-			m := fit(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear
+			m := fit(t, 3, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
 			for i, term := range m.Terms[:4] {
 				sums[i] += term.Coefficient / fits
 				squares[i] += term.Coefficient * term.Coefficient / fits
@@ -93,8 +93,8 @@ func TestPartlyStdErrors(t *testing.T) {
 // more exact than under plain substitution.
 func TestPartlyIsMoreExact(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b")
-	part := fit(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear
-	all := fit(t, 1, budget.Substitute, tab, columns, ranges).Linear
+	part := fit(t, 1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
+	all := fit(t, 1, budget.Substitute, tab, columns, ranges).Linear()
 	if part.Terms[0].StdError >= all.Terms[0].StdError/2 {
 		t.Errorf("%v, under substitution %v", part.Terms[0].StdError, all.Terms[0].StdError)
 	}
@@ -116,7 +116,7 @@ func TestPartlyLayout(t *testing.T) {
 // trainer falls back to the release of the whole matrix.
 func TestPartlyPrivateTarget(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 20000, .1, "b", "y")
-	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear; m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
+	if m := fit(t, 5, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear(); m.Terms[0].StdError == 0 || math.Abs(m.Terms[0].Coefficient-2) > .5 {
 		t.Errorf("%+v", m.Terms[0])
 	}
 	if partly(columns, budget.SubstitutePrivateColumns) {
@@ -134,7 +134,7 @@ func TestPartlyIsTotal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 5 {
-			m := fit(t, .1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear
+			m := fit(t, .1, budget.SubstitutePrivateColumns, tab, columns, ranges).Linear()
 			if err := m.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -160,7 +160,7 @@ func TestPartlyCancels(t *testing.T) {
 	tab, columns, ranges := partlyTable(t, 100, 0, "b")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (JointGram{Columns: columns}).Run(ctx, partlySession(t), tab.All(), ranges); !errors.Is(err, context.Canceled) {
+	if _, err := (JointGram{}).Fit(ctx, partlySession(t), dataOf(columns, tab.All(), ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

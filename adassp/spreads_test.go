@@ -8,10 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // TestSpreadsHoldTheirMean: the intervals are for privacy noise, so the interval of
@@ -21,18 +19,15 @@ import (
 func TestSpreadsHoldTheirMean(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 20000, .5)
 	const fits, least = 60, 140
-	for name, trainer := range map[string]interface {
-		Plan() (budget.Node, error)
-		Run(context.Context, *mechanism.Session, dataset.View, []scaling.Range) (*Fit, error)
-	}{"joint-gram": JointGram{Columns: columns}, "adassp": AdaSSP{columns}} {
+	for name, trainer := range map[string]method.Trainer{"joint-gram": JointGram{}, "adassp": AdaSSP{}} {
 		var mean [3]float64
 		var lower, upper [fits][3]float64
 		for i := range fits {
-			f, err := trainer.Run(context.Background(), sessionFor(t, trainer, 2, budget.AddRemove), tab.All(), ranges)
+			f, err := trainer.Fit(context.Background(), sessionFor(t, trainer, columns, 2, budget.AddRemove), dataOf(columns, tab.All(), ranges))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for j, s := range f.Spreads {
+			for j, s := range f.Spreads[0] {
 				var value float64
 				value, lower[i][j], upper[i][j] = s.Root(1.96)
 				mean[j] += value / fits
@@ -62,7 +57,7 @@ func TestSpreadsOfNothing(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 0, 0)
 	for range 20 {
 		f := fit(t, 1, budget.AddRemove, tab, columns, ranges)
-		for _, x := range regression.Importances(f.Model.Inputs(), [][]regression.Spread{f.Spreads}, .95) {
+		for _, x := range regression.Importances(f.Model.Inputs(), f.Spreads, .95) {
 			if math.IsNaN(x.Value+x.Lower+x.Upper) || math.IsInf(x.Upper, 0) || !(x.Lower <= x.Value && x.Value <= x.Upper) {
 				t.Errorf("%+v", x)
 			}

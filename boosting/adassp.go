@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -35,13 +36,13 @@ var ErrRounds = errors.New("boosting: the number of rounds is out of range")
 
 // BoostedAdaSSP is Boosted AdaSSP; see the package comment.
 type BoostedAdaSSP struct {
-	// Columns are the features in order and then the target, which must be
-	// numeric.
-	Columns []dataset.Column
 	// Rounds is T, at most MaxRounds; 0 stands for DefaultRounds. It must be
 	// chosen from public facts.
 	Rounds int
 }
+
+// Name returns "boosted-adassp".
+func (BoostedAdaSSP) Name() string { return "boosted-adassp" }
 
 // The names of the nodes of the plan.
 const (
@@ -53,11 +54,11 @@ const (
 // Plan returns the leaf of the matrix and that of the gradients, one draw a
 // round, with half of the model's mu^2 each. Its errors are [ErrRounds] and
 // [adassp.ErrTooWide].
-func (t BoostedAdaSSP) Plan() (budget.Node, error) {
+func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
 		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultRounds)
 	}
-	if _, err := adassp.NewFrame(t.Columns, nil); err != nil {
+	if _, err := adassp.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(rootNode,
@@ -72,22 +73,21 @@ func (t BoostedAdaSSP) rounds() int {
 	return t.Rounds
 }
 
-// Run trains on the records of v. ranges has one entry a column. s is the
-// session of the parent of the node that Plan returned.
-func (t BoostedAdaSSP) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
-	frame, err := adassp.NewFrame(t.Columns, ranges)
+// Fit trains; see [method.Trainer].
+func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	frame, err := adassp.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	s, records := s.Sub(rootNode), mechanism.Over(v)
-	matrix, err := releaseGram(ctx, s, records, gramStatistic{t.Columns, ranges})
+	s, records := s.Sub(rootNode), mechanism.Over(d.Records)
+	matrix, err := releaseGram(ctx, s, records, gramStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}
 	solver := newSolver(matrix, s.Scale(gramLeaf))
 	var cross float64 // the sum of kappa w y: the residual of round 0 is y
 	for r := range t.rounds() {
-		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{t.Columns, ranges, solver.theta}, r)
+		gradient, err := releaseGradient(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, solver.theta}, r)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -29,6 +30,16 @@ type sample struct {
 	tab     *dataset.Table
 	columns []dataset.Column
 	ranges  []scaling.Range
+}
+
+// facts are those of a run.
+func (x sample) facts(rel budget.Relation) method.Facts {
+	return method.Facts{Columns: x.columns, Relation: rel}
+}
+
+// data are the records with what is public of them.
+func (x sample) data(rel budget.Relation) method.Data {
+	return method.Data{Facts: x.facts(rel), Records: x.tab.All(), Ranges: x.ranges}
 }
 
 // linearSample holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges,
@@ -82,15 +93,15 @@ func session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relatio
 }
 
 // train plans and runs the trainer, and returns its session as well.
-func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*adassp.Fit, *mechanism.Session) {
+func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	trainer := BoostedAdaSSP{Columns: x.columns, Rounds: rounds}
-	node, err := trainer.Plan()
+	trainer := BoostedAdaSSP{Rounds: rounds}
+	node, err := trainer.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := session(t, node, epsilon, rel)
-	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
+	fit, err := trainer.Fit(context.Background(), s, x.data(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +242,7 @@ func TestGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := BoostedAdaSSP{Columns: x.columns}.Plan()
+	node, err := BoostedAdaSSP{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +300,7 @@ func TestRowOrder(t *testing.T) {
 		}
 	}
 	shuffled := table(t, x.columns, data)
-	node, err := BoostedAdaSSP{Columns: x.columns}.Plan()
+	node, err := BoostedAdaSSP{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +341,7 @@ func TestDegenerateTables(t *testing.T) {
 					if err := fit.Model.(*regression.ClippedLinear).Validate(); err != nil {
 						t.Errorf("%d %s rows: %v", n, name, err)
 					}
-					if !(fit.TargetMean >= fit.Linear.Lower && fit.TargetMean <= fit.Linear.Upper) {
+					if !(fit.TargetMean >= fit.Linear().Lower && fit.TargetMean <= fit.Linear().Upper) {
 						t.Errorf("%d %s rows: target mean %v outside the range", n, name, fit.TargetMean)
 					}
 				}
@@ -345,8 +356,7 @@ func TestWrongLeaf(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	refused := func(s *mechanism.Session, want error) {
 		t.Helper()
-		trainer := BoostedAdaSSP{Columns: x.columns, Rounds: 3}
-		if _, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges); !errors.Is(err, want) {
+		if _, err := (BoostedAdaSSP{Rounds: 3}).Fit(context.Background(), s, x.data(budget.AddRemove)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
@@ -360,25 +370,25 @@ func TestWrongLeaf(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	columns := []dataset.Column{{Name: "a"}, {Name: "y"}}
 	for _, rounds := range []int{-1, MaxRounds + 1} {
-		if _, err := (BoostedAdaSSP{Columns: columns, Rounds: rounds}).Plan(); !errors.Is(err, ErrRounds) {
+		if _, err := (BoostedAdaSSP{Rounds: rounds}).Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrRounds) {
 			t.Errorf("%d rounds: %v", rounds, err)
 		}
 	}
-	if _, err := (BoostedAdaSSP{Columns: make([]dataset.Column, adassp.MaxSlots+1)}).Plan(); !errors.Is(err, adassp.ErrTooWide) {
+	if _, err := (BoostedAdaSSP{}).Plan(method.Facts{Columns: make([]dataset.Column, adassp.MaxSlots+1)}); !errors.Is(err, adassp.ErrTooWide) {
 		t.Errorf("too wide: %v", err)
 	}
 }
 
 func TestCancelled(t *testing.T) {
 	x := linearSample(t, 10, 0)
-	trainer := BoostedAdaSSP{Columns: x.columns}
-	node, err := trainer.Plan()
+	trainer := BoostedAdaSSP{}
+	node, err := trainer.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trainer.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges); !errors.Is(err, context.Canceled) {
+	if _, err := trainer.Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -31,14 +32,10 @@ const (
 )
 
 // Additive is the additive booster; see the package comment.
-type Additive struct {
-	// Columns are the features in order and then the target, which must be
-	// numeric.
-	Columns []dataset.Column
-	// Classes says that the target is -1 and +1, which stand for classes, and so
-	// how large residuals are: their sizes are not released then.
-	Classes bool
-}
+type Additive struct{}
+
+// Name returns "boosted-additive".
+func (Additive) Name() string { return "boosted-additive" }
 
 // The names of the nodes of the plan.
 const (
@@ -51,9 +48,10 @@ const (
 
 // Plan returns the leaves: the matrix of the start and the counts with one draw
 // each; the residual scale, the linear correction and the shapes with one draw
-// an epoch. For classes there is no residual scale. Its error is [adassp.ErrTooWide].
-func (t Additive) Plan() (budget.Node, error) {
-	if _, err := (adassp.JointGram{Columns: t.Columns}).Plan(); err != nil {
+// an epoch. A target that stands for classes says how large residuals are: there is
+// no residual scale then. Its error is [adassp.ErrTooWide].
+func (Additive) Plan(f method.Facts) (budget.Node, error) {
+	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
 		return budget.Node{}, err
 	}
 	leaf := func(name string, share float64, draws int, of budget.Statistic) budget.Node {
@@ -64,7 +62,7 @@ func (t Additive) Plan() (budget.Node, error) {
 		leaf(countsLeaf, countsShare, 1, mechanism.StatHistogram),
 	}
 	shapes := shapesShare
-	if t.Classes {
+	if f.Derived {
 		shapes += residualsShare
 	} else {
 		leaves = append(leaves, leaf(residualsLeaf, residualsShare, AdditiveEpochs, mechanism.StatHistogram))
@@ -74,21 +72,20 @@ func (t Additive) Plan() (budget.Node, error) {
 		leaf(shapesLeaf, shapes, AdditiveEpochs, mechanism.StatBinSums))...), nil
 }
 
-// Run trains on the records of v. ranges has one entry a column. s is the
-// session of the parent of the node that Plan returned.
-func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
-	frame, err := adassp.NewFrame(t.Columns, ranges)
+// Fit trains; see [method.Trainer].
+func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	frame, err := adassp.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	s = s.Sub(additiveNode)
-	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, t.Columns, mechanism.Over(v), ranges)
+	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, d.Columns, mechanism.Over(d.Records), d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	b := &booster{ctx: ctx, session: s, view: v, frame: frame, moments: moments, classes: t.Classes}
+	b := &booster{ctx: ctx, session: s, view: d.Records, frame: frame, moments: moments, classes: d.Derived}
 	b.start, b.startCov = moments.Solve()
-	if err := b.prepare(t.Columns); err != nil {
+	if err := b.prepare(d.Columns); err != nil {
 		return nil, err
 	}
 	for epoch := range AdditiveEpochs {
@@ -96,8 +93,8 @@ func (t Additive) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 			return nil, err
 		}
 	}
-	m := b.model(ranges)
-	return &adassp.Fit{Model: m, Linear: &m.Linear, TargetMean: moments.TargetMean(), Spreads: b.spreads(indicators(t.Columns))}, nil
+	spreads := [][]regression.Spread{b.spreads(indicators(d.Columns))}
+	return &method.Fit{Model: b.model(d.Ranges), TargetMean: moments.TargetMean(), Spreads: spreads}, nil
 }
 
 // booster is one run: what was released so far and, by record, the private

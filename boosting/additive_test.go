@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -41,15 +42,14 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 }
 
 // additive plans and runs the additive trainer, and returns its session too.
-func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*adassp.Fit, *mechanism.Session) {
+func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
 	t.Helper()
-	trainer := Additive{Columns: x.columns}
-	node, err := trainer.Plan()
+	node, err := Additive{}.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := session(t, node, epsilon, rel)
-	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
+	fit, err := Additive{}.Fit(context.Background(), s, x.data(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 // booster returns a run that is ready for its first epoch.
 func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	t.Helper()
-	node, err := Additive{Columns: x.columns}.Plan()
+	node, err := Additive{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestAdditiveOfNothing(t *testing.T) {
 			if err := m.Validate(); err != nil {
 				t.Errorf("%s, %v: %v", name, rel, err)
 			}
-			if !(fit.TargetMean >= fit.Linear.Lower && fit.TargetMean <= fit.Linear.Upper) {
+			if !(fit.TargetMean >= fit.Linear().Lower && fit.TargetMean <= fit.Linear().Upper) {
 				t.Errorf("%s, %v: target mean %v", name, rel, fit.TargetMean)
 			}
 		}
@@ -232,20 +232,20 @@ func TestAdditivePrivateInputs(t *testing.T) {
 
 func TestAdditiveRefusesWideTables(t *testing.T) {
 	columns := make([]dataset.Column, adassp.MaxSlots+1)
-	if _, err := (Additive{Columns: columns}).Plan(); !errors.Is(err, adassp.ErrTooWide) {
+	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, adassp.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestAdditiveStopsWithItsContext(t *testing.T) {
 	x := curvedSample(t, 100, 0)
-	node, err := Additive{Columns: x.columns}.Plan()
+	node, err := Additive{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Additive{Columns: x.columns}.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges)
+	_, err = Additive{}.Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -315,7 +315,7 @@ func TestTotal(t *testing.T) {
 func TestClassesPlan(t *testing.T) {
 	columns := []dataset.Column{{Name: "x"}, {Name: "y"}}
 	spent := func(classes bool) (leaves int) {
-		node, err := Additive{Columns: columns, Classes: classes}.Plan()
+		node, err := Additive{}.Plan(method.Facts{Columns: columns, Derived: classes})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // The settings of BRC; docs/methods/brc.md says how they were chosen.
@@ -51,14 +51,10 @@ var (
 	ErrNoPrivate = errors.New("boosting: BRC needs a private feature and a public target")
 )
 
-// BRC is boosting with random classifiers; see the package comment.
+// BRC is boosting with random classifiers; see the package comment. Its target is a
+// category column of two or more classes. Under [budget.SubstitutePrivateColumns] the
+// columns that are not Private are public.
 type BRC struct {
-	// Columns are the features in order and then the target, a category column
-	// of two or more classes. Under [budget.SubstitutePrivateColumns] those that
-	// are not Private are public.
-	Columns []dataset.Column
-	// Relation is that of the run.
-	Relation budget.Relation
 	// Rounds is T, at most MaxRounds; 0 stands for DefaultBRCRounds.
 	Rounds int
 	// Lower and Upper are l and u; both 0 stands for the defaults.
@@ -72,6 +68,9 @@ type BRC struct {
 	// less accurate, and not defined under add-remove.
 	AsPublished bool
 }
+
+// Name returns "brc".
+func (BRC) Name() string { return "brc" }
 
 // The names of the nodes of the plan.
 const (
@@ -110,22 +109,19 @@ func (t BRC) settings() (settings, error) {
 	return out, nil
 }
 
-// classes returns the declared classes.
-func (t BRC) classes() []string { return t.Columns[len(t.Columns)-1].Categories }
-
 // Plan returns the leaf of the agreements, one draw a round, and where the
 // number of records is private a leaf for it. More than two classes take one
 // boosting run each, with an equal part of the budget. Its errors are those of
 // this file and [ErrRounds].
-func (t BRC) Plan() (budget.Node, error) {
+func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	set, err := t.settings()
 	if err != nil {
 		return budget.Node{}, err
 	}
-	if err := t.check(); err != nil {
+	if err := set.check(f); err != nil {
 		return budget.Node{}, err
 	}
-	if err := t.checkFeatures(); err != nil {
+	if err := checkFeatures(f); err != nil {
 		return budget.Node{}, err
 	}
 	agreement := mechanism.StatAgreement
@@ -134,11 +130,11 @@ func (t BRC) Plan() (budget.Node, error) {
 	}
 	share := adassp.GramShare
 	root := budget.Seq(brcNode)
-	if t.Relation == budget.AddRemove {
+	if f.Relation == budget.AddRemove {
 		root.Kids = append(root.Kids, set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))
 		share *= 1 - brcCountShare
 	}
-	scores := scoresOf(len(t.classes()))
+	scores := scoresOf(len(f.Target().Categories))
 	for c := range scores {
 		root.Kids = append(root.Kids, budget.Seq(classNode(c), set.leaf(agreementLeaf, share/float64(scores), set.rounds, agreement)))
 	}
@@ -153,18 +149,17 @@ func scoresOf(classes int) int {
 	return classes
 }
 
-func (t BRC) check() error {
-	last := len(t.Columns) - 1
-	if last < 0 || t.Columns[last].Kind != dataset.Category || len(t.classes()) < 2 {
+func (set settings) check(f method.Facts) error {
+	if len(f.Columns) == 0 || f.Target().Kind != dataset.Category || len(f.Target().Categories) < 2 {
 		return ErrClasses
 	}
-	if slices.ContainsFunc(t.Columns, func(c dataset.Column) bool { return c.Indicator }) {
+	if slices.ContainsFunc(f.Columns, func(c dataset.Column) bool { return c.Indicator }) {
 		return ErrIndicator
 	}
-	if t.Relation == budget.SubstitutePrivateColumns && t.Columns[last].Private {
+	if f.Relation == budget.SubstitutePrivateColumns && f.Target().Private {
 		return errNoPrivate()
 	}
-	if t.AsPublished && t.Relation == budget.AddRemove {
+	if set.published && f.Relation == budget.AddRemove {
 		return fmt.Errorf("%w; choose the relation %v or %v, or the form that is not as published", ErrPublished, budget.Substitute, budget.SubstitutePrivateColumns)
 	}
 	return nil
@@ -172,15 +167,14 @@ func (t BRC) check() error {
 
 // checkFeatures refuses a plan without the features that it needs. A run may have
 // fewer than were planned, where the ranges of some could not be found.
-func (t BRC) checkFeatures() error {
-	last := len(t.Columns) - 1
-	if last < 1 {
+func checkFeatures(f method.Facts) error {
+	if len(f.Columns) < 2 {
 		return ErrClasses
 	}
-	if t.Relation != budget.SubstitutePrivateColumns {
+	if f.Relation != budget.SubstitutePrivateColumns {
 		return nil
 	}
-	if private, _ := t.sides(); len(private) == 0 {
+	if private, _ := sides(f); len(private) == 0 {
 		return errNoPrivate()
 	}
 	return nil
@@ -192,9 +186,9 @@ func errNoPrivate() error {
 
 // sides lists the features that the random classifiers see and those of the
 // public classifier. Without public columns the former see all.
-func (t BRC) sides() (private, public []int) {
-	for j, c := range t.Columns[:len(t.Columns)-1] {
-		if t.Relation == budget.SubstitutePrivateColumns && !c.Private {
+func sides(f method.Facts) (private, public []int) {
+	for j, c := range f.Columns[:len(f.Columns)-1] {
+		if f.Relation == budget.SubstitutePrivateColumns && !c.Private {
 			public = append(public, j)
 		} else {
 			private = append(private, j)
@@ -203,46 +197,35 @@ func (t BRC) sides() (private, public []int) {
 	return private, public
 }
 
-// A BRCFit is what BRC learns. All of it is public.
-type BRCFit struct {
-	Model *regression.Classifier
-	// Scores are the models of Model.Scores.
-	Scores []*regression.Votes
-	// PublicRounds counts, for each score, the rounds that the public classifier
-	// won.
-	PublicRounds []int
-}
-
-// Run trains on the records of v, whose columns are t.Columns. A record in no class
-// has no part in any sum. Where a record may be replaced v must hold all of them: its number of
-// records is then public, and that of records in a class is not. ranges has one
-// entry a column; those of public columns may be exact. s is the session of the
-// parent of the node that Plan returned. Without a private feature the model is the
-// public classifier, and without any the constant 0.
-func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*BRCFit, error) {
+// Fit trains; see [method.Trainer]. A record in no class has no part in any sum. Where a
+// record may be replaced d must hold all of them: their number is then public, and that
+// of records in a class is not. Ranges of public columns may be exact. Without a private
+// feature the model is the public classifier, and without any the constant 0. Every score
+// is a [*regression.Votes].
+func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	set, err := t.settings()
 	if err != nil {
 		return nil, err
 	}
-	if err := t.check(); err != nil {
+	if err := set.check(d.Facts); err != nil {
 		return nil, err
 	}
-	if rel := s.Relation(); rel != t.Relation {
-		return nil, fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation, t.Relation, rel)
+	if rel := s.Relation(); rel != d.Relation {
+		return nil, fmt.Errorf("%w: BRC was planned for %v, the run has %v", mechanism.ErrRelation, d.Relation, rel)
 	}
 	s = s.Sub(brcNode)
-	classes := t.classes()
-	records, err := t.records(ctx, s, v, set)
+	classes := d.Target().Categories
+	records, err := set.records(ctx, s, d)
 	if err != nil {
 		return nil, err
 	}
-	fit := &BRCFit{Model: &regression.Classifier{Target: t.Columns[len(t.Columns)-1].Name, Classes: classes}}
+	model := &regression.Classifier{Target: d.Target().Name, Classes: classes}
 	for c := range scoresOf(len(classes)) {
 		positive := int32(c)
 		if len(classes) == 2 {
 			positive = 1
 		}
-		b, err := t.newRun(ctx, s.Sub(classNode(c)), set, v, ranges, positive)
+		b, err := newRun(ctx, s.Sub(classNode(c)), set, d, positive)
 		if err != nil {
 			return nil, err
 		}
@@ -250,11 +233,9 @@ func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, rang
 		if err := b.boost(ctx); err != nil {
 			return nil, err
 		}
-		score := b.model()
-		fit.Scores, fit.Model.Scores = append(fit.Scores, score), append(fit.Model.Scores, score)
-		fit.PublicRounds = append(fit.PublicRounds, b.publicRounds)
+		model.Scores = append(model.Scores, b.model())
 	}
-	return fit, nil
+	return &method.Fit{Model: model, Scale: method.LogOdds}, nil
 }
 
 // records returns the number by which sums are divided: that of the records in a class,
@@ -264,15 +245,15 @@ func (t BRC) Run(ctx context.Context, s *mechanism.Session, v dataset.View, rang
 // class; the public number of all records takes its place. Then every alpha is
 // smaller by the share of records in a class: the steps are shorter, and which way they go
 // stays.
-func (t BRC) records(ctx context.Context, s *mechanism.Session, v dataset.View, set settings) (float64, error) {
-	if t.Relation == budget.Substitute {
-		return max(float64(v.Len()), 1), nil
+func (set settings) records(ctx context.Context, s *mechanism.Session, d method.Data) (float64, error) {
+	if d.Relation == budget.Substitute {
+		return max(float64(d.Records.Len()), 1), nil
 	}
-	known, err := v.Known(ctx, len(t.Columns)-1)
+	known, err := d.Records.Known(ctx, len(d.Columns)-1)
 	if err != nil {
 		return 0, err
 	}
-	if t.Relation == budget.SubstitutePrivateColumns {
+	if d.Relation == budget.SubstitutePrivateColumns {
 		return max(float64(known.Len()), 1), nil
 	}
 	noisy, err := set.release(s, recordsLeaf, 0, s.Count(known.Len()))

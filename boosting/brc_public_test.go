@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -175,17 +176,17 @@ func (x trial) accuracy(m regression.Model) float64 {
 
 func (x trial) brc(published bool) float64 {
 	x.t.Helper()
-	trainer := BRC{Columns: x.train.Schema().Columns, Relation: x.relation, AsPublished: published}
-	node, err := trainer.Plan()
+	trainer, facts := BRC{AsPublished: published}, method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.session(node)
-	fit, err := trainer.Run(context.Background(), s, x.train.All(), ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: x.train.All(), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return x.accuracy(fit.Scores[0])
+	return x.accuracy(fit.Model.(*regression.Classifier).Scores[0])
 }
 
 // gram is the joint Gram with the classes as -1 and +1.
@@ -194,7 +195,7 @@ func (x trial) gram() float64 {
 	columns := slices.Clone(x.train.Schema().Columns)
 	last := len(columns) - 1
 	columns[last] = dataset.Column{Name: columns[last].Name, Ranged: true, Lower: -1, Upper: 1}
-	node, err := adassp.JointGram{Columns: columns, Relation: budget.SubstitutePrivateColumns}.Plan()
+	node, err := adassp.JointGram{}.Plan(method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func (x trial) gram() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	fit, err := adassp.JointGram{Columns: columns}.Run(context.Background(), s, tab.All(), ranges)
+	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: tab.All(), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}

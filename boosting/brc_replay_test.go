@@ -13,21 +13,22 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // recorded runs a trainer under a recorder.
-func (x sample) recorded(t *testing.T, trainer BRC, tab *dataset.Table, rec *mechanism.Recorder) *BRCFit {
+func (x sample) recorded(t *testing.T, trainer related, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
 	t.Helper()
-	trainer.Columns = x.columns
-	node, err := trainer.Plan()
+	node, err := trainer.Plan(x.facts(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.relation})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(priced, rec), tab.All(), x.ranges)
+	x.tab = tab
+	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), x.data(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,21 +113,21 @@ func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 // model is the same and no input moved further than declared; over 100 rounds
 // the bound is attained.
 func TestBRCReplays(t *testing.T) {
-	for name, trainer := range map[string]BRC{
-		"add-remove": {}, "substitute": {Relation: budget.Substitute}, "Laplace": {Laplace: true},
-		"published":                  {Relation: budget.Substitute, AsPublished: true, Rounds: 100},
-		"private columns":            {Relation: budget.SubstitutePrivateColumns},
-		"published, private columns": {Relation: budget.SubstitutePrivateColumns, AsPublished: true, Rounds: 100},
+	for name, trainer := range map[string]related{
+		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Laplace: true}},
+		"published":                  {BRC{AsPublished: true, Rounds: 100}, budget.Substitute},
+		"private columns":            {BRC{}, budget.SubstitutePrivateColumns},
+		"published, private columns": {BRC{AsPublished: true, Rounds: 100}, budget.SubstitutePrivateColumns},
 	} {
 		n := 6
-		if trainer.Relation == budget.SubstitutePrivateColumns {
+		if trainer.relation == budget.SubstitutePrivateColumns {
 			n = 40 // so many that public features alone are not enough
 		}
 		x := classSample(t, n)
 		first := mechanism.NewRecorder(9)
 		want := x.recorded(t, trainer, x.tab, first)
 		closest := 0.
-		for _, n := range x.neighbours(t, trainer.Relation) {
+		for _, n := range x.neighbours(t, trainer.relation) {
 			second := first.Replay()
 			got := x.recorded(t, trainer, n.table, second)
 			faults, ratio := mechanism.Compare(first, second)
@@ -152,22 +153,23 @@ func TestBRCReplays(t *testing.T) {
 func TestPublicSideIsPublic(t *testing.T) {
 	x := classSample(t, 400)
 	for _, trainer := range []BRC{{}, {AsPublished: true}} {
-		trainer.Columns, trainer.Relation = x.columns, budget.SubstitutePrivateColumns
+		const rel = budget.SubstitutePrivateColumns
 		set, err := trainer.settings()
 		if err != nil {
 			t.Fatal(err)
 		}
-		node, err := trainer.Plan()
+		node, err := trainer.Plan(x.facts(rel))
 		if err != nil {
 			t.Fatal(err)
 		}
-		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+		priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel})
 		if err != nil {
 			t.Fatal(err)
 		}
 		run := func(tab *dataset.Table, rec *mechanism.Recorder) *brcRun {
 			s := mechanism.NewRecordedSession(priced, rec).Sub(brcNode).Sub(classNode(0))
-			b, err := trainer.newRun(context.Background(), s, set, tab.All(), x.ranges, 1)
+			y := sample{tab, x.columns, x.ranges}
+			b, err := newRun(context.Background(), s, set, y.data(rel), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -53,21 +54,29 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 	return table(t, columns, data)
 }
 
-// boosted plans and runs a trainer, and returns its session as well.
-func (x sample) boosted(t testing.TB, trainer BRC, epsilon float64) (*BRCFit, *mechanism.Session) {
-	t.Helper()
-	trainer.Columns = x.columns
-	node, err := trainer.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := session(t, node, epsilon, trainer.Relation)
-	fit, err := trainer.Run(context.Background(), s, x.tab.All(), x.ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit, s.Sub(brcNode)
+// related is BRC under a relation.
+type related struct {
+	BRC
+	relation budget.Relation
 }
+
+// boosted plans and runs a trainer, and returns its session as well.
+func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regression.Classifier, *mechanism.Session) {
+	t.Helper()
+	node, err := trainer.Plan(x.facts(trainer.relation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, trainer.relation)
+	fit, err := trainer.Fit(context.Background(), s, x.data(trainer.relation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit.Model.(*regression.Classifier), s.Sub(brcNode)
+}
+
+// checkScore validates the first score of a classifier.
+func checkScore(m *regression.Classifier) error { return m.Scores[0].(*regression.Votes).Validate() }
 
 // accuracy on the sample itself.
 func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
@@ -91,30 +100,30 @@ func (x sample) accuracy(t testing.TB, m regression.Model) float64 {
 func TestBRCLearns(t *testing.T) {
 	x := classSample(t, 20000)
 	for name, c := range map[string]struct {
-		trainer BRC
+		trainer related
 		least   float64
 	}{
-		"partly private":  {BRC{Relation: budget.SubstitutePrivateColumns}, .75},
-		"substitute":      {BRC{Relation: budget.Substitute}, .75},
-		"add-remove":      {BRC{}, .75},
-		"Laplace":         {BRC{Laplace: true}, .75},
-		"as published":    {BRC{Relation: budget.SubstitutePrivateColumns, AsPublished: true}, .62},
-		"published, all":  {BRC{Relation: budget.Substitute, AsPublished: true}, .62},
-		"wide weights":    {BRC{Lower: .1, Upper: 3}, .75},
-		"constant weight": {BRC{Lower: 1, Upper: 1}, .65},
+		"partly private":  {related{BRC{}, budget.SubstitutePrivateColumns}, .75},
+		"substitute":      {related{BRC{}, budget.Substitute}, .75},
+		"add-remove":      {related{}, .75},
+		"Laplace":         {related{BRC: BRC{Laplace: true}}, .75},
+		"as published":    {related{BRC{AsPublished: true}, budget.SubstitutePrivateColumns}, .62},
+		"published, all":  {related{BRC{AsPublished: true}, budget.Substitute}, .62},
+		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
+		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
 	} {
 		fit, _ := x.boosted(t, c.trainer, 3)
-		if err := fit.Scores[0].Validate(); err != nil {
+		if err := checkScore(fit); err != nil {
 			t.Fatal(err)
 		}
-		if got := x.accuracy(t, fit.Model); got < c.least {
+		if got := x.accuracy(t, fit); got < c.least {
 			t.Errorf("%s: accuracy %.3f", name, got)
 		}
 	}
 	three := classSample(t, 20000, "none", "some", "much")
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.SubstitutePrivateColumns} {
-		fit, _ := three.boosted(t, BRC{Relation: rel}, 5)
-		if got := three.accuracy(t, fit.Model); len(fit.Scores) != 3 || got < .62 {
+		fit, _ := three.boosted(t, related{relation: rel}, 5)
+		if got := three.accuracy(t, fit); len(fit.Scores) != 3 || got < .62 {
 			t.Errorf("three classes, %v: accuracy %.3f", rel, got)
 		}
 	}
@@ -131,7 +140,7 @@ func TestBRCNoise(t *testing.T) {
 		composition budget.Composition
 		want        float64
 	}{{true, budget.Basic, 35.4}, {true, budget.Tight, 27.9}, {false, budget.Tight, 21.1}} {
-		node, err := BRC{Columns: x.columns, Relation: budget.Substitute, Rounds: 25, Laplace: c.laplace}.Plan()
+		node, err := BRC{Rounds: 25, Laplace: c.laplace}.Plan(x.facts(budget.Substitute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +164,7 @@ func TestBRCNoise(t *testing.T) {
 func TestBRCSpendsItsPlan(t *testing.T) {
 	for rel, want := range map[budget.Relation]float64{budget.AddRemove: 2, budget.Substitute: 4, budget.SubstitutePrivateColumns: 4} {
 		for _, classes := range [][]string{{"no", "yes"}, {"a", "b", "c"}} {
-			_, s := classSample(t, 300, classes...).boosted(t, BRC{Relation: rel, Rounds: 7}, 1)
+			_, s := classSample(t, 300, classes...).boosted(t, related{BRC{Rounds: 7}, rel}, 1)
 			agreements := 0
 			for _, e := range s.Events() {
 				if e.Released != e.Law.Draws {
@@ -179,17 +188,17 @@ func TestBRCSpendsItsPlan(t *testing.T) {
 // for records so near a threshold that the grid decides.
 func TestBRCKeepsItsVotes(t *testing.T) {
 	x := classSample(t, 3000)
-	trainer := BRC{Columns: x.columns, Relation: budget.SubstitutePrivateColumns}
-	node, err := trainer.Plan()
+	const rel = budget.SubstitutePrivateColumns
+	node, err := BRC{}.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := trainer.settings()
+	set, err := BRC{}.settings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, 3, trainer.Relation).Sub(brcNode).Sub(classNode(0))
-	b, err := trainer.newRun(context.Background(), s, set, x.tab.All(), x.ranges, 1)
+	s := session(t, node, 3, rel).Sub(brcNode).Sub(classNode(0))
+	b, err := newRun(context.Background(), s, set, x.data(rel), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,33 +290,34 @@ func TestBRCRefusals(t *testing.T) {
 	one[4].Categories = []string{"yes"}
 	for name, c := range map[string]struct {
 		trainer BRC
+		facts   method.Facts
 		want    error
 	}{
-		"negative rounds":    {BRC{Columns: x.columns, Rounds: -1}, ErrRounds},
-		"too many rounds":    {BRC{Columns: x.columns, Rounds: MaxRounds + 1}, ErrRounds},
-		"weights":            {BRC{Columns: x.columns, Lower: 2, Upper: 1}, ErrWeights},
-		"one weight":         {BRC{Columns: x.columns, Upper: 2}, ErrWeights},
-		"NaN":                {BRC{Columns: x.columns, Lower: math.NaN(), Upper: 2}, ErrWeights},
-		"ratio of weights":   {BRC{Columns: x.columns, Lower: .001, Upper: 1000}, ErrWeights},
-		"published":          {BRC{Columns: x.columns, AsPublished: true}, ErrPublished},
-		"numeric target":     {BRC{Columns: x.columns[:2]}, ErrClasses},
-		"one class":          {BRC{Columns: one}, ErrClasses},
-		"no feature":         {BRC{Columns: x.columns[4:]}, ErrClasses},
-		"nothing private":    {BRC{Columns: open, Relation: private}, ErrNoPrivate},
-		"the target private": {BRC{Columns: target, Relation: private}, ErrNoPrivate},
+		"negative rounds":    {BRC{Rounds: -1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"too many rounds":    {BRC{Rounds: MaxRounds + 1}, method.Facts{Columns: x.columns}, ErrRounds},
+		"weights":            {BRC{Lower: 2, Upper: 1}, method.Facts{Columns: x.columns}, ErrWeights},
+		"one weight":         {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"NaN":                {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
+		"ratio of weights":   {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
+		"published":          {BRC{AsPublished: true}, method.Facts{Columns: x.columns}, ErrPublished},
+		"numeric target":     {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
+		"one class":          {BRC{}, method.Facts{Columns: one}, ErrClasses},
+		"no feature":         {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},
+		"nothing private":    {BRC{}, method.Facts{Columns: open, Relation: private}, ErrNoPrivate},
+		"the target private": {BRC{}, method.Facts{Columns: target, Relation: private}, ErrNoPrivate},
 	} {
-		if _, err := c.trainer.Plan(); !errors.Is(err, c.want) {
+		if _, err := c.trainer.Plan(c.facts); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 		if name == "no feature" || name == "nothing private" {
 			continue // a run may have fewer columns than its plan
 		}
-		if _, err := c.trainer.Run(context.Background(), nil, x.tab.All(), x.ranges); !errors.Is(err, c.want) {
+		if _, err := c.trainer.Fit(context.Background(), nil, method.Data{Facts: c.facts, Records: x.tab.All(), Ranges: x.ranges}); !errors.Is(err, c.want) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}
 	s := session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
-	if _, err := (BRC{Columns: x.columns, Relation: private}).Run(context.Background(), s, x.tab.All(), x.ranges); !errors.Is(err, mechanism.ErrRelation) {
+	if _, err := (BRC{}).Fit(context.Background(), s, x.data(private)); !errors.Is(err, mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
 }
@@ -322,8 +332,8 @@ func TestBRCIsTotal(t *testing.T) {
 			codes := slices.Repeat([]int32{code}, len(x))
 			y := table(t, columns, []dataset.ColumnData{{Floats: x}, {Floats: x}, {Codes: codes}, {Codes: codes}, {Codes: codes}})
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
-				fit, _ := y.boosted(t, BRC{Relation: rel}, .1)
-				if err := fit.Scores[0].Validate(); err != nil {
+				fit, _ := y.boosted(t, related{relation: rel}, .1)
+				if err := checkScore(fit); err != nil {
 					t.Errorf("%s, %v: %v", name, rel, err)
 				}
 			}
@@ -336,8 +346,8 @@ func TestBRCIsTotal(t *testing.T) {
 func TestBRCAbsurdRanges(t *testing.T) {
 	x := classSample(t, 50)
 	x.ranges[0], x.ranges[1] = scaling.Range{Lower: 0, Upper: 1e-300}, scaling.Range{Lower: -1e300, Upper: 1e300}
-	fit, _ := x.boosted(t, BRC{Relation: budget.SubstitutePrivateColumns}, 1)
-	if err := fit.Scores[0].Validate(); err != nil {
+	fit, _ := x.boosted(t, related{relation: budget.SubstitutePrivateColumns}, 1)
+	if err := checkScore(fit); err != nil {
 		t.Error(err)
 	}
 }
@@ -345,14 +355,13 @@ func TestBRCAbsurdRanges(t *testing.T) {
 // TestBRCCancels: a cancelled context ends the run.
 func TestBRCCancels(t *testing.T) {
 	x := classSample(t, 100)
-	trainer := BRC{Columns: x.columns}
-	node, err := trainer.Plan()
+	node, err := BRC{}.Plan(x.facts(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trainer.Run(ctx, session(t, node, 1, budget.AddRemove), x.tab.All(), x.ranges); !errors.Is(err, context.Canceled) {
+	if _, err := (BRC{}).Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

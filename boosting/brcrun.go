@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -29,21 +30,22 @@ type brcRun struct {
 
 // newRun prepares the run of a class: labels +1 for it, -1 for another declared
 // class and 0 for none.
-func (t BRC) newRun(ctx context.Context, s *mechanism.Session, set settings, v dataset.View, ranges []scaling.Range, positive int32) (*brcRun, error) {
-	private, public := t.sides()
-	labels := labelsOf(v, len(t.Columns)-1, positive, int32(len(t.classes())))
+func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32) (*brcRun, error) {
+	private, public := sides(d.Facts)
+	v, columns, ranges := d.Records, d.Columns, d.Ranges
+	labels := labelsOf(v, len(columns)-1, positive, int32(len(d.Target().Categories)))
 	// Classes are no numbers: the target has no range.
-	b := &brcRun{set: set, session: s, columns: t.Columns, enc: scaling.NewEncoder(t.Columns[:len(t.Columns)-1], ranges)}
+	b := &brcRun{set: set, session: s, columns: columns, enc: scaling.NewEncoder(columns[:len(columns)-1], ranges)}
 	var err error
 	if len(public) > 0 {
-		rows, err := encodeFeatures(ctx, v.Columns(public), pick(t.Columns, public), pick(ranges, public))
+		rows, err := encodeFeatures(ctx, v.Columns(public), pick(columns, public), pick(ranges, public))
 		if err != nil {
 			return nil, err
 		}
 		b.public = newPublicSide(publicRows{rows, public}, labels)
 	}
 	b.private = &privateSide{labels: labels, names: private, stream: s.PublicStream("classifiers"), all: set.published}
-	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(t.Columns, private), pick(ranges, private))
+	b.private.features, err = encodeFeatures(ctx, v.Columns(private), pick(columns, private), pick(ranges, private))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -20,8 +21,8 @@ func ExampleBoostedAdaSSP() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer := boosting.BoostedAdaSSP{Columns: columns, Rounds: 10}
-	node, err := trainer.Plan()
+	trainer, facts := boosting.BoostedAdaSSP{Rounds: 10}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
 	}
@@ -48,11 +49,11 @@ func ExampleBoostedAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
-	slope := fit.Linear.Terms[0].Coefficient
+	slope := fit.Linear().Terms[0].Coefficient
 	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
 	// Output:
 	// model/boosted-adassp/gram gaussian 1
@@ -66,8 +67,8 @@ func ExampleAdditive() {
 		{Name: "hour", Ranged: true, Lower: 0, Upper: 24},
 		{Name: "rentals", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer := boosting.Additive{Columns: columns}
-	node, err := trainer.Plan()
+	trainer, facts := boosting.Additive{}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
 	}
@@ -90,7 +91,7 @@ func ExampleAdditive() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -115,12 +116,12 @@ func ExampleBRC() {
 		{Name: "income", Ranged: true, Lower: 0, Upper: 100, Private: true},
 		{Name: "rides", Kind: dataset.Category, Categories: []string{"few", "many"}},
 	}
-	trainer := boosting.BRC{Columns: columns, Relation: budget.SubstitutePrivateColumns}
-	node, err := trainer.Plan()
+	trainer, facts := boosting.BRC{}, method.Facts{Columns: columns, Relation: budget.SubstitutePrivateColumns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		panic(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("model", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: trainer.Relation})
+	priced, err := budget.Calibrate(budget.Seq("model", node), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: facts.Relation})
 	if err != nil {
 		panic(err)
 	}
@@ -144,7 +145,7 @@ func ExampleBRC() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true}, {Lower: 0, Upper: 100, Declared: true}, {}}
-	fit, err := trainer.Run(context.Background(), s, table.All(), ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -152,7 +153,8 @@ func ExampleBRC() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(fit.Model.Classes[int(class[0])], fit.Model.Classes[int(class[1])])
+	classes := fit.Model.Output().Classes
+	fmt.Println(classes[int(class[0])], classes[int(class[1])])
 	// Output:
 	// model/brc/class-0/agreement gaussian 100
 	// few many

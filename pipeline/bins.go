@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -21,24 +22,15 @@ const (
 	manyRecords   = 40
 )
 
-// A scoreScale says where the scores of a method without released counts lie.
-type scoreScale int
-
-const (
-	signs   scoreScale = iota // of least squares on -1 and +1
-	shares                    // of least squares on 0 and 1
-	logOdds                   // margins and log odds
-)
-
 // equalBins returns the edges of a scale: equal bins of [-1, 1], of [0, 1], or of the
 // probability that log odds stand for.
-func equalBins(scale scoreScale, bins int) []float64 {
+func equalBins(scale method.Scale, bins int) []float64 {
 	edges := make([]float64, 0, bins-1)
 	for k := 1; k < bins; k++ {
 		x := float64(k) / float64(bins)
 		switch scale {
-		case shares:
-		case logOdds:
+		case method.Shares:
+		case method.LogOdds:
 			x = math.Log(x / (1 - x))
 		default:
 			x = 2*x - 1
@@ -54,11 +46,11 @@ func equalBins(scale scoreScale, bins int) []float64 {
 func (c *scoreCounts) quantileBins(bins int) []float64 {
 	total := make([]float64, cutoffBins+1) // up to the end of each bin
 	for b := range cutoffBins {
-		total[b+1] = total[b] + max(c.counts[b], 0) + max(c.counts[cutoffBins+b], 0)
+		total[b+1] = total[b] + max(c.Counts[b], 0) + max(c.Counts[cutoffBins+b], 0)
 	}
 	all := total[cutoffBins]
 	if all <= 0 {
-		return equalBins(signs, bins)
+		return equalBins(method.Signs, bins)
 	}
 	var edges []float64
 	b := 0
@@ -72,7 +64,7 @@ func (c *scoreCounts) quantileBins(bins int) []float64 {
 			edges = append(edges, edge)
 		}
 	}
-	return withEdge(edges, c.cutoff)
+	return withEdge(edges, c.Cutoff)
 }
 
 // gridEdge is the score at the upper end of so many counted bins.
@@ -111,7 +103,7 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 		sum, weight := 0., 0.
 		for b := range cutoffBins {
 			if middle := gridEdge(float64(b) + .5); middle > from && middle < to {
-				n := max(c.counts[b]+c.counts[cutoffBins+b], 0)
+				n := max(c.Counts[b]+c.Counts[cutoffBins+b], 0)
 				sum += n * middle
 				weight += n
 			}
@@ -127,15 +119,17 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 
 // bins returns the bins for the held-out scores of a classifier. s is the session of the
 // held-out part.
-func (r *runner) bins(s *mechanism.Session, f *fitted) evaluate.Bins {
-	if f.classifier == nil {
+func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
+	model, ok := f.Model.(*regression.Classifier)
+	switch {
+	case !ok:
 		return evaluate.Bins{}
+	case f.Counts == nil:
+		return evaluate.Bins{Edges: equalBins(f.Scale, scoreBins)}
 	}
-	if f.counts == nil {
-		return evaluate.Bins{Edges: equalBins(f.scale, scoreBins)}
-	}
-	edges := f.counts.quantileBins(r.binCount(s, f.counts))
-	return evaluate.Bins{Edges: edges, Chance: f.counts.chances(edges, f.classifier.Probability)}
+	counts := (*scoreCounts)(f.Counts)
+	edges := counts.quantileBins(r.binCount(s, counts))
+	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, model.Probability)}
 }
 
 // binCount is the number of bins: it depends on how many held-out records each class

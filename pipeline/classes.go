@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // How a classification runs. The target is a category column whose categories
@@ -22,8 +20,7 @@ import (
 // list. Every stage is handed that column, last. Two kinds of stages want
 // numbers instead, and get the column that [numericTarget] derives, record by
 // record: the selectors that do not say selection.Classed, and the trainers of
-// numeric targets, which oneVsRest turns into classifiers. A trainer that reads
-// classes is a case of classifierOf, and a selector that does says so itself.
+// numeric targets, which oneVsRest turns into classifiers.
 
 // Errors of the plan of a classification. They depend on public facts only.
 var (
@@ -83,10 +80,6 @@ func (p *Pipeline) checkTarget(target int) error {
 // scoreRange is the declared range of a derived target.
 const scoreRange = 1
 
-// scoreLimit is where the scores of more than two classes end: well beyond
-// their targets, so that the largest one still is.
-const scoreLimit = 16
-
 // numericTarget is the column that is derived from a target of classes: +1 for
 // the records of one class, -1 for those of the others and 0 for those in no
 // class. Its range is a public fact.
@@ -140,52 +133,41 @@ func viewFor(s selection.Selector, f selection.Facts, v dataset.View) dataset.Vi
 	return derive(v, 1)
 }
 
-// classifierOf returns the trainer of a setting whose target has classes. A
-// trainer that reads the classes itself has a case here; the others learn
-// numbers.
-func classifierOf(x setting) (trainer, error) {
-	last := len(x.columns) - 1
-	target := x.columns[last]
-	classes := len(target.Categories)
-	if classes > 2 {
-		if TwoClasses(x.method) {
-			return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, x.method, classes)
-		}
-		if x.method == JointGram {
-			return classGram{adassp.ClassGram{Columns: x.columns, Relation: x.relation}}, nil
-		}
+// classifierOf returns the trainer of so many classes: t itself if it reads them,
+// else one against the rest.
+func classifierOf(t method.Trainer, classes int) (method.Trainer, error) {
+	name := t.Name()
+	if classes > 2 && TwoClasses(name) {
+		return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, name, classes)
 	}
-	switch x.method {
-	case BRC:
-		return x.brc()
-	case SVM:
-		return machine{svm.SVM{Columns: x.columns}, x.atLeast}, nil
-	case Logistic:
-		return x.logistic()
+	if ReadsClasses(name) || classes > 2 && name == JointGram {
+		return t, nil
 	}
-	x.columns, x.derived = append(x.columns[:last:last], numericTarget(target)), true
-	r, err := regressorOf(x)
-	t := oneVsRest{regressor: r, target: target}
-	if classes == 2 && !MayAbstain(x.method) { // its law leaves no budget for more
-		return withCutoff{t}, err
+	one := oneVsRest{t}
+	if classes == 2 && !MayAbstain(name) { // its law leaves no budget for more
+		return withCutoff{one}, nil
 	}
-	return t, err
+	return one, nil
 }
 
 // oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two
 // classes, else one for each class against the others.
-type oneVsRest struct {
-	regressor
-	target dataset.Column
-}
+type oneVsRest struct{ method.Trainer }
 
 // classNode is the name of the node of a class.
 func classNode(k int) string { return "class-" + strconv.Itoa(k+1) }
 
+// ofScore returns the facts of a score.
+func ofScore(f method.Facts) method.Facts {
+	last := len(f.Columns) - 1
+	f.Columns, f.Derived = append(f.Columns[:last:last], numericTarget(f.Columns[last])), true
+	return f
+}
+
 // Plan prices the fits: with L > 2 classes each has 1/L of the budget.
-func (t oneVsRest) Plan() (budget.Node, error) {
-	node, err := t.regressor.Plan()
-	classes := len(t.target.Categories)
+func (t oneVsRest) Plan(f method.Facts) (budget.Node, error) {
+	node, err := t.Trainer.Plan(ofScore(f))
+	classes := len(f.Target().Categories)
 	if err != nil || classes == 2 {
 		return node, err
 	}
@@ -196,55 +178,35 @@ func (t oneVsRest) Plan() (budget.Node, error) {
 	return budget.Seq("classes", nodes...), nil
 }
 
-// Run trains; see [trainer].
-func (t oneVsRest) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	classes := len(t.target.Categories)
-	out := &regression.Classifier{Target: t.target.Name, Classes: t.target.Categories}
+// Fit trains; see [method.Trainer].
+func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	target := d.Target()
+	classes := len(target.Categories)
+	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	out := &method.Fit{Model: model, Scale: method.Signs}
+	add := func(s *mechanism.Session, class int) (*method.Fit, error) {
+		one := d
+		one.Facts, one.Records = ofScore(d.Facts), derive(d.Records, class)
+		fit, err := t.Trainer.Fit(ctx, s, one)
+		if err == nil {
+			model.Scores, out.Spreads = append(model.Scores, fit.Model), append(out.Spreads, fit.Spreads...)
+		}
+		return fit, err
+	}
 	if classes == 2 {
-		fit, err := t.regressor.Run(ctx, s, derive(v, 1), ranges)
-		if err != nil {
+		if _, err := add(s, 1); err != nil {
 			return nil, err
 		}
-		saturate(fit.Linear)
-		out.Scores = []regression.Model{fit.Model}
-		return &fitted{classifier: out, spreads: [][]regression.Spread{fit.Spreads}}, nil
+		return out, nil
 	}
 	s = s.Sub("classes")
-	var spreads [][]regression.Spread
 	for k := range classes {
-		fit, err := t.regressor.Run(ctx, s.Sub(classNode(k)), derive(v, k), ranges)
+		fit, err := add(s.Sub(classNode(k)), k)
 		if err != nil {
 			return nil, err
 		}
-		out.Scores = append(out.Scores, scoreOf(fit))
-		spreads = append(spreads, fit.Spreads)
+		// Clamped to [-1, 1], the scores of two sure classes would be equal.
+		fit.Linear().Lower, fit.Linear().Upper = -method.ScoreLimit, method.ScoreLimit
 	}
-	return &fitted{classifier: out, spreads: spreads}, nil
-}
-
-// scoreOf returns a fit as one of several scores: clamped to [-1, 1], those of
-// two sure classes would be equal.
-func scoreOf(fit *adassp.Fit) regression.Model {
-	saturate(fit.Linear)
-	fit.Linear.Lower, fit.Linear.Upper = -scoreLimit, scoreLimit
-	return fit.Model
-}
-
-// classGram is the joint noisy Gram trainer for more than two classes.
-type classGram struct{ adassp.ClassGram }
-
-// Run trains; see [trainer].
-func (t classGram) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fits, err := t.ClassGram.Run(ctx, s, v, ranges)
-	if err != nil {
-		return nil, err
-	}
-	target := t.Columns[len(t.Columns)-1]
-	out := &regression.Classifier{Target: target.Name, Classes: target.Categories}
-	var spreads [][]regression.Spread
-	for _, fit := range fits {
-		out.Scores = append(out.Scores, scoreOf(fit))
-		spreads = append(spreads, fit.Spreads)
-	}
-	return &fitted{classifier: out, scale: shares, spreads: spreads}, nil
+	return out, nil
 }

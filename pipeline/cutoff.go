@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // The cutoff of two classes. A score fitted to -1 and +1 by least squares is
@@ -32,25 +32,29 @@ const (
 type withCutoff struct{ oneVsRest }
 
 // Plan prices the fit and the counts.
-func (t withCutoff) Plan() (budget.Node, error) {
-	fit, err := t.oneVsRest.Plan()
+func (t withCutoff) Plan(f method.Facts) (budget.Node, error) {
+	fit, err := t.oneVsRest.Plan(f)
 	if err != nil {
 		return fit, err
 	}
 	return budget.Seq("two-classes", budget.Seq("score", fit).Scaled(1-cutoffShare), budget.GaussianLeaf(cutoffLeaf, cutoffShare, 1).Of(mechanism.StatHistogram)), nil
 }
 
-// Run trains; see [trainer].
-func (t withCutoff) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
+// Fit trains; see [method.Trainer].
+func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	s = s.Sub("two-classes")
-	out, err := t.oneVsRest.Run(ctx, s.Sub("score"), v, ranges)
+	out, err := t.oneVsRest.Fit(ctx, s.Sub("score"), d)
 	if err != nil {
 		return nil, err
 	}
-	if out.counts, err = releaseCutoff(ctx, s, v, out.classifier.Scores[0]); err != nil {
+	model := out.Model.(*regression.Classifier)
+	saturate(model.Scores[0])
+	counts, err := releaseCutoff(ctx, s, d.Records, model.Scores[0])
+	if err != nil {
 		return nil, err
 	}
-	out.classifier.Cutoff, out.classifier.Probability = out.counts.cutoff, out.counts.probability()
+	model.Cutoff, model.Probability = counts.Cutoff, counts.probability()
+	out.Counts = (*method.ScoreCounts)(counts)
 	return out, nil
 }
 
@@ -65,7 +69,7 @@ func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, sc
 		return nil, fmt.Errorf("cutoff: %w", err)
 	}
 	sigma := s.Scale(cutoffLeaf)
-	return &scoreCounts{counts, sigma, bestCutoff(counts, sigma)}, nil
+	return &scoreCounts{Counts: counts, Sigma: sigma, Cutoff: bestCutoff(counts, sigma)}, nil
 }
 
 // cutoffCell returns the cell of a class and a score; records in no class have none.

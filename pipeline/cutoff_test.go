@@ -60,8 +60,8 @@ func TestCutoffHelps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(counts.cutoff-.4) > .1 {
-		t.Errorf("cutoff %v of scores that are .4 too high", counts.cutoff)
+	if math.Abs(counts.Cutoff-.4) > .1 {
+		t.Errorf("cutoff %v of scores that are .4 too high", counts.Cutoff)
 	}
 }
 

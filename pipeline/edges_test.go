@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -140,8 +141,9 @@ func TestTrainerLeftAlone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x := p.setting(plan.branches[0], plan.branches[0].columns)
-	if _, err := runTrainer(ctx, x, s.Sub(trainNode).Sub(modelNode), tab.All(), make([]scaling.Range, 4)); !errors.Is(err, context.Canceled) {
+	b := plan.branches[0]
+	d := method.Data{Facts: p.factsOf(b, b.columns), Records: tab.All(), Ranges: make([]scaling.Range, 4)}
+	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
 	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram", s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -130,8 +131,8 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
 	}
 	if fit := out.fit; fit != nil {
-		fit.promise(modelGuarantee(guarantee))
-		res.Model, res.Importances = fit.model(), fit.importances()
+		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
+		res.Model, res.Importances = fit.Model, importances(fit)
 		if p.Holdout > 0 {
 			part := s.Sub(holdoutNode)
 			if err := r.evaluate(ctx, part, held, fit, r.bins(part, fit), res); err != nil {
@@ -210,11 +211,11 @@ const heldOutStage = "held-out metric"
 
 // evaluate predicts a part of the records and releases how good that is. The scores of
 // a classifier are counted in the given bins.
-func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted, bins evaluate.Bins, res *Result) error {
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
 	rows := rowsOf(v, r.plan.facts)
-	if c := f.classifier; c != nil {
+	if c, ok := f.Model.(*regression.Classifier); ok {
 		prediction, scores, err := c.Classify(rows)
 		if err != nil {
 			return err
@@ -222,12 +223,12 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.V
 		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{View: v, Target: target, Prediction: prediction, Score: scores, Bins: bins})
 		return err
 	}
-	prediction, err := f.model().Predict(nil, rows)
+	prediction, err := f.Model.Predict(nil, rows)
 	if err != nil {
 		return err
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		View: v, Target: target, Prediction: prediction, Lower: f.fit.Linear.Lower, Upper: f.fit.Linear.Upper, Center: f.fit.TargetMean,
+		View: v, Target: target, Prediction: prediction, Lower: f.Linear().Lower, Upper: f.Linear().Upper, Center: f.TargetMean,
 	})
 	if err == nil {
 		res.R2 = &r2

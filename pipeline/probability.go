@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math"
 
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -21,19 +22,14 @@ const (
 	steepest = 256
 )
 
-// scoreCounts are the released numbers of training records by class and score: cutoffBins
-// of the first class and then those of the second, with noise of standard deviation sigma.
-type scoreCounts struct {
-	counts []float64
-	sigma  float64
-	cutoff float64 // that was read from them
-}
+// scoreCounts are counts in cutoffBins bins of [-1, 1].
+type scoreCounts method.ScoreCounts
 
 // totals are the numbers of records of both classes.
 func (c *scoreCounts) totals() (first, second float64) {
 	for b := range cutoffBins {
-		first += c.counts[b]
-		second += c.counts[cutoffBins+b]
+		first += c.Counts[b]
+		second += c.Counts[cutoffBins+b]
 	}
 	return first, second
 }
@@ -41,7 +37,7 @@ func (c *scoreCounts) totals() (first, second float64) {
 // probability returns the curve; nil where the noise hides too much.
 func (c *scoreCounts) probability() *regression.Probability {
 	first, second := c.totals()
-	noise := c.sigma * math.Sqrt(cutoffBins)
+	noise := c.Sigma * math.Sqrt(cutoffBins)
 	if first+second < enoughRecords*noise || min(first, second) < enoughOfClass*noise {
 		return nil
 	}
@@ -54,7 +50,7 @@ func (c *scoreCounts) groups() (score, first, second []float64) {
 	mass := make([]float64, cutoffBins)
 	all := 0.
 	for b := range mass {
-		mass[b] = max(c.counts[b]+c.counts[cutoffBins+b], 0)
+		mass[b] = max(c.Counts[b]+c.Counts[cutoffBins+b], 0)
 		all += mass[b]
 	}
 	score, first, second = make([]float64, chanceGroups), make([]float64, chanceGroups), make([]float64, chanceGroups)
@@ -64,8 +60,8 @@ func (c *scoreCounts) groups() (score, first, second []float64) {
 		// A bin belongs to the group that its middle is in.
 		g := min(int((below+m/2)/all*chanceGroups), chanceGroups-1)
 		below += m
-		first[g] += c.counts[b]
-		second[g] += c.counts[cutoffBins+b]
+		first[g] += c.Counts[b]
+		second[g] += c.Counts[cutoffBins+b]
 		score[g] += m * gridEdge(float64(b)+.5)
 		weight[g] += m
 	}

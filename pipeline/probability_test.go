@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -46,9 +47,9 @@ func TestCurveOfAnyCounts(t *testing.T) {
 // logisticCounts are noisy counts of n records with uniform scores, of which the second
 // class has the chance of a curve.
 func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability) *scoreCounts {
-	c := &scoreCounts{counts: make([]float64, 2*cutoffBins), sigma: sigma}
-	for i := range c.counts {
-		c.counts[i] = sigma * r.NormFloat64()
+	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: sigma}
+	for i := range c.Counts {
+		c.Counts[i] = sigma * r.NormFloat64()
 	}
 	for range n {
 		s := .6 * (2*r.Float64() - 1)
@@ -56,7 +57,7 @@ func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability
 		if r.Float64() < p.At(s) {
 			class = 1
 		}
-		c.counts[cutoffCell(class, s)]++
+		c.Counts[cutoffCell(class, s)]++
 	}
 	return c
 }
@@ -85,9 +86,9 @@ func TestProbabilityRecovers(t *testing.T) {
 // are no probabilities.
 func TestProbabilityConditions(t *testing.T) {
 	fill := func(first, second float64) *scoreCounts {
-		c := &scoreCounts{counts: make([]float64, 2*cutoffBins), sigma: 1}
+		c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
 		for b := range cutoffBins {
-			c.counts[b], c.counts[cutoffBins+b] = first/cutoffBins, second/cutoffBins
+			c.Counts[b], c.Counts[cutoffBins+b] = first/cutoffBins, second/cutoffBins
 		}
 		return c
 	}
@@ -104,11 +105,11 @@ func TestProbabilityConditions(t *testing.T) {
 // TestQuantileBins: edges are the quantiles of the clipped counts on the grid, the nearest
 // one replaced by the cutoff.
 func TestQuantileBins(t *testing.T) {
-	c := &scoreCounts{counts: make([]float64, 2*cutoffBins), sigma: 1}
+	c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1}
 	for b := 16; b < 32; b++ { // scores in (-.5, 0]
-		c.counts[b], c.counts[cutoffBins+b] = 5, 5
+		c.Counts[b], c.Counts[cutoffBins+b] = 5, 5
 	}
-	c.counts[3], c.counts[60] = -80, -900 // noise, which counts as nothing
+	c.Counts[3], c.Counts[60] = -80, -900 // noise, which counts as nothing
 	want := make([]float64, 0, 15)
 	for k := 1; k < 16; k++ {
 		want = append(want, -.5+float64(k)/32)
@@ -116,19 +117,19 @@ func TestQuantileBins(t *testing.T) {
 	if got := c.quantileBins(16); !slices.Equal(got, append(want[:14:14], 0)) {
 		t.Errorf("%v", got)
 	}
-	c.cutoff = -.25
+	c.Cutoff = -.25
 	if got := c.quantileBins(16); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := c.quantileBins(32); len(got) > 16 || !slices.IsSorted(got) || !slices.Contains(got, -.25) {
 		t.Errorf("%v", got)
 	}
-	c.counts = make([]float64, 2*cutoffBins)
+	c.Counts = make([]float64, 2*cutoffBins)
 	if got := c.quantileBins(16); len(got) != 15 {
 		t.Errorf("%v of nothing", got)
 	}
-	c.counts[40] = 100 // all in one bin
-	c.cutoff = .5
+	c.Counts[40] = 100 // all in one bin
+	c.Cutoff = .5
 	if got := c.quantileBins(16); !slices.Contains(got, .5) || !slices.IsSorted(got) {
 		t.Errorf("%v of one bin", got)
 	}
@@ -139,10 +140,10 @@ func TestQuantileBins(t *testing.T) {
 func TestQuantileBinsOfNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for range 2000 {
-		c := &scoreCounts{counts: make([]float64, 2*cutoffBins), sigma: 1, cutoff: gridEdge(float64(1 + r.IntN(cutoffBins-1)))}
+		c := &scoreCounts{Counts: make([]float64, 2*cutoffBins), Sigma: 1, Cutoff: gridEdge(float64(1 + r.IntN(cutoffBins-1)))}
 		scale := math.Exp(20*r.Float64() - 10)
-		for i := range c.counts {
-			c.counts[i] = scale * r.NormFloat64()
+		for i := range c.Counts {
+			c.Counts[i] = scale * r.NormFloat64()
 		}
 		for _, bins := range []int{scoreBins, manyScoreBins} {
 			edges := c.quantileBins(bins)
@@ -151,8 +152,8 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 					t.Fatalf("%v", edges)
 				}
 			}
-			if len(edges) == 0 || len(edges) >= bins || !slices.Contains(edges, c.cutoff) {
-				t.Fatalf("%v, cutoff %v", edges, c.cutoff)
+			if len(edges) == 0 || len(edges) >= bins || !slices.Contains(edges, c.Cutoff) {
+				t.Fatalf("%v, cutoff %v", edges, c.Cutoff)
 			}
 			for _, p := range c.chances(edges, &regression.Probability{Slope: 2}) {
 				if !(p > 0 && p < 1) {
@@ -164,12 +165,12 @@ func TestQuantileBinsOfNoise(t *testing.T) {
 }
 
 func TestEqualBins(t *testing.T) {
-	for scale, ends := range map[scoreScale][2]float64{signs: {-.875, .875}, shares: {.0625, .9375}, logOdds: {-math.Log(15), math.Log(15)}} {
+	for scale, ends := range map[method.Scale][2]float64{method.Signs: {-.875, .875}, method.Shares: {.0625, .9375}, method.LogOdds: {-math.Log(15), math.Log(15)}} {
 		edges := equalBins(scale, 16)
 		if len(edges) != 15 || !slices.IsSorted(edges) || math.Abs(edges[0]-ends[0]) > 1e-12 || math.Abs(edges[14]-ends[1]) > 1e-12 {
 			t.Errorf("scale %d: %v", scale, edges)
 		}
-		if scale != shares && edges[7] != 0 {
+		if scale != method.Shares && edges[7] != 0 {
 			t.Errorf("scale %d: the cutoff is no edge: %v", scale, edges)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -243,7 +244,7 @@ func (r *runner) search(ctx context.Context, s *mechanism.Session, v dataset.Vie
 }
 
 // score releases R² or the accuracy of a model on the scoring records.
-func (r *runner) score(ctx context.Context, s *mechanism.Session, v dataset.View, fit *fitted) (float64, error) {
+func (r *runner) score(ctx context.Context, s *mechanism.Session, v dataset.View, fit *method.Fit) (float64, error) {
 	metric := &Result{}
 	if fit == nil {
 		return lowestScore, nil

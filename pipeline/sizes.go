@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -117,7 +118,7 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 
 // sizeTry is what one try came to. A try that lost is not kept.
 type sizeTry struct {
-	fit     *fitted
+	fit     *method.Fit
 	chosen  []int
 	seconds float64
 }
@@ -133,9 +134,7 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 		chosen := slices.Clone(order[:min(sizes[i], len(order))]) // fewer columns may be readable
 		slices.Sort(chosen)
 		view := narrow(v, chosen)
-		x := r.pipeline.setting(b, view.all.Schema().Columns)
-		x.atLeast = f.AtLeast
-		fit, err := runTrainer(ctx, x, s.Sub(sizeFitNode), view.of(x.method), rangesFor(f, chosen))
+		fit, err := r.fit(ctx, s.Sub(sizeFitNode), b, f.AtLeast, view, rangesFor(f, chosen))
 		if err != nil {
 			return sizeTry{}, 0, fmt.Errorf("model: %w", err)
 		}
@@ -167,10 +166,10 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 // Add or remove one record: the count moves by at most 1; a record in no class is
 // never right. Substitution: by 1 as well; the bound of a histogram of one bin, sqrt 2, is
 // kept.
-func releaseRight(ctx context.Context, s *mechanism.Session, v dataset.View, f *fitted) (float64, error) {
+func releaseRight(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)
-	right, err := releaseCells(ctx, s, rightLeaf, v, f.model(), 1, func(class int, prediction float64) int {
+	right, err := releaseCells(ctx, s, rightLeaf, v, f.Model, 1, func(class int, prediction float64) int {
 		if class < classes && prediction == float64(class) {
 			return 0
 		}

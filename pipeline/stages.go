@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -29,6 +30,7 @@ type branch struct {
 	selector selection.Selector
 	method   string
 	form     string           // of the method, or ""
+	trainer  method.Trainer   // set by trainTree
 	fallback string           // a method, or ""
 	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
 	others   bool             // whether stages before the model release something; set by trainTree
@@ -37,7 +39,8 @@ type branch struct {
 // counts reports whether a stage asks for the number of records.
 func (b branch) counts() bool {
 	c, ok := b.selector.(selection.Counter)
-	return ok && c.NeedsCount() || b.method == Tukey || perturbsMinimizer(b.method, b.form)
+	m, wants := b.trainer.(method.Counter)
+	return ok && c.NeedsCount() || wants && m.NeedsCount()
 }
 
 // scalesFirst reports whether ranges are found before features are chosen.
@@ -54,6 +57,9 @@ func (b branch) scalesFirst(f selection.Facts) bool {
 func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) {
 	told, err := factsFor(b.selector, f)
 	if err != nil {
+		return budget.Node{}, err
+	}
+	if b.trainer, err = p.named(b.method, b.form); err != nil {
 		return budget.Node{}, err
 	}
 	choice, private, err := b.selector.Plan(told)
@@ -106,11 +112,11 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 // modelNodes plans the model and its fallback; rest is the share of a model
 // whose laws scale.
 func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
-	method, err := trainerOf(p.setting(b, columns))
+	t, err := p.trainerFor(b.method, b.form, columns[len(columns)-1])
 	if err != nil {
 		return nil, err
 	}
-	model, err := method.Plan()
+	model, err := t.Plan(p.factsOf(b, columns))
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +130,10 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if b.fallback == "" {
 		return nodes, nil
 	}
-	if method, err = trainerOf(setting{method: b.fallback, columns: columns, relation: p.Budget.Relation}); err != nil {
+	if t, err = p.trainerFor(b.fallback, "", columns[len(columns)-1]); err != nil {
 		return nil, err
 	}
-	if model, err = method.Plan(); err != nil {
+	if model, err = t.Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
 		return nil, err
 	}
 	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest).As(budget.Stage)), nil

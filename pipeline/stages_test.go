@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -142,7 +144,8 @@ func TestRecordsIsHonest(t *testing.T) {
 		t.Fatal(err)
 	}
 	train := int(float64(plan.Records()) * (1 - p.Holdout))
-	need := p.setting(plan.branches[0], plan.branches[0].columns).tukey().Records()
+	b := plan.branches[0]
+	need := tukey.Tukey{}.Records(p.factsOf(b, b.columns))
 	ran, runs := 0, 2000
 	for range runs {
 		s, err := mechanism.NewSession(plan.Again().Priced)
@@ -181,8 +184,8 @@ func TestTukeyWidestChoice(t *testing.T) {
 // TestTrainerPanic: a panic of a trainer, which has a goroutine of its own, arrives at
 // the caller, where it can be recovered.
 func TestTrainerPanic(t *testing.T) {
-	x := setting{method: JointGram, columns: wide(t, 0, 2).Schema().Columns}
-	if p := carry.Catch(func() { _, _ = runTrainer(t.Context(), x, nil, dataset.View{}, nil) }); p == nil {
+	d := method.Data{Facts: method.Facts{Columns: wide(t, 0, 2).Schema().Columns}}
+	if p := carry.Catch(func() { _, _ = runTrainer(t.Context(), adassp.JointGram{}, nil, d) }); p == nil {
 		t.Error("a trainer without a session and a table did not panic")
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // trained is what the training part came to.
 type trained struct {
-	fit       *fitted // nil if the method abstained and there is no fallback
-	chosen    []int   // candidates
+	fit       *method.Fit // nil if the method abstained and there is no fallback
+	chosen    []int       // candidates
 	method    string
 	abstained bool
 	branch    string      // that was taken; "" for a run that chooses nothing
@@ -150,15 +150,13 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View
 // and trains the fallback where the method abstained.
 func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
-	x, fallback := r.pipeline.setting(b, v.all.Schema().Columns), b.fallback
-	x.atLeast = atLeast
-	out := &trained{method: x.method}
+	out := &trained{method: b.method}
 	var err error
-	if out.fit, err = runTrainer(ctx, x, s.Sub(modelNode), v.of(x.method), ranges); abstained(err) {
+	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
 		out.fit, out.abstained, err = nil, true, nil
-		if fallback != "" {
-			x.method, out.method = fallback, fallback
-			out.fit, err = runTrainer(ctx, x, s.Sub(fallbackNode), v.of(x.method), ranges)
+		if b.fallback != "" {
+			b.method, b.form, out.method = b.fallback, "", b.fallback
+			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
 		}
 	}
 	if err != nil {
@@ -167,30 +165,29 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLe
 	return out, nil
 }
 
-// abstained reports whether a trainer has no model for a reason that follows
-// from what was released: the mechanism said so, or the chosen columns are wider
-// than its buckets allow.
-func abstained(err error) bool {
-	return errors.Is(err, tukey.ErrAbstained) || errors.Is(err, tukey.ErrBuckets) || errors.Is(err, tukey.ErrInfeasible)
+// fit fits the method of a branch.
+func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
+	columns := v.all.Schema().Columns
+	t, err := r.pipeline.trainerFor(b.method, b.form, columns[len(columns)-1])
+	if err != nil {
+		return nil, err
+	}
+	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: v.of(b.method), Ranges: ranges, AtLeast: atLeast})
 }
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a
 // large dense system does not look at it. The session is then closed, so that a trainer
 // that is still at it ends with its next release, and releases nothing any more.
-func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	method, err := trainerOf(x)
-	if err != nil {
-		return nil, err
-	}
+func runTrainer(ctx context.Context, t method.Trainer, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	type outcome struct {
-		fit   *fitted
+		fit   *method.Fit
 		err   error
 		panic *carry.Panic
 	}
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		o.panic = carry.Catch(func() { o.fit, o.err = method.Run(ctx, s, v, ranges) })
+		o.panic = carry.Catch(func() { o.fit, o.err = t.Fit(ctx, s, d) })
 		done <- o
 	}()
 	var o outcome
@@ -203,7 +200,11 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 		s.Close()
 		return nil, err
 	}
-	return o.fit, o.err
+	if o.err != nil {
+		return nil, o.err
+	}
+	saturate(o.fit.Model)
+	return o.fit, nil
 }
 
 // largest is the magnitude at which a model's numbers saturate. Ranges of
@@ -211,7 +212,15 @@ func runTrainer(ctx context.Context, x setting, s *mechanism.Session, v dataset.
 // stays a model.
 const largest = 1e300
 
-func saturate(m *regression.Linear) {
+// saturate clamps the numbers of a model, or of every score of a classifier.
+func saturate(model regression.Model) {
+	if c, ok := model.(*regression.Classifier); ok {
+		for _, score := range c.Scores {
+			saturate(score)
+		}
+		return
+	}
+	m := regression.LinearPart(model)
 	clamp := func(x *float64) {
 		if *x != *x {
 			*x = 0

@@ -1,16 +1,15 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // The names of the model methods, as recipes use them.
@@ -61,124 +60,68 @@ const (
 	tukeyDelta  = .9
 )
 
-// setting is what a trainer is made of.
-type setting struct {
-	method         string
-	columns        []dataset.Column // the features and, last, the target
-	epsilon, delta float64          // of a law that does not scale
-	atLeast        int              // released lower bound of the training records
-	buckets        int
-	relation       budget.Relation
-	form           string // of BRC
-	rounds         int    // of BRC
-	derived        bool   // the target is -1 and +1, for classes
-}
-
-// setting returns that of a branch's model for the given columns.
-func (p *Pipeline) setting(b branch, columns []dataset.Column) setting {
-	x := setting{method: b.method, columns: columns, epsilon: tukeyAlone, delta: tukeyDelta * p.Budget.Delta, buckets: p.Buckets, relation: p.Budget.Relation, form: b.form, rounds: p.Rounds}
+// factsOf returns what the model of a branch is told about the given columns.
+func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
+	epsilon := tukeyAlone
 	switch {
 	case b.fallback != "":
-		x.epsilon = tukeyBacked
+		epsilon = tukeyBacked
 	case b.others:
-		x.epsilon = tukeyFirst
+		epsilon = tukeyFirst
 	}
-	x.epsilon *= p.Budget.Epsilon
-	return x
-}
-
-// trainer is what a model method does.
-type trainer interface {
-	// Plan prices the releases from the columns alone.
-	Plan() (budget.Node, error)
-	// Run trains; s is the session of the parent of the planned node. The last
-	// column of v is the target, of classes where it has classes.
-	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error)
-}
-
-// fitted is what a trainer learned: one of the two.
-type fitted struct {
-	fit        *adassp.Fit            // regression
-	classifier *regression.Classifier // classification
-	counts     *scoreCounts           // of a classifier whose cutoff was released
-	scale      scoreScale             // of another
-	spreads    [][]regression.Spread  // of every score of the classifier
-}
-
-// importances returns those of the columns of the model; nil where its method
-// releases nothing about how they are spread over the records.
-func (f *fitted) importances() []regression.Importance {
-	spreads := f.spreads
-	if f.classifier == nil {
-		spreads = [][]regression.Spread{f.fit.Spreads}
-	}
-	if len(spreads) == 0 {
-		return nil
-	}
-	return regression.Importances(f.model().Inputs(), spreads, importanceLevel)
+	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.Budget.Epsilon, Delta: tukeyDelta * p.Budget.Delta}
 }
 
 // importanceLevel is the confidence level of the intervals of importances.
 const importanceLevel = .95
 
-// model returns the model.
-func (f *fitted) model() regression.Model {
-	if f.classifier != nil {
-		return f.classifier
+// importances returns those of the columns of a model; nil where its method
+// releases nothing about how they are spread over the records.
+func importances(f *method.Fit) []regression.Importance {
+	if len(f.Spreads) == 0 {
+		return nil
 	}
-	return f.fit.Model
+	return regression.Importances(f.Model.Inputs(), f.Spreads, importanceLevel)
 }
 
-// promise writes what the run guarantees into the model.
-func (f *fitted) promise(g *regression.Guarantee) {
-	if f.classifier != nil {
-		f.classifier.Guarantee = g
-		return
+// named returns the trainer of a method.
+func (p *Pipeline) named(name, form string) (method.Trainer, error) {
+	switch name {
+	case JointGram:
+		return adassp.JointGram{}, nil
+	case AdaSSP:
+		return adassp.AdaSSP{}, nil
+	case BoostedAdaSSP:
+		return boosting.BoostedAdaSSP{}, nil
+	case BoostedAdditive:
+		return boosting.Additive{}, nil
+	case Tukey:
+		return tukey.Tukey{Buckets: p.Buckets}, nil
+	case BRC:
+		return boosting.BRC{Rounds: p.Rounds, Laplace: form == BRCLaplace, AsPublished: form == BRCPaper}, nil
+	case SVM:
+		return svm.SVM{}, nil
+	case Logistic:
+		return svm.Logistic{Output: form == LogisticOutput}, nil
 	}
-	f.fit.Linear.Guarantee = g
+	return nil, fmt.Errorf("%w: %q", ErrModel, name)
 }
 
-// trainerOf returns the trainer of a setting.
-func trainerOf(x setting) (trainer, error) {
-	if x.columns[len(x.columns)-1].Kind == dataset.Category {
-		return classifierOf(x)
-	}
-	r, err := regressorOf(x)
-	return ofNumbers{r}, err
-}
-
-// regressor is a trainer of a numeric target.
-type regressor interface {
-	Plan() (budget.Node, error)
-	Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error)
-}
-
-// ofNumbers makes a regressor a trainer.
-type ofNumbers struct{ regressor }
-
-// Run trains; see [trainer].
-func (t ofNumbers) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fit, err := t.regressor.Run(ctx, s, v, ranges)
+// trainerFor returns the trainer of a method for a target: a trainer of numbers tells
+// classes apart one against the rest.
+func (p *Pipeline) trainerFor(name, form string, target dataset.Column) (method.Trainer, error) {
+	t, err := p.named(name, form)
 	if err != nil {
 		return nil, err
 	}
-	saturate(fit.Linear)
-	return &fitted{fit: fit}, nil
+	if target.Kind == dataset.Category {
+		return classifierOf(t, len(target.Categories))
+	}
+	if ReadsClasses(name) {
+		return nil, fmt.Errorf("%w: %q", ErrModel, name)
+	}
+	return t, nil
 }
 
-// regressorOf returns the regressor of a setting.
-func regressorOf(x setting) (regressor, error) {
-	switch x.method {
-	case JointGram:
-		return adassp.JointGram{Columns: x.columns, Relation: x.relation}, nil
-	case AdaSSP:
-		return adassp.AdaSSP{Columns: x.columns}, nil
-	case BoostedAdaSSP:
-		return boosting.BoostedAdaSSP{Columns: x.columns}, nil
-	case BoostedAdditive:
-		return boosting.Additive{Columns: x.columns, Classes: x.derived}, nil
-	case Tukey:
-		return x.tukey(), nil
-	}
-	return nil, fmt.Errorf("%w: %q", ErrModel, x.method)
-}
+// ReadsClasses reports whether a method is for classification only.
+func ReadsClasses(name string) bool { return name == BRC || name == SVM || name == Logistic }

@@ -27,7 +27,7 @@ func (p Probability) At(score float64) float64 {
 // IntervalsOf returns the intervals of prediction of a model, by increasing
 // level: none for a model without them.
 func IntervalsOf(m Model) []Interval {
-	if l := linearPart(m); l != nil {
+	if l := LinearPart(m); l != nil {
 		return l.Intervals
 	}
 	return nil
@@ -37,15 +37,30 @@ func IntervalsOf(m Model) []Interval {
 // is handed on, and reports whether its kind has any. list goes by increasing
 // level.
 func WithIntervals(m Model, list []Interval) bool {
-	l := linearPart(m)
+	l := LinearPart(m)
 	if l != nil {
 		l.Intervals = list
 	}
 	return l != nil
 }
 
-// linearPart returns the linear model that m is or embeds, or nil.
-func linearPart(m Model) *Linear {
+// WithGuarantee writes what training guaranteed into a model before it is handed on,
+// and reports whether its kind has a place for it.
+func WithGuarantee(m Model, g *Guarantee) bool {
+	if c, ok := m.(*Classifier); ok {
+		c.Guarantee = g
+		return true
+	}
+	l := LinearPart(m)
+	if l != nil {
+		l.Guarantee = g
+	}
+	return l != nil
+}
+
+// LinearPart returns the linear model that m is or embeds, or nil: what is written to
+// it is seen in m.
+func LinearPart(m Model) *Linear {
 	if m, ok := m.(linearBased); ok {
 		return m.linear()
 	}

@@ -23,9 +23,9 @@ func TestMissingTerms(t *testing.T) {
 	} {
 		plain, with := sample(), sample()
 		for _, m := range []Model{plain, with} {
-			linearPart(m).Lower, linearPart(m).Upper = -1e30, 1e30
+			LinearPart(m).Lower, LinearPart(m).Upper = -1e30, 1e30
 		}
-		l := linearPart(with)
+		l := LinearPart(with)
 		l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: extra})
 		before, err1 := plain.Predict(nil, rows)
 		after, err2 := with.Predict(nil, rows)

@@ -50,7 +50,7 @@ type contradiction[M any] struct {
 func embedded[M Model]() []contradiction[M] {
 	var list []contradiction[M]
 	for _, c := range contradictions {
-		list = append(list, contradiction[M]{c.want, func(m M) { c.spoil(linearPart(m)) }})
+		list = append(list, contradiction[M]{c.want, func(m M) { c.spoil(LinearPart(m)) }})
 	}
 	return list
 }
@@ -133,7 +133,7 @@ func checkGolden(t *testing.T, file string, m Model) {
 // second adds what version 2 has over version 1 to a regression model that is or
 // embeds sample().
 func second[M Model](m M) M {
-	l := linearPart(m)
+	l := LinearPart(m)
 	l.Terms = append(l.Terms, Term{Column: 0, Missing: true, Coefficient: -8, StdError: 2}, Term{Column: 2, Missing: true, Coefficient: 4})
 	l.Intervals = []Interval{{.9, 12.5}, {.95, 17}}
 	return m
@@ -193,7 +193,7 @@ func checkWithin(t fataler, m Model, got []float64, n int) {
 	if len(got) != n {
 		t.Fatalf("%d predictions for %d rows", len(got), n)
 	}
-	linear := linearPart(m)
+	linear := LinearPart(m)
 	for i, v := range got {
 		if !(v >= linear.Lower && v <= linear.Upper) {
 			t.Fatalf("row %d predicts %v", i, v)

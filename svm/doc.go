@@ -17,7 +17,7 @@
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011).
 //
-// [OutputLogistic] is the same with the logistic loss.
+// [Logistic] with Output is the same with the logistic loss.
 //
 // The noise is as large in every direction and the penalty has to pay for the
 // worst one, so this is the simple method and not the accurate one.
@@ -34,7 +34,7 @@
 //
 // # Invariants
 //
-//   - The number of records enters only as the lower bound that [SVM.Run] is
+//   - The number of records enters only as the lower bound that a fit is
 //     given, a released number or a public one.
 //   - Every table gives a classifier: none without rows, with one class, or with
 //     missing cells is an error.

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/svm"
@@ -58,47 +59,47 @@ func printClasses(m *regression.Classifier) {
 
 func ExampleSVM() {
 	view, columns, ranges := rooms()
-	trainer := svm.SVM{Columns: columns}
-	node, err := trainer.Plan()
+	trainer, facts := svm.SVM{}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Run(context.Background(), session(node), view, atLeast, ranges)
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
-	printClasses(fit.Model)
+	printClasses(fit.Model.(*regression.Classifier))
 	// Output: no yes
 }
 
-func ExampleOutputLogistic() {
+func ExampleLogistic_output() {
 	view, columns, ranges := rooms()
-	trainer := svm.OutputLogistic{Columns: columns}
-	node, err := trainer.Plan()
+	trainer, facts := svm.Logistic{Output: true}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Run(context.Background(), session(node), view, 3900, ranges)
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, AtLeast: 3900, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
-	printClasses(fit.Model)
+	printClasses(fit.Model.(*regression.Classifier))
 	// Output: no yes
 }
 
 func ExampleLogistic() {
 	view, columns, ranges := rooms()
-	trainer := svm.Logistic{Columns: columns}
-	node, err := trainer.Plan()
+	trainer, facts := svm.Logistic{}, method.Facts{Columns: columns}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Run(context.Background(), session(node), view, ranges)
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
-	printClasses(fit.Model)
+	printClasses(fit.Model.(*regression.Classifier))
 	// Output: no yes
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -162,14 +163,9 @@ func (f *frame) inputs() []regression.Column {
 	return out
 }
 
-// A Fit is what a trainer learns. All of it is public.
-type Fit struct {
-	// Model is the classifier. Its guarantee is the caller's to set.
-	Model *regression.Classifier
-	// Lambda is the penalty that an [SVM] was trained with; 0 for [Logistic].
-	Lambda float64
-}
-
-func (f *frame) fit(scores []regression.Model) *Fit {
-	return &Fit{Model: &regression.Classifier{Target: f.target.Name, Classes: f.target.Categories, Scores: scores}}
+func (f *frame) fit(scores []regression.Model) *method.Fit {
+	return &method.Fit{
+		Model: &regression.Classifier{Target: f.target.Name, Classes: f.target.Categories, Scores: scores},
+		Scale: method.LogOdds,
+	}
 }

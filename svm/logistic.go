@@ -2,6 +2,7 @@ package svm
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -64,16 +66,37 @@ const (
 // of steps is fixed, so the whole is an adaptive composition of Gaussian steps.
 // With more than two classes a round has one gradient a class; each part of its
 // draw costs a fair part of it ([mechanism.GaussianPart]).
+//
+// # Output
+//
+// With Output it is output-perturbed logistic regression instead, in everything but
+// the loss [SVM]: the minimiser of the logistic loss with the same penalty, released with
+// noise (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). It is the
+// less accurate one.
 type Logistic struct {
-	// Columns are the features in order and then the target, a category column of
-	// at least two classes.
-	Columns []dataset.Column
+	Output bool
+	Lambda float64 // of Output, as in SVM
 }
 
-// Plan returns the leaf of the matrix and that of the gradients. Its errors are
-// [ErrTarget], [ErrFeatures] and [adassp.ErrTooWide].
-func (t Logistic) Plan() (budget.Node, error) {
-	if _, err := planFrame(t.Columns); err != nil {
+// Name returns "logistic".
+func (Logistic) Name() string { return "logistic" }
+
+// NeedsCount reports whether a penalty depends on the number of records.
+func (t Logistic) NeedsCount() bool { return t.Output }
+
+func (t Logistic) perturbed() perturbed { return perturbed{t.Lambda, outputLeaf, true} }
+
+// Plan returns the leaf of the matrix and that of the gradients, or with Output that
+// of the minimiser. Its errors are [ErrTarget], [ErrFeatures], [ErrLambda] and
+// [adassp.ErrTooWide].
+func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
+	if t.Output {
+		return t.perturbed().plan(f)
+	}
+	if t.Lambda != 0 {
+		return budget.Node{}, fmt.Errorf("%w: %v; without Output there is no penalty", ErrLambda, t.Lambda)
+	}
+	if _, err := planFrame(f.Columns); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(logisticNode,
@@ -81,15 +104,17 @@ func (t Logistic) Plan() (budget.Node, error) {
 		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare*(1-MatrixShare), Steps).Of(mechanism.StatCross)), nil
 }
 
-// Run trains on the records of v. ranges has one entry a column. s is the
-// session of the parent of the node that Plan returned.
-func (t Logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*Fit, error) {
-	f, err := newFrame(t.Columns, ranges)
+// Fit trains; see [method.Trainer].
+func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	if t.Output {
+		return t.perturbed().fit(ctx, s, d)
+	}
+	f, err := newFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	s, records := s.Sub(logisticNode), mechanism.Over(v)
-	matrix, err := f.releaseMatrix(ctx, s, records, matrixStatistic{t.Columns, ranges})
+	s, records := s.Sub(logisticNode), mechanism.Over(d.Records)
+	matrix, err := f.releaseMatrix(ctx, s, records, matrixStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +124,7 @@ func (t Logistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View,
 	}
 	inverse := stepMatrix(matrix, s.Scale(matrixLeaf))
 	for round := range Steps {
-		if theta, err = step(ctx, s, records, gradientStatistic{t.Columns, ranges, theta}, inverse, round); err != nil {
+		if theta, err = step(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
 			return nil, err
 		}
 	}

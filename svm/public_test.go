@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -96,11 +97,11 @@ func split(tab *dataset.Table, seed uint64) (train, test dataset.View) {
 // private trains with ranges of its own at (epsilon, 1e-5), add-remove, and
 // returns the accuracy on the test part. SVM gets 97% of the number of records as
 // the lower bound.
-func private(t testing.TB, tr trainer, epsilon float64, train, test dataset.View) float64 {
+func private(t testing.TB, tr method.Trainer, epsilon float64, train, test dataset.View) float64 {
 	t.Helper()
 	columns := train.Schema().Columns
 	ranger := scaling.Private{Columns: columns, Target: len(columns) - 1}
-	node, err := tr.Plan()
+	node, err := tr.Plan(method.Facts{Columns: columns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,18 +121,18 @@ func private(t testing.TB, tr trainer, epsilon float64, train, test dataset.View
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.run(context.Background(), s, train, train.Len()*97/100, ranges)
+	fit, err := tr.Fit(context.Background(), s, dataOf(train, train.Len()*97/100, ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return accuracy(t, fit.Model, test)
+	return accuracy(t, fit.Model.(*regression.Classifier), test)
 }
 
 // TestPublicTables: the median accuracy of five runs at epsilon 1 on spambase,
 // well below what docs/methods/svm.md and docs/methods/logistic.md report.
 func TestPublicTables(t *testing.T) {
 	tab := publicTable(t, "spambase.csv.gz", "1")
-	for name, tr := range trainers(tab.Schema().Columns) {
+	for name, tr := range trainers() {
 		var got []float64
 		for seed := range uint64(5) {
 			train, test := split(tab, seed)
@@ -149,18 +150,18 @@ func median(x []float64) float64 {
 }
 
 // jointGram is package adassp's trainer on a target of -1 and +1, to compare with.
-type jointGram struct{ columns []dataset.Column }
+type jointGram struct{ adassp.JointGram }
 
-func (t jointGram) trainer() adassp.JointGram {
-	columns := slices.Clone(t.columns)
-	columns[len(columns)-1] = dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1}
-	return adassp.JointGram{Columns: columns}
+func (t jointGram) numbers(columns []dataset.Column) []dataset.Column {
+	return append(slices.Clone(columns[:len(columns)-1]), dataset.Column{Name: "y", Ranged: true, Lower: -1, Upper: 1})
 }
 
-func (t jointGram) Plan() (budget.Node, error) { return t.trainer().Plan() }
+func (t jointGram) Plan(f method.Facts) (budget.Node, error) {
+	return t.JointGram.Plan(method.Facts{Columns: t.numbers(f.Columns)})
+}
 
-func (t jointGram) run(ctx context.Context, s *mechanism.Session, v dataset.View, _ int, ranges []scaling.Range) (*Fit, error) {
-	columns, whole := t.trainer().Columns, v.Block(0, v.Len())
+func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	columns, whole := t.numbers(d.Columns), d.Records.Block(0, d.Records.Len())
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns[:len(columns)-1] {
 		data[j] = dataset.ColumnData{Floats: whole.Float(j, nil)}
@@ -176,14 +177,14 @@ func (t jointGram) run(ctx context.Context, s *mechanism.Session, v dataset.View
 	if err != nil {
 		return nil, err
 	}
-	ranges = slices.Clone(ranges)
+	ranges := slices.Clone(d.Ranges)
 	ranges[last] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
-	fit, err := t.trainer().Run(ctx, s, tab.All(), ranges)
+	fit, err := t.JointGram.Fit(ctx, s, dataOf(tab.All(), 0, ranges))
 	if err != nil {
 		return nil, err
 	}
-	target := t.columns[last]
-	return &Fit{Model: &regression.Classifier{Target: target.Name, Classes: target.Categories, Scores: []regression.Model{fit.Model}}}, nil
+	target := d.Target()
+	return &method.Fit{Model: &regression.Classifier{Target: target.Name, Classes: target.Categories, Scores: []regression.Model{fit.Model}}}, nil
 }
 
 // openAccuracy trains a baseline on one-hot columns.
@@ -265,15 +266,14 @@ func BenchmarkAccuracy(b *testing.B) {
 			run(baseline, func(train, test dataset.View) float64 { return openAccuracy(b, baseline, train, test) })
 		}
 		for _, epsilon := range []float64{.5, 1, 3} {
-			for _, method := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {
-				run(fmt.Sprintf("%s/%v", method, epsilon), func(train, test dataset.View) float64 {
-					columns := train.Schema().Columns
-					tr := trainers(columns)[method]
-					switch method {
+			for _, name := range []string{"svm", "svm-.02n", "logistic", "joint-gram"} {
+				run(fmt.Sprintf("%s/%v", name, epsilon), func(train, test dataset.View) float64 {
+					tr := trainers()[name]
+					switch name {
 					case "joint-gram":
-						tr = jointGram{columns}
+						tr = jointGram{}
 					case "svm-.02n":
-						tr = svmTrainer{SVM{Columns: columns, Lambda: .02 * float64(train.Len())}}
+						tr = SVM{Lambda: .02 * float64(train.Len())}
 					}
 					return private(b, tr, epsilon, train, test)
 				})
@@ -286,7 +286,7 @@ func BenchmarkAccuracy(b *testing.B) {
 func BenchmarkAdult(b *testing.B) {
 	tab := publicTable(b, "adult.raw.csv.gz", ">50K")
 	train, test := split(tab, 1)
-	for name, tr := range trainers(tab.Schema().Columns) {
+	for name, tr := range trainers() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if got := private(b, tr, 1, train, test); math.IsNaN(got) {

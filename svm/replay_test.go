@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // TestReplay records a run, replays it on neighbouring tables and compares: the
@@ -24,12 +25,12 @@ func TestReplay(t *testing.T) {
 			ids[i] = uint64(i)
 		}
 		extra := record{a: math.Inf(1), b: -1e308, k: 9, code: 0}
-		for name, tr := range trainers(columns) {
+		for name, tr := range trainers() {
 			closest := 0.
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-				p := priced(t, tr, 1, rel)
-				run := func(rows []record, ids []uint64, r *mechanism.Recorder) *Fit {
-					fit, err := tr.run(context.Background(), mechanism.NewRecordedSession(p, r), tableOf(t, columns, rows, ids).All(), 40, ranges)
+				p := priced(t, tr, columns, 1, rel)
+				run := func(rows []record, ids []uint64, r *mechanism.Recorder) *method.Fit {
+					fit, err := tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(tableOf(t, columns, rows, ids).All(), 40, ranges))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 const (
@@ -37,9 +37,6 @@ const (
 // the public bound of [scaling.Encoder.NormLimit] without a constant; so |z| <=
 // R = sqrt(1 + Bias^2).
 type SVM struct {
-	// Columns are the features in order and then the target, a category column of
-	// at least two classes.
-	Columns []dataset.Column
 	// Lambda is the penalty of J(w) = sum of losses + Lambda/2 |w|^2, within
 	// [LeastLambda, MostLambda] and chosen from public facts; 0 stands for
 	// [DefaultLambda].
@@ -60,74 +57,52 @@ func DefaultLambda(atLeast int, noise float64) float64 {
 	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
 }
 
-// OutputLogistic is output-perturbed logistic regression, in everything else [SVM]: the
-// minimiser of the logistic loss with the same penalty, released with noise
-// (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). [Logistic] is the
-// more accurate one.
-type OutputLogistic struct {
-	Columns []dataset.Column // as in SVM
-	Lambda  float64          // as in SVM
-}
-
 // perturbed is a minimiser that is released with noise.
 type perturbed struct {
-	columns  []dataset.Column
 	lambda   float64
 	leaf     string
 	logistic bool
 }
 
-func (t SVM) perturbed() perturbed { return perturbed{t.Columns, t.Lambda, svmLeaf, false} }
+func (t SVM) perturbed() perturbed { return perturbed{t.Lambda, svmLeaf, false} }
 
-func (t OutputLogistic) perturbed() perturbed {
-	return perturbed{t.Columns, t.Lambda, outputLeaf, true}
-}
+// Name returns "svm".
+func (SVM) Name() string { return "svm" }
+
+// NeedsCount returns true: the default penalty depends on the number of records.
+func (SVM) NeedsCount() bool { return true }
 
 // Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget],
 // [ErrFeatures], [ErrLambda] and [adassp.ErrTooWide].
-func (t SVM) Plan() (budget.Node, error) { return t.perturbed().plan() }
+func (t SVM) Plan(f method.Facts) (budget.Node, error) { return t.perturbed().plan(f) }
 
-// Plan is [SVM.Plan].
-func (t OutputLogistic) Plan() (budget.Node, error) { return t.perturbed().plan() }
-
-// Run trains on the records of v. atLeast is a released lower bound of their
-// number, or the number itself where it is public, and decides nothing but the
-// default penalty; 0 where there is none. One that is far off costs accuracy
-// only. ranges has one entry a column. s is the session of the parent of the
-// leaf that Plan returned.
-func (t SVM) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	return t.perturbed().run(ctx, s, v, atLeast, ranges)
+// Fit trains; see [method.Trainer]. The number of records decides nothing but the default
+// penalty.
+func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	return t.perturbed().fit(ctx, s, d)
 }
 
-// Run is [SVM.Run].
-func (t OutputLogistic) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	return t.perturbed().run(ctx, s, v, atLeast, ranges)
-}
-
-func (t perturbed) plan() (budget.Node, error) {
+func (t perturbed) plan(facts method.Facts) (budget.Node, error) {
 	if t.lambda != 0 && !(t.lambda >= LeastLambda && t.lambda <= MostLambda) {
 		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.lambda, LeastLambda, float64(MostLambda))
 	}
-	if _, err := planFrame(t.columns); err != nil {
+	if _, err := planFrame(facts.Columns); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1).Of(mechanism.StatMinimizer), nil
 }
 
-func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	f, err := newFrame(t.columns, ranges)
+func (t perturbed) fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	f, err := newFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	if f.slots() == 0 { // nothing is released
 		return f.fit(f.constant()), nil
 	}
-	lambda := t.lambda
-	if lambda == 0 {
-		lambda = DefaultLambda(atLeast, f.noise(s, t.leaf))
-	}
+	lambda := t.penalty(d.AtLeast, f.noise(s, t.leaf))
 	limit := f.enc.NormLimit(0) // B^2
-	acc, err := dataset.Reduce(ctx, v, 0, func() *minimizerPass {
+	acc, err := dataset.Reduce(ctx, d.Records, 0, func() *minimizerPass {
 		// With x in place of x/B a weight is a B-th of what it was, so the
 		// constant and the penalty are B and B^2 times as large.
 		start := s.NewMinimizer
@@ -148,9 +123,15 @@ func (t perturbed) run(ctx context.Context, s *mechanism.Session, v dataset.View
 	if err != nil {
 		return nil, err
 	}
-	fit := f.fit(f.clipped(released.Value(), s.Scale(t.leaf), limit))
-	fit.Lambda = lambda
-	return fit, nil
+	return f.fit(f.clipped(released.Value(), s.Scale(t.leaf), limit)), nil
+}
+
+// penalty is the given lambda or the default one.
+func (t perturbed) penalty(atLeast int, noise float64) float64 {
+	if t.lambda == 0 {
+		return DefaultLambda(atLeast, noise)
+	}
+	return t.lambda
 }
 
 // constant returns the scores of a model without features: all 0.

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -87,39 +88,18 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 	return tab
 }
 
-// trainer is what the methods are tested through.
-type trainer interface {
-	Plan() (budget.Node, error)
-	run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error)
+func trainers() map[string]method.Trainer {
+	return map[string]method.Trainer{"svm": SVM{}, "output": Logistic{Output: true}, "logistic": Logistic{}}
 }
 
-type svmTrainer struct{ SVM }
-
-func (t svmTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	return t.Run(ctx, s, v, atLeast, ranges)
+// dataOf are the records of a view, of which there are at least so many.
+func dataOf(v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: v, AtLeast: atLeast, Ranges: ranges}
 }
 
-type outputTrainer struct{ OutputLogistic }
-
-func (t outputTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*Fit, error) {
-	return t.Run(ctx, s, v, atLeast, ranges)
-}
-
-type logisticTrainer struct{ Logistic }
-
-func (t logisticTrainer) run(ctx context.Context, s *mechanism.Session, v dataset.View, _ int, ranges []scaling.Range) (*Fit, error) {
-	return t.Run(ctx, s, v, ranges)
-}
-
-func trainers(columns []dataset.Column) map[string]trainer {
-	return map[string]trainer{
-		"svm": svmTrainer{SVM{Columns: columns}}, "output": outputTrainer{OutputLogistic{Columns: columns}}, "logistic": logisticTrainer{Logistic{Columns: columns}},
-	}
-}
-
-func priced(t testing.TB, tr trainer, epsilon float64, rel budget.Relation) *budget.Priced {
+func priced(t testing.TB, tr method.Trainer, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
 	t.Helper()
-	node, err := tr.Plan()
+	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,22 +110,23 @@ func priced(t testing.TB, tr trainer, epsilon float64, rel budget.Relation) *bud
 	return p
 }
 
-func train(t testing.TB, tr trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range) *Fit {
+func train(t testing.TB, tr method.Trainer, epsilon float64, rel budget.Relation, v dataset.View, ranges []scaling.Range) *regression.Classifier {
 	t.Helper()
-	s, err := mechanism.NewSession(priced(t, tr, epsilon, rel))
+	s, err := mechanism.NewSession(priced(t, tr, v.Schema().Columns, epsilon, rel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := tr.run(context.Background(), s, v, v.Len(), ranges)
+	fit, err := tr.Fit(context.Background(), s, dataOf(v, v.Len(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, score := range fit.Model.Scores {
+	m := fit.Model.(*regression.Classifier)
+	for c, score := range m.Scores {
 		if err := score.(interface{ Validate() error }).Validate(); err != nil {
 			t.Errorf("score %d: %v", c, err)
 		}
 	}
-	return fit
+	return m
 }
 
 // rowsOf makes the table's columns rows to predict.
@@ -185,9 +166,9 @@ func TestAccuracy(t *testing.T) {
 	for classes, want := range map[int]float64{2: .96, 3: .85} {
 		columns, ranges := columnsOf(classes)
 		v := tableOf(t, columns, records(20000, classes), nil).All()
-		for name, tr := range trainers(columns) {
+		for name, tr := range trainers() {
 			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
-				if got := accuracy(t, train(t, tr, 10, rel, v, ranges).Model, v); got < want {
+				if got := accuracy(t, train(t, tr, 10, rel, v, ranges), v); got < want {
 					t.Errorf("%s, %d classes, %v: accuracy %v, want at least %v", name, classes, rel, got, want)
 				}
 			}
@@ -243,11 +224,11 @@ func TestScoreIsTrainings(t *testing.T) {
 func TestNoise(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	v := tableOf(t, columns, records(300, 2), nil).All()
-	for name, tr := range trainers(columns) {
+	for name, tr := range trainers() {
 		const fits = 200
 		var sum, squares, claimed float64
 		for range fits {
-			score := train(t, tr, 2, budget.AddRemove, v, ranges).Model.Scores[0]
+			score := train(t, tr, 2, budget.AddRemove, v, ranges).Scores[0]
 			l, ok := score.(*regression.Linear)
 			if !ok {
 				l = &score.(*regression.ClippedLinear).Linear
@@ -282,9 +263,9 @@ func TestTotal(t *testing.T) {
 		}
 		for what, rows := range map[string][]record{"no rows": {}, "one row": records(1, classes), "weird": weird, "one class": one, "no class": none} {
 			v := tableOf(t, columns, rows, nil).All()
-			for name, tr := range trainers(columns) {
+			for name, tr := range trainers() {
 				fit := train(t, tr, 1, budget.AddRemove, v, ranges)
-				got, err := fit.Model.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).All()))
+				got, err := fit.Predict(nil, rowsOf(tableOf(t, columns, weird, nil).All()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -309,9 +290,7 @@ func TestDefaultLambda(t *testing.T) {
 			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
 		}
 	}
-	columns, ranges := columnsOf(2)
-	v := tableOf(t, columns, records(500, 2), nil).All()
-	if got := train(t, svmTrainer{SVM{Columns: columns, Lambda: 7}}, 1, budget.AddRemove, v, ranges).Lambda; got != 7 {
+	if got := (SVM{Lambda: 7}).perturbed().penalty(500, 1); got != 7 {
 		t.Errorf("lambda %v, want 7", got)
 	}
 }
@@ -325,12 +304,12 @@ func TestScale(t *testing.T) {
 		factor  float64
 	}{{2, budget.AddRemove, 1}, {2, budget.Substitute, 2}, {3, budget.AddRemove, math.Sqrt(3)}} {
 		columns, ranges := columnsOf(c.classes)
-		tr := svmTrainer{SVM{Columns: columns, Lambda: 20}}
-		s, err := mechanism.NewSession(priced(t, tr, 1, c.rel))
+		tr := SVM{Lambda: 20}
+		s, err := mechanism.NewSession(priced(t, tr, columns, 1, c.rel))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.run(context.Background(), s, tableOf(t, columns, nil, nil).All(), 0, ranges); err != nil {
+		if _, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, nil, nil).All(), 0, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		b := math.Sqrt(scaling.NewEncoder(columns[:3], nil).NormLimit(0))
@@ -363,16 +342,13 @@ func TestPlanErrors(t *testing.T) {
 		"NaN":            {columns, math.NaN(), ErrLambda},
 		"negative":       {columns, -1, ErrLambda},
 	} {
-		if _, err := (SVM{Columns: c.columns, Lambda: c.lambda}).Plan(); !errors.Is(err, c.want) {
+		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
-		if _, err := (OutputLogistic{Columns: c.columns, Lambda: c.lambda}).Plan(); !errors.Is(err, c.want) {
+		if _, err := (Logistic{Output: true, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: output: %v", what, err)
 		}
-		if c.want == ErrLambda {
-			continue
-		}
-		if _, err := (Logistic{Columns: c.columns}).Plan(); !errors.Is(err, c.want) {
+		if _, err := (Logistic{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: logistic: %v", what, err)
 		}
 	}
@@ -383,12 +359,12 @@ func TestCancelled(t *testing.T) {
 	columns, ranges := columnsOf(2)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for name, tr := range trainers(columns) {
-		s, err := mechanism.NewSession(priced(t, tr, 1, budget.AddRemove))
+	for name, tr := range trainers() {
+		s, err := mechanism.NewSession(priced(t, tr, columns, 1, budget.AddRemove))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fit, err := tr.run(ctx, s, tableOf(t, columns, records(10, 2), nil).All(), 10, ranges); !errors.Is(err, context.Canceled) || fit != nil {
+		if fit, err := tr.Fit(ctx, s, dataOf(tableOf(t, columns, records(10, 2), nil).All(), 10, ranges)); !errors.Is(err, context.Canceled) || fit != nil {
 			t.Errorf("%s: %v, %v", name, fit, err)
 		}
 	}
@@ -397,12 +373,12 @@ func TestCancelled(t *testing.T) {
 // TestEvents: every priced draw is released.
 func TestEvents(t *testing.T) {
 	columns, ranges := columnsOf(3)
-	for name, tr := range trainers(columns) {
-		s, err := mechanism.NewSession(priced(t, tr, 1, budget.AddRemove))
+	for name, tr := range trainers() {
+		s, err := mechanism.NewSession(priced(t, tr, columns, 1, budget.AddRemove))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tr.run(context.Background(), s, tableOf(t, columns, records(10, 3), nil).All(), 10, ranges); err != nil {
+		if _, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, records(10, 3), nil).All(), 10, ranges)); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range s.Events() {
@@ -417,7 +393,7 @@ func TestEvents(t *testing.T) {
 // gradients, whose sums are integers.
 func TestRowOrder(t *testing.T) {
 	columns, ranges := columnsOf(2)
-	s, err := mechanism.NewSession(priced(t, logisticTrainer{Logistic{Columns: columns}}, 1, budget.AddRemove))
+	s, err := mechanism.NewSession(priced(t, Logistic{}, columns, 1, budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -19,8 +20,8 @@ func BenchmarkSGEMM(b *testing.B) {
 	tab := publicTable(b, "361104_SGEMM.csv.gz", "Run2_ms_", "Run4_ms_", "Run3_ms_", "SA_0", "SA_1")
 	columns := tab.Schema().Columns
 	last := len(columns) - 1
-	trainer := Tukey{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
-	model, err := trainer.Plan()
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+	model, err := trainer.Plan(facts)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func BenchmarkSGEMM(b *testing.B) {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := trainer.Run(context.Background(), s, tab.All(), tab.Len(), ranges); err != nil {
+		if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), tab.Len(), ranges)); err != nil {
 			b.Fatal(err)
 		}
 		private += time.Since(start)

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -19,13 +20,13 @@ func ExampleTukey() {
 		{Name: "dose", Ranged: true, Lower: 0, Upper: 10},
 		{Name: "response", Ranged: true, Lower: 0, Upper: 100},
 	}
-	trainer := tukey.Tukey{Columns: columns, Epsilon: 1, Delta: 1e-6}
-	node, err := trainer.Plan()
+	trainer, facts := tukey.Tukey{}, method.Facts{Columns: columns, Epsilon: 1, Delta: 1e-6}
+	node, err := trainer.Plan(facts)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("records needed:", trainer.Records())
+	fmt.Println("records needed:", trainer.Records(facts))
 	priced, err := budget.Calibrate(budget.Seq("fit", node, budget.LaplaceLeaf("count", 1, 1)), budget.Target{Epsilon: 1.05, Delta: 1.1e-6})
 	if err != nil {
 		fmt.Println(err)
@@ -50,12 +51,12 @@ func ExampleTukey() {
 	}
 	const atLeast = 19000 // released beforehand
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Run(context.Background(), s, table.All(), atLeast, ranges)
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("slope about %.0f, intercept about %.0f\n", fit.Linear.Terms[0].Coefficient, fit.Linear.Intercept)
+	fmt.Printf("slope about %.0f, intercept about %.0f\n", fit.Linear().Terms[0].Coefficient, fit.Linear().Intercept)
 	// Output:
 	// records needed: 2646
 	// slope about 6, intercept about 20

@@ -1,8 +1,8 @@
 package tukey
 
 import (
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -91,7 +91,7 @@ func levels(c dataset.Column) int {
 }
 
 // fit reads a point as a model.
-func (f *frame) fit(point []float64) *adassp.Fit {
+func (f *frame) fit(point []float64) *method.Fit {
 	last := len(f.columns) - 1
 	m := &regression.Linear{
 		Target: f.columns[last].Name, Columns: make([]regression.Column, last),
@@ -115,5 +115,5 @@ func (f *frame) fit(point []float64) *adassp.Fit {
 		m.Terms = append(m.Terms, term)
 		m.Intercept -= point[i] * f.anchors[i]
 	}
-	return &adassp.Fit{Model: m, Linear: m, TargetMean: f.target.Center()}
+	return &method.Fit{Model: m, TargetMean: f.target.Center()}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/publicdata"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -57,9 +58,9 @@ func TestPublicData(t *testing.T) {
 			tab := publicTable(t, c.file, c.columns...)
 			columns := tab.Schema().Columns
 			last := len(columns) - 1
-			trainer := Tukey{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
+			trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: .85 * math.Log(3), Delta: 9e-6}
 			private := scaling.Private{Columns: columns, Target: last}
-			model, err := trainer.Plan()
+			model, err := trainer.Plan(facts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,18 +82,18 @@ func TestPublicData(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fit, err := trainer.Run(context.Background(), s, train, train.Len(), r)
+				fit, err := trainer.Fit(context.Background(), s, dataOf(facts, train, train.Len(), r))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := fit.Linear.Validate(); err != nil {
+				if err := fit.Linear().Validate(); err != nil {
 					t.Fatal(err)
 				}
 				scores = append(scores, score(t, fit.Model, held))
 			}
 			slices.Sort(scores)
 			median := (scores[4] + scores[5]) / 2
-			t.Logf("%d records: R2 %.3f, from %.3f to %.3f; at least %d records needed", tab.Len(), median, scores[0], scores[9], trainer.Records())
+			t.Logf("%d records: R2 %.3f, from %.3f to %.3f; at least %d records needed", tab.Len(), median, scores[0], scores[9], trainer.Records(facts))
 			if !(median >= c.least) {
 				t.Errorf("median R2 %.3f, want at least %.2f", median, c.least)
 			}

@@ -10,26 +10,27 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // TestReplay records a run, replays it on neighbouring tables and compares: one
 // release, at most one point apart, and the same outcome.
 func TestReplay(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
-	base := mixedRecords(trainer.Records(), .5)
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	base := mixedRecords(trainer.Records(facts), .5)
 	extra := record{id: 1 << 40, a: 1e308, b: -1, y: 1e308, k: 2}
 	for _, rel := range relations() {
-		p := priced(t, trainer, rel)
+		p := priced(t, facts, rel)
 		run := func(records []record, r *mechanism.Recorder) any {
-			fit, err := trainer.Run(context.Background(), mechanism.NewRecordedSession(p, r), mixedTable(t, records).All(), len(base), ranges)
+			fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(facts, mixedTable(t, records).All(), len(base), ranges))
 			switch {
 			case errors.Is(err, ErrAbstained):
 				return nil
 			case err != nil:
 				t.Fatal(err)
 			}
-			return *fit.Linear
+			return *fit.Linear()
 		}
 		closest := 0.
 		for seed := range byte(3) {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 const (
@@ -113,8 +114,8 @@ type size struct {
 }
 
 // size computes the number of buckets of the plan.
-func (t Tukey) size() (size, error) {
-	c := check{t.parameters(), t.Epsilon, t.Delta}
+func (t Tukey) size(f method.Facts) (size, error) {
+	c := check{parameters(f.Columns), f.Epsilon, f.Delta}
 	if t.Buckets != 0 && (t.Buckets < LeastBuckets || t.Buckets > MostBuckets) {
 		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, LeastBuckets, MostBuckets)
 	}
@@ -122,12 +123,12 @@ func (t Tukey) size() (size, error) {
 	switch {
 	case !ok:
 		return size{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
-			ErrInfeasible, MostBuckets, c.d, t.Epsilon, t.Delta)
+			ErrInfeasible, MostBuckets, c.d, f.Epsilon, f.Delta)
 	case t.Buckets == 0:
 		return size{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
 	case t.Buckets < least && !c.passes(t.Buckets):
 		return size{}, fmt.Errorf("%w: %d are too few for the check to pass at epsilon %.4g and delta %.4g with %d parameters, %d would do; leave it to the method, or give a larger budget or fewer columns",
-			ErrBuckets, t.Buckets, t.Epsilon, t.Delta, c.d, least)
+			ErrBuckets, t.Buckets, f.Epsilon, f.Delta, c.d, least)
 	}
 	return size{c.d, t.Buckets, t.Buckets}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // TestLeastValues: the numbers of the specification, within 4. Two of them (439 and
@@ -107,30 +108,32 @@ func TestPlanRefuses(t *testing.T) {
 	var law *budget.LawError
 	for _, c := range []struct {
 		name    string
-		trainer Tukey
+		buckets int
+		facts   method.Facts
 		err     error
 		is      any
 	}{
-		{"too few buckets", Tukey{numbers(3), 1, 1e-6, 11}, ErrBuckets, nil},
-		{"negative buckets", Tukey{numbers(3), 1, 1e-6, -1}, ErrBuckets, nil},
-		{"buckets that do not pass", Tukey{numbers(3), 1, 1e-6, 100}, ErrBuckets, nil},
-		{"too many buckets", Tukey{numbers(3), 1, 1e-6, MostBuckets + 1}, ErrBuckets, nil},
-		{"tiny epsilon", Tukey{numbers(3), 1e-3, 1e-6, 0}, ErrInfeasible, nil},
-		{"tiny epsilon and delta", Tukey{numbers(3), .01, 1e-300, 0}, ErrInfeasible, nil},
-		{"no delta", Tukey{numbers(3), 1, 0, 0}, ErrInfeasible, nil},
-		{"no epsilon", Tukey{numbers(3), 0, 1e-6, 0}, nil, &law},
-		{"epsilon is no number", Tukey{numbers(3), math.NaN(), 1e-6, 0}, nil, &law},
-		{"too wide", Tukey{numbers(adassp.MaxSlots + 1), 1, 1e-6, 0}, adassp.ErrTooWide, nil},
+		{"too few buckets", 11, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"negative buckets", -1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"buckets that do not pass", 100, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"too many buckets", MostBuckets + 1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6}, ErrInfeasible, nil},
+		{"tiny epsilon and delta", 0, method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
+		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible, nil},
+		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, nil, &law},
+		{"epsilon is no number", 0, method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
+		{"too wide", 0, method.Facts{Columns: numbers(adassp.MaxSlots + 1), Epsilon: 1, Delta: 1e-6}, adassp.ErrTooWide, nil},
 	} {
-		_, err := c.trainer.Plan()
+		trainer := Tukey{Buckets: c.buckets}
+		_, err := trainer.Plan(c.facts)
 		if c.err != nil && !errors.Is(err, c.err) || c.is != nil && !errors.As(err, c.is) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.err != adassp.ErrTooWide && c.trainer.Records() != 0 {
-			t.Errorf("%s: %d records", c.name, c.trainer.Records())
+		if c.err != adassp.ErrTooWide && trainer.Records(c.facts) != 0 {
+			t.Errorf("%s: %d records", c.name, trainer.Records(c.facts))
 		}
 	}
-	node, err := Tukey{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}.Plan()
+	node, err := Tukey{}.Plan(method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6})
 	if want := (budget.Law{Kind: budget.Approximate, Epsilon: 1, Delta: 1e-6, Draws: 1}); err != nil || *node.Leaf.Fixed != want {
 		t.Errorf("the leaf is %+v, %v", node.Leaf, err)
 	}
@@ -146,13 +149,12 @@ func TestBucketsFollowRecords(t *testing.T) {
 		}
 	}
 	category := dataset.Column{Name: "k", Kind: dataset.Category, Categories: []string{"a", "b"}, Other: true}
-	automatic := Tukey{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
+	facts := method.Facts{Columns: append([]dataset.Column{category}, numbers(2)...), Epsilon: 1, Delta: 1e-6}
 	least, _ := check{5, 1, 1e-6}.least() // three levels, one number, the intercept
-	if got := automatic.Records(); got != 3*5*least {
+	if got := (Tukey{}).Records(facts); got != 3*5*least {
 		t.Errorf("%d records, want %d", got, 3*5*least)
 	}
-	automatic.Buckets = 1000
-	if got := automatic.Records(); got != 3*5*1000 {
+	if got := (Tukey{Buckets: 1000}).Records(facts); got != 3*5*1000 {
 		t.Errorf("%d records for 1000 buckets, want %d", got, 3*5*1000)
 	}
 }

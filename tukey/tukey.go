@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/method"
 )
 
 var (
@@ -21,43 +21,44 @@ var (
 	// ErrAbstained is returned by a run that has no model. Whether one abstains
 	// is public: it follows from the released number of records, or is what the
 	// mechanism released.
-	ErrAbstained = errors.New("tukey: the mechanism abstained; the plan says how many records it needs")
+	ErrAbstained = fmt.Errorf("tukey: %w; the plan says how many records it needs", method.ErrAbstained)
 )
 
 // leaf is the name of the one release.
 const leaf = "tukey"
 
-// Tukey is the trainer. Its stages see the view's columns in the order of
-// Columns, the target last.
+// Tukey is the trainer. Its release costs the Epsilon > 0 and the Delta in (0, 1) of
+// its facts.
 type Tukey struct {
-	// Columns are the features in order and then the target, which must be
-	// numeric.
-	Columns []dataset.Column
-	// Epsilon > 0 and Delta in (0, 1) are what the release costs.
-	Epsilon, Delta float64
 	// Buckets is the number of buckets; 0 leaves it to the method: 1.25 times
 	// the least number that passes the check, less where there are too few
 	// records for so many.
 	Buckets int
 }
 
+// Name returns "tukey".
+func (Tukey) Name() string { return "tukey" }
+
+// NeedsCount returns true: what the mechanism does depends on the number of records.
+func (Tukey) NeedsCount() bool { return true }
+
 // parameters returns the number of parameters of a model: the numeric features,
 // the levels of the others and the intercept.
-func (t Tukey) parameters() int { return len(slotsOf(t.Columns)) + 1 }
+func parameters(columns []dataset.Column) int { return len(slotsOf(columns)) + 1 }
 
 // Plan returns the leaf of the release, whose law calibration leaves alone. The
 // errors are [ErrBuckets], [ErrInfeasible], [adassp.ErrTooWide] for more than
 // [adassp.MaxSlots] parameters, and a [*budget.LawError] for a budget that is
 // none.
-func (t Tukey) Plan() (budget.Node, error) {
-	law := budget.Law{Kind: budget.Approximate, Epsilon: t.Epsilon, Delta: t.Delta, Draws: 1}
+func (t Tukey) Plan(f method.Facts) (budget.Node, error) {
+	law := budget.Law{Kind: budget.Approximate, Epsilon: f.Epsilon, Delta: f.Delta, Draws: 1}
 	if err := law.Validate(); err != nil {
 		return budget.Node{}, err
 	}
-	if d := t.parameters(); d > adassp.MaxSlots {
+	if d := parameters(f.Columns); d > adassp.MaxSlots {
 		return budget.Node{}, fmt.Errorf("%w: %d parameters, at most %d; choose features first (selection) or exclude columns", adassp.ErrTooWide, d, adassp.MaxSlots)
 	}
-	if _, err := t.size(); err != nil {
+	if _, err := t.size(f); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.FixedLeaf(leaf, law).Of(mechanism.StatTukey), nil
@@ -66,32 +67,30 @@ func (t Tukey) Plan() (budget.Node, error) {
 // Records returns how many training records the mechanism needs: from there on
 // it runs, and passes its check about 95% of the time where the buckets' models
 // are normally distributed. It is 0 for a trainer that Plan refuses.
-func (t Tukey) Records() int {
-	z, err := t.size()
+func (t Tukey) Records(f method.Facts) int {
+	z, err := t.size(f)
 	if err != nil {
 		return 0
 	}
 	return z.records()
 }
 
-// Run trains on the records of v, or returns [ErrAbstained]. atLeast is a
-// released lower bound of the number of records (the number itself where it is
-// public); one that is too high costs accuracy only. ranges has one entry a
-// column: that of the target limits predictions, those of the features anchor
-// the intercept, and a feature without one (the zero Range) is anchored at 0. s
-// is the session of the parent of the leaf that Plan returned. Other errors are
-// those of Plan, of the session and of ctx.
-func (t Tukey) Run(ctx context.Context, s *mechanism.Session, v dataset.View, atLeast int, ranges []scaling.Range) (*adassp.Fit, error) {
-	z, err := t.size()
+// Fit trains, or returns [ErrAbstained]; see [method.Trainer]. The range of the target
+// limits predictions, those of the features anchor the intercept, and a feature without
+// one (the zero Range) is anchored at 0. Where the columns are wider than the buckets
+// allow, which follows from what was released, it abstains too. Other errors are those
+// of the session and of ctx.
+func (t Tukey) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	z, err := t.size(d.Facts)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrAbstained, err)
 	}
-	m, enough := z.buckets(atLeast)
+	m, enough := z.buckets(d.AtLeast)
 	if !enough {
 		return nil, ErrAbstained
 	}
-	f := newFrame(t.Columns, ranges)
-	models, err := f.models(ctx, s, v, m)
+	f := newFrame(d.Columns, d.Ranges)
+	models, err := f.models(ctx, s, d.Records, m)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
 )
@@ -20,27 +20,32 @@ import (
 func relations() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
 
 // session opens a session for a trainer's leaf alone.
-func session(t testing.TB, trainer Tukey, rel budget.Relation) *mechanism.Session {
+func session(t testing.TB, facts method.Facts, rel budget.Relation) *mechanism.Session {
 	t.Helper()
-	s, err := mechanism.NewSession(priced(t, trainer, rel))
+	s, err := mechanism.NewSession(priced(t, facts, rel))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func priced(t testing.TB, trainer Tukey, rel budget.Relation) *budget.Priced {
+func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Priced {
 	t.Helper()
-	node, err := trainer.Plan()
+	node, err := Tukey{}.Plan(facts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := budget.Calibrate(budget.Seq("fit", node, budget.LaplaceLeaf("rest", 1, 1)),
-		budget.Target{Epsilon: 1.1 * trainer.Epsilon, Delta: 1.1 * trainer.Delta, Relation: rel})
+		budget.Target{Epsilon: 1.1 * facts.Epsilon, Delta: 1.1 * facts.Delta, Relation: rel})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// dataOf are the records of a view, of which there are at least so many.
+func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
+	return method.Data{Facts: facts, Records: v, AtLeast: atLeast, Ranges: ranges}
 }
 
 // mixed declares two numbers, a category and a target.
@@ -96,14 +101,14 @@ func mixedRecords(n int, noise float64) []record {
 // column far from 0, under both relations.
 func TestRecoversModel(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(20000, .5))
 	for _, rel := range relations() {
-		fit, err := trainer.Run(context.Background(), session(t, trainer, rel), tab.All(), tab.Len(), ranges)
+		fit, err := trainer.Fit(context.Background(), session(t, facts, rel), dataOf(facts, tab.All(), tab.Len(), ranges))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := fit.Linear
+		m := fit.Linear()
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +146,7 @@ func TestRecoversModel(t *testing.T) {
 func TestOneRecordMovesOneModel(t *testing.T) {
 	columns, ranges := mixed()
 	f := newFrame(columns, ranges)
-	s := session(t, Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
+	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
 	const n, m = 60, 16
 	models := func(records []record) [][]float64 {
 		out, err := f.models(context.Background(), s, mixedTable(t, records).All(), m)
@@ -236,7 +241,7 @@ func TestBucketModel(t *testing.T) {
 // TestTotal: no table makes a run fail otherwise than by abstaining.
 func TestTotal(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 20, Delta: 1e-3}
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 20, Delta: 1e-3}
 	constant := func(n int, r record) []record {
 		out := make([]record, n)
 		for i := range out {
@@ -256,11 +261,11 @@ func TestTotal(t *testing.T) {
 	} {
 		answered := 0
 		for range 5 {
-			fit, err := trainer.Run(context.Background(), session(t, trainer, budget.AddRemove), mixedTable(t, records).All(), trainer.Records(), ranges)
+			fit, err := trainer.Fit(context.Background(), session(t, facts, budget.AddRemove), dataOf(facts, mixedTable(t, records).All(), trainer.Records(facts), ranges))
 			switch {
 			case err == nil:
 				answered++
-				if err := fit.Linear.Validate(); err != nil {
+				if err := fit.Linear().Validate(); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			case !errors.Is(err, ErrAbstained):
@@ -276,13 +281,13 @@ func TestTotal(t *testing.T) {
 // TestConstantTarget: the model predicts the constant.
 func TestConstantTarget(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 5, Delta: 1e-5}
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 5, Delta: 1e-5}
 	records := mixedRecords(20000, 1)
 	for i := range records {
 		records[i].y = 7
 	}
 	tab := mixedTable(t, records)
-	fit, err := trainer.Run(context.Background(), session(t, trainer, budget.Substitute), tab.All(), tab.Len(), ranges)
+	fit, err := trainer.Fit(context.Background(), session(t, facts, budget.Substitute), dataOf(facts, tab.All(), tab.Len(), ranges))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,8 +301,8 @@ func TestConstantTarget(t *testing.T) {
 // slope 0 there. Without the coins of [Jitter] the check abstains.
 func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
-	z, err := trainer.size()
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	z, err := trainer.size(facts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +323,7 @@ func TestRareCategoryPasses(t *testing.T) {
 	}{{true, 10}, {false, 0}} {
 		passed := 0
 		for range 10 {
-			s := session(t, trainer, budget.AddRemove)
+			s := session(t, facts, budget.AddRemove)
 			f := newFrame(columns, ranges)
 			if !c.jitter {
 				clear(f.jitter)
@@ -347,16 +352,16 @@ func TestRareCategoryPasses(t *testing.T) {
 // leaf is not spent.
 func TestAbstainsBelowRecords(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	tab := mixedTable(t, mixedRecords(50, 1))
-	s := session(t, trainer, budget.AddRemove)
-	if _, err := trainer.Run(context.Background(), s, tab.All(), trainer.Records()-1, ranges); !errors.Is(err, ErrAbstained) {
+	s := session(t, facts, budget.AddRemove)
+	if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), trainer.Records(facts)-1, ranges)); !errors.Is(err, ErrAbstained) {
 		t.Errorf("got %v, want ErrAbstained", err)
 	}
 	if s.Events()[0].Released != 0 {
 		t.Error("the leaf was spent")
 	}
-	if _, err := trainer.Run(context.Background(), s, tab.All(), trainer.Records(), ranges); err != nil && !errors.Is(err, ErrAbstained) {
+	if _, err := trainer.Fit(context.Background(), s, dataOf(facts, tab.All(), trainer.Records(facts), ranges)); err != nil && !errors.Is(err, ErrAbstained) {
 		t.Error(err)
 	}
 	if s.Events()[0].Released != 1 {
@@ -375,16 +380,16 @@ func TestWithoutRanges(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	columns, ranges := mixed()
-	trainer := Tukey{Columns: columns, Epsilon: 3, Delta: 1e-5}
+	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	tab := mixedTable(t, mixedRecords(50, 1))
-	if _, err := trainer.Run(ctx, session(t, trainer, budget.AddRemove), tab.All(), 1<<30, ranges); !errors.Is(err, context.Canceled) {
+	if _, err := trainer.Fit(ctx, session(t, facts, budget.AddRemove), dataOf(facts, tab.All(), 1<<30, ranges)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
-var _ interface {
-	Plan() (budget.Node, error)
-	Run(context.Context, *mechanism.Session, dataset.View, int, []scaling.Range) (*adassp.Fit, error)
-} = Tukey{}
+var (
+	_ method.Abstainer = Tukey{}
+	_ method.Counter   = Tukey{}
+)

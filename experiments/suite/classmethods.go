@@ -48,16 +48,11 @@ func predicted(m regression.Model, v dataset.View) ([]int32, error) {
 	return out, nil
 }
 
-// A planner is a trainer that prices itself.
-type planner interface {
-	Plan() (budget.Node, error)
-}
-
 // priced opens a session for a trainer that no recipe reaches, with the ranges of
 // the columns released from the same budget, and returns it with the ranges; that
-// of the target, the last column, is empty.
-func priced(ctx context.Context, x planner, v dataset.View, target budget.Target, ranges bool) (*mechanism.Session, []scaling.Range, error) {
-	node, err := x.Plan()
+// of the target, the last column, is empty. plan prices the trainer.
+func priced(ctx context.Context, plan func() (budget.Node, error), v dataset.View, target budget.Target, ranges bool) (*mechanism.Session, []scaling.Range, error) {
+	node, err := plan()
 	if err != nil {
 		return nil, nil, err
 	}

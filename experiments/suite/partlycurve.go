@@ -44,16 +44,16 @@ func curveCells() []Cell {
 
 func curveRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
-		b.Relation, b.Rounds = budget.SubstitutePrivateColumns, curveLength
-		fit, err := x.boost(ctx, b)
+		b.Rounds = curveLength
+		model, err := x.boost(ctx, b, budget.SubstitutePrivateColumns)
 		if err != nil {
 			return failure(Failed, err)
 		}
 		values := map[string]float64{}
 		for _, t := range curveRounds {
-			score := *fit.Scores[0]
+			score := *model.Scores[0].(*regression.Votes)
 			score.Members = score.Members[:t]
-			o := judge(predicted(&regression.Classifier{Target: fit.Model.Target, Classes: fit.Model.Classes, Scores: []regression.Model{&score}}, x.test))(x.test)
+			o := judge(predicted(&regression.Classifier{Target: model.Target, Classes: model.Classes, Scores: []regression.Model{&score}}, x.test))(x.test)
 			if o.Status != OK {
 				return o
 			}

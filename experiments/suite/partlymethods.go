@@ -8,7 +8,9 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // The names of the methods of seed-004.
@@ -108,28 +110,32 @@ func fitRun(model, form string, r budget.Relation) func(context.Context, partlyT
 }
 
 // boost runs BRC on its own.
-func (x partlyTrial) boost(ctx context.Context, b boosting.BRC) (*boosting.BRCFit, error) {
-	x.target.Relation = b.Relation
-	t, err := x.records(b.Relation)
+func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relation) (*regression.Classifier, error) {
+	x.target.Relation = r
+	t, err := x.records(r)
 	if err != nil {
 		return nil, err
 	}
-	b.Columns = t.Schema().Columns
-	s, ranges, err := priced(ctx, b, t.All(), x.target, true)
+	facts := method.Facts{Columns: t.Schema().Columns, Relation: r}
+	s, ranges, err := priced(ctx, func() (budget.Node, error) { return b.Plan(facts) }, t.All(), x.target, true)
 	if err != nil {
 		return nil, err
 	}
-	return b.Run(ctx, s, t.All(), ranges)
+	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: t.All(), Ranges: ranges})
+	if err != nil {
+		return nil, err
+	}
+	return fit.Model.(*regression.Classifier), nil
 }
 
 // publishedRun is BRC as the paper has it.
 func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
-		fit, err := x.boost(ctx, boosting.BRC{Relation: r, AsPublished: true})
+		model, err := x.boost(ctx, boosting.BRC{AsPublished: true}, r)
 		if err != nil {
 			return failure(Failed, err)
 		}
-		return judge(predicted(fit.Model, x.test))(x.test)
+		return judge(predicted(model, x.test))(x.test)
 	}
 }
 
@@ -140,7 +146,7 @@ func pateRun(ctx context.Context, x partlyTrial) Outcome {
 		Columns: x.train.Schema().Columns, Queries: min(pateQueries, x.test.Len()),
 		Buckets: min(max(x.train.Len()/pateRecords, 3), pateTeachers),
 	}
-	s, _, err := priced(ctx, p, x.train, x.target, false)
+	s, _, err := priced(ctx, p.Plan, x.train, x.target, false)
 	if err != nil {
 		return failure(Failed, err)
 	}
@@ -150,7 +156,7 @@ func pateRun(ctx context.Context, x partlyTrial) Outcome {
 func peopleRun(ctx context.Context, x partlyTrial) Outcome {
 	x.target.Relation = budget.SubstitutePrivateColumns
 	p := baseline.People{Columns: x.train.Schema().Columns}
-	s, ranges, err := priced(ctx, p, x.train, x.target, true)
+	s, ranges, err := priced(ctx, p.Plan, x.train, x.target, true)
 	if err != nil {
 		return failure(Failed, err)
 	}

@@ -73,11 +73,10 @@ func toyTable(g *generator) (*dataset.Table, error) {
 // toyRun measures on the points themselves, as the paper does.
 func toyRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
-		b.Relation = budget.SubstitutePrivateColumns
-		fit, err := x.boost(ctx, b)
+		model, err := x.boost(ctx, b, budget.SubstitutePrivateColumns)
 		if err != nil {
 			return failure(Failed, err)
 		}
-		return judge(predicted(fit.Model, x.test))(x.test)
+		return judge(predicted(model, x.test))(x.test)
 	}
 }

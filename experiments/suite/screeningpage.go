@@ -123,8 +123,8 @@ func (t screeningTable) series(data string, m screeningMethod, k int, metric, na
 	return s
 }
 
-// method returns a method by name.
-func method(name string) screeningMethod {
+// screeningNamed returns a method by name.
+func screeningNamed(name string) screeningMethod {
 	methods := screeningMethods()
 	return methods[slices.IndexFunc(methods, func(m screeningMethod) bool { return m.name == name })]
 }
@@ -144,8 +144,8 @@ func (t screeningTable) difference(name string, which int) Section {
 		row := text(data, strconv.Itoa(k))
 		for _, epsilon := range screeningEpsilons {
 			row = append(row, differenceEntry(
-				t.index.of(screeningCell(data, method(methodSIS), k, epsilon), metricOverlap),
-				t.index.of(screeningCell(data, method(methodTwoStage), k, epsilon), metricOverlap)))
+				t.index.of(screeningCell(data, screeningNamed(methodSIS), k, epsilon), metricOverlap),
+				t.index.of(screeningCell(data, screeningNamed(methodTwoStage), k, epsilon), metricOverlap)))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -180,7 +180,7 @@ func (t screeningTable) quality() Section {
 	for _, data := range t.data {
 		f := Figure{Title: data, XLabel: "epsilon", YLabel: "share of trials", LogX: true, Ticks: screeningEpsilons[:], YMax: 1}
 		for i, m := range metrics {
-			f.Series = append(f.Series, t.series(data, method(methodSIS), qualityK, m.metric, m.name, i))
+			f.Series = append(f.Series, t.series(data, screeningNamed(methodSIS), qualityK, m.metric, m.name, i))
 		}
 		s.Figures = append(s.Figures, f)
 	}

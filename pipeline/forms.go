@@ -1,15 +1,9 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/dptrain/dptrain/boosting"
-	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // The forms of BRC, as recipes name them (docs/methods/brc.md).
@@ -22,6 +16,14 @@ const (
 	// BRCPaper is the algorithm as published: 25 rounds, Laplace noise on a ratio,
 	// random classifiers of all columns. It needs a public number of records.
 	BRCPaper = "paper"
+)
+
+// The forms of Logistic, as recipes name them (docs/logistic.md).
+const (
+	// LogisticGradients releases noisy gradients.
+	LogisticGradients = "gradients"
+	// LogisticOutput releases the minimiser with noise.
+	LogisticOutput = "output"
 )
 
 // ErrForm is returned for a form that a method does not have.
@@ -44,31 +46,4 @@ func (p *Pipeline) checkForm() error {
 		return fmt.Errorf("%w: model %q, form %q; use one of %v", ErrForm, p.Model, p.Form, Forms(p.Model))
 	}
 	return nil
-}
-
-// brc is boosting with random classifiers.
-type brc struct{ boosting.BRC }
-
-// brc returns the trainer of a setting.
-func (x setting) brc() (trainer, error) {
-	t := boosting.BRC{Columns: x.columns, Relation: x.relation, Rounds: x.rounds}
-	switch x.form {
-	case "", BRCGaussian:
-	case BRCLaplace:
-		t.Laplace = true
-	case BRCPaper:
-		t.AsPublished = true
-	default:
-		return nil, fmt.Errorf("%w: brc %q; use one of %v", ErrForm, x.form, Forms(BRC))
-	}
-	return brc{t}, nil
-}
-
-// Run trains; see [trainer].
-func (t brc) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*fitted, error) {
-	fit, err := t.BRC.Run(ctx, s, v, ranges)
-	if err != nil {
-		return nil, err
-	}
-	return &fitted{classifier: fit.Model, scale: logOdds}, nil
 }

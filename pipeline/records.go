@@ -1,31 +1,11 @@
 package pipeline
 
 import (
-	"context"
 	"math"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/tukey"
 )
-
-// tukeyTrainer is the Tukey mechanism with the released number of records.
-type tukeyTrainer struct {
-	tukey.Tukey
-	atLeast int
-}
-
-func (x setting) tukey() tukeyTrainer {
-	return tukeyTrainer{tukey.Tukey{Columns: x.columns, Epsilon: x.epsilon, Delta: x.delta, Buckets: x.buckets}, x.atLeast}
-}
-
-// Run trains; see [trainer].
-func (t tukeyTrainer) Run(ctx context.Context, s *mechanism.Session, v dataset.View, ranges []scaling.Range) (*adassp.Fit, error) {
-	return t.Tukey.Run(ctx, s, v, t.atLeast, ranges)
-}
 
 // answered is the probability with which a table of Plan.Records rows gets a
 // model from a method that may abstain.
@@ -39,10 +19,11 @@ func (p *Plan) Records() int { return p.records }
 
 // recordsFor computes Records from the priced plan.
 func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
-	if !MayAbstain(b.method) {
+	t, ok := b.trainer.(method.Abstainer)
+	if !ok {
 		return 0
 	}
-	need := float64(p.setting(b, b.columns).tukey().Records())
+	need := float64(t.Records(p.factsOf(b, b.columns)))
 	if !publicCount(f) {
 		// n_lo reaches need with probability answered when the records exceed it
 		// by the margin that n_lo keeps and the lower tail of its noise.
