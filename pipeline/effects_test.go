@@ -1,26 +1,20 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/fixture"
 	"github.com/dptrain/dptrain/regression"
 )
 
 // housesOf reads the houses of the fixture with the column ocean as a category.
 func housesOf(t testing.TB, ocean dataset.Column) *dataset.Table {
 	t.Helper()
-	var file bytes.Buffer
-	if err := fixture.WriteHouses(&file); err != nil {
-		t.Fatal(err)
-	}
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "area"}, {Name: "age"}, {Name: "distance"}, {Name: "quality"}, ocean, {Name: "price"}}}
-	tab, _, err := dataset.ReadFrom(context.Background(), &file, "houses.csv", schema, dataset.ReadOptions{})
+	tab, _, err := dataset.Read(context.Background(), "../testdata/houses.csv", schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

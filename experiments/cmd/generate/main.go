@@ -1,16 +1,16 @@
 // Command generate writes a synthetic table of testdata/ to its standard
 // output:
 //
-//	go run ./testdata/generate > testdata/houses.csv
-//	go run ./testdata/generate loans > testdata/loans.csv
-//	go run ./testdata/generate visits > testdata/visits.csv
+//	go run ./experiments/cmd/generate > testdata/houses.csv
+//	go run ./experiments/cmd/generate loans > testdata/loans.csv
+//	go run ./experiments/cmd/generate visits > testdata/visits.csv
 package main
 
 import (
 	"fmt"
 	"os"
 
-	"github.com/dptrain/dptrain/internal/fixture"
+	"github.com/dptrain/dptrain/experiments/internal/fixture"
 )
 
 func main() {
