@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -122,15 +123,15 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 	for j := range out {
 		out[j].names = map[string]bool{}
 	}
-	suffix, _ := suffixOf(path)
-	if suffix = strings.ToLower(suffix); suffix == ".parquet" {
+	kind, _, _ := tablefile.Of(path)
+	if kind.Parquet {
 		return out, dataset.ParquetText(ctx, path, func(j int, cell []byte) { out[j].add(string(cell)) })
 	}
-	return out, readLines(ctx, path, suffix, out)
+	return out, readLines(ctx, path, kind, out)
 }
 
 // readLines is readLevels for CSV and TSV.
-func readLines(ctx context.Context, path, suffix string, out []spellings) error {
+func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spellings) error {
 	fail := func(msg string) error {
 		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
 	}
@@ -140,15 +141,15 @@ func readLines(ctx context.Context, path, suffix string, out []spellings) error 
 	}
 	defer file.Close()
 	var src io.Reader = file
-	if strings.HasSuffix(suffix, ".gz") {
+	if kind.Gzip {
 		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
 			return fail("the table is no gzip file")
 		}
 	}
 	rows := csv.NewReader(src)
 	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
-	if strings.HasPrefix(suffix, ".tsv") {
-		rows.Comma = '\t'
+	if kind.Comma != 0 {
+		rows.Comma = rune(kind.Comma)
 	}
 	for first := true; ; first = false {
 		cells, err := rows.Read()

@@ -5,29 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // source is a table of the experiment.
 type source struct {
 	path string
 	name string
-}
-
-// suffixes of tables, longest first.
-var suffixes = [...]string{".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet"}
-
-// suffixOf returns the part of a file's name that marks a table.
-func suffixOf(path string) (string, bool) {
-	lower := strings.ToLower(path)
-	for _, s := range suffixes {
-		if strings.HasSuffix(lower, s) {
-			return path[len(path)-len(s):], true
-		}
-	}
-	return "", false
 }
 
 // sources lists the tables, each once: those of Data in order, or those that
@@ -71,12 +57,12 @@ func tables(path string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if _, ok := suffixOf(e.Name()); ok && !e.IsDir() {
+		if _, _, ok := tablefile.Of(e.Name()); ok && !e.IsDir() {
 			found = append(found, filepath.Join(path, e.Name()))
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, list(suffixes[:]))
+		return nil, fmt.Errorf("%w: the folder %s holds no file that ends in %s", ErrNoData, path, list(tablefile.Suffixes()))
 	}
 	return found, nil
 }
@@ -97,8 +83,7 @@ func named(paths []string) []source {
 		if slices.ContainsFunc(sources, func(s source) bool { return s.path == path }) {
 			continue
 		}
-		suffix, _ := suffixOf(path)
-		name := strings.TrimSuffix(filepath.Base(path), suffix)
+		_, name, _ := tablefile.Of(filepath.Base(path))
 		count[name]++
 		sources = append(sources, source{path, name})
 	}

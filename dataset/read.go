@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // ReadOptions changes how a file is read. The zero value is what most files want.
@@ -74,20 +74,8 @@ type fileKind struct {
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
-	name := strings.ToLower(filepath.Base(path))
-	fm := fileKind{comma: ','}
-	bare := strings.TrimSuffix(name, ".gz")
-	fm.gzip = bare != name
-	switch filepath.Ext(bare) {
-	case ".csv":
-		return fm, nil
-	case ".tsv":
-		fm.comma = '\t'
-		return fm, nil
-	case ".parquet":
-		if !fm.gzip {
-			return fileKind{parquet: true}, nil
-		}
+	if k, _, ok := tablefile.Of(path); ok {
+		return fileKind{k.Comma, k.Gzip, k.Parquet}, nil
 	}
 	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind",
 		Hint: "name it .csv, .tsv (with or without .gz) or .parquet", Err: ErrFormat}

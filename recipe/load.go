@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // MaxSize is the largest recipe that is read, in bytes.
@@ -37,7 +37,7 @@ func (o Options) Load(path string) (*Recipe, error) {
 	fail := func(msg, hint string, err error) error {
 		return Problems{{File: path, Msg: msg, Hint: hint, err: err}}
 	}
-	if isTable(path) {
+	if tablefile.Holds(path) {
 		return nil, fail("this is a table, not a recipe", "give the table with --data, or write a recipe with `dptrain init`", nil)
 	}
 	f, err := os.Open(path)
@@ -51,13 +51,6 @@ func (o Options) Load(path string) (*Recipe, error) {
 	}
 	r, problems := o.Parse(path, src)
 	return r, problems.asError()
-}
-
-// isTable tells by the name that a file is data: its text must not reach a
-// message.
-func isTable(path string) bool {
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	return slices.Contains([]string{".csv", ".tsv", ".parquet"}, filepath.Ext(name))
 }
 
 // reason is the operating system's word without the path, which the problem

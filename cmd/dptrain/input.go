@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // input is the table of predict.
@@ -30,12 +30,10 @@ func (in *input) stream(ctx context.Context, schema dataset.Schema, to dataset.C
 	return dataset.Stream(ctx, in.path, schema, opts, to)
 }
 
-// extension is the suffix of the file name, in lower case and without .gz.
-func (in *input) extension() string {
-	return filepath.Ext(strings.TrimSuffix(strings.ToLower(in.path), ".gz"))
+func (in *input) isParquet() bool {
+	kind, _, _ := tablefile.Of(in.path)
+	return in.stdin == nil && kind.Parquet
 }
-
-func (in *input) isParquet() bool { return in.stdin == nil && in.extension() == ".parquet" }
 
 // cellError is the error about a cell that --strict refuses. It does not repeat
 // the cell.

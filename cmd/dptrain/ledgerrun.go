@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/report"
@@ -56,8 +57,8 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 
 // records says what the run takes as one record of its table.
 func (j *job) records() ledger.Records {
-	switch {
-	case j.table == "", strings.EqualFold(filepath.Ext(j.table), ".parquet"):
+	switch kind, _, _ := tablefile.Of(j.table); {
+	case j.table == "", kind.Parquet:
 		return ledger.RecordsUnstated
 	case j.recipe.Data.MultilineQuotes:
 		return ledger.RecordsQuoted

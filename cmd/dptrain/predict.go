@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -109,7 +109,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 
 // readModel opens a model file. order is what to say to someone who gave a table.
 func readModel(path, order string) (regression.Model, error) {
-	if in := (&input{path: path}); slices.Contains([]string{".csv", ".tsv", ".parquet"}, in.extension()) {
+	if tablefile.Holds(path) {
 		return nil, &sorted{&placeError{path, "this is a table, not a model" + order}, errModel}
 	}
 	f, err := os.Open(path)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Errors of [Run] beside those of [Store] and of the tables.
@@ -155,9 +156,6 @@ func (p *Plan) Write(dir string, records []Record) error {
 // tableFile is a table of the data folder.
 type tableFile struct{ name, path string }
 
-// suffixes of tables, longest first.
-var suffixes = [...]string{".csv.gz", ".tsv.gz", ".csv", ".tsv", ".parquet"}
-
 // listTables lists the tables of a folder by name.
 func listTables(dir string) ([]tableFile, error) {
 	if dir == "" {
@@ -169,18 +167,17 @@ func listTables(dir string) ([]tableFile, error) {
 	}
 	var tables []tableFile
 	for _, e := range entries {
-		for _, suffix := range suffixes {
-			if name, ok := strings.CutSuffix(e.Name(), suffix); ok && !e.IsDir() {
-				if slices.ContainsFunc(tables, func(t tableFile) bool { return t.name == name }) {
-					name = e.Name() // the same table in another format
-				}
-				tables = append(tables, tableFile{name, filepath.Join(dir, e.Name())})
-				break
-			}
+		_, name, ok := tablefile.Of(e.Name())
+		if !ok || e.IsDir() {
+			continue
 		}
+		if slices.ContainsFunc(tables, func(t tableFile) bool { return t.name == name }) {
+			name = e.Name() // the same table in another format
+		}
+		tables = append(tables, tableFile{name, filepath.Join(dir, e.Name())})
 	}
 	if len(tables) == 0 {
-		return nil, fmt.Errorf("%w %s holds no file that ends in %s", ErrData, dir, strings.Join(suffixes[:], ", "))
+		return nil, fmt.Errorf("%w %s holds no file that ends in %s", ErrData, dir, strings.Join(tablefile.Suffixes(), ", "))
 	}
 	return tables, nil
 }

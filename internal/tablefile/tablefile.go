@@ -1,0 +1,54 @@
+// Package tablefile knows the names of files that hold tables: which suffixes there are,
+// and what each says about the file.
+package tablefile
+
+import "strings"
+
+// A Kind is what the suffix of a name says.
+type Kind struct {
+	Comma   byte // between cells: ',' or '\t'; 0 for Parquet
+	Gzip    bool
+	Parquet bool
+}
+
+// kinds has a suffix of two parts before the shorter one that it ends in.
+var kinds = [...]struct {
+	suffix string
+	kind   Kind
+}{
+	{".csv.gz", Kind{Comma: ',', Gzip: true}},
+	{".tsv.gz", Kind{Comma: '\t', Gzip: true}},
+	{".csv", Kind{Comma: ','}},
+	{".tsv", Kind{Comma: '\t'}},
+	{".parquet", Kind{Parquet: true}},
+}
+
+// Suffixes lists the suffixes of tables, in lower case.
+func Suffixes() []string {
+	out := make([]string, len(kinds))
+	for i, k := range kinds {
+		out[i] = k.suffix
+	}
+	return out
+}
+
+// Of returns the kind of the table at a path and the part of the path before the suffix.
+// Upper case is read like lower case. ok is false for a name without a suffix of a table.
+func Of(path string) (kind Kind, stem string, ok bool) {
+	for _, k := range kinds {
+		if at := len(path) - len(k.suffix); at >= 0 && strings.EqualFold(path[at:], k.suffix) {
+			return k.kind, path[:at], true
+		}
+	}
+	return Kind{}, path, false
+}
+
+// Holds reports whether a file of this name holds data, in a form that is read here or in
+// another that is compressed: its text must not reach a message.
+func Holds(path string) bool {
+	if at := len(path) - len(".gz"); at >= 0 && strings.EqualFold(path[at:], ".gz") {
+		path = path[:at]
+	}
+	_, _, ok := Of(path)
+	return ok
+}

@@ -1,0 +1,34 @@
+package tablefile
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	for path, want := range map[string]struct {
+		kind  Kind
+		stem  string
+		ok    bool
+		holds bool
+	}{
+		"a/b.csv":        {Kind{Comma: ','}, "a/b", true, true},
+		"b.CSV.gz":       {Kind{Comma: ',', Gzip: true}, "b", true, true},
+		"b.tsv":          {Kind{Comma: '\t'}, "b", true, true},
+		"b.Tsv.GZ":       {Kind{Comma: '\t', Gzip: true}, "b", true, true},
+		"b.parquet":      {Kind{Parquet: true}, "b", true, true},
+		"b.parquet.gz":   {Kind{}, "b.parquet.gz", false, true},
+		"b.yaml":         {Kind{}, "b.yaml", false, false},
+		"csv":            {Kind{}, "csv", false, false},
+		"b.gz":           {Kind{}, "b.gz", false, false},
+		"":               {Kind{}, "", false, false},
+		"b.csv/run.yaml": {Kind{}, "b.csv/run.yaml", false, false},
+	} {
+		kind, stem, ok := Of(path)
+		if kind != want.kind || stem != want.stem || ok != want.ok || Holds(path) != want.holds {
+			t.Errorf("%q: %+v, %q, %v, %v; want %+v", path, kind, stem, ok, Holds(path), want)
+		}
+	}
+	for _, suffix := range Suffixes() {
+		if _, stem, ok := Of("x" + suffix); !ok || stem != "x" {
+			t.Errorf("%q of x%s", stem, suffix)
+		}
+	}
+}
