@@ -9,66 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/recipe"
 )
-
-// separated is a table whose class is "high" where a is above 0. With odd, as many
-// rows again are in no class, far on the side of "low".
-func separated(t *testing.T, n int, odd bool) *dataset.Table {
-	t.Helper()
-	schema := dataset.Schema{Columns: []dataset.Column{
-		{Name: "side", Kind: dataset.Category, Categories: []string{"low", "high"}},
-		{Name: "a"},
-		{Name: "kind", Kind: dataset.Category, Categories: []string{"u", "v"}, Other: true},
-	}}
-	var codes, kinds []int32
-	var a []float64
-	for i := range n {
-		x := float64(2*i+1)/float64(n) - 1
-		code := int32(0)
-		if x > 0 {
-			code = 1
-		}
-		codes, a, kinds = append(codes, code), append(a, x), append(kinds, int32(i%3))
-		if odd {
-			codes, a, kinds = append(codes, 2), append(a, -5-x), append(kinds, 2)
-		}
-	}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Codes: codes}, {Floats: a}, {Codes: kinds}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
-}
-
-// TestOpenClassifiers: a baseline that reads classes finds the boundary between
-// them, and rows in no class, which least squares takes for 0, do not move it.
-func TestOpenClassifiers(t *testing.T) {
-	test := separated(t, 400, false)
-	for _, name := range []string{nonprivate.NonprivateLogistic, nonprivate.NonprivateSVM, nonprivate.NonprivateOLS} {
-		for _, odd := range []bool{false, true} {
-			train := separated(t, 300, odd)
-			fit, err := openClassifier(name, train.Schema().Columns[0], 0, []int{1, 2})
-			if err != nil {
-				t.Fatal(err)
-			}
-			predict, err := fit(context.Background(), train)
-			if err != nil {
-				t.Fatal(err)
-			}
-			prediction, err := predict(test)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := ScoreClasses([]string{"low", "high"}, test.Codes(0), codesOf(prediction))
-			if moved := odd && name == nonprivate.NonprivateOLS; err != nil || (got.Accuracy > .98) == moved {
-				t.Errorf("%s, rows in no class %v: accuracy %v, %v", name, odd, got.Accuracy, err)
-			}
-		}
-	}
-}
 
 // TestOpenClassifiersRun: two and three classes, categories, a selection in front,
 // and a recipe with fixed columns. Neither claims a guarantee.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -95,34 +94,17 @@ func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Task == regression.TaskClassification {
-		return openClassifier(name, p.Schema.Columns[target], target, features)
-	}
-	baseline, err := nonprivate.Baseline(name)
+	train, err := nonprivate.ForTable(name, p.Task == regression.TaskClassification)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		d := regression.Design{Target: p.Target, Y: t.Float(target)}
-		d.Names, d.X = expand(t, features)
-		model, err := baseline.Fit(ctx, d)
+		model, err := train(ctx, t.All(), target, features)
 		if err != nil {
 			return nil, err
 		}
-		return expanded(model, features), nil
+		return func(t *dataset.Table) ([]float64, error) { return model.Predict(t.All()) }, nil
 	}, nil
-}
-
-// expanded predicts with a model of columns as [expand] writes them.
-func expanded(model regression.Model, features []int) predictor {
-	return func(t *dataset.Table) ([]float64, error) {
-		rows := regression.Rows{N: t.Len(), Numeric: map[string][]float64{}}
-		names, columns := expand(t, features)
-		for j, name := range names {
-			rows.Numeric[name] = columns[j]
-		}
-		return model.Predict(nil, rows)
-	}
 }
 
 // publicChoice returns the columns that a selector keeps without looking at a
@@ -150,34 +132,4 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 		kept[i] = columns[j]
 	}
 	return kept, err
-}
-
-// expand writes columns as numbers: a category column becomes one 0/1 column for
-// each category, and one for the other values where they are kept. Names are
-// positions, which no two columns share.
-func expand(t *dataset.Table, columns []int) (names []string, x [][]float64) {
-	for _, j := range columns {
-		c := t.Schema().Columns[j]
-		if c.Kind == dataset.Numeric {
-			x = append(x, t.Float(j))
-			continue
-		}
-		levels := len(c.Categories)
-		if c.Other {
-			levels++
-		}
-		first := len(x)
-		for range levels {
-			x = append(x, make([]float64, t.Len()))
-		}
-		for i, code := range t.Codes(j) {
-			if int(code) < levels {
-				x[first+int(code)][i] = 1
-			}
-		}
-	}
-	for j := range x {
-		names = append(names, strconv.Itoa(j))
-	}
-	return names, x
 }

@@ -95,11 +95,7 @@ func (p *centredProblem) leastSquares(ctx context.Context) ([]float64, error) {
 	for j := range scale {
 		scale[j] = math.Ldexp(1, -math.Ilogb(p.x[j].Spread))
 	}
-	a, b, err := p.reduce(ctx, scale)
-	if err != nil {
-		return nil, err
-	}
-	dec, err := decompose(a, b)
+	dec, err := p.decompose(ctx, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +157,7 @@ func (p *centredProblem) ridge(ctx context.Context, lambda float64) ([]float64, 
 	for j := range scale {
 		scale[j] = 1
 	}
-	a, b, err := p.reduce(ctx, scale)
-	if err != nil {
-		return nil, err
-	}
-	dec, err := decompose(a, b)
+	dec, err := p.decompose(ctx, scale)
 	if err != nil {
 		return nil, err
 	}
@@ -175,14 +167,18 @@ func (p *centredProblem) ridge(ctx context.Context, lambda float64) ([]float64, 
 	}), nil
 }
 
-// decomposition is A = U diag(s) V' together with U'b.
+// decomposition is A = U diag(s) V' together with U'b, of the scaled, centred columns.
 type decomposition struct {
 	s   []float64
 	v   *mat.Dense
 	utb []float64
 }
 
-func decompose(a *mat.Dense, b []float64) (*decomposition, error) {
+func (p *centredProblem) decompose(ctx context.Context, scale []float64) (*decomposition, error) {
+	a, b, err := p.reduce(ctx, scale)
+	if err != nil {
+		return nil, err
+	}
 	var svd mat.SVD
 	if !svd.Factorize(a, mat.SVDThin) {
 		return nil, ErrDecomposition
