@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -104,15 +105,7 @@ func sortScores(scores []float64) sorted {
 	for i := range s.order {
 		s.order[i] = i
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	for r, i := range s.order {
 		s.values[r] = scores[i]
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -146,15 +147,7 @@ func supportCounts(ctx context.Context, x [][]float64, y []float64) ([]float64, 
 // order, so that no position is favoured.
 func largest(scores []float64, k int, g *generator) []int {
 	order := g.permutation(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	picked := order[:k:k]
 	slices.Sort(picked)
 	return picked

@@ -1,6 +1,7 @@
 package lasso
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -52,14 +53,7 @@ func newWorkingSet(w, gradient, penalty []float64) []int {
 	}
 	if most := max(64, 2*len(set)); len(violators) > most {
 		slices.SortStableFunc(violators, func(a, b int) int {
-			excessA, excessB := math.Abs(gradient[a])/penalty[a], math.Abs(gradient[b])/penalty[b]
-			switch {
-			case excessA > excessB:
-				return -1
-			case excessA < excessB:
-				return 1
-			}
-			return 0
+			return cmp.Compare(math.Abs(gradient[b])/penalty[b], math.Abs(gradient[a])/penalty[a])
 		})
 		violators = violators[:most]
 	}
