@@ -218,7 +218,7 @@ func (r *pageRun) shell(t *testing.T, script string) (text string, code int) {
 var (
 	number = regexp.MustCompile(`-?\d+(\.\d+)?(e[+-]\d+)?`)
 	gap    = regexp.MustCompile(`[ -]{2,}`)
-	moment = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?`)
+	moment = regexp.MustCompile(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?`)
 	digest = regexp.MustCompile(`\b[0-9a-f]{12,64}\b`)
 )
 
