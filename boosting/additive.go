@@ -79,15 +79,17 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 		return nil, err
 	}
 	s = s.Sub(additiveNode)
-	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, d.Columns, mechanism.Over(d.Records), d.Ranges)
+	records := mechanism.Over(d.Records)
+	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, d.Columns, records, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
-	b := &booster{ctx: ctx, session: s, view: d.Records, frame: frame, moments: moments, classes: d.Derived}
+	b := &booster{ctx: ctx, session: s, records: records, frame: frame, moments: moments, classes: d.Derived}
 	b.start, b.startCov = moments.Solve()
-	if err := b.prepare(d.Columns); err != nil {
+	if err := b.prepare(d.Columns, d.Ranges); err != nil {
 		return nil, err
 	}
+	defer records.Forget(b.state)
 	for epoch := range AdditiveEpochs {
 		if err := b.epoch(epoch); err != nil {
 			return nil, err
@@ -102,7 +104,7 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 type booster struct {
 	ctx     context.Context
 	session *mechanism.Session
-	view    dataset.View
+	records mechanism.Records
 	frame   *adassp.Frame
 	moments *adassp.Moments
 	classes bool
@@ -119,13 +121,14 @@ type booster struct {
 // prepare computes the state of the start, releases the counts and makes the
 // shapes: one for the score, the prediction of the start, and one for every
 // numeric feature with more than two values worth the name.
-func (b *booster) prepare(columns []dataset.Column) error {
+func (b *booster) prepare(columns []dataset.Column, ranges []scaling.Range) error {
 	b.linear = newCorrection(b.moments)
 	numeric, slots := numericFeatures(columns)
-	var err error
-	if b.state, err = newState(b.ctx, b.view, b.frame, b.start, slots); err != nil {
+	n, err := b.records.Len(b.ctx)
+	if err != nil {
 		return err
 	}
+	b.state = &state{Columns: columns, Ranges: ranges, Start: b.start, Slots: slots, Rows: n <= keptCells/b.frame.Slots()}
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
@@ -140,8 +143,8 @@ func (b *booster) prepare(columns []dataset.Column) error {
 			continue
 		}
 		g := group(counts[i], sigma, records)
-		b.state.regroup(i, g.of)
-		b.shapes = append(b.shapes, newShape(j, b.state.bins[i], g))
+		b.state.Moves = append(b.state.Moves, move{Bins: i, Of: g.of[:]})
+		b.shapes = append(b.shapes, newShape(j, i, g))
 	}
 	return b.ctx.Err()
 }
@@ -172,22 +175,15 @@ func indicators(columns []dataset.Column) []int {
 // releaseCounts releases how many records lie in each fine bin of each numeric
 // feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	columns := len(b.state.bins)
-	weights := make([]int, columns)
-	for i := range weights {
-		weights[i] = 1
-	}
-	hist, err := reduce(b.ctx, b.state.len(), func() *mechanism.Histogram {
-		return b.session.NewHistogram(weights, fineBins)
-	}, b.state.count)
+	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{stateful{b.state}})
 	if err != nil {
 		return nil, err
 	}
-	released, err := mechanism.Gaussian(b.session, countsLeaf, hist.Bound())
+	released, err := mechanism.Gaussian(b.session, countsLeaf, acc.hist.Bound())
 	if err != nil {
 		return nil, err
 	}
-	counts := make([][]float64, columns)
+	counts := make([][]float64, len(b.state.Slots)+1)
 	for i := range counts {
 		counts[i] = released.Value()[i*fineBins : (i+1)*fineBins]
 	}
@@ -222,13 +218,11 @@ func (b *booster) epoch(epoch int) error {
 // residualScale releases the sizes of the residuals and returns C, where the
 // residuals of this epoch are clamped.
 func (b *booster) residualScale(epoch int) (float64, error) {
-	hist, err := reduce(b.ctx, b.state.len(), func() *mechanism.Histogram {
-		return b.session.NewHistogram([]int{1}, sizeBins)
-	}, b.state.countSizes)
+	acc, err := mechanism.Sum[*sizesPass](b.ctx, b.session, b.records, sizesStatistic{stateful{b.state}})
 	if err != nil {
 		return 0, err
 	}
-	counts, err := mechanism.GaussianDraw(b.session, residualsLeaf, epoch, hist.Bound())
+	counts, err := mechanism.GaussianDraw(b.session, residualsLeaf, epoch, acc.hist.Bound())
 	if err != nil {
 		return 0, err
 	}
@@ -238,57 +232,35 @@ func (b *booster) residualScale(epoch int) (float64, error) {
 // correctLinear releases the sum of x g over the records, x limited to norm B
 // and g the residual clamped to [-clip, clip], and moves the linear part.
 func (b *booster) correctLinear(epoch int, clip float64) error {
-	type pass struct {
-		*mechanism.Cross
-		rows *adassp.Rows
-		x    [][]int16 // limited by Cross in place, so a copy
-		g    []float64
-	}
-	acc, err := reduceInto(b.ctx, b.state.len(), func() *pass {
-		slots := b.frame.Slots()
-		return &pass{b.session.NewCross(slots, b.frame.NormLimit(), clip), b.frame.NewRows(), make([][]int16, slots), nil}
-	}, func(p *pass, lo, hi int) {
-		for k, column := range b.state.encoded(p.rows, lo, hi) {
-			p.x[k] = append(p.x[k][:0], column...)
-		}
-		p.g = b.state.residuals(p.g, lo, hi)
-		p.Cross.Add(p.x, p.g)
-	}, func(p, o *pass) { p.Cross.Merge(o.Cross) })
+	acc, err := mechanism.Sum[*linearPass](b.ctx, b.session, b.records, linearStatistic{stateful{b.state}, clip})
 	if err != nil {
 		return err
 	}
-	bound := acc.Bound()
+	bound := acc.cross.Bound()
 	sums, err := mechanism.GaussianDraw(b.session, linearLeaf, epoch, bound)
 	if err != nil {
 		return err
 	}
 	step := b.linear.learn(sums.Value(), bound.Sensitivity()/b.session.Mu(linearLeaf))
-	return b.state.addLinear(b.ctx, step)
+	b.state.Moves = append(b.state.Moves, move{Linear: step})
+	return nil
 }
 
 // correctShape releases the sums of the clamped residuals by bin of a shape and
 // moves the shape. It spends a part of the epoch's draw.
 func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
-	type pass struct {
-		*mechanism.BinSums
-		g []float64
-	}
-	acc, err := reduceInto(b.ctx, b.state.len(), func() *pass {
-		return &pass{b.session.NewBinSums(len(s.values), clip), nil}
-	}, func(p *pass, lo, hi int) {
-		p.g = b.state.residuals(p.g, lo, hi)
-		p.Add(s.bins[lo:hi], p.g)
-	}, func(p, o *pass) { p.BinSums.Merge(o.BinSums) })
+	acc, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{stateful{b.state}, s.bins, len(s.values), clip})
 	if err != nil {
 		return err
 	}
-	bound, parts := acc.Bound(), len(b.shapes)
+	bound, parts := acc.sums.Bound(), len(b.shapes)
 	sums, err := mechanism.GaussianPart(b.session, shapesLeaf, epoch, part, parts, bound)
 	if err != nil {
 		return err
 	}
 	sigma := bound.Sensitivity() * rootOf(parts) / b.session.Mu(shapesLeaf)
-	return b.state.addShape(b.ctx, s.bins, s.learn(sums.Value(), sigma, clip))
+	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: s.learn(sums.Value(), sigma, clip)})
+	return nil
 }
 
 // model states the parts in original units. Shapes are centred on the released

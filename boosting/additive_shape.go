@@ -162,7 +162,7 @@ func clipOf(counts []float64) float64 {
 // (empirical Bayes). A curve that the noise hides becomes 0.
 type shape struct {
 	column int // index of the column, or scoreColumn
-	bins   []uint8
+	bins   int // of the state
 	groups groups
 	kernel *mat.SymDense
 	values []float64
@@ -178,7 +178,7 @@ type posterior struct {
 	shrink, deviation []float64
 }
 
-func newShape(column int, bins []uint8, g groups) *shape {
+func newShape(column, bins int, g groups) *shape {
 	k := len(g.counts)
 	s := &shape{column: column, bins: bins, groups: g, kernel: mat.NewSymDense(k, nil), values: make([]float64, k), mean: make([]float64, k)}
 	for b := range k {

@@ -1,69 +1,137 @@
 package boosting
 
 import (
-	"context"
 	"math"
-	"runtime"
-	"sync/atomic"
+	"sync"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/scaling"
 )
 
-// state is what the booster keeps of every record: the scaled target, the
-// prediction so far and the bins it falls into. All of it is computed from
-// that record and from released values.
+// state says what the booster keeps of every record: the scaled target, the prediction so
+// far and the bins it falls into. All of it is computed from that record and from the
+// released values that are here.
 type state struct {
-	y, f []float64
-	bins [][]uint8 // a numeric feature or the score: fine bins, then steps
+	Columns []dataset.Column
+	Ranges  []scaling.Range
+	Start   []float64 // coefficients of the start, by entry of x
+	Slots   []int     // entries of x with bins; the last bins are those of the start's prediction
+	Rows    bool      // whether the encoded rows are kept, or encoded in every pass
+	Moves   []move
 
-	view  dataset.View
+	once  sync.Once
 	frame *adassp.Frame
-	x     [][]int16 // every row, where that takes little memory; else nil
+	rows  sync.Pool // of *adassp.Rows
 }
 
-// keptCells is the number of entries of x up to which all rows are kept: they
-// are then encoded once and not in every pass.
+// A move is one step of the state: predictions move by x Linear, or, of one list of bins, the fine
+// bins are joined as Of says, or predictions move by the value of Table for the record's bin.
+type move struct {
+	Linear []float64
+	Bins   int
+	Of     []uint8
+	Table  []float64
+}
+
+// keptCells is the number of cells of encoded rows up to which all are kept.
 const keptCells = 1 << 26
 
 // blockRows is the number of records of a block of a pass.
 const blockRows = 4096
 
-// newState encodes every record, predicts it with the linear start and finds
-// its fine bins: those of the given entries of x and of the prediction.
-func newState(ctx context.Context, v dataset.View, f *adassp.Frame, start []float64, slots []int) (*state, error) {
-	n := v.Len()
-	s := &state{y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(slots)+1), view: v, frame: f}
-	if n <= keptCells/f.Slots() {
-		s.x = make([][]int16, f.Slots())
-		for k := range s.x {
-			s.x[k] = make([]int16, n)
+// kept is the state of a block.
+type kept struct {
+	*state
+	y, f []float64
+	bins [][]uint8 // of each list: fine bins, then steps
+	x    [][]int16 // the rows, if they are kept
+}
+
+// Steps implements [mechanism.State].
+func (s *state) Steps() int { return len(s.Moves) }
+
+// Begin implements [mechanism.State]: it encodes the records, predicts them with the start
+// and finds their fine bins.
+func (s *state) Begin(b dataset.Block) mechanism.Kept {
+	n := b.Len()
+	k := &kept{state: s, y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(s.Slots)+1)}
+	rows := s.encode(b)
+	defer s.rows.Put(rows)
+	copy(k.y, rows.Y)
+	addProducts(k.f, rows.X, s.Start)
+	if s.Rows {
+		for _, column := range rows.X {
+			k.x = append(k.x, append([]int16(nil), column...))
 		}
 	}
-	for i := range s.bins {
-		s.bins[i] = make([]uint8, n)
+	for i, slot := range s.Slots {
+		k.bins[i] = make([]uint8, n)
+		for r, x := range rows.X[slot] {
+			k.bins[i][r] = fineBin(x)
+		}
 	}
-	_, err := reduceInto(ctx, n, f.NewRows, func(rows *adassp.Rows, lo, hi int) {
-		rows.Encode(v.Block(lo, hi))
-		copy(s.y[lo:hi], rows.Y)
-		for k := range s.x {
-			copy(s.x[k][lo:hi], rows.X[k])
+	score := make([]uint8, n)
+	for r, p := range k.f {
+		score[r] = fineBin(int16(min(max(p, -1), 1) * mechanism.FixedOne))
+	}
+	k.bins[len(s.Slots)] = score
+	return k
+}
+
+// encode returns the rows of a block in memory that goes back to s.rows.
+func (s *state) encode(b dataset.Block) *adassp.Rows {
+	s.once.Do(func() { s.frame = frameOf(s.Columns, s.Ranges) })
+	rows, ok := s.rows.Get().(*adassp.Rows)
+	if !ok {
+		rows = s.frame.NewRows()
+	}
+	rows.Encode(b)
+	return rows
+}
+
+// each calls f with the rows of the block, to read only.
+func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
+	if k.x != nil {
+		f(k.x)
+		return
+	}
+	rows := k.encode(b)
+	f(rows.X)
+	k.rows.Put(rows)
+}
+
+// Take implements [mechanism.Kept].
+func (k *kept) Take(step int, b dataset.Block) {
+	switch m := &k.Moves[step]; {
+	case m.Linear != nil:
+		k.each(b, func(x [][]int16) { addProducts(k.f, x, m.Linear) })
+	case m.Of != nil:
+		bins := k.bins[m.Bins]
+		for r, fine := range bins {
+			bins[r] = m.Of[fine]
 		}
-		addProducts(s.f[lo:hi], rows.X, start)
-		for i, k := range slots {
-			bins := s.bins[i][lo:hi]
-			for r, x := range rows.X[k] {
-				bins[r] = fineBin(x)
-			}
+	default:
+		var table [fineBins]float64
+		copy(table[:], m.Table)
+		for r, bin := range k.bins[m.Bins] {
+			k.f[r] += table[bin]
 		}
-		bins := s.bins[len(slots)][lo:hi]
-		for r, p := range s.f[lo:hi] {
-			bins[r] = fineBin(int16(min(max(p, -1), 1) * mechanism.FixedOne))
-		}
-	}, func(_, _ *adassp.Rows) {})
-	return s, err
+	}
+}
+
+// residuals returns the residuals of the block, in buf if it has room. Predictions are
+// clamped as the model clamps them.
+func (k *kept) residuals(buf []float64) []float64 {
+	if cap(buf) < len(k.y) {
+		buf = make([]float64, max(blockRows, len(k.y)))
+	}
+	buf = buf[:len(k.y)]
+	for i, y := range k.y {
+		buf[i] = y - min(max(k.f[i], -1), 1)
+	}
+	return buf
 }
 
 // fineBin returns the bin of a fixed-point number among fineBins equal ones of
@@ -86,42 +154,6 @@ func addProducts(f []float64, x [][]int16, theta []float64) {
 	}
 }
 
-func (s *state) len() int { return len(s.y) }
-
-// count adds the fine bins of the records in [lo, hi) to a histogram.
-func (s *state) count(h *mechanism.Histogram, lo, hi int) {
-	block := make([][]uint16, len(s.bins))
-	for i, bins := range s.bins {
-		block[i] = make([]uint16, hi-lo)
-		for r, k := range bins[lo:hi] {
-			block[i][r] = uint16(k)
-		}
-	}
-	h.Add(block)
-}
-
-// regroup replaces the fine bins of a feature by the steps they belong to.
-func (s *state) regroup(feature int, of [fineBins]uint8) {
-	bins := s.bins[feature]
-	for r, k := range bins {
-		bins[r] = of[k]
-	}
-}
-
-// residuals returns the residuals of the records in [lo, hi), in buf if it has
-// room. Predictions are clamped as the model clamps them.
-func (s *state) residuals(buf []float64, lo, hi int) []float64 {
-	if cap(buf) < hi-lo {
-		buf = make([]float64, blockRows)
-	}
-	buf = buf[:hi-lo]
-	y, f := s.y[lo:hi], s.f[lo:hi]
-	for i := range buf {
-		buf[i] = y[i] - min(max(f[i], -1), 1)
-	}
-	return buf
-}
-
 // The sizes of residuals are counted in bins of a quarter of a power of two
 // each, from 2^-9 to 2; smaller and larger ones count in the outermost bins.
 const (
@@ -140,82 +172,4 @@ func sizeBin(g float64) uint16 {
 // sizeEdge returns the largest size of a bin.
 func sizeEdge(bin int) float64 {
 	return math.Ldexp(1+float64(bin%sizeQuarter+1)/sizeQuarter, leastSize+bin/sizeQuarter)
-}
-
-// countSizes adds the sizes of the residuals in [lo, hi) to a histogram.
-func (s *state) countSizes(h *mechanism.Histogram, lo, hi int) {
-	bins := make([]uint16, hi-lo)
-	for i, g := range s.residuals(nil, lo, hi) {
-		bins[i] = sizeBin(g)
-	}
-	h.Add([][]uint16{bins})
-}
-
-// encoded returns the rows x of the records in [lo, hi), to read only, in the
-// memory of one goroutine.
-func (s *state) encoded(rows *adassp.Rows, lo, hi int) [][]int16 {
-	if s.x == nil {
-		rows.Encode(s.view.Block(lo, hi))
-		return rows.X
-	}
-	for k := range rows.X {
-		rows.X[k] = s.x[k][lo:hi]
-	}
-	return rows.X
-}
-
-// addLinear moves the predictions by x step.
-func (s *state) addLinear(ctx context.Context, step []float64) error {
-	_, err := reduceInto(ctx, s.len(), s.frame.NewRows, func(rows *adassp.Rows, lo, hi int) {
-		addProducts(s.f[lo:hi], s.encoded(rows, lo, hi), step)
-	}, func(_, _ *adassp.Rows) {})
-	return err
-}
-
-// addShape moves the predictions by the step of the record's bin.
-func (s *state) addShape(ctx context.Context, bins []uint8, step []float64) error {
-	var table [fineBins]float64
-	copy(table[:], step)
-	_, err := reduceInto(ctx, s.len(), func() struct{} { return struct{}{} }, func(_ struct{}, lo, hi int) {
-		f := s.f[lo:hi]
-		for r, k := range bins[lo:hi] {
-			f[r] += table[k]
-		}
-	}, func(_, _ struct{}) {})
-	return err
-}
-
-// reduce is reduceInto for accumulators that merge themselves.
-func reduce[A interface{ Merge(A) }](ctx context.Context, n int, newAcc func() A, add func(acc A, lo, hi int)) (A, error) {
-	return reduceInto(ctx, n, newAcc, add, func(a, b A) { a.Merge(b) })
-}
-
-// reduceInto calls add for every block [lo, hi) of n records from GOMAXPROCS
-// workers, each with an accumulator of its own, and returns their merge. Which
-// worker sees a block is not determined: accumulators must not depend on it, as
-// exact integer sums do not. add may write to the records of its block. The
-// context is checked before every block; its error is the only one.
-func reduceInto[A any](ctx context.Context, n int, newAcc func() A, add func(acc A, lo, hi int), merge func(into, from A)) (A, error) {
-	blocks := (n + blockRows - 1) / blockRows
-	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
-	accs := make([]A, workers)
-	var next atomic.Int64
-	var group carry.Group
-	for w := range workers {
-		group.Go(func() {
-			accs[w] = newAcc()
-			for ctx.Err() == nil {
-				lo := (int(next.Add(1)) - 1) * blockRows
-				if lo >= n {
-					return
-				}
-				add(accs[w], lo, min(lo+blockRows, n))
-			}
-		})
-	}
-	group.Wait()
-	for _, acc := range accs[1:] {
-		merge(accs[0], acc)
-	}
-	return accs[0], ctx.Err()
 }

@@ -105,8 +105,9 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	far, target := 0, b.frame.Target()
+	state := b.state.of(x.tab.All())
 	for i, v := range got {
-		want := target.Center() + target.Half()*min(max(b.state.f[i], -1), 1)
+		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
 		if math.Abs(v-want) > .01 {
 			far++
 		}
@@ -114,6 +115,16 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	if far > 50 {
 		t.Errorf("%d of %d predictions differ", far, len(got))
 	}
+}
+
+// of returns the state of the records of a view, computed in one go.
+func (s *state) of(v dataset.View) *kept {
+	all := v.Block(0, v.Len())
+	k := s.Begin(all)
+	for i := range s.Moves {
+		k.Take(i, all)
+	}
+	return k.(*kept)
 }
 
 // booster returns a run that is ready for its first epoch.
@@ -132,9 +143,9 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &booster{ctx: context.Background(), session: s, view: x.tab.All(), frame: frame, moments: m}
+	b := &booster{ctx: context.Background(), session: s, records: mechanism.Over(x.tab.All()), frame: frame, moments: m}
 	b.start, b.startCov = m.Solve()
-	if err := b.prepare(x.columns); err != nil {
+	if err := b.prepare(x.columns, x.ranges); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -216,16 +227,16 @@ func TestAdditivePrivateInputs(t *testing.T) {
 	const clip = .3
 	s := b.shapes[0]
 	want := b.session.NewBinSums(len(s.values), clip)
-	for i := b.state.len() - 1; i >= 0; i-- { // one by one, from the last
-		g := b.state.y[i] - min(max(b.state.f[i], -1), 1)
-		want.Add([]uint8{s.bins[i]}, []float64{g})
+	state := b.state.of(x.tab.All())
+	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
+		g := state.y[i] - min(max(state.f[i], -1), 1)
+		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := reduce(b.ctx, b.state.len(), func() *mechanism.BinSums { return b.session.NewBinSums(len(s.values), clip) },
-		func(acc *mechanism.BinSums, lo, hi int) { acc.Add(s.bins[lo:hi], b.state.residuals(nil, lo, hi)) })
+	got, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{stateful{b.state}, s.bins, len(s.values), clip})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got.Bound(), want.Bound()) {
+	if !reflect.DeepEqual(got.sums.Bound(), want.Bound()) {
 		t.Error("the sums differ from their definition")
 	}
 }
@@ -358,7 +369,7 @@ func TestSizes(t *testing.T) {
 // TestShapeLearns: exact sums of a curve are followed, noise alone is not.
 func TestShapeLearns(t *testing.T) {
 	g := groups{counts: slices.Repeat([]float64{500}, 20), edges: make([]int, 19)}
-	s := newShape(0, nil, g)
+	s := newShape(0, 0, g)
 	curve := func(b int) float64 { return .3 * math.Sin(float64(b)/4) }
 	for range 4 { // the residual is what the shape does not explain yet
 		sums := make([]float64, 20)
@@ -373,7 +384,7 @@ func TestShapeLearns(t *testing.T) {
 		}
 	}
 	p, size := points(5), 0.0
-	s = newShape(0, nil, g)
+	s = newShape(0, 0, g)
 	sums := make([]float64, 20)
 	for b := range sums {
 		sums[b] = 300 * p.next()

@@ -138,12 +138,11 @@ func (set settings) clip(w float64) float64 { return min(max(w, set.lower), set.
 // alpha, in [-1, 1]: the noisy sum of w y h over sqrt(l u) times the number of
 // records, or as published twice the noisy accuracy less 1.
 func (b *brcRun) agreement(ctx context.Context, round int, votes []int8) (float64, error) {
-	acc, err := reduce(ctx, len(votes), func() *mechanism.Agreement {
-		return b.session.NewAgreement(b.set.lower, b.set.upper)
-	}, func(a *mechanism.Agreement, lo, hi int) { a.Add(b.private.weights[lo:hi], votes[lo:hi]) })
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
+	acc := b.session.NewAgreement(b.set.lower, b.set.upper)
+	acc.Add(b.private.weights, votes)
 	if b.set.published {
 		ratio, err := acc.Ratio()
 		if err != nil {

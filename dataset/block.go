@@ -16,6 +16,12 @@ func (b Block) Start() int { return b.lo }
 // View returns the view the block is a part of.
 func (b Block) View() View { return b.view }
 
+// Columns returns the block with the given columns alone, renumbered from 0 in that order.
+func (b Block) Columns(cols []int) Block {
+	b.view = b.view.Columns(cols)
+	return b
+}
+
 // ID returns the identity of row k; see [Table.ID].
 func (b Block) ID(k int) uint64 { return b.view.ID(b.lo + k) }
 

@@ -73,8 +73,6 @@
 //
 // # Passes
 //
-// [Reduce] feeds blocks of rows to mergeable accumulators in parallel and merges
-// them in a fixed order, and [ForEach] writes one output per row. The partition
-// depends on the number of rows and the block size, not on the number of
-// processors, so a floating-point sum is the same on every machine.
+// [ForEach] writes one output per row, from several goroutines. Sums over records are
+// package mechanism's.
 package dataset

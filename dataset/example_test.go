@@ -88,40 +88,6 @@ func ExampleNewTable() {
 	// Output: 2 [1.5 2.5] [1 2]
 }
 
-// columnSum is an accumulator: the sum of one column.
-type columnSum struct {
-	buf   []float64
-	total float64
-}
-
-func (s *columnSum) Add(b dataset.Block) {
-	for _, x := range b.Float(0, s.buf) {
-		s.total += x
-	}
-}
-
-func (s *columnSum) Merge(o *columnSum) { s.total += o.total }
-
-func ExampleReduce() {
-	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
-	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 3, 4, 5}}}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	const block = 2
-	odd := table.Select([]int32{0, 2, 4})
-	sum, err := dataset.Reduce(context.Background(), odd, block, func() *columnSum {
-		return &columnSum{buf: make([]float64, block)}
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(sum.total)
-	// Output: 9
-}
-
 func ExampleForEach() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}
 	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 3}}}, nil)

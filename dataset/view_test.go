@@ -159,40 +159,6 @@ func TestCompactKeepsIdentities(t *testing.T) {
 	}
 }
 
-// sums is an accumulator that keeps the order of what it saw.
-type sums struct {
-	rows  []float64
-	total float64
-}
-
-func (s *sums) Add(b Block) {
-	x := b.Float(0, nil)
-	s.rows = append(s.rows, x...)
-	for _, v := range x {
-		s.total += 1 / (v + .3)
-	}
-}
-
-func (s *sums) Merge(o *sums) { s.rows = append(s.rows, o.rows...); s.total += o.total }
-
-func TestReduceSeesEveryRowInOrder(t *testing.T) {
-	ctx := context.Background()
-	for _, n := range []int{0, 1, 7, 8, 9, 1000, 5003} {
-		for _, rows := range []int{0, 1, 8, 10_000} {
-			v := countingTable(t, n).All()
-			first, err := Reduce(ctx, v, rows, func() *sums { return new(sums) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			equalFloats(t, "rows", first.rows, v.Table().Float(0))
-			again, err := Reduce(ctx, v, rows, func() *sums { return new(sums) })
-			if err != nil || math.Float64bits(again.total) != math.Float64bits(first.total) {
-				t.Errorf("n=%d: the sum depends on the run", n)
-			}
-		}
-	}
-}
-
 func TestForEachCoversEveryRowOnce(t *testing.T) {
 	v := countingTable(t, 1003).Select([]int32{1, 2, 3, 700, 702, 1002})
 	out := make([]float64, v.Len())
@@ -215,9 +181,6 @@ func TestPassesHonourTheContext(t *testing.T) {
 	err := ForEach(ctx, v, 1, func(Block, int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ForEach: %v", err)
-	}
-	if _, err := Reduce(ctx, v, 1, func() *sums { return new(sums) }); !errors.Is(err, context.Canceled) {
-		t.Errorf("Reduce: %v", err)
 	}
 }
 

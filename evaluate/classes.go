@@ -39,16 +39,21 @@ func (c Classification) Plan() (budget.Node, error) {
 	return budget.Seq(accuracyNode, budget.GaussianLeaf(confusionLeaf, 1, 1).Of(mechanism.StatTally)).As(budget.Stage), nil
 }
 
-// Labels holds, for the held-out records, the true class and the predicted one
-// in the order of the view, and the score that led to it.
+// Labels are the held-out records and the classes that a model predicts for them.
 type Labels struct {
-	View       dataset.View
-	Target     int       // the target's category column in View; a code outside the classes is "in no class"
-	Prediction []float64 // the index of a class, one a row of View
-	// Score is, one a row of View, the score of two classes, else the largest of the
-	// scores. It is not read where Bins has no edge.
-	Score []float64
-	Bins  Bins
+	Records mechanism.Records
+	Target  int        // the target's category column in Records; a code outside the classes is "in no class"
+	Model   Classifier // nil predicts the first class
+	Bins    Bins
+}
+
+// A Classifier is a released model of classes. Its fields are exported, so that it can be sent
+// to where the records are.
+type Classifier interface {
+	// Classify returns, per record of a block, the index of a class, and the score of two
+	// classes, else the largest of the scores, which is not read without bins. Both are those
+	// of that record alone.
+	Classify(b dataset.Block) (prediction, score []float64)
 }
 
 // Bins are the bins in which scores are counted. Everything is public.
@@ -121,7 +126,7 @@ type Largest struct {
 // Run releases the counts. s is the session of the node that Plan is a child of.
 func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels) (*Confusion, error) {
 	s = s.Sub(accuracyNode)
-	pass, err := dataset.Reduce(ctx, l.View, 0, func() *confusionPass { return newConfusionPass(s, len(c.Classes), l) })
+	pass, err := mechanism.Sum[*confusionPass](ctx, s, l.Records, confusionStatistic{len(c.Classes), l.Target, l.Model, l.Bins})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +137,7 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 	return readCells(c.Classes, l.Bins, noisy.Value(), noise.Value()), nil
 }
 
-// confusionPass counts the records by true and predicted class, by class and bin of the
+// confusionStatistic counts the records by true and predicted class, by class and bin of the
 // score, and of more than two classes by class and whether the prediction is right.
 //
 // Of L classes and B bins a record in a class is in one cell of each of two or three
@@ -146,13 +151,19 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 // of whole records or of private columns: its cells of all tables may change, also if
 // the true class stays. [mechanism.Tally] has the proof. Of a record in a class that is
 // substituted by one in none all cells change, which is sqrt 2 too.
+type confusionStatistic struct {
+	Classes int
+	Target  int
+	Model   Classifier
+	Bins    Bins
+}
+
 type confusionPass struct {
-	labels  Labels
-	classes int
-	cells   *mechanism.Tally
-	codes   []int32
-	tables  [][]uint16 // of the cells of each joint table
-	none    []uint16
+	confusionStatistic
+	cells  *mechanism.Tally
+	codes  []int32
+	tables [][]uint16 // of the cells of each joint table
+	none   []uint16
 }
 
 // nowhere is a cell that does not exist.
@@ -170,28 +181,33 @@ func tablesOf(classes int, b Bins) []int {
 	return joint
 }
 
-func newConfusionPass(s *mechanism.Session, classes int, l Labels) *confusionPass {
-	joint := tablesOf(classes, l.Bins)
-	return &confusionPass{labels: l, classes: classes, cells: s.NewTally(joint, classes), tables: make([][]uint16, len(joint))}
+// New implements [mechanism.Statistic].
+func (x confusionStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	joint := tablesOf(x.Classes, x.Bins)
+	return &confusionPass{confusionStatistic: x, cells: m.NewTally(joint, x.Classes), tables: make([][]uint16, len(joint))}
 }
 
-func (p *confusionPass) Add(b dataset.Block) {
+func (p *confusionPass) Add(b mechanism.Block) {
 	n := b.Len()
 	p.codes, p.none = growTo(p.codes, n), growTo(p.none, n)
 	for k := range p.tables {
 		p.tables[k] = growTo(p.tables[k], n)
 	}
-	for i, code := range b.Codes(p.labels.Target, p.codes) {
-		guess := p.index(p.labels.Prediction[b.Start()+i])
+	prediction, score := make([]float64, n), make([]float64, n)
+	if p.Model != nil {
+		prediction, score = p.Model.Classify(b.Block)
+	}
+	for i, code := range b.Codes(p.Target, p.codes) {
+		guess := p.index(prediction[i])
 		truth := int(code)
-		if truth < 0 || truth >= p.classes {
+		if truth < 0 || truth >= p.Classes {
 			p.none[i] = uint16(guess)
 			continue
 		}
 		p.none[i] = nowhere
-		p.tables[0][i] = uint16(truth*p.classes + guess)
+		p.tables[0][i] = uint16(truth*p.Classes + guess)
 		if len(p.tables) > 1 {
-			p.tables[1][i] = uint16(p.side(truth, guess)*p.labels.Bins.count() + p.labels.Bins.of(p.labels.Score[b.Start()+i]))
+			p.tables[1][i] = uint16(p.side(truth, guess)*p.Bins.count() + p.Bins.of(score[i]))
 		}
 		if len(p.tables) > 2 {
 			p.tables[2][i] = uint16(2*truth + p.side(truth, guess))
@@ -200,12 +216,12 @@ func (p *confusionPass) Add(b dataset.Block) {
 	p.cells.Add(p.tables, p.none)
 }
 
-func (p *confusionPass) Merge(o *confusionPass) { p.cells.Merge(o.cells) }
+func (p *confusionPass) Cells() mechanism.Cells { return p.cells.Cells() }
 
 // side returns the row of the table of scores that a record in a class is in.
 func (p *confusionPass) side(truth, guess int) int {
 	switch {
-	case p.classes == 2:
+	case p.Classes == 2:
 		return truth
 	case truth == guess:
 		return 1
@@ -215,7 +231,7 @@ func (p *confusionPass) side(truth, guess int) int {
 
 // index returns a prediction as a class: the first where it is none.
 func (p *confusionPass) index(x float64) int {
-	if k := int(x); x >= 0 && k < p.classes {
+	if k := int(x); x >= 0 && k < p.Classes {
 		return k
 	}
 	return 0

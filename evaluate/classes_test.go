@@ -37,7 +37,7 @@ func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Labels{View: tab.All(), Prediction: prediction, Score: score, Bins: bins}
+	return Labels{Records: mechanism.Over(tab.All()), Model: fixed{prediction, score}, Bins: bins}
 }
 
 func priceClasses(t testing.TB, l int, target budget.Target) *budget.Priced {
@@ -366,7 +366,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			declared := newConfusionPass(s, l, Labels{Bins: bins}).cells.Bound().Sensitivity()
+			declared := (confusionStatistic{Classes: l, Bins: bins}).New(s.Maker).(*confusionPass).cells.Bound().Sensitivity()
 			if declared < want || declared > want*(1+1e-9) {
 				t.Errorf("%v: declared %v, want %v", rel, declared, want)
 			}
@@ -446,7 +446,7 @@ func ExampleClassification() {
 		fmt.Println(err)
 		return
 	}
-	c, err := metric.Run(context.Background(), s, Labels{View: tab.All(), Prediction: make([]float64, 5000)})
+	c, err := metric.Run(context.Background(), s, Labels{Records: mechanism.Over(tab.All())})
 	if err != nil {
 		fmt.Println(err)
 		return

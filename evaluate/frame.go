@@ -7,18 +7,24 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// Pairs holds, for the held-out records, the target and the prediction in the
-// order of the view.
+// Pairs are the held-out records and what a model predicts of them.
 type Pairs struct {
-	View       dataset.View
-	Target     int       // the target's column in View; a cell that is NaN or infinite is missing
-	Prediction []float64 // one a row of View
-	Lower      float64   // the target's public range: that of the model
-	Upper      float64
+	Records mechanism.Records
+	Target  int       // the target's column in Records; a cell that is NaN or infinite is missing
+	Model   Predictor // nil predicts 0
+	Lower   float64   // the target's public range: that of the model
+	Upper   float64
 	// Center is a public guess of the target's mean, such as the training
 	// part's released mean. It is moved into [Lower, Upper]. The closer it is,
 	// the less the noise of the mean matters.
 	Center float64
+}
+
+// A Predictor is a released model. Its fields are exported, so that it can be sent to where
+// the records are.
+type Predictor interface {
+	// Predict returns one number per record of a block, each of that record alone.
+	Predict(b dataset.Block) []float64
 }
 
 // frame returns the public middle c and half width h > 0 on which targets are
@@ -32,37 +38,62 @@ func (p Pairs) frame() (center, half float64) {
 	return center, min(half, math.MaxFloat64)
 }
 
-// A scaler returns what a pass needs of a block of rows, on the frame (c, h).
+// A scaler returns what a pass needs of a block of records, on the frame (c, h) of its pairs.
 type scaler struct {
-	pairs           Pairs
-	center, half    float64
-	target, predict []float64
+	Target             int
+	Lower, Upper       float64
+	Center, Half       float64
+	Predictions        *predictions
+	target, prediction []float64
 }
 
 func newScaler(p Pairs) scaler {
 	center, half := p.frame()
-	return scaler{pairs: p, center: center, half: half}
+	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, Predictions: &predictions{p.Model}}
 }
 
-// block returns t = (y-c)/h of the rows of a block, NaN for a missing target, and
+// State implements [mechanism.Stateful].
+func (s scaler) State() mechanism.State { return s.Predictions }
+
+// predictions are kept between the two passes.
+type predictions struct{ Model Predictor }
+
+// Steps implements [mechanism.State]: what is predicted never changes.
+func (*predictions) Steps() int { return 0 }
+
+// Begin implements [mechanism.State].
+func (p *predictions) Begin(b dataset.Block) mechanism.Kept {
+	if p.Model == nil {
+		return predicted(make([]float64, b.Len()))
+	}
+	return predicted(p.Model.Predict(b))
+}
+
+// predicted has one prediction per record of a block.
+type predicted []float64
+
+// Take implements [mechanism.Kept]; there is no step to take.
+func (predicted) Take(int, dataset.Block) {}
+
+// block returns t = (y-c)/h of the records of a block, NaN for a missing target, and
 // p = (clamp(prediction, Lower, Upper)-c)/h, in [-1, 1]; a prediction of NaN counts as c.
 // Both slices are valid until the next call.
-func (s *scaler) block(b dataset.Block) (t, p []float64) {
+func (s *scaler) block(b mechanism.Block) (t, p []float64) {
 	n := b.Len()
-	s.target, s.predict = grow(s.target, n), grow(s.predict, n)
-	prediction := s.pairs.Prediction[b.Start():]
-	for i, y := range b.Float(s.pairs.Target, s.target) {
+	s.target, s.prediction = grow(s.target, n), grow(s.prediction, n)
+	prediction := b.Kept.(predicted)
+	for i, y := range b.Float(s.Target, s.target) {
 		s.target[i] = math.NaN()
 		if y-y == 0 { // neither missing nor infinite
-			s.target[i] = (y - s.center) / s.half // an end of the range is exactly 1 or -1, or less
+			s.target[i] = (y - s.Center) / s.Half // an end of the range is exactly 1 or -1, or less
 		}
-		s.predict[i] = 0
+		s.prediction[i] = 0
 		if f := prediction[i]; f == f {
-			f = min(max(f, s.pairs.Lower), s.pairs.Upper)
-			s.predict[i] = min(max((f-s.center)/s.half, -1), 1)
+			f = min(max(f, s.Lower), s.Upper)
+			s.prediction[i] = min(max((f-s.Center)/s.Half, -1), 1)
 		}
 	}
-	return s.target, s.predict
+	return s.target, s.prediction
 }
 
 func grow(buf []float64, n int) []float64 {
@@ -72,14 +103,21 @@ func grow(buf []float64, n int) []float64 {
 	return buf[:n]
 }
 
-// sizePass counts the bins of |t-p| and |t|, t not clamped.
+// sizeStatistic counts the bins of |t-p| and |t|, t not clamped.
+type sizeStatistic struct{ scaler }
+
+// New implements [mechanism.Statistic].
+func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &sizePass{scaler: x.scaler, counts: m.NewSizeCounts(sizeBins)}
+}
+
 type sizePass struct {
 	scaler
 	counts           *mechanism.SizeCounts
 	residual, target []uint16
 }
 
-func (a *sizePass) Add(b dataset.Block) {
+func (a *sizePass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(a.residual) < n {
 		a.residual, a.target = make([]uint16, n), make([]uint16, n)
@@ -95,22 +133,32 @@ func (a *sizePass) Add(b dataset.Block) {
 	a.counts.Add(a.residual, a.target)
 }
 
-func (a *sizePass) Merge(o *sizePass) { a.counts.Merge(o.counts) }
+func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 
-// sumPass adds up t_w/Ct and (t_w-p)/C and their squares, t_w = clamp(t, -Ct, Ct).
-type sumPass struct {
+// sumStatistic adds up t_w/Ct and (t_w-p)/C and their squares, t_w = clamp(t, -Ct, Ct), Ct and
+// C the limits of targets and of residuals.
+type sumStatistic struct {
 	scaler
-	limits limits
-	sums   *mechanism.SquareSums
+	TargetLimit, ResidualLimit float64
 }
 
-func (a *sumPass) Add(b dataset.Block) {
+// New implements [mechanism.Statistic].
+func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &sumPass{sumStatistic: x, sums: m.NewSquareSums()}
+}
+
+type sumPass struct {
+	sumStatistic
+	sums *mechanism.SquareSums
+}
+
+func (a *sumPass) Add(b mechanism.Block) {
 	t, p := a.block(b)
 	for i, x := range t {
-		cut := min(max(x, -a.limits.target), a.limits.target) // NaN stays NaN
-		t[i], p[i] = cut/a.limits.target, (cut-p[i])/a.limits.residual
+		cut := min(max(x, -a.TargetLimit), a.TargetLimit) // NaN stays NaN
+		t[i], p[i] = cut/a.TargetLimit, (cut-p[i])/a.ResidualLimit
 	}
 	a.sums.Add(t, p)
 }
 
-func (a *sumPass) Merge(o *sumPass) { a.sums.Merge(o.sums) }
+func (a *sumPass) Cells() mechanism.Cells { return a.sums.Cells() }

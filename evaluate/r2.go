@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
@@ -88,9 +87,9 @@ func (Regression) Plan() budget.Node {
 
 // Run releases R². s is the session of the node that Plan returned.
 func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, error) {
-	counts, err := dataset.Reduce(ctx, p.View, 0, func() *sizePass {
-		return &sizePass{scaler: newScaler(p), counts: s.NewSizeCounts(sizeBins)}
-	})
+	scaled := newScaler(p)
+	defer p.Records.Forget(scaled.Predictions)
+	counts, err := mechanism.Sum[*sizePass](ctx, s, p.Records, sizeStatistic{scaled})
 	if err != nil {
 		return R2{}, err
 	}
@@ -100,9 +99,7 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	}
 	sizes := released.Value()
 	l := readLimits(sizes)
-	sums, err := dataset.Reduce(ctx, p.View, 0, func() *sumPass {
-		return &sumPass{scaler: newScaler(p), limits: l, sums: s.NewSquareSums()}
-	})
+	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual})
 	if err != nil {
 		return R2{}, err
 	}
@@ -172,14 +169,13 @@ func strengthOf(sizes mechanism.Sizes) float64 {
 // finite returns x within the range of float64: the range of a target may be as wide.
 func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
 
-// Exact returns the R² that the released one estimates, of the records of p: targets are
-// cut to [lower, upper] and a record without one is left out. There is no privacy in it:
+// Exact returns the R² that the released one estimates, of targets and predictions: targets
+// are cut to [lower, upper] and a record without one is left out. There is no privacy in it:
 // it is for tests and for experiments on public data; its result must never leave
 // otherwise.
-func Exact(p Pairs, lower, upper float64) float64 {
-	y := p.View.Block(0, p.View.Len()).Float(p.Target, nil)
+func Exact(target, prediction []float64, lower, upper float64) float64 {
 	var n, mean, total, rest float64
-	for i, v := range y {
+	for i, v := range target {
 		if v-v != 0 {
 			continue
 		}
@@ -188,7 +184,7 @@ func Exact(p Pairs, lower, upper float64) float64 {
 		d := v - mean
 		mean += d / n
 		total += d * (v - mean)
-		rest += sq(v - min(max(p.Prediction[i], p.Lower), p.Upper))
+		rest += sq(v - prediction[i])
 	}
 	if !(total > 0) {
 		return floor

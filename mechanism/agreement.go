@@ -84,15 +84,6 @@ func (a *Agreement) Add(weights []float64, votes []int8) {
 // Cells are those that [Agreement.Add] adds to.
 func (a *Agreement) Cells() Cells { return sums(a.n[:]) }
 
-// Merge adds what another accumulator with the same bounds saw of other
-// records.
-func (a *Agreement) Merge(o *Agreement) {
-	a.n[agreeing] += o.n[agreeing]
-	a.n[disagreeing] += o.n[disagreeing]
-	a.n[allWeight] += o.n[allWeight]
-	a.n[recordCount] += o.n[recordCount]
-}
-
 // Sum returns the sum of w times vote.
 //
 // Add or remove one record: it moves by w times a vote, at most u, attained by a

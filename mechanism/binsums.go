@@ -43,14 +43,6 @@ func (b *BinSums) Add(bins []uint8, g []float64) {
 // Cells are those that [BinSums.Add] adds to.
 func (b *BinSums) Cells() Cells { return sums(b.sums) }
 
-// Merge adds the sums of another accumulator of the same bins and bound over
-// other records.
-func (b *BinSums) Merge(o *BinSums) {
-	for k, v := range o.sums {
-		b.sums[k] += v
-	}
-}
-
 // Bound returns the sums with their L2 sensitivity.
 //
 // Add or remove one record: one sum moves by g, so the change is at most C,

@@ -118,19 +118,6 @@ func (c *ClassStats) Cells() Cells {
 	return Join(all...)
 }
 
-// Merge adds the sums of another accumulator of the same shape, limit and
-// weights over other records.
-func (c *ClassStats) Merge(o *ClassStats) {
-	c.rows.Merge(o.rows)
-	for k := range c.counts {
-		c.counts[k] += o.counts[k]
-		for j := range c.sums[k] {
-			c.sums[k][j] += o.sums[k][j]
-			c.squares[k][j] += o.squares[k][j]
-		}
-	}
-}
-
 // Bound returns all statistics with the L2 sensitivity of
 //
 //	( a n_c, b s_c/B, c q_c/Q for every class c, g svec(sum x x^T)/B^2 ),

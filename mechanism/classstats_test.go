@@ -150,7 +150,7 @@ func TestClassStatsValues(t *testing.T) {
 	const one, half = FixedOne, FixedOne / 2
 	a.Add([][]int16{{one, half, -one}, {half, 0, one}}, []int32{0, 1, 2})
 	b.Add([][]int16{{-half, one}, {one, 0}}, []int32{1, -1})
-	a.Merge(b)
+	a.Cells().Merge(b.Cells().Values())
 	released, err := a.Release(s, "stats")
 	if err != nil {
 		t.Fatal(err)

@@ -66,14 +66,6 @@ func (c *Cross) Add(columns [][]int16, g []float64) {
 // Cells are those that [Cross.Add] adds to.
 func (c *Cross) Cells() Cells { return sums(c.sums) }
 
-// Merge adds the sums of another accumulator of the same shape and bounds over
-// other records.
-func (c *Cross) Merge(o *Cross) {
-	for j, v := range o.sums {
-		c.sums[j] += v
-	}
-}
-
 // Bound returns the sum of x g with its L2 sensitivity.
 //
 // Add or remove one record: the change is x g and |x g| = |x| |g| <= B C,

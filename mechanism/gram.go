@@ -107,14 +107,6 @@ func fits(f, n2, limit uint64) bool {
 // Cells are those that [Gram.Add] adds to.
 func (g *Gram) Cells() Cells { return sums(g.sums) }
 
-// Merge adds the sums of another accumulator of the same shape and limit over
-// other records.
-func (g *Gram) Merge(o *Gram) {
-	for i, v := range o.sums {
-		g.sums[i] += v
-	}
-}
-
 // Bound returns the sum of z z^T with its Frobenius sensitivity.
 //
 // Add or remove one record: the change is z z^T and |z z^T|_F = |z|^2 <= B^2,

@@ -53,14 +53,6 @@ func (h *Histogram) Add(bins [][]uint16) {
 // Cells are those that [Histogram.Add] adds to.
 func (h *Histogram) Cells() Cells { return sums(h.counts) }
 
-// Merge adds the counts of another histogram of the same shape over other
-// records.
-func (h *Histogram) Merge(o *Histogram) {
-	for i, v := range o.counts {
-		h.counts[i] += v
-	}
-}
-
 // Bound returns the weighted counts, column by column, with their L2
 // sensitivity.
 //

@@ -82,14 +82,6 @@ func (m *Minimizer) Add(columns [][]int16, codes []int32) {
 	m.codes = append(m.codes, codes...)
 }
 
-// Merge adds the rows of another minimizer of the same shape after its own.
-func (m *Minimizer) Merge(o *Minimizer) {
-	for j, column := range o.columns {
-		m.columns[j] = append(m.columns[j], column...)
-	}
-	m.codes = append(m.codes, o.codes...)
-}
-
 // scores returns the number of minimisers.
 func (m *Minimizer) scores() int {
 	if m.classes == 2 {

@@ -181,35 +181,6 @@ func TestMinimizerValue(t *testing.T) {
 	}
 }
 
-// TestMinimizerMerge: rows that arrive in parts have the same minimiser as those
-// that arrive at once.
-func TestMinimizerMerge(t *testing.T) {
-	s := session(t, budget.AddRemove, 1)
-	r := rand.New(rand.NewPCG(11, 12))
-	whole, one, two := s.NewMinimizer(2, .9, .5, 3, 2), s.NewMinimizer(2, .9, .5, 3, 2), s.NewMinimizer(2, .9, .5, 3, 2)
-	for i := range 200 {
-		x, y, k := int16(r.Int()), int16(r.Int()), int32(r.IntN(3))
-		whole.Add([][]int16{{x}, {y}}, []int32{k})
-		part := one
-		if i >= 90 {
-			part = two
-		}
-		part.Add([][]int16{{x}, {y}}, []int32{k})
-	}
-	one.Merge(two)
-	a, err := whole.Bound(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := one.Bound(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if change(a, b) != 0 {
-		t.Errorf("another minimiser, %v units away", change(a, b))
-	}
-}
-
 // TestOnGrid: two-part numbers round to within a unit, beyond 53 bits as well,
 // and saturate.
 func TestOnGrid(t *testing.T) {

@@ -105,17 +105,6 @@ func (g *PartGram) Cells() Cells {
 	return Join(g.u.Cells(), g.z.Cells(), sums(g.cross), most(g.longest[:]))
 }
 
-// Merge adds the sums of another accumulator of the same shape over other
-// records.
-func (g *PartGram) Merge(o *PartGram) {
-	g.u.Merge(o.u)
-	g.z.Merge(o.z)
-	for i, v := range o.cross {
-		g.cross[i] += v
-	}
-	g.longest[0] = max(g.longest[0], o.longest[0])
-}
-
 // Exact returns the sum of u u^T, packed by rows of the upper triangle, in its
 // own measure. It is a function of columns that are public under this relation;
 // under any other it returns [ErrRelation].

@@ -102,14 +102,6 @@ func clampFixed(buf, values []int16) []int16 {
 // Cells are those that [Products.Add] adds to.
 func (p *Products) Cells() Cells { return sums(p.sums) }
 
-// Merge adds the sums of another accumulator of the same columns over other
-// records.
-func (p *Products) Merge(o *Products) {
-	for i, v := range o.sums {
-		p.sums[i] += v
-	}
-}
-
 // Scores returns the scores of the candidate columns.
 //
 // Add one record: the sum S of a numeric column moves by x y, |x y| <= 1, so

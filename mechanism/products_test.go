@@ -206,7 +206,7 @@ func TestProductsCategoryIsItsBestColumn(t *testing.T) {
 		before := slices.Clone(y)
 		category.Add([][]int16{nil}, [][]int32{codes[:at]}, y[:at])
 		rest.Add([][]int16{nil}, [][]int32{codes[at:]}, y[at:])
-		category.Merge(rest)
+		category.Cells().Merge(rest.Cells().Values())
 		all := make([]int, levels)
 		for k := range all {
 			all[k] = k

@@ -58,15 +58,6 @@ func (c *SizeCounts) Add(first, second []uint16) {
 // Cells are those that [SizeCounts.Add] adds to.
 func (c *SizeCounts) Cells() Cells { return Join(sums(c.first), sums(c.second), sums(c.missing[:])) }
 
-// Merge adds the counts of another accumulator of as many bins over other records.
-func (c *SizeCounts) Merge(o *SizeCounts) {
-	for b := range o.first {
-		c.first[b] += o.first[b]
-		c.second[b] += o.second[b]
-	}
-	c.missing[0] += o.missing[0]
-}
-
 // bound returns the weighted counts with their L2 sensitivity.
 //
 // A record adds either 1 to a bin of the first size and 1/2 to one of the second,

@@ -62,13 +62,6 @@ func (q *SquareSums) Add(t, r []float64) {
 // Cells are those that [SquareSums.Add] adds to.
 func (q *SquareSums) Cells() Cells { return sums(q.sums[:]) }
 
-// Merge adds the sums of another accumulator over other records.
-func (q *SquareSums) Merge(o *SquareSums) {
-	for k, v := range o.sums {
-		q.sums[k] += v
-	}
-}
-
 // bound returns the sums with their L2 sensitivity.
 //
 // Add or remove one record: it brings at most .15, .25, .7 and 1 in magnitude, or .4

@@ -71,14 +71,6 @@ func fixed(x float64, lo, hi int64) int64 {
 // Cells are those that [Sums.Add] adds to.
 func (b *Sums) Cells() Cells { return sums(b.sums) }
 
-// Merge adds the sums of another accumulator of the same intervals over other
-// records.
-func (b *Sums) Merge(o *Sums) {
-	for k, v := range o.sums {
-		b.sums[k] += v
-	}
-}
-
 // Bound returns the sums with their L2 sensitivity.
 //
 // Add or remove one record: statistic k moves by its clamped value, at most

@@ -64,13 +64,6 @@ func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 // Cells are those that [Tally.Add] adds to.
 func (t *Tally) Cells() Cells { return sums(t.counts) }
 
-// Merge adds the counts of another tally of the same tables over other records.
-func (t *Tally) Merge(o *Tally) {
-	for i, v := range o.counts {
-		t.counts[i] += v
-	}
-}
-
 // Bound returns the counts with their sensitivity in the weighted norm.
 //
 // Times its weights, what a record adds is a vector u of entries that are not negative,

@@ -12,21 +12,31 @@ import (
 // noCell is the cell of a record that is counted nowhere.
 const noCell = math.MaxUint16
 
-// releaseCells releases how many records of a view are in each of a number of cells. The
-// cell of a record is a function of its class (one past the list where it is in none) and
-// of what a released model predicts for it, or noCell. So a record is in one cell at
-// most, which depends on that record and on what was released: the L2 sensitivity is that
-// of a histogram of one column, 1 for a record added or removed.
-func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v dataset.View, m regression.Model, cells int, cell func(class int, prediction float64) int) ([]float64, error) {
+// A cellOf says in which cell a record is, by its class (one past the list where it is in none)
+// and by what a released model predicts for it: noCell for none.
+type cellOf interface {
+	cell(class int, prediction float64) int
+}
+
+// cellStatistic counts records by cell. A record is in one cell at most, which depends on that
+// record and on what was released: the L2 sensitivity is that of a histogram of one column,
+// 1 for a record added or removed.
+type cellStatistic struct {
+	Model predictor
+	Cells int
+	Of    cellOf
+}
+
+// New implements [mechanism.Statistic].
+func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &cellsPass{x: x, cells: m.NewHistogram([]int{1}, x.Cells)}
+}
+
+// releaseCells releases how many records of a view are in each of a number of cells.
+func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v dataset.View, m regression.Model, cells int, of cellOf) ([]float64, error) {
 	columns := v.Schema().Columns
-	last := len(columns) - 1
-	prediction, err := m.Predict(nil, rowsOfColumns(v, columns[:last]))
-	if err != nil {
-		return nil, err
-	}
-	pass, err := dataset.Reduce(ctx, v, 0, func() *cellsPass {
-		return &cellsPass{target: last, prediction: prediction, cell: cell, cells: s.NewHistogram([]int{1}, cells)}
-	})
+	x := cellStatistic{predictor{m, columns[:len(columns)-1]}, cells, of}
+	pass, err := mechanism.Sum[*cellsPass](ctx, s, mechanism.Over(v), x)
 	if err != nil {
 		return nil, err
 	}
@@ -37,27 +47,24 @@ func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v data
 	return counts.Value(), nil
 }
 
-// cellsPass counts records by cell.
 type cellsPass struct {
-	target     int
-	prediction []float64
-	cell       func(class int, prediction float64) int
-	cells      *mechanism.Histogram
-	codes      []int32
-	bins       []uint16
+	x     cellStatistic
+	cells *mechanism.Histogram
+	codes []int32
+	bins  []uint16
 }
 
-func (p *cellsPass) Add(b dataset.Block) {
+func (p *cellsPass) Add(b mechanism.Block) {
 	n := b.Len()
 	if cap(p.bins) < n {
 		p.bins, p.codes = make([]uint16, n), make([]int32, n)
 	}
 	p.bins = p.bins[:n]
-	prediction := p.prediction[b.Start():]
-	for i, code := range b.Codes(p.target, p.codes[:n]) {
-		p.bins[i] = uint16(p.cell(int(code), prediction[i]))
+	prediction := p.x.Model.Predict(b.Block)
+	for i, code := range b.Codes(len(p.x.Model.Features), p.codes[:n]) {
+		p.bins[i] = uint16(p.x.Of.cell(int(code), prediction[i]))
 	}
 	p.cells.Add([][]uint16{p.bins})
 }
 
-func (p *cellsPass) Merge(o *cellsPass) { p.cells.Merge(o.cells) }
+func (p *cellsPass) Cells() mechanism.Cells { return p.cells.Cells() }

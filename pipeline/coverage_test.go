@@ -100,7 +100,8 @@ func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 		t.Fatal(err)
 	}
 	m := res.Model.(*regression.Linear)
-	return evaluate.Exact(evaluate.Pairs{
-		View: fresh.All(), Target: len(fresh.Schema().Columns) - 1, Prediction: prediction, Lower: m.Lower, Upper: m.Upper,
-	}, res.R2.TargetLower, res.R2.TargetUpper)
+	for i, x := range prediction {
+		prediction[i] = min(max(x, m.Lower), m.Upper)
+	}
+	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction, res.R2.TargetLower, res.R2.TargetUpper)
 }

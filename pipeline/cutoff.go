@@ -64,7 +64,7 @@ func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data
 // record and on the released score alone; a record in no class is in none. Add or
 // remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
 func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (*scoreCounts, error) {
-	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell)
+	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell{})
 	if err != nil {
 		return nil, fmt.Errorf("cutoff: %w", err)
 	}
@@ -72,8 +72,10 @@ func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, sc
 	return &scoreCounts{Counts: counts, Sigma: sigma, Cutoff: bestCutoff(counts, sigma)}, nil
 }
 
-// cutoffCell returns the cell of a class and a score; records in no class have none.
-func cutoffCell(class int, score float64) int {
+// cutoffCell is the cell of a class and a score; records in no class have none.
+type cutoffCell struct{}
+
+func (cutoffCell) cell(class int, score float64) int {
 	if class < 2 {
 		return class*cutoffBins + cutoffBin(score)
 	}

@@ -122,13 +122,20 @@ func TestCutoffSensitivity(t *testing.T) {
 			for i, r := range rows {
 				codes[i], scores[i] = r.code, r.score
 			}
-			tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
-				[]dataset.ColumnData{{Codes: codes}}, nil)
+			tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "score"}, {Name: "y", Kind: dataset.Category, Categories: []string{"a", "b"}}}},
+				[]dataset.ColumnData{{Floats: scores}, {Codes: codes}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &cellsPass{prediction: scores, cell: cutoffCell, cells: s.NewHistogram([]int{1}, 2*cutoffBins)}
-			p.Add(tab.All().Block(0, len(rows)))
+			same := &regression.Linear{
+				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}}, Terms: []regression.Term{{Coefficient: 1}},
+				Lower: -regression.Unbounded, Upper: regression.Unbounded,
+			}
+			x := cellStatistic{predictor{same, tab.Schema().Columns[:1]}, 2 * cutoffBins, cutoffCell{}}
+			p, err := mechanism.Sum[*cellsPass](t.Context(), s, mechanism.Over(tab.All()), x)
+			if err != nil {
+				t.Fatal(err)
+			}
 			bound := p.cells.Bound()
 			if got := bound.Sensitivity(); got < want || got > want*(1+1e-9) {
 				t.Fatalf("%v: declared %v, want %v", rel, got, want)

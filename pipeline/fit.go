@@ -15,7 +15,6 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrSchema is returned when a table was read under another schema than the
@@ -214,21 +213,14 @@ const heldOutStage = "held-out metric"
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
-	rows := rowsOf(v, r.plan.facts)
+	records, model := mechanism.Over(v), predictor{f.Model, r.plan.facts.Columns}
 	if c, ok := f.Model.(*regression.Classifier); ok {
-		prediction, scores, err := c.Classify(rows)
-		if err != nil {
-			return err
-		}
-		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{View: v, Target: target, Prediction: prediction, Score: scores, Bins: bins})
-		return err
-	}
-	prediction, err := f.Model.Predict(nil, rows)
-	if err != nil {
+		var err error
+		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})
 		return err
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		View: v, Target: target, Prediction: prediction, Lower: f.Linear().Lower, Upper: f.Linear().Upper, Center: f.TargetMean,
+		Records: records, Target: target, Model: model, Lower: f.Linear().Lower, Upper: f.Linear().Upper, Center: f.TargetMean,
 	})
 	if err == nil {
 		res.R2 = &r2
@@ -236,23 +228,45 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.V
 	return err
 }
 
-// rowsOf gathers the candidate features of a view for a prediction.
-func rowsOf(v dataset.View, f selection.Facts) regression.Rows { return rowsOfColumns(v, f.Columns) }
+// predictor is a released model of features that are the first columns of a block.
+type predictor struct {
+	Model    regression.Model
+	Features []dataset.Column
+}
+
+// Predict implements [evaluate.Predictor].
+func (p predictor) Predict(b dataset.Block) []float64 {
+	out, err := p.Model.Predict(nil, rowsOfColumns(b, p.Features))
+	if err != nil {
+		panic(err) // the model was trained on these columns
+	}
+	return out
+}
+
+// Classify implements [evaluate.Classifier].
+func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
+	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features))
+	if err != nil {
+		panic(err) // as in Predict
+	}
+	return prediction, score
+}
 
 // RowsOf presents the columns of a view to the Predict method of a model, which passes
 // over those that it does not need. Where the records of the view are consecutive, as in
 // [dataset.Table.All], no cell is copied.
-func RowsOf(v dataset.View) regression.Rows { return rowsOfColumns(v, v.Schema().Columns) }
+func RowsOf(v dataset.View) regression.Rows {
+	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns)
+}
 
-// rowsOfColumns gathers the first columns of a view, which are these.
-func rowsOfColumns(v dataset.View, columns []dataset.Column) regression.Rows {
-	rows := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
-	all := v.Block(0, v.Len())
+// rowsOfColumns gathers the first columns of a block, which are these.
+func rowsOfColumns(b dataset.Block, columns []dataset.Column) regression.Rows {
+	rows := regression.Rows{N: b.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
 	for j, c := range columns {
 		if c.Kind == dataset.Numeric {
-			rows.Numeric[c.Name] = all.Float(j, nil)
+			rows.Numeric[c.Name] = b.Float(j, nil)
 		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: all.Codes(j, nil), Categories: c.Categories}
+			rows.Codes[c.Name] = regression.Codes{Values: b.Codes(j, nil), Categories: c.Categories}
 		}
 	}
 	return rows

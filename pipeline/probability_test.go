@@ -57,7 +57,7 @@ func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability
 		if r.Float64() < p.At(s) {
 			class = 1
 		}
-		c.Counts[cutoffCell(class, s)]++
+		c.Counts[cutoffCell{}.cell(class, s)]++
 	}
 	return c
 }

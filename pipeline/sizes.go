@@ -169,14 +169,19 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 func releaseRight(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)
-	right, err := releaseCells(ctx, s, rightLeaf, v, f.Model, 1, func(class int, prediction float64) int {
-		if class < classes && prediction == float64(class) {
-			return 0
-		}
-		return noCell // wrong
-	})
+	right, err := releaseCells(ctx, s, rightLeaf, v, f.Model, 1, rightCell{classes})
 	if err != nil {
 		return 0, fmt.Errorf("right predictions: %w", err)
 	}
 	return right[0], nil
+}
+
+// rightCell is the one cell of the records in a class that are predicted rightly.
+type rightCell struct{ Classes int }
+
+func (x rightCell) cell(class int, prediction float64) int {
+	if class < x.Classes && prediction == float64(class) {
+		return 0
+	}
+	return noCell
 }

@@ -1,60 +1,63 @@
 package selection
 
 import (
-	"context"
-
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// classSums sums records of a row and a class; S is its own type.
-type classSums[S any] interface {
-	Add(columns [][]int16, classes []int32)
-	Merge(S)
+// classStatistic is that of [mechanism.ClassStats] over records whose columns are the
+// candidates and then the target.
+type classStatistic struct {
+	Facts   Facts
+	Weights mechanism.ClassWeights
 }
 
-// classPass is the accumulator of sumClasses.
-type classPass[S classSums[S]] struct {
-	sums     S
-	features dataset.View // all columns but the target
+// New implements [mechanism.Statistic].
+func (x classStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	e := classEncoder(x.Facts)
+	return &classPass{newClassRows(e, x.Facts), m.NewClassStats(len(e.Slots()), len(x.Facts.Target.Categories), e.NormLimit(0), x.Weights)}
+}
+
+// BlockRows is the number of records of a block.
+func (x classStatistic) BlockRows() int { return rowsOfBlocks(len(classEncoder(x.Facts).Slots())) }
+
+// rowsOfBlocks is how many records of so many entries a block has.
+func rowsOfBlocks(entries int) int { return min(max(blockCells/max(entries, 1), 1), mostBlockRows) }
+
+type classPass struct {
+	rows *classRows
+	sums *mechanism.ClassStats
+}
+
+func (p *classPass) Add(b mechanism.Block)  { p.sums.Add(p.rows.read(b.Block)) }
+func (p *classPass) Cells() mechanism.Cells { return p.sums.Cells() }
+
+// classRows reads blocks: encoded candidates, and codes of classes.
+type classRows struct {
 	encoder  *scaling.Encoder
-	scratch  scaling.Scratch
-	target   int
+	features []int
 	rows     [][]int16
 	codes    []int32
+	scratch  scaling.Scratch
 }
 
-func (p *classPass[S]) Add(b dataset.Block) {
-	n := b.Len()
-	for k := range p.rows {
-		p.rows[k] = resized(p.rows[k], n)
+func newClassRows(e *scaling.Encoder, f Facts) *classRows {
+	r := &classRows{encoder: e, rows: make([][]int16, len(e.Slots()))}
+	for j := range f.Columns {
+		r.features = append(r.features, j)
 	}
-	p.encoder.Encode(p.features.Block(b.Start(), b.Start()+n), p.rows, &p.scratch)
-	p.codes = resized(p.codes, n)
-	p.sums.Add(p.rows, b.Codes(p.target, p.codes))
+	return r
 }
 
-func (p *classPass[S]) Merge(o *classPass[S]) { p.sums.Merge(o.sums) }
-
-// sumClasses passes over the records of v, whose columns are those of the
-// encoder and then the target.
-func sumClasses[S classSums[S]](ctx context.Context, e *scaling.Encoder, v dataset.View, features int, newSums func() S) (S, error) {
-	candidates := make([]int, features)
-	for j := range candidates {
-		candidates[j] = j
+func (r *classRows) read(b dataset.Block) ([][]int16, []int32) {
+	for k := range r.rows {
+		r.rows[k] = resized(r.rows[k], b.Len())
 	}
-	view, entries := v.Columns(candidates), len(e.Slots())
-	rows := min(max(blockCells/entries, 1), dataset.DefaultBlockRows)
-	pass, err := dataset.Reduce(ctx, v, rows, func() *classPass[S] {
-		return &classPass[S]{sums: newSums(), features: view, encoder: e, target: features, rows: make([][]int16, entries)}
-	})
-	if err != nil {
-		var none S
-		return none, err
-	}
-	return pass.sums, nil
+	r.encoder.Encode(b.Columns(r.features), r.rows, &r.scratch)
+	r.codes = resized(r.codes, b.Len())
+	return r.rows, b.Codes(len(r.features), r.codes)
 }
 
 // exactSums are class statistics without limit on the rows and without noise,
@@ -89,21 +92,6 @@ func (e *exactSums) Add(columns [][]int16, classes []int32) {
 		}
 	}
 	gram.Accumulate(e.products, columns)
-}
-
-func (e *exactSums) Merge(o *exactSums) {
-	addTo(e.counts, o.counts)
-	addTo(e.products, o.products)
-	for k := range e.sums {
-		addTo(e.sums[k], o.sums[k])
-		addTo(e.squares[k], o.squares[k])
-	}
-}
-
-func addTo(dst, src []int64) {
-	for i, v := range src {
-		dst[i] += v
-	}
 }
 
 // moments returns the sums in the measure of the rows, with no noise.

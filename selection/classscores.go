@@ -62,15 +62,16 @@ func DFS(ctx context.Context, x DPFSDR, f Facts, v dataset.View) ([]int, error) 
 }
 
 func exactDiscriminant(ctx context.Context, f Facts, v dataset.View) (*discriminant, error) {
-	e, err := classEncoder(f)
-	if err != nil {
+	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}
-	sums, err := sumClasses(ctx, e, v, len(f.Columns), func() *exactSums {
-		return newExactSums(len(e.Slots()), len(f.Target.Categories))
-	})
-	if err != nil {
-		return nil, err
+	e := classEncoder(f)
+	sums, rows, size := newExactSums(len(e.Slots()), len(f.Target.Categories)), newClassRows(e, f), rowsOfBlocks(len(e.Slots()))
+	for from := 0; from < v.Len(); from += size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sums.Add(rows.read(v.Block(from, min(from+size, v.Len()))))
 	}
 	return newDiscriminant(e, len(f.Columns), sums.moments(), 1, 0), nil
 }

@@ -219,35 +219,37 @@ func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts,
 
 // release releases the class statistics and reads them.
 func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*discriminant, error) {
-	e, err := classEncoder(f)
-	if err != nil {
+	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}
 	s = s.Sub(x.name)
-	classes, limit2 := len(f.Target.Categories), e.NormLimit(0)
-	sums, err := sumClasses(ctx, e, v, len(f.Columns), func() *mechanism.ClassStats {
-		return s.NewClassStats(len(e.Slots()), classes, limit2, x.weights)
-	})
+	pass, err := mechanism.Sum[*classPass](ctx, s, mechanism.Over(v), classStatistic{f, x.weights})
 	if err != nil {
 		return nil, err
 	}
-	released, err := sums.Release(s, statsLeaf)
+	released, err := pass.sums.Release(s, statsLeaf)
 	if err != nil {
 		return nil, err
 	}
 	model := s.Mu(statsLeaf) * math.Sqrt(x.model)
-	return newDiscriminant(e, len(f.Columns), released.Value(), min(1, math.Sqrt(limit2)), model), nil
+	e := classEncoder(f)
+	return newDiscriminant(e, len(f.Columns), released.Value(), min(1, math.Sqrt(e.NormLimit(0))), model), nil
 }
 
-func classEncoder(f Facts) (*scaling.Encoder, error) {
+// checkRanges refuses facts without one range per column.
+func (f Facts) checkRanges() error {
 	if len(f.Ranges) != len(f.Columns)+1 {
-		return nil, fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
+		return fmt.Errorf("%w: got %d for %d columns", ErrRanges, len(f.Ranges), len(f.Columns)+1)
 	}
+	return nil
+}
+
+func classEncoder(f Facts) *scaling.Encoder {
 	columns := slices.Clone(f.Columns)
 	for j := range columns {
 		columns[j].Indicator = false // what is chosen is columns; the model has their indicators
 	}
-	return scaling.NewEncoder(columns, f.Ranges[:len(columns)]), nil
+	return scaling.NewEncoder(columns, f.Ranges[:len(columns)])
 }
 
 // pick chooses from what was released.

@@ -198,19 +198,13 @@ func TestRowOrder(t *testing.T) {
 		}
 	}
 	w, _ := classTable(t, 2, other, nil, 0, 2, shuffled)
-	e, err := classEncoder(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := classSession(t, DPFSDR{}, 1, f)
 	sums := func(v dataset.View) mechanism.Bounded[mechanism.Weighted] {
-		got, err := sumClasses(context.Background(), e, v, len(f.Columns), func() *mechanism.ClassStats {
-			return s.NewClassStats(len(e.Slots()), 2, e.NormLimit(0), mechanism.ClassWeights{})
-		})
+		got, err := mechanism.Sum[*classPass](context.Background(), s, mechanism.Over(v), classStatistic{Facts: f})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got.Bound()
+		return got.sums.Bound()
 	}
 	if !reflect.DeepEqual(sums(v), sums(w)) {
 		t.Error("the sums depend on the order of the records")

@@ -66,36 +66,50 @@ func centred(ctx context.Context, s *mechanism.Session, target dataset.Column, r
 // take 2 MiB.
 const blockCells = 1 << 20
 
+// mostBlockRows bounds the records of a block.
+const mostBlockRows = 1024
+
 // sumProducts sums, over the records of v, the product of each of the first
 // candidates columns and the numeric one after them, or 1 if there is none.
 func sumProducts(ctx context.Context, s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range, v dataset.View, candidates int) (*mechanism.Products, error) {
-	levels := make([]int, candidates)
-	var numeric []int
-	var numericColumns []dataset.Column
-	var numericRanges []scaling.Range
-	for j, c := range columns {
-		if c.Kind == dataset.Category {
-			levels[j] = levelsOf(c)
-			continue
-		}
-		r := ranges[j]
-		c.Indicator, r.HasMedian = false, false // a missing value counts for nothing
-		numeric = append(numeric, j)
-		numericColumns, numericRanges = append(numericColumns, c), append(numericRanges, r)
-	}
-	encoder, view := scaling.NewEncoder(numericColumns, numericRanges), v.Columns(numeric)
-	rows := min(max(blockCells/len(columns), 1), dataset.DefaultBlockRows)
-	sums, err := dataset.Reduce(ctx, v, rows, func() *productPass {
-		return &productPass{
-			products: s.NewProducts(levels), levels: levels, numeric: view, encoder: encoder,
-			encoded: make([][]int16, len(numeric)), columns: make([][]int16, candidates),
-			codes: make([][]int32, candidates), gathered: make([][]int32, candidates),
-		}
-	})
+	pass, err := mechanism.Sum[*productPass](ctx, s, mechanism.Over(v), productStatistic{columns, ranges, candidates})
 	if err != nil {
 		return nil, err
 	}
-	return sums.products, nil
+	return pass.products, nil
+}
+
+// productStatistic is that of sumProducts.
+type productStatistic struct {
+	Columns    []dataset.Column
+	Ranges     []scaling.Range
+	Candidates int
+}
+
+// BlockRows is the number of records of a block.
+func (x productStatistic) BlockRows() int { return rowsOfBlocks(len(x.Columns)) }
+
+// New implements [mechanism.Statistic].
+func (x productStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	p := &productPass{
+		levels: make([]int, x.Candidates), columns: make([][]int16, x.Candidates),
+		codes: make([][]int32, x.Candidates), gathered: make([][]int32, x.Candidates),
+	}
+	var columns []dataset.Column
+	var ranges []scaling.Range
+	for j, c := range x.Columns {
+		if c.Kind == dataset.Category {
+			p.levels[j] = levelsOf(c)
+			continue
+		}
+		r := x.Ranges[j]
+		c.Indicator, r.HasMedian = false, false // a missing value counts for nothing
+		p.numeric = append(p.numeric, j)
+		columns, ranges = append(columns, c), append(ranges, r)
+	}
+	p.encoder, p.encoded = scaling.NewEncoder(columns, ranges), make([][]int16, len(columns))
+	p.products = m.NewProducts(p.levels)
+	return p
 }
 
 // levelsOf returns the number of values of a category column, at least 1:
@@ -108,11 +122,10 @@ func levelsOf(c dataset.Column) int {
 	return max(len(c.Categories), 1)
 }
 
-// productPass is the accumulator of sumProducts.
 type productPass struct {
 	products *mechanism.Products
-	levels   []int        // of each candidate; 0 for a numeric one
-	numeric  dataset.View // the numeric columns
+	levels   []int // of each candidate; 0 for a numeric one
+	numeric  []int // the numeric columns
 	encoder  *scaling.Encoder
 	scratch  scaling.Scratch
 	encoded  [][]int16 // of the numeric columns
@@ -122,12 +135,12 @@ type productPass struct {
 	ones     []int16
 }
 
-func (p *productPass) Add(b dataset.Block) {
+func (p *productPass) Add(b mechanism.Block) {
 	n := b.Len()
 	for i := range p.encoded {
 		p.encoded[i] = resized(p.encoded[i], n)
 	}
-	p.encoder.Encode(p.numeric.Block(b.Start(), b.Start()+n), p.encoded, &p.scratch)
+	p.encoder.Encode(b.Columns(p.numeric), p.encoded, &p.scratch)
 	next := 0
 	for j, levels := range p.levels {
 		if levels > 0 {
@@ -148,4 +161,4 @@ func (p *productPass) Add(b dataset.Block) {
 	p.products.Add(p.columns, p.codes, p.ones[:n])
 }
 
-func (p *productPass) Merge(o *productPass) { p.products.Merge(o.products) }
+func (p *productPass) Cells() mechanism.Cells { return p.products.Cells() }

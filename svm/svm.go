@@ -102,20 +102,17 @@ func (t perturbed) fit(ctx context.Context, s *mechanism.Session, d method.Data)
 	}
 	lambda := t.penalty(d.AtLeast, f.noise(s, t.leaf))
 	limit := f.enc.NormLimit(0) // B^2
-	acc, err := dataset.Reduce(ctx, d.Records, 0, func() *minimizerPass {
-		// With x in place of x/B a weight is a B-th of what it was, so the
-		// constant and the penalty are B and B^2 times as large.
-		start := s.NewMinimizer
-		if t.logistic {
-			start = s.NewLogisticMinimizer
-		}
-		m := start(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
-		return &minimizerPass{rows{frame: f, x: make([][]int16, f.slots())}, m}
-	})
-	if err != nil {
+	// With x in place of x/B a weight is a B-th of what it was, so the
+	// constant and the penalty are B and B^2 times as large.
+	start := s.NewMinimizer
+	if t.logistic {
+		start = s.NewLogisticMinimizer
+	}
+	minimizer := start(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
+	if err := f.fill(ctx, minimizer, d.Records); err != nil {
 		return nil, err
 	}
-	bounded, err := acc.minimizer.Bound(ctx)
+	bounded, err := minimizer.Bound(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,18 +150,18 @@ func (f *frame) noise(s *mechanism.Session, leaf string) float64 {
 	return change / s.Mu(leaf)
 }
 
-// minimizerPass hands encoded blocks to a Minimizer.
-type minimizerPass struct {
-	rows      rows
-	minimizer *mechanism.Minimizer
-}
+// blockRows is the number of records that are encoded at once.
+const blockRows = 1024
 
-func (p *minimizerPass) Add(b dataset.Block) {
-	codes := p.rows.encode(b)
-	p.minimizer.Add(p.rows.x, codes)
+// fill hands all rows to a minimizer, which keeps them.
+func (f *frame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
+	r := rows{frame: f, x: make([][]int16, f.slots())}
+	for from := 0; from < v.Len() && ctx.Err() == nil; from += blockRows {
+		codes := r.encode(v.Block(from, min(from+blockRows, v.Len())))
+		m.Add(r.x, codes)
+	}
+	return ctx.Err()
 }
-
-func (p *minimizerPass) Merge(o *minimizerPass) { p.minimizer.Merge(o.minimizer) }
 
 // clipped returns the scores for weights of x and the constant with noise sigma
 // in each. Training limited x alone to norm B and left the constant as it is. A
