@@ -30,6 +30,9 @@ func missingWord(s string) bool {
 	return false
 }
 
+// longestWord is how many bytes such a word has at most.
+const longestWord = 4
+
 // number reads a numeric cell. It is the definition of what a number is; the fast
 // reader asks it about every cell it does not recognise at once.
 func number(cell string) (float64, class) {

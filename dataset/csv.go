@@ -118,3 +118,17 @@ func (rd *reader) slowRows(ctx context.Context, recs records, lay layout) (slab,
 	rows, err := join(ctx, 1, rd.cols, rd.unit(), parts)
 	return rows, st.stats, err
 }
+
+// stoppableAt is stoppable for a file that is read at offsets.
+type stoppableAt struct {
+	ctx context.Context
+	at  io.ReaderAt
+}
+
+// ReadAt implements io.ReaderAt.
+func (s stoppableAt) ReadAt(p []byte, at int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.at.ReadAt(p, at)
+}

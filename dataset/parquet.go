@@ -1,37 +1,50 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 
+	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Parquet is read column by column, each by one worker, in pieces that are joined
 // before the next column begins: the peak is the table and one more column per
 // worker. Row counts in the footer are believed only once the values are there.
-// Whatever the Parquet library reports or panics with becomes "damaged" in words
-// of our own, since its messages may quote the content.
+// The Parquet library is asked for the types of the columns only; pages are read by package
+// parquetfile, which holds little of them. Whatever either reports becomes "damaged" in words
+// of our own, since messages may quote the content.
 
 // pieceRows is how many cells of a column are read before more are allocated.
 const pieceRows = 1 << 16
 
-// openParquet reads the footer. The file that it returns has no row groups of no rows.
-func openParquet(path string, f io.ReaderAt, size int64) (pf *parquet.File, err error) {
+// The public limit of rows for each byte of a file, and the rows that are free of it. A
+// run of equal values takes the same few bytes however long it is, so without a limit
+// two thousand bytes could ask for all the memory of a table of 2^31 rows. What gzip
+// makes of the shortest lines is half as much.
+const (
+	rowsPerByte = 1 << 10
+	freeRows    = 1 << 20
+)
+
+// openParquet reads the footer and the types of the columns.
+func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Footer, columns []*parquet.Column, err error) {
 	defer guard(path, &err)
-	footer, ok := readFooter(f, size)
+	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
-		return nil, damagedParquet(path)
+		return nil, nil, damagedParquet(path)
 	}
-	f, size = withoutEmptyGroups(f, size, footer)
-	pf, err = parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true),
-		parquet.ReadBufferSize(1<<18))
+	image := footer.Columns()
+	pf, err := parquet.OpenFile(bytes.NewReader(image), int64(len(image)))
 	if err != nil {
-		return nil, damagedParquet(path)
+		return nil, nil, damagedParquet(path)
 	}
-	return pf, nil
+	return footer, pf.Root().Columns(), nil
 }
 
 // guard turns a panic of the Parquet library on a damaged file into an error.
@@ -46,12 +59,11 @@ func damagedParquet(path string) error {
 }
 
 // parquetNames returns and checks the names of the top-level fields.
-func parquetNames(path string, pf *parquet.File) (names []string, err error) {
-	defer guard(path, &err)
-	if len(pf.Root().Columns()) > maxColumns {
+func parquetNames(path string, columns []*parquet.Column) (names []string, err error) {
+	if len(columns) > maxColumns {
 		return nil, tooManyColumns(path, 0)
 	}
-	for _, c := range pf.Root().Columns() {
+	for _, c := range columns {
 		names = append(names, c.Name())
 	}
 	if len(names) == 0 {
@@ -62,24 +74,26 @@ func parquetNames(path string, pf *parquet.File) (names []string, err error) {
 
 // parquetHeader is Header for Parquet.
 func parquetHeader(path string, f io.ReaderAt, size int64) ([]string, error) {
-	pf, err := openParquet(path, f, size)
+	_, columns, err := openParquet(path, f, size)
 	if err != nil {
 		return nil, err
 	}
-	return parquetNames(path, pf)
+	return parquetNames(path, columns)
 }
 
 // parquetTable is one Parquet file being read.
 type parquetTable struct {
-	rd   *reader
-	file *parquet.File
-	lay  layout
-	rows int
-	out  slab
+	rd      *reader
+	footer  *parquetfile.Footer
+	columns []*parquet.Column // the fields of the file's schema
+	lay     layout
+	rows    int
+	out     slab
 
 	bytes io.ReaderAt
 	size  int64
-	large sync.Mutex // one column with a large page at a time, whatever the number of workers
+	long  sync.Mutex // one long text at a time, whatever the number of workers
+	large sync.Mutex // one column with a large page at a time
 }
 
 // parquet reads a Parquet file.
@@ -101,28 +115,24 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 
 // openTable reads the footer, and returns the names of the columns of the file.
 func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names []string, err error) {
-	pf, err := openParquet(rd.path, f, size)
-	if err != nil {
+	t = &parquetTable{rd: rd, bytes: f, size: size}
+	if t.footer, t.columns, err = openParquet(rd.path, f, size); err != nil {
 		return nil, nil, err
 	}
-	if names, err = parquetNames(rd.path, pf); err != nil {
+	if names, err = parquetNames(rd.path, t.columns); err != nil {
 		return nil, nil, err
 	}
-	lay, err := rd.bind(header{names: names})
-	if err != nil {
+	if t.lay, err = rd.bind(header{names: names}); err != nil {
 		return nil, nil, err
 	}
-	t = &parquetTable{rd: rd, file: pf, lay: lay, bytes: f, size: size}
 	t.rows, err = t.countRows()
 	return t, names, err
 }
 
 // countRows adds up what the footer says of its row groups.
-func (t *parquetTable) countRows() (rows int, err error) {
-	defer guard(t.rd.path, &err)
+func (t *parquetTable) countRows() (int, error) {
 	var total int64
-	for _, g := range t.file.RowGroups() {
-		n := g.NumRows()
+	for _, n := range t.footer.Groups {
 		if n < 0 {
 			return 0, damagedParquet(t.rd.path)
 		}
@@ -130,31 +140,41 @@ func (t *parquetTable) countRows() (rows int, err error) {
 			return 0, tooLarge(t.rd.path)
 		}
 	}
-	if total != t.file.NumRows() {
+	if total != t.footer.Rows {
 		return 0, damagedParquet(t.rd.path)
 	}
 	if (total-freeRows)/rowsPerByte > t.size {
-		return 0, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte), Hint: "check that it is the table that was meant", Err: ErrTooLarge}
+		return 0, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
+			Hint: "check that it is the table that was meant", Err: ErrTooLarge}
 	}
 	return int(total), nil
+}
+
+// fields returns the positions of the fields of the file's schema that are read.
+func (t *parquetTable) fields() (fields []int) {
+	for f, target := range t.lay.targets {
+		if target != skipField {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 // read reads the declared columns in parallel.
 func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	t.out = slab{rows: t.rows, floats: make([][]float64, len(t.rd.cols)), codes: make([][]int32, len(t.rd.cols))}
-	var fields []int
-	for f, target := range t.lay.targets {
-		if target != skipField {
-			fields = append(fields, f)
-		}
+	fields := t.fields()
+	columns, err := t.open(ctx, fields, t.declared)
+	if err != nil {
+		return nil, err
 	}
 	workers := max(1, min(t.rd.opts.workers(), len(fields)))
 	stats := make([]*Stats, workers)
 	for w := range stats {
 		stats[w] = newStats(t.rd.schema)
 	}
-	err := parallel(ctx, workers, len(fields), func(w, k int) error {
-		return t.column(ctx, stats[w], fields[k])
+	err = parallel(ctx, workers, len(fields), func(w, k int) error {
+		return t.column(ctx, stats[w], columns[k], t.lay.targets[fields[k]])
 	})
 	if err != nil {
 		return nil, err
@@ -165,90 +185,86 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	return stats[0], nil
 }
 
-// column reads the field at position f of the file's schema.
-func (t *parquetTable) column(ctx context.Context, stats *Stats, f int) (err error) {
-	defer guard(t.rd.path, &err)
-	target := t.lay.targets[f]
-	source := t.file.Root().Columns()[f]
-	conv, ok := converterOf(source)
-	if !ok {
-		return t.unsupported(source, target)
+// parquetColumn is a column of a Parquet file.
+type parquetColumn struct {
+	conv   *converter
+	void   bool
+	kind   parquetfile.Type
+	file   parquetfile.File
+	long   *sync.Mutex
+	chunks []parquetfile.Chunk // of each row group
+}
+
+// open prepares the fields of the file's schema at the given positions, which errors call as
+// name does.
+func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
+	leaves := make([]int, len(fields))
+	out := make([]parquetColumn, len(fields))
+	for k, f := range fields {
+		source := t.columns[f]
+		conv, ok := converterOf(source)
+		if !ok {
+			return nil, t.unsupported(source, name(f))
+		}
+		typ := source.Type()
+		out[k] = parquetColumn{conv: conv, void: void(source), long: &t.long,
+			kind: parquetfile.Type{Kind: format.Type(typ.Kind()), Optional: source.MaxDefinitionLevel() > 0},
+			file: parquetfile.File{At: stoppableAt{ctx, t.bytes}, Size: t.size, Whole: t.rd.opts.wholePage()}}
+		if typ.Kind() == parquet.FixedLenByteArray {
+			out[k].kind.Width = typ.Length()
+		}
+		leaves[k] = source.Index()
 	}
+	chunks, ok := t.footer.Chunks(leaves)
+	if !ok {
+		return nil, changed(t.rd.path)
+	}
+	for k, f := range fields {
+		for _, c := range chunks[k] {
+			if !out[k].void && !parquetfile.Readable(c.Codec) {
+				return nil, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name(f), c.Codec),
+					Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
+			}
+		}
+		out[k].chunks = chunks[k]
+	}
+	return out, nil
+}
+
+// column reads a column of the table.
+func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int) (err error) {
 	alone := false
+	c.file.Large = func() {
+		if !alone {
+			t.large.Lock()
+			alone = true
+		}
+	}
 	defer func() {
 		if alone {
 			t.large.Unlock()
 		}
 	}()
-	err = t.checkColumn(ctx, source, t.declared(target), func() {
-		if !alone {
-			t.large.Lock()
-			alone = true
-		}
-	})
-	if err != nil {
-		return err
-	}
 	switch {
 	case target == unitField:
-		names := newNamer()
-		t.out.ids, err = fillColumn(ctx, t, source, func(v parquet.Value) uint64 {
-			return stats.unit(names.id(string(conv.textOf(v))))
-		})
+		names := unitCells(c)
+		t.out.ids, err = fillColumn(ctx, t, names)
+		stats.add(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:
-		t.out.floats[target], err = fillColumn(ctx, t, source, func(v parquet.Value) float64 {
-			x, what := conv.numberOf(v)
-			if what != good {
-				stats.Columns[target].note(what)
-				return t.rd.cols[target].missing
-			}
-			return x
-		})
+		numbers := numberCells(c, &t.rd.cols[target])
+		t.out.floats[target], err = fillColumn(ctx, t, numbers)
+		stats.add(target, &numbers.Tally)
 	default:
-		t.out.codes[target], err = fillColumn(ctx, t, source, func(v parquet.Value) int32 {
-			code, what := t.rd.cols[target].category(string(conv.textOf(v)))
-			stats.Columns[target].note(what)
-			return code
-		})
+		codes := codeCells(c, &t.rd.cols[target])
+		t.out.codes[target], err = fillColumn(ctx, t, codes)
+		stats.add(target, &codes.Tally)
 	}
 	return err
 }
 
-// checkColumn scans the pages of a column, which errors call by name, and calls large before a
-// large one, if it is set.
-func (t *parquetTable) checkColumn(ctx context.Context, source *parquet.Column, name string, large func()) error {
-	if void(source) {
-		return nil
-	}
-	check, err := t.pageCheck(source, name)
-	if err != nil {
-		return err
-	}
-	defer check.body.close()
-	check.large = large
-	for _, g := range t.file.Metadata().RowGroups {
-		if source.Index() >= len(g.Columns) {
-			return damagedParquet(t.rd.path)
-		}
-		if err := check.chunk(ctx, &g.Columns[source.Index()].MetaData, g.NumRows); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pageCheck prepares the check of a column, which errors call by name.
-func (t *parquetTable) pageCheck(source *parquet.Column, name string) (pageCheck, error) {
-	page := t.rd.opts.pageBytes()
-	if c := source.Compression(); c != nil && !readable(c.CompressionCodec()) {
-		return pageCheck{}, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name, c.CompressionCodec()),
-			Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
-	}
-	return pageCheck{path: t.rd.path, file: t.bytes, size: t.size, width: plainWidth(source.Type()), page: page, body: newPageBody(source, page)}, nil
-}
-
-// declared is the name under which the schema knows a column.
-func (t *parquetTable) declared(target int) string {
+// declared is the name under which the schema knows a field.
+func (t *parquetTable) declared(f int) string {
+	target := t.lay.targets[f]
 	if target == unitField {
 		return t.rd.schema.Unit
 	}
@@ -256,87 +272,68 @@ func (t *parquetTable) declared(target int) string {
 }
 
 // unsupported names a declared column and the type the file gives it.
-func (t *parquetTable) unsupported(source *parquet.Column, target int) error {
+func (t *parquetTable) unsupported(source *parquet.Column, name string) error {
 	typ := "a list or group"
 	if source.Leaf() && source.MaxRepetitionLevel() == 0 {
 		typ = source.Type().String()
 	}
-	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %s, which is not supported", t.declared(target), typ),
+	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %s, which is not supported", name, typ),
 		Hint: "store it as a number, a boolean or a string", Err: ErrColumnType}
 }
 
-// fillColumn converts every value of a column. It fails unless each row group holds
-// as many values as it says it has rows.
-func fillColumn[T any](ctx context.Context, t *parquetTable, source *parquet.Column, conv func(parquet.Value) T) ([]T, error) {
-	if void(source) {
-		out := make([]T, t.rows)
-		for i := range out {
-			out[i] = conv(parquet.Value{})
-		}
-		return out, nil
+// pageError says what a failure to read pages means.
+func (t *parquetTable) pageError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, parquetfile.ErrDictionary):
+		return &FileError{Path: t.rd.path, Hint: "write it again without dictionaries", Err: ErrTooLarge,
+			Msg: fmt.Sprintf("holds a dictionary of more than %d values for fewer rows", parquetfile.MaxDictionary)}
 	}
-	var pieces [][]T
-	var piece []T
-	total := 0
-	add := func(vals []parquet.Value) {
-		for _, v := range vals {
-			if len(piece) == cap(piece) {
-				piece = make([]T, 0, pieceRows)
-				pieces = append(pieces, piece)
+	return damagedParquet(t.rd.path)
+}
+
+// eachBatch hands the cells of a column to add, in batches that are valid during the call. It
+// fails unless each row group holds as many values as it says it has rows.
+func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add func([]T)) error {
+	defer c.Close()
+	some := make([]T, 1<<10)
+	for g, rows := range t.footer.Groups {
+		err := c.open(g, rows)
+		for err == nil {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			piece = append(piece, conv(v))
-			pieces[len(pieces)-1] = piece
+			var n int
+			if n, err = c.read(some); err == nil {
+				add(some[:n])
+			}
 		}
-		total += len(vals)
-	}
-	want := 0
-	for _, g := range t.file.RowGroups() {
-		want += int(g.NumRows())
-		err := eachPage(ctx, g.ColumnChunks()[source.Index()].Pages(), want-total, add)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil || total != want {
-			return nil, damagedParquet(t.rd.path)
+		if err != io.EOF {
+			return t.pageError(ctx, err)
 		}
 	}
-	out := make([]T, 0, total)
+	return nil
+}
+
+// fillColumn reads every cell of a column.
+func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
+	var pieces [][]T
+	err := eachBatch(ctx, t, c, func(some []T) {
+		last := len(pieces) - 1
+		if last < 0 || len(some) > cap(pieces[last])-len(pieces[last]) {
+			pieces = append(pieces, make([]T, 0, pieceRows))
+			last++
+		}
+		pieces[last] = append(pieces[last], some...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, 0, t.rows)
 	for k, p := range pieces {
 		out = append(out, p...)
 		pieces[k] = nil
 	}
 	return out, nil
-}
-
-// eachPage hands the values of a column chunk to add, and stops with an error
-// when there are more than limit.
-func eachPage(ctx context.Context, pages parquet.Pages, limit int, add func([]parquet.Value)) error {
-	defer pages.Close()
-	vals := make([]parquet.Value, 1024)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		page, err := pages.ReadPage()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		values := page.Values()
-		for err == nil {
-			var n int
-			n, err = values.ReadValues(vals)
-			if limit -= n; limit < 0 || (n == 0 && err == nil) {
-				err = io.ErrUnexpectedEOF
-				break
-			}
-			add(vals[:n])
-		}
-		parquet.Release(page)
-		if err != io.EOF {
-			return err
-		}
-	}
 }

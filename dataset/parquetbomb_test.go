@@ -116,11 +116,11 @@ func TestParquetRowsPerByte(t *testing.T) {
 		}
 		return bombFile(t, format.ByteArray, false, format.Uncompressed, int64(pages)*int64(values), list...)
 	}
-	used := heapUse(func() { checkError(t, "63 pages", readBomb(constant(63, maxPage/pageValue), maxPage), ErrTooLarge) })
+	used := heapUse(func() { checkError(t, "63 pages", readBomb(constant(63, 1<<25), 0), ErrTooLarge) })
 	if used > 1<<22 {
 		t.Errorf("%d MiB", used>>20)
 	}
-	table, _, err := readColumn(constant(8, 1<<17), maxPage)
+	table, _, err := readColumn(constant(8, 1<<17), 0)
 	if err != nil || table.Len() != 1<<20 || table.Float(0)[1<<19] != 1 {
 		t.Errorf("a million rows: %v", err)
 	}
@@ -133,15 +133,15 @@ func deltaHead(total uint64) []byte {
 	return append(binary.AppendUvarint(out, total), 0, 0, 0, 0, 0, 0)
 }
 
-// readBomb reads column x of a file, with pages of at most limit bytes.
-func readBomb(data []byte, limit int) error {
-	_, _, err := readColumn(data, limit)
+// readBomb reads column x of a file, and holds pages of at most whole bytes, if it is not 0.
+func readBomb(data []byte, whole int) error {
+	_, _, err := readColumn(data, whole)
 	return err
 }
 
-func readColumn(data []byte, limit int) (*Table, *Stats, error) {
+func readColumn(data []byte, whole int) (*Table, *Stats, error) {
 	schema := Schema{Columns: []Column{{Name: "x"}}}
-	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{Workers: 1, page: limit})
+	rd, err := newReader("x.parquet", fileKind{parquet: true}, schema, ReadOptions{Workers: 1, page: whole})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +153,7 @@ func readColumn(data []byte, limit int) (*Table, *Stats, error) {
 func TestParquetCompressionBombs(t *testing.T) {
 	const size, says = 1 << 25, 800
 	zeros := make([]byte, size)
-	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Brotli, format.Zstd} {
+	for _, codec := range []format.CompressionCodec{format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
 		body, err := parquet.LookupCompressionCodec(codec).Encode(nil, zeros)
 		if err != nil {
 			t.Fatal(err)
@@ -164,25 +164,27 @@ func TestParquetCompressionBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		good := bombFile(t, format.Double, false, codec, 100, dataPage(100, says, format.Plain, short))
-		if err := readBomb(good, 1<<20); err != nil {
-			t.Errorf("%v, as it says: %v", codec, err)
-		}
-		used := heapUse(func() { checkError(t, codec.String(), readBomb(bad, 1<<22), ErrCorrupt) })
-		if used > uint64(2*len(bad))+(1<<24) {
-			t.Errorf("%v: %d MiB for a file of %d bytes", codec, used>>20, len(bad))
-		}
 		noise := bombFile(t, format.Double, false, codec, 100, dataPage(100, says, format.Plain, bytes.Repeat([]byte{0xF7, 0x31, 0x9C}, 99)))
-		used = heapUse(func() { checkError(t, codec.String(), readBomb(noise, 1<<20), ErrCorrupt) })
-		if used > 1<<23 {
-			t.Errorf("%v: %d MiB for noise", codec, used>>20)
+		for _, whole := range []int{0, 1} {
+			if err := readBomb(good, whole); err != nil {
+				t.Errorf("%v, as it says: %v", codec, err)
+			}
+			used := heapUse(func() { checkError(t, codec.String(), readBomb(bad, whole), ErrCorrupt) })
+			if used > uint64(2*len(bad))+(1<<24) {
+				t.Errorf("%v: %d MiB for a file of %d bytes", codec, used>>20, len(bad))
+			}
+			used = heapUse(func() { checkError(t, codec.String(), readBomb(noise, whole), ErrCorrupt) })
+			if used > 1<<24 {
+				t.Errorf("%v: %d MiB for noise", codec, used>>20)
+			}
 		}
 	}
 }
 
-// TestParquetRunBombs: a page whose runs stand for more values than it has, or whose
-// texts share long beginnings, is refused before they are written out.
+// TestParquetRunBombs: of a page whose runs stand for more values than it has only those are
+// written out, and texts that share a long beginning one after the other. Lists of more lengths
+// than there are values are refused.
 func TestParquetRunBombs(t *testing.T) {
-	const page = 1 << 20
 	long := uint64(math.MaxInt32)
 	const text = 1 << 16
 	own := make([]int32, 4000)
@@ -200,21 +202,27 @@ func TestParquetRunBombs(t *testing.T) {
 	}{
 		{"levels", format.Double, true, 10, []bombPage{dataPage(10, 30, format.Plain, withLength(runOf(long, 0)))}, ErrCorrupt},
 		{"levels, version 2", format.Double, true, 10, []bombPage{dataPage2(10, 10, 6, format.Plain, runOf(long, 0))}, ErrCorrupt},
-		{"levels, many runs", format.Double, true, 10, []bombPage{dataPage(10, 30, format.Plain, withLength(bytes.Repeat(runOf(200, 0), 4)))}, ErrCorrupt},
+		{"levels, many runs", format.Double, true, 10, []bombPage{dataPage(10, 30, format.Plain, withLength(bytes.Repeat(runOf(200, 0), 4)))}, nil},
 		{"places in a dictionary", format.ByteArray, false, 10, []bombPage{dictionaryPage("1"), dataPage(10, 10, format.RLEDictionary, append([]byte{1}, runOf(long, 0)...))}, ErrCorrupt},
 		{"places of no bits", format.ByteArray, false, 10, []bombPage{dictionaryPage("1"), dataPage(10, 10, format.RLEDictionary, append([]byte{0}, binary.AppendUvarint(nil, 1<<29|1)...))}, ErrCorrupt},
 		{"truth values", format.Boolean, false, 10, []bombPage{dataPage(10, 10, format.RLE, withLength(runOf(long, 1)))}, ErrCorrupt},
 		{"differences", format.Int64, false, 10, []bombPage{dataPage(10, 20, format.DeltaBinaryPacked, deltaHead(long))}, ErrCorrupt},
 		{"lengths", format.ByteArray, false, 10, []bombPage{dataPage(10, 20, format.DeltaLengthByteArray, deltaHead(long))}, ErrCorrupt},
 		{"beginnings, how many", format.ByteArray, false, 10, []bombPage{dataPage(10, 20, format.DeltaByteArray, deltaHead(long))}, ErrCorrupt},
-		{"beginnings, how long", format.ByteArray, false, 4000, []bombPage{dataPage(4000, len(shared), format.DeltaByteArray, shared)}, ErrTooLarge},
+		{"beginnings, how long", format.ByteArray, false, 4000, []bombPage{dataPage(4000, len(shared), format.DeltaByteArray, shared)}, nil},
 		{"runs of numbers", format.Int32, false, 10, []bombPage{dataPage(10, 20, format.RLE, withLength(runOf(long, 1)))}, ErrCorrupt},
 		{"negative nulls", format.Double, true, 10, []bombPage{dataPage2(10, -1<<30, 2, format.ByteStreamSplit, runOf(10, 1))}, ErrCorrupt},
 	} {
 		data := bombFile(t, c.typ, c.optional, format.Uncompressed, c.rows, c.pages...)
-		used := heapUse(func() { checkError(t, c.name, readBomb(data, page), c.want) })
-		if used > uint64(2*len(data))+(1<<22) {
-			t.Errorf("%s: %d KiB for a file of %d bytes", c.name, used>>10, len(data))
+		for _, whole := range []int{0, 1} {
+			used := heapUse(func() {
+				if err := readBomb(data, whole); !errors.Is(err, c.want) {
+					t.Errorf("%s: %v", c.name, err)
+				}
+			})
+			if used > uint64(2*len(data))+(1<<22) {
+				t.Errorf("%s: %d KiB for a file of %d bytes", c.name, used>>10, len(data))
+			}
 		}
 	}
 }
@@ -245,7 +253,7 @@ func TestParquetHonestPages(t *testing.T) {
 			want[k] = append(want[k], v)
 		}
 	}
-	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd} {
+	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
 			path := writeParquet(t, rows, parquet.Compression(parquet.LookupCompressionCodec(codec)), parquet.DataPageVersion(version), parquet.PageBufferSize(3000))
 			table, _, err := Read(t.Context(), path, numericSchema("i", "x", "s", "d", "b", "p"), ReadOptions{Workers: 2})
@@ -285,7 +293,7 @@ func TestParquetZstdStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := bombFile(t, format.Double, false, format.Zstd, int64(n), dataPage(n, len(plain), format.Plain, b.Bytes()))
-		table, _, err := readColumn(data, 1<<20)
+		table, _, err := readColumn(data, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,47 +305,38 @@ func TestParquetZstdStreams(t *testing.T) {
 	}
 }
 
-// TestParquetRefusesLZ4: a codec that the Parquet library does not read well.
+// TestParquetRefusesLZ4: the codec that was LZ4 before its frames were written down.
 func TestParquetRefusesLZ4(t *testing.T) {
-	path := writeParquet(t, []bigRow{{I: 1}}, parquet.Compression(&parquet.Lz4Raw))
-	_, _, err := Read(t.Context(), path, numericSchema("i"), ReadOptions{})
-	checkError(t, "LZ4", err, ErrColumnType)
+	data := bombFile(t, format.Double, false, format.Lz4, 1, dataPage(1, 8, format.Plain, make([]byte, 9)))
+	checkError(t, "LZ4", readBomb(data, 0), ErrColumnType)
 }
 
-// TestDeltaSum adds up lists that the Parquet library wrote.
-func TestDeltaSum(t *testing.T) {
-	for _, list := range [][]int32{{}, {7}, {0, 1 << 30, 5, 0}, make([]int32, 129), slices.Repeat([]int32{3, 900, 17}, 400)} {
-		data, err := parquet.DeltaBinaryPacked.EncodeInt32(nil, list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want int64
-		for _, v := range list {
-			want += int64(v)
-		}
-		sum, rest, ok := deltaSum(append(data, 42), int64(len(list)))
-		if !ok || sum != want || !bytes.Equal(rest, []byte{42}) {
-			t.Errorf("%d numbers: %d, %d bytes left, %v; want %d", len(list), sum, len(rest), ok, want)
-		}
-		if _, _, ok := deltaSum(data, int64(len(list))-1); ok && len(list) > 0 {
-			t.Errorf("%d numbers where one less is allowed", len(list))
-		}
-	}
-	negative, err := parquet.DeltaBinaryPacked.EncodeInt32(nil, []int32{5, -1, 5})
+// TestParquetStopsInAPage: reading ends with the context, also within a page.
+func TestParquetStopsInAPage(t *testing.T) {
+	const size = 1 << 25
+	data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1, dataPage(1, size+4, format.Plain, withLength(make([]byte, size))))
+	ctx, cancel := context.WithCancel(t.Context())
+	rd, err := newReader("x.parquet", fileKind{parquet: true}, numericSchema("x"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, ok := deltaSum(negative, 3); ok {
-		t.Error("a negative length")
+	f := &cancelling{Reader: bytes.NewReader(data), cancel: cancel}
+	if _, _, err := rd.parquet(ctx, f, int64(len(data))); !errors.Is(err, context.Canceled) || f.after > 1<<20 {
+		t.Errorf("%v, %d bytes were read after the end", err, f.after)
 	}
 }
 
-// TestParquetCheckEndsWithContext: the check of the pages looks at the context.
-func TestParquetCheckEndsWithContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := pageCheck{path: "x", size: 100}.chunk(ctx, &format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: 50}, 10)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+// cancelling ends a context when a megabyte of the file was read.
+type cancelling struct {
+	*bytes.Reader
+	cancel      func()
+	read, after int
+}
+
+func (c *cancelling) ReadAt(p []byte, at int64) (int, error) {
+	if c.read += len(p); c.read > 1<<20 {
+		c.after += len(p)
+		c.cancel()
 	}
+	return c.Reader.ReadAt(p, at)
 }

@@ -45,6 +45,9 @@ func groupRows(n int) []groupRow {
 	return out
 }
 
+// footerEnd is what follows the footer: its length and "PAR1".
+const footerEnd = 8
+
 // emptyGroups are what writers put where a group of no rows is: each changes a copy of the
 // description of a column with rows.
 var emptyGroups = map[string]func(m *format.ColumnMetaData){
@@ -100,7 +103,7 @@ func readImage(data []byte) outcome {
 // TestParquetEmptyGroups: a row group of no rows, wherever it stands and whatever a writer put
 // in its place, changes nothing. (A group of no booleans, which have no dictionary, has no page.)
 func TestParquetEmptyGroups(t *testing.T) {
-	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd} {
+	for _, codec := range []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
 			path := writeParquet(t, groupRows(25), parquet.Compression(parquet.LookupCompressionCodec(codec)), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(10))
 			image, err := os.ReadFile(path)
@@ -305,8 +308,7 @@ func TestParquetLongTexts(t *testing.T) {
 	}
 }
 
-// TestParquetLongTextMemory: a cell of 96 MiB is held by the check of its page and twice by the Parquet
-// library, and by nothing else.
+// TestParquetLongTextMemory: of a cell of 96 MiB no more than its first 16 MiB are held.
 func TestParquetLongTextMemory(t *testing.T) {
 	const size = 96 << 20
 	plain := append(binary.LittleEndian.AppendUint32(nil, size), bytes.Repeat([]byte{'q'}, size)...)
@@ -316,11 +318,47 @@ func TestParquetLongTextMemory(t *testing.T) {
 	}
 	data := bombFile(t, format.ByteArray, false, format.Zstd, 1, dataPage(1, len(plain), format.Plain, body))
 	used := heapUse(func() {
-		if _, stats, err := readColumn(data, maxPage); err != nil || stats.Columns[0].Unparseable != 1 {
+		if _, stats, err := readColumn(data, 0); err != nil || stats.Columns[0].Unparseable != 1 {
 			t.Errorf("%+v, %v", stats, err)
 		}
 	})
-	if used > size*7/2 {
+	if used > size {
 		t.Errorf("%d MiB", used>>20)
+	}
+}
+
+// TestParquetLongStatistics: of statistics and metadata in a footer nothing is held, however long
+// they are.
+func TestParquetLongStatistics(t *testing.T) {
+	const size = 16 << 20
+	image, err := os.ReadFile(writeParquet(t, groupRows(25), parquet.MaxRowsPerRowGroup(10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(image) - footerEnd - int(binary.LittleEndian.Uint32(image[len(image)-footerEnd:]))
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), image[end:len(image)-footerEnd], &meta); err != nil {
+		t.Fatal(err)
+	}
+	long := bytes.Repeat([]byte{'q'}, size)
+	for g := range meta.RowGroups {
+		m := &meta.RowGroups[g].Columns[8].MetaData
+		m.Statistics = format.Statistics{MinValue: long, MaxValue: long}
+	}
+	meta.KeyValueMetadata = []format.KeyValue{{Key: "k", Value: string(long)}}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := append(slices.Clone(image[:end]), footer...)
+	data = append(binary.LittleEndian.AppendUint32(data, uint32(len(footer))), "PAR1"...)
+	want := readImage(image)
+	used := heapUse(func() {
+		if got := readImage(data); want.err != "" || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+	if used > 1<<24 {
+		t.Errorf("%d MiB for a footer of %d MiB", used>>20, len(footer)>>20)
 	}
 }

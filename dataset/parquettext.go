@@ -3,7 +3,7 @@ package dataset
 import (
 	"context"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/dptrain/dptrain/internal/parquetfile"
 )
 
 // ParquetText hands every cell of a public Parquet file to add, column after column
@@ -32,40 +32,39 @@ func ParquetText(ctx context.Context, path string, add func(column int, cell []b
 		return err
 	}
 	defer f.Close()
-	pf, err := openParquet(path, f, size)
+	footer, columns, err := openParquet(path, f, size)
 	if err != nil {
 		return err
 	}
-	names, err := parquetNames(path, pf)
+	names, err := parquetNames(path, columns)
 	if err != nil {
 		return err
 	}
-	t := &parquetTable{rd: rd, file: pf, bytes: f, size: size}
+	t := &parquetTable{rd: rd, footer: footer, columns: columns, bytes: f, size: size}
 	if t.rows, err = t.countRows(); err != nil {
 		return err
 	}
 	for j := range names {
-		if err := t.texts(ctx, j, add); err != nil {
+		if _, ok := converterOf(columns[j]); !ok {
+			continue
+		}
+		opened, err := t.open(ctx, []int{j}, func(f int) string { return names[f] })
+		if err != nil {
+			return err
+		}
+		if err := t.texts(ctx, opened[0], func(cell []byte) { add(j, cell) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// texts hands on the cells of the field at position f of the file's schema.
-func (t *parquetTable) texts(ctx context.Context, f int, add func(column int, cell []byte)) (err error) {
-	defer guard(t.rd.path, &err)
-	source := t.file.Root().Columns()[f]
-	conv, ok := converterOf(source)
-	if !ok {
-		return nil
-	}
-	if err := t.checkColumn(ctx, source, source.Name(), nil); err != nil {
-		return err
-	}
-	_, err = fillColumn(ctx, t, source, func(v parquet.Value) struct{} { // takes no memory
-		add(f, conv.textOf(v))
-		return struct{}{}
+// texts hands on the cells of a column.
+func (t *parquetTable) texts(ctx context.Context, column parquetColumn, add func(cell []byte)) error {
+	c := newCells(column, "", missing, func(v parquetfile.Value) (string, class) { return string(column.conv.textOf(v)), good })
+	return eachBatch(ctx, t, c, func(some []string) {
+		for _, text := range some {
+			add([]byte(text))
+		}
 	})
-	return err
 }

@@ -1,39 +1,108 @@
 package dataset
 
 import (
+	"bytes"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/fastfloat"
+	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// converter reads the values of one Parquet column. Each column is read by one
+// converter says what the values of one Parquet column mean. Each column is read by one
 // goroutine, so the converter may keep a buffer.
 type converter struct {
-	number func(parquet.Value) (float64, class)
-	text   func([]byte, parquet.Value) []byte // appends what a CSV cell would hold
-	buf    []byte
+	number func(parquetfile.Value) (float64, class)
+	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
+	buf    [64]byte
 }
 
-// numberOf reads a value as the cell of a numeric column.
-func (c *converter) numberOf(v parquet.Value) (float64, class) {
-	if v.IsNull() {
-		return 0, missing
-	}
-	return c.number(v)
+// textOf reads a value as text, valid as long as the value and until the next call.
+func (c *converter) textOf(v parquetfile.Value) []byte { return c.text(c.buf[:0], v) }
+
+// cells reads a column as cells of the table.
+type cells[T any] struct {
+	parquetfile.Column[T]
+	column parquetColumn
+	left   int64 // rows of the group, of a void column
 }
 
-// textOf reads a value as text, valid until the next call. A null is empty.
-func (c *converter) textOf(v parquet.Value) []byte {
-	c.buf = c.buf[:0]
-	if !v.IsNull() {
-		c.buf = c.text(c.buf, v)
+// newCells returns a reader of cells, where one without a value is null, of a class.
+func newCells[T any](c parquetColumn, null T, what class, cell func(parquetfile.Value) (T, class)) *cells[T] {
+	out := &cells[T]{column: c}
+	out.Type, out.File, out.Null, out.NullClass, out.Text, out.Long = c.kind, c.file, null, uint8(what), MaxLine, c.long
+	out.Cell = func(v parquetfile.Value) (T, uint8) {
+		x, what := cell(v)
+		return x, uint8(what)
 	}
-	return c.buf
+	return out
+}
+
+// open goes to the beginning of a row group.
+func (c *cells[T]) open(group int, rows int64) error {
+	if c.left = rows; c.column.void {
+		return nil
+	}
+	return c.Open(c.column.chunks[group], rows)
+}
+
+// read reads up to len(dst) cells, at least one. The error is io.EOF at the end of the group.
+func (c *cells[T]) read(dst []T) (int, error) {
+	if !c.column.void {
+		return c.Read(dst)
+	}
+	n := int(min(c.left, int64(len(dst))))
+	if n == 0 {
+		return 0, io.EOF
+	}
+	for k := range dst[:n] {
+		dst[k] = c.Null
+	}
+	c.left -= int64(n)
+	c.Tally[c.NullClass] += n
+	return n, nil
+}
+
+// numberCells reads a numeric column.
+func numberCells(c parquetColumn, to *column) *cells[float64] {
+	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
+		x, what := c.conv.number(v)
+		if what != good {
+			x = to.missing
+		}
+		return x, what
+	})
+}
+
+// codeCells reads a category column.
+func codeCells(c parquetColumn, to *column) *cells[int32] {
+	null, what := to.category("")
+	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
+		text := bytes.Trim(c.conv.textOf(v), " \t")
+		if code, ok := to.codes[string(text)]; ok { // no allocation
+			return code, good
+		}
+		if len(text) > longestWord {
+			return int32(len(to.codes)), unlisted
+		}
+		return to.category(string(text))
+	})
+}
+
+// unitCells reads the names of privacy units. Those that are none are missing.
+func unitCells(c parquetColumn) *cells[uint64] {
+	names := newNamer()
+	return newCells(c, NoUnit, missing, func(v parquetfile.Value) (uint64, class) {
+		if id := names.id(string(c.conv.textOf(v))); id != NoUnit {
+			return id, good
+		}
+		return NoUnit, missing
+	})
 }
 
 // converterOf returns the converter for a column's type: booleans (0 and 1, or
@@ -69,71 +138,67 @@ func converterOf(source *parquet.Column) (c *converter, ok bool) {
 	case parquet.Int32, parquet.Int64:
 		return integerConverter(typ.Kind(), unsigned), true
 	case parquet.Float:
-		return floatConverter(32, func(v parquet.Value) float64 { return float64(v.Float()) }), true
+		return floatConverter(), true
 	case parquet.Double:
-		return floatConverter(64, parquet.Value.Double), true
+		return doubleConverter(), true
 	case parquet.ByteArray:
 		return textConverter(), true
 	}
 	return nil, false
 }
 
-// plainWidth is how many bytes a value of a supported type takes in a dictionary,
-// at least.
-func plainWidth(typ parquet.Type) int64 {
-	switch typ.Kind() {
-	case parquet.Int32, parquet.Float, parquet.ByteArray: // the length of bytes takes four
-		return 4
-	case parquet.Int64, parquet.Double:
-		return 8
-	case parquet.FixedLenByteArray:
-		return int64(typ.Length())
-	}
-	return 1
-}
-
 func booleanConverter() *converter {
 	return &converter{
-		number: func(v parquet.Value) (float64, class) {
-			if v.Boolean() {
+		number: func(v parquetfile.Value) (float64, class) {
+			if v.Bits != 0 {
 				return 1, good
 			}
 			return 0, good
 		},
-		text: func(b []byte, v parquet.Value) []byte { return strconv.AppendBool(b, v.Boolean()) },
+		text: func(b []byte, v parquetfile.Value) []byte { return strconv.AppendBool(b, v.Bits != 0) },
 	}
 }
 
 func integerConverter(kind parquet.Kind, unsigned bool) *converter {
 	if unsigned {
-		get := parquet.Value.Uint64
+		get := func(v parquetfile.Value) uint64 { return v.Bits }
 		if kind == parquet.Int32 {
-			get = func(v parquet.Value) uint64 { return uint64(v.Uint32()) }
+			get = func(v parquetfile.Value) uint64 { return uint64(uint32(v.Bits)) }
 		}
 		return &converter{
-			number: func(v parquet.Value) (float64, class) { return float64(get(v)), good },
-			text:   func(b []byte, v parquet.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
+			number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
+			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
 		}
 	}
 	get := integer(kind)
 	return &converter{
-		number: func(v parquet.Value) (float64, class) { return float64(get(v)), good },
-		text:   func(b []byte, v parquet.Value) []byte { return strconv.AppendInt(b, get(v), 10) },
+		number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
+		text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendInt(b, get(v), 10) },
 	}
 }
 
 // integer returns the getter of a signed integer kind.
-func integer(kind parquet.Kind) func(parquet.Value) int64 {
+func integer(kind parquet.Kind) func(parquetfile.Value) int64 {
 	if kind == parquet.Int32 {
-		return func(v parquet.Value) int64 { return int64(v.Int32()) }
+		return func(v parquetfile.Value) int64 { return int64(int32(v.Bits)) }
 	}
-	return parquet.Value.Int64
+	return func(v parquetfile.Value) int64 { return int64(v.Bits) }
 }
 
-func floatConverter(bits int, get func(parquet.Value) float64) *converter {
+func floatConverter() *converter {
+	get := func(v parquetfile.Value) float64 { return float64(math.Float32frombits(uint32(v.Bits))) }
 	return &converter{
-		number: func(v parquet.Value) (float64, class) { return total(get(v)) },
-		text:   func(b []byte, v parquet.Value) []byte { return appendFloat(b, get(v), bits) },
+		number: func(v parquetfile.Value) (float64, class) { return total(get(v)) },
+		text:   func(b []byte, v parquetfile.Value) []byte { return appendFloat(b, get(v), 32) },
+	}
+}
+
+func doubleConverter() *converter {
+	return &converter{
+		number: func(v parquetfile.Value) (float64, class) { return total(math.Float64frombits(v.Bits)) },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			return appendFloat(b, math.Float64frombits(v.Bits), 64)
+		},
 	}
 }
 
@@ -163,44 +228,44 @@ func void(source *parquet.Column) bool {
 // nullConverter is for a column that has a place for values of no kind: each is missing.
 func nullConverter() *converter {
 	return &converter{
-		number: func(parquet.Value) (float64, class) { return 0, missing },
-		text:   func(b []byte, _ parquet.Value) []byte { return b },
+		number: func(parquetfile.Value) (float64, class) { return 0, missing },
+		text:   func(b []byte, _ parquetfile.Value) []byte { return b },
 	}
 }
 
 func textConverter() *converter {
 	return &converter{
-		number: func(v parquet.Value) (float64, class) {
-			text := cutText(v)
-			if x, ok := fastfloat.Parse(text); ok {
+		number: func(v parquetfile.Value) (float64, class) {
+			if x, ok := fastfloat.Parse(v.Bytes); ok {
 				return x, good
+			}
+			text := bytes.Trim(v.Bytes, " \t")
+			if len(text) > longNumber && len(bytes.Trim(text, numberBytes)) > 0 {
+				return 0, unparseable // as number says, of a copy
 			}
 			return number(string(text))
 		},
-		text: func(b []byte, v parquet.Value) []byte { return append(b, cutText(v)...) },
+		text: func(_ []byte, v parquetfile.Value) []byte { return v.Bytes },
 	}
 }
 
-// cutText returns the first [MaxLine] bytes of a text, as of a line of CSV.
-func cutText(v parquet.Value) []byte {
-	text := v.ByteArray()
-	return text[:min(len(text), MaxLine)]
-}
+// maxDecimal is the public limit of a decimal, in bytes.
+const maxDecimal = 32
 
 // decimalConverter writes a decimal out with its point and reads it back, which
 // rounds once. Bytes hold a big-endian two's complement integer.
 func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
-	var digits func(parquet.Value) string
+	var digits func(parquetfile.Value) string
 	switch kind {
 	case parquet.Int32, parquet.Int64:
 		get := integer(kind)
-		digits = func(v parquet.Value) string { return strconv.FormatInt(get(v), 10) }
+		digits = func(v parquetfile.Value) string { return strconv.FormatInt(get(v), 10) }
 	case parquet.ByteArray, parquet.FixedLenByteArray:
-		digits = func(v parquet.Value) string {
-			if len(v.ByteArray()) > maxDecimal {
+		digits = func(v parquetfile.Value) string {
+			if len(v.Bytes) > maxDecimal {
 				return noNumber
 			}
-			return twosComplement(v.ByteArray()).String()
+			return twosComplement(v.Bytes).String()
 		}
 	default:
 		return nil, false
@@ -209,8 +274,8 @@ func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
 		return nil, false
 	}
 	return &converter{
-		number: func(v parquet.Value) (float64, class) { return number(placePoint(digits(v), scale)) },
-		text:   func(b []byte, v parquet.Value) []byte { return append(b, placePoint(digits(v), scale)...) },
+		number: func(v parquetfile.Value) (float64, class) { return number(placePoint(digits(v), scale)) },
+		text:   func(b []byte, v parquetfile.Value) []byte { return append(b, placePoint(digits(v), scale)...) },
 	}, true
 }
 

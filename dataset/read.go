@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -23,7 +24,7 @@ type ReadOptions struct {
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
 	batch int // rows of a batch; zero means as many as fit. Tests make it tiny.
-	page  int // bytes of a Parquet page; zero means maxPage. Tests make it small.
+	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
 }
 
 // MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
@@ -58,11 +59,11 @@ func (o ReadOptions) maxLine() int {
 	return MaxLine
 }
 
-func (o ReadOptions) pageBytes() int64 {
+func (o ReadOptions) wholePage() int {
 	if o.page > 0 {
-		return int64(o.page)
+		return o.page
 	}
-	return maxPage
+	return parquetfile.WholePage
 }
 
 // fileKind is what the suffix of a file name says.

@@ -1,5 +1,7 @@
 package dataset
 
+import "github.com/dptrain/dptrain/internal/parquetfile"
+
 // Stats counts what the total rules did while a file was read. Every number
 // depends on private rows and is protected by no mechanism: it may be written
 // to the curator's folder and nowhere else, not to a terminal, a log, an error or
@@ -39,6 +41,19 @@ func (s *Stats) unit(id uint64) uint64 {
 		s.NoUnit++
 	}
 	return id
+}
+
+// add counts the cells of each class of the column at position target, or of the unit column.
+func (s *Stats) add(target int, tally *[parquetfile.Classes]int) {
+	if target == unitField {
+		s.NoUnit += tally[missing]
+		return
+	}
+	c := &s.Columns[target]
+	c.Missing += tally[missing]
+	c.Unparseable += tally[unparseable]
+	c.Nonfinite += tally[nonfinite]
+	c.Unlisted += tally[unlisted]
 }
 
 // merge adds the counts of o, of the same schema.

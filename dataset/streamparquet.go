@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/dptrain/dptrain/internal/parquetfile"
 )
 
-// Parquet is streamed with one cursor for each declared column: of each there is a
-// page in memory, and a batch.
+// Parquet is streamed with one cursor for each declared column: of each there is what a reader of
+// its pages holds, and a batch.
 
 // parquetSegment is the cells of a batch.
 type parquetSegment struct {
@@ -30,20 +30,20 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	cursors, err := t.cursors()
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cursors, err := t.cursors(within)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		for _, c := range cursors {
-			c.close()
+			c.Close()
 		}
 	}()
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	within, cancel := context.WithCancel(ctx)
-	defer cancel()
 	free, out := make(chan slab, rd.opts.workers()+2), make(chan parquetSegment)
 	for range cap(free) {
 		free <- newSlab(rd.cols, rd.unit(), rd.batchRows())
@@ -62,15 +62,11 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 }
 
 // batches sends the rows of all groups to out.
-func (t *parquetTable) batches(ctx context.Context, cursors []*parquetCursor, free <-chan slab, out chan<- parquetSegment) error {
+func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	index, read := 0, int64(0)
-	for g, group := range t.file.RowGroups() {
-		left := group.NumRows()
-		if left == 0 {
-			continue
-		}
-		if err := each(ctx, cursors, t.rd.opts, func(c *parquetCursor) error { return c.open(ctx, g, group) }); err != nil {
-			return err
+	for g, left := range t.footer.Groups {
+		if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.open(g, left) }); err != nil {
+			return t.pageError(ctx, err)
 		}
 		for left > 0 {
 			s := parquetSegment{index: index, stats: newStats(t.rd.schema)}
@@ -81,9 +77,9 @@ func (t *parquetTable) batches(ctx context.Context, cursors []*parquetCursor, fr
 			}
 			rows := int(min(left, int64(t.rd.batchRows())))
 			s.cells = s.room.window(0, rows)
-			err := each(ctx, cursors, t.rd.opts, func(c *parquetCursor) error { return c.read(s.cells, s.stats) })
+			err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(s.cells, s.stats) })
 			if err != nil {
-				return err
+				return t.pageError(ctx, err)
 			}
 			left -= int64(rows)
 			read += int64(rows)
@@ -95,8 +91,8 @@ func (t *parquetTable) batches(ctx context.Context, cursors []*parquetCursor, fr
 			}
 			index++
 		}
-		if err := each(ctx, cursors, t.rd.opts, (*parquetCursor).end); err != nil {
-			return err
+		if err := each(ctx, cursors, t.rd.opts, cursor.end); err != nil {
+			return t.pageError(ctx, err)
 		}
 	}
 	return nil
@@ -104,148 +100,63 @@ func (t *parquetTable) batches(ctx context.Context, cursors []*parquetCursor, fr
 
 // each calls do for all cursors, in parallel: each has its own column of the cells
 // and of the counts.
-func each(ctx context.Context, cursors []*parquetCursor, opts ReadOptions, do func(*parquetCursor) error) error {
+func each(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
 	return parallel(ctx, opts.workers(), len(cursors), func(_, k int) error { return do(cursors[k]) })
 }
 
-// parquetCursor reads a column from the first row to the last.
-type parquetCursor struct {
-	t      *parquetTable
-	source *parquet.Column
-	target int
-	conv   *converter
-	check  pageCheck
-	names  *namer
+// cursor reads a column from the first row to the last.
+type cursor interface {
+	open(group int, rows int64) error
+	fill(to slab, stats *Stats) error
+	end() error
+	Close()
+}
 
-	pages  parquet.Pages
-	page   parquet.Page
-	values parquet.ValueReader // of page
-	vals   []parquet.Value
+// cellCursor is the cursor of cells that go to one of the columns of a slab.
+type cellCursor[T any] struct {
+	*cells[T]
+	target int
+	of     func(slab) []T
 }
 
 // cursors returns one for each declared column of the file.
-func (t *parquetTable) cursors() (all []*parquetCursor, err error) {
-	defer guard(t.rd.path, &err)
-	for f, target := range t.lay.targets {
-		if target == skipField {
-			continue
+func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
+	fields := t.fields()
+	columns, err := t.open(ctx, fields, t.declared)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range columns {
+		switch target := t.lay.targets[fields[k]]; {
+		case target == unitField:
+			all = append(all, &cellCursor[uint64]{unitCells(c), target, func(s slab) []uint64 { return s.ids }})
+		case t.rd.cols[target].kind == Numeric:
+			all = append(all, &cellCursor[float64]{numberCells(c, &t.rd.cols[target]), target, func(s slab) []float64 { return s.floats[target] }})
+		default:
+			all = append(all, &cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }})
 		}
-		source := t.file.Root().Columns()[f]
-		conv, ok := converterOf(source)
-		if !ok {
-			return nil, t.unsupported(source, target)
-		}
-		check, err := t.pageCheck(source, t.declared(target))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, &parquetCursor{t: t, source: source, target: target, conv: conv, check: check, names: newNamer(), vals: make([]parquet.Value, 1024)})
 	}
 	return all, nil
 }
 
-// open goes to the beginning of a row group.
-func (c *parquetCursor) open(ctx context.Context, index int, group parquet.RowGroup) (err error) {
-	defer guard(c.t.rd.path, &err)
-	meta := &c.t.file.Metadata().RowGroups[index]
-	if c.source.Index() >= len(meta.Columns) {
-		return damagedParquet(c.t.rd.path)
-	}
-	if void(c.source) {
-		return nil
-	}
-	if err := c.check.chunk(ctx, &meta.Columns[c.source.Index()].MetaData, meta.NumRows); err != nil {
-		return err
-	}
-	c.pages = group.ColumnChunks()[c.source.Index()].Pages()
-	return nil
-}
-
-// read fills the column of cells.
-func (c *parquetCursor) read(cells slab, stats *Stats) (err error) {
-	defer guard(c.t.rd.path, &err)
-	if void(c.source) {
-		for row := range cells.rows {
-			c.set(cells, stats, row, parquet.Value{})
-		}
-		return nil
-	}
-	for row := 0; row < cells.rows; {
-		n, err := c.next(min(cells.rows-row, len(c.vals)))
+// fill reads the column of to.
+func (c *cellCursor[T]) fill(to slab, stats *Stats) error {
+	for dst := c.of(to); len(dst) > 0; {
+		n, err := c.read(dst)
 		if err != nil {
-			return damagedParquet(c.t.rd.path)
+			return err
 		}
-		for k, v := range c.vals[:n] {
-			c.set(cells, stats, row+k, v)
-		}
-		row += n
+		dst = dst[n:]
 	}
+	stats.add(c.target, &c.Tally)
+	c.Tally = [parquetfile.Classes]int{}
 	return nil
 }
 
-// end closes the pages of a row group, which must hold no more values.
-func (c *parquetCursor) end() (err error) {
-	defer guard(c.t.rd.path, &err)
-	if void(c.source) {
-		return nil
+// end fails unless a row group is at its end.
+func (c *cellCursor[T]) end() error {
+	if _, err := c.read(make([]T, 1)); err != io.EOF {
+		return parquetfile.ErrDamaged
 	}
-	if _, err := c.next(1); err != io.EOF {
-		return damagedParquet(c.t.rd.path)
-	}
-	return c.pages.Close()
-}
-
-// next reads up to n values, at least one, into vals.
-func (c *parquetCursor) next(n int) (int, error) {
-	for {
-		if c.page == nil {
-			page, err := c.pages.ReadPage()
-			if err != nil {
-				return 0, err
-			}
-			c.page, c.values = page, page.Values()
-		}
-		got, err := c.values.ReadValues(c.vals[:n])
-		switch {
-		case got > 0:
-			return got, nil
-		case err == io.EOF:
-			parquet.Release(c.page)
-			c.page = nil
-		case err == nil:
-			return 0, io.ErrNoProgress
-		default:
-			return 0, err
-		}
-	}
-}
-
-// set stores a value as the cell of a row.
-func (c *parquetCursor) set(cells slab, stats *Stats, row int, v parquet.Value) {
-	switch {
-	case c.target == unitField:
-		cells.ids[row] = stats.unit(c.names.id(string(c.conv.textOf(v))))
-	case cells.floats[c.target] != nil:
-		x, what := c.conv.numberOf(v)
-		if what != good {
-			stats.Columns[c.target].note(what)
-			x = c.t.rd.cols[c.target].missing
-		}
-		cells.floats[c.target][row] = x
-	default:
-		code, what := c.t.rd.cols[c.target].category(string(c.conv.textOf(v)))
-		stats.Columns[c.target].note(what)
-		cells.codes[c.target][row] = code
-	}
-}
-
-func (c *parquetCursor) close() {
-	if c.page != nil {
-		parquet.Release(c.page)
-		c.page = nil
-	}
-	if c.pages != nil {
-		c.pages.Close() // again, at worst
-	}
-	c.check.body.close()
+	return nil
 }

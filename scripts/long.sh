@@ -65,6 +65,7 @@ fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
   fuzz dataset FuzzParquet           # Parquet
+  fuzz internal/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
   fuzz recipe FuzzParse              # recipes
   fuzz regression FuzzDecodeModel    # model files
   fuzz report FuzzDecode             # reports

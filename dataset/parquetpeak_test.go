@@ -1,0 +1,196 @@
+//go:build linux
+
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// hugePage is a page of column c: a dictionary, or values.
+type hugePage struct {
+	dictionary bool
+	encoding   format.Encoding
+	values     int
+	expanded   int64
+	body       func(w io.Writer) error // as it stands in the file
+}
+
+// writeHuge writes a file of a column a of numbers and a column c of one codec, whose pages are of
+// version 1 or 2.
+func writeHuge(t *testing.T, codec format.CompressionCodec, rows int, version2 bool, pages ...hugePage) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "huge.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := &countingWriter{w: bufio.NewWriterSize(f, 1<<20)}
+	check := func(err error) {
+		if t.Helper(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(p hugePage) {
+		var size countingWriter // the size stands before the body
+		check(p.body(&size))
+		h := format.PageHeader{Type: format.DataPage, UncompressedPageSize: int32(p.expanded), CompressedPageSize: int32(size.n)}
+		switch {
+		case p.dictionary:
+			h.Type = format.DictionaryPage
+			h.DictionaryPageHeader.Set(format.DictionaryPageHeader{NumValues: int32(p.values)})
+		case version2:
+			h.Type = format.DataPageV2
+			h.DataPageHeaderV2.Set(format.DataPageHeaderV2{NumValues: int32(p.values), NumRows: int32(p.values), Encoding: p.encoding})
+		default:
+			h.DataPageHeader.Set(format.DataPageHeader{NumValues: int32(p.values), Encoding: p.encoding})
+		}
+		head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+		check(err)
+		_, err = out.Write(head)
+		check(err)
+		check(p.body(out))
+	}
+	_, err = io.WriteString(out, "PAR1")
+	check(err)
+	write(hugePage{values: rows, expanded: int64(8 * rows), body: bytesOf(make([]byte, 8*rows))})
+	first := out.n
+	for _, p := range pages {
+		write(p)
+	}
+	root := format.SchemaElement{Name: "root"}
+	root.NumChildren.Set(2)
+	a, c := format.SchemaElement{Name: "a"}, format.SchemaElement{Name: "c"}
+	a.Type.Set(format.Double)
+	c.Type.Set(format.ByteArray)
+	chunk := func(typ format.Type, codec format.CompressionCodec, at, end int64) format.ColumnChunk {
+		return format.ColumnChunk{MetaData: format.ColumnMetaData{
+			Type: typ, Codec: codec, NumValues: int64(rows), TotalCompressedSize: end - at, DataPageOffset: at}}
+	}
+	meta := format.FileMetaData{Version: 1, NumRows: int64(rows), Schema: []format.SchemaElement{root, a, c}}
+	meta.RowGroups = []format.RowGroup{{NumRows: int64(rows), Columns: []format.ColumnChunk{
+		chunk(format.Double, format.Uncompressed, 4, first), chunk(format.ByteArray, codec, first, out.n)}}}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
+	check(err)
+	_, err = out.Write(append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), "PAR1"...))
+	check(err)
+	check(out.w.(*bufio.Writer).Flush())
+	return path
+}
+
+// countingWriter counts what is written; without a writer it only does that.
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	if c.w == nil {
+		return len(p), nil
+	}
+	return c.w.Write(p)
+}
+
+// bytesOf writes data.
+func bytesOf(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(data); return err }
+}
+
+// cellsOf writes cells of so many bytes, all of them the same, with their lengths before them.
+func cellsOf(w io.Writer, sizes ...int) error {
+	block := make([]byte, 1<<20)
+	for k := range block {
+		block[k] = 'q'
+	}
+	for _, size := range sizes {
+		if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(size))); err != nil {
+			return err
+		}
+		for ; size > 0; size -= len(block) {
+			if _, err := w.Write(block[:min(size, len(block))]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// zstdOf compresses what fill writes.
+func zstdOf(fill func(io.Writer) error) func(io.Writer) error {
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err == nil {
+		err = errors.Join(fill(z), z.Close())
+	}
+	return func(w io.Writer) error {
+		_, again := w.Write(out.Bytes())
+		return errors.Join(err, again)
+	}
+}
+
+// snappyOf is a block of cells of which each is a byte and copies of it.
+func snappyOf(sizes ...int) func(io.Writer) error {
+	return func(w io.Writer) error {
+		total := 0
+		for _, size := range sizes {
+			total += 4 + size
+		}
+		out := binary.AppendUvarint(nil, uint64(total))
+		for _, size := range sizes {
+			out = binary.LittleEndian.AppendUint32(append(out, 4<<2), uint32(size)) // five literal bytes
+			out = append(out, 'q')
+			for left := size - 1; left > 0; left -= 64 {
+				out = append(out, byte(min(left, 64)-1)<<2|2, 1, 0)
+			}
+		}
+		_, err := w.Write(out)
+		return err
+	}
+}
+
+// TestPeakMemoryOfParquet: however large the pages and the cells of a column are, a table of few
+// records is read in at most 256 MiB.
+func TestPeakMemoryOfParquet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads pages of 300 MiB")
+	}
+	const mib = 1 << 20
+	plain := func(sizes ...int) func(io.Writer) error {
+		return func(w io.Writer) error { return cellsOf(w, sizes...) }
+	}
+	small := make([]int, 3_000_000)
+	for k := range small {
+		small[k] = 96
+	}
+	for name, path := range map[string]string{
+		"two cells of 240 MiB, zstd": writeHuge(t, format.Zstd, 2, false,
+			hugePage{values: 2, expanded: 480*mib + 8, body: zstdOf(plain(240*mib, 240*mib))}),
+		"two cells of 240 MiB, Snappy": writeHuge(t, format.Snappy, 2, true,
+			hugePage{values: 2, expanded: 480*mib + 8, body: snappyOf(240*mib, 240*mib)}),
+		"one cell of 300 MiB": writeHuge(t, format.Uncompressed, 1, false,
+			hugePage{values: 1, expanded: 300*mib + 4, body: plain(300 * mib)}),
+		"a dictionary of two cells of 240 MiB": writeHuge(t, format.Zstd, 3, false,
+			hugePage{dictionary: true, values: 2, expanded: 480*mib + 8, body: zstdOf(plain(240*mib, 240*mib))},
+			hugePage{values: 3, encoding: format.RLEDictionary, expanded: 3, body: zstdOf(bytesOf([]byte{1, 6, 1}))}),
+		"a page of 300 MiB of short cells": writeHuge(t, format.Zstd, len(small), true,
+			hugePage{values: len(small), expanded: int64(100 * len(small)), body: zstdOf(plain(small...))}),
+	} {
+		used := peakMemory(t, path, false)
+		t.Logf("%s: %d MiB", name, used>>20)
+		if used > 256*mib {
+			t.Errorf("%s: %d MiB", name, used>>20)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package parquetfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// The public limits of a footer: bytes that describe the columns, columns and groups of them, for
+// each of which the Parquet library takes half a kilobyte, and groups alone, which it visits by
+// recursion.
+const (
+	maxSchema   = 1 << 26
+	maxElements = 1 << 18
+	maxGroups   = 1 << 16
+)
+
+// footerEnd is what follows a footer: its length and "PAR1".
+const footerEnd = 8
+
+// Keys of the fields of format.FileMetaData that are looked at.
+const (
+	keySchema      = 0x02
+	keyType        = 0x02_01
+	keyChildren    = 0x02_05
+	keyRows        = 0x03
+	keyGroups      = 0x04
+	keyChunks      = 0x04_01
+	keyGroupRows   = 0x04_03
+	keyCodec       = 0x04_01_03_04
+	keyValues      = 0x04_01_03_05
+	keyChunkSize   = 0x04_01_03_07
+	keyDataPage    = 0x04_01_03_09
+	keyDictionary  = 0x04_01_03_0B
+	footerBuffer   = 1 << 16
+	emptyRowGroups = "\x16\x00\x19\x0c\x00" // no rows, a list of no groups, the end
+)
+
+// Chunk says where the pages of one column in one row group are.
+type Chunk struct {
+	Offset, Size int64
+	Codec        format.CompressionCodec
+}
+
+// Footer is what is used of a footer. Statistics and metadata, which may hold whole cells,
+// are passed over.
+//
+// A row group of no rows says nothing, and what stands in its place depends on the writer: no
+// page, or a dictionary of nothing, an offset of 0, another codec than that of the groups with
+// rows. A table that is written in one group per ward, day or batch has such groups where nobody
+// was there. So that a record more in one of them changes no more than the table, they are left
+// out before anything looks at them.
+type Footer struct {
+	Rows   int64   // as the footer says
+	Groups []int64 // rows of each row group that is not empty
+
+	file      io.ReaderAt
+	at, bytes int64
+	schema    []byte
+}
+
+// ReadFooter reads the footer of a file of the given size. ok is false where it is damaged, or
+// describes columns beyond the limits.
+func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
+	var head [4]byte
+	var end [footerEnd]byte
+	if size < int64(len(head))+footerEnd {
+		return nil, false
+	}
+	if _, err := file.ReadAt(head[:], 0); err != nil || string(head[:]) != "PAR1" {
+		return nil, false
+	}
+	if _, err := file.ReadAt(end[:], size-footerEnd); err != nil || string(end[4:]) != "PAR1" {
+		return nil, false
+	}
+	n := int64(binary.LittleEndian.Uint32(end[:]))
+	if n > size-int64(len(head))-footerEnd {
+		return nil, false
+	}
+	f = &Footer{file: file, at: size - footerEnd - n, bytes: n}
+	g := groupScan{first: true}
+	if !f.scan(&g) {
+		return nil, false
+	}
+	f.Rows, f.Groups, f.schema = g.all, g.groups, g.schema
+	return f, true
+}
+
+// Columns returns a file of no rows with the columns of this one.
+func (f *Footer) Columns() []byte {
+	out := append([]byte("PAR1\x15\x02\x19"), f.schema...) // version 1, then the schema
+	out = append(out, emptyRowGroups...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(out)-4))
+	return append(out, "PAR1"...)
+}
+
+// Chunks returns the chunks of the given leaves of the schema, for each one those of all row
+// groups that are not empty.
+func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
+	g := groupScan{want: make(map[int]int, len(leaves)), chunks: make([][]Chunk, len(leaves))}
+	for k, leaf := range leaves {
+		g.want[leaf] = k
+	}
+	return g.chunks, f.scan(&g) && slices.Equal(g.groups, f.Groups)
+}
+
+// scan goes over the footer.
+func (f *Footer) scan(g *groupScan) bool {
+	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer), number: g.number, item: g.item}
+	if g.first {
+		s.keep, s.most = keySchema, maxSchema
+	}
+	if !s.fields(0, 0) || g.bad || g.elements > maxElements || g.nested > maxGroups {
+		return false
+	}
+	_, err := s.in.ReadByte()
+	g.schema = s.kept
+	return err == io.EOF
+}
+
+// groupScan takes what is used of a footer.
+type groupScan struct {
+	first  bool
+	want   map[int]int // leaves, and their places in chunks
+	schema []byte
+	groups []int64
+	chunks [][]Chunk
+	all    int64 // rows
+	bad    bool
+
+	elements, leaves, nested int // of the schema
+
+	chunk            Chunk
+	data, dictionary int64
+	columns          int // of the row group so far
+	rows             int64
+	used             bool
+}
+
+// number takes a number.
+func (g *groupScan) number(key uint64, v int64) {
+	switch key {
+	case keyType:
+		g.leaves++
+	case keyChildren:
+		g.nested++
+	case keyRows:
+		g.all = v
+	case keyGroupRows:
+		g.rows = v
+	case keyCodec:
+		g.chunk.Codec = format.CompressionCodec(v)
+	case keyValues:
+		g.used = g.used || v != 0
+	case keyChunkSize:
+		g.chunk.Size = v
+	case keyDataPage:
+		g.data = v
+	case keyDictionary:
+		g.dictionary = v
+	}
+}
+
+// item ends a column chunk or a row group.
+func (g *groupScan) item(key uint64) {
+	switch key {
+	case keySchema:
+		g.elements++
+	case keyChunks:
+		if g.chunk.Offset = g.data; g.dictionary != 0 {
+			g.chunk.Offset = g.dictionary
+		}
+		if k, ok := g.want[g.columns]; ok {
+			g.chunks[k] = append(g.chunks[k], g.chunk)
+		}
+		g.columns, g.chunk, g.data, g.dictionary = g.columns+1, Chunk{}, 0, 0
+	case keyGroups:
+		if g.rows == 0 && !g.used {
+			for k, all := range g.chunks {
+				g.chunks[k] = all[:min(len(g.groups), len(all))]
+			}
+		} else {
+			g.groups = append(g.groups, g.rows)
+			g.bad = g.bad || g.columns != g.leaves
+		}
+		g.rows, g.used, g.columns = 0, false, 0
+	}
+}

@@ -1,0 +1,229 @@
+package parquetfile
+
+import "encoding/binary"
+
+// unpack reads len(dst) numbers of so many bits each, lowest bits first, from data that has nine
+// bytes more than they take.
+func unpack[T uint32 | uint64](dst []T, data []byte, width uint) {
+	mask := uint64(1)<<width - 1
+	at := uint(0)
+	for k := range dst {
+		from := data[at>>3:]
+		v := binary.LittleEndian.Uint64(from) >> (at & 7)
+		if at&7+width > 64 {
+			v |= uint64(from[8]) << (64 - at&7)
+		}
+		dst[k] = T(v & mask)
+		at += width
+	}
+}
+
+// packedGroups is how many groups of eight packed values are unpacked at a time.
+const packedGroups = 16
+
+// hybrid reads small numbers of a fixed width: runs of one value, and groups of eight packed
+// ones.
+type hybrid struct {
+	src    *source
+	width  uint
+	run    uint64 // values left of a run
+	value  uint32 // of the run
+	groups uint64 // packed groups left
+	room   uint64 // values that further runs and groups may have
+	have   []uint32
+	vals   [8 * packedGroups]uint32
+	data   [4*8*packedGroups + 9]byte
+}
+
+// runSlack is by how many values runs may exceed a page: groups of packed values are filled up to
+// eight, and some writers fill up more.
+const runSlack = 512
+
+// start begins a list of so many numbers of at most 32 bits.
+func (h *hybrid) start(src *source, width uint, values int64) {
+	h.src, h.width, h.run, h.groups, h.have, h.room = src, width, 0, 0, nil, uint64(values)+runSlack
+}
+
+// next reads as many numbers as dst has place for.
+func (h *hybrid) next(dst []uint32) bool {
+	for len(dst) > 0 {
+		n := 0
+		switch {
+		case len(h.have) > 0:
+			n = copy(dst, h.have)
+			h.have = h.have[n:]
+		case h.run > 0:
+			n = int(min(h.run, uint64(len(dst))))
+			for k := range dst[:n] {
+				dst[k] = h.value
+			}
+			h.run -= uint64(n)
+		case h.groups > 0:
+			if !h.unpack() {
+				return false
+			}
+		default:
+			if !h.header() {
+				return false
+			}
+		}
+		dst = dst[n:]
+	}
+	return true
+}
+
+// unpack brings packed values to hand. There may be fewer groups than are announced, if the
+// values are enough.
+func (h *hybrid) unpack() bool {
+	n, width := int(min(h.groups, packedGroups)), int(h.width)
+	b := h.src.upTo(n * width)
+	if n = min(n, len(b)/max(1, width)); width == 0 {
+		n = packedGroups
+	}
+	if n == 0 {
+		return false
+	}
+	copy(h.data[:], b)
+	h.have = h.vals[:8*n]
+	unpack(h.have, h.data[:], h.width)
+	h.groups -= uint64(n)
+	return true
+}
+
+// header reads what the next values are.
+func (h *hybrid) header() bool {
+	u, ok := h.src.uvarint()
+	if !ok {
+		return false
+	}
+	count := u >> 1
+	if u&1 != 0 {
+		h.groups = count
+		count = min(count, h.room) * 8
+	}
+	if count > h.room {
+		return false
+	}
+	if h.room -= count; u&1 != 0 {
+		return true
+	}
+	b, ok := h.src.take(int(h.width+7) / 8)
+	h.run, h.value = u>>1, 0
+	for k := range b {
+		h.value |= uint32(b[k]) << (8 * k)
+	}
+	return ok
+}
+
+// deltaStep is how many differences are unpacked at a time.
+const deltaStep = 32
+
+// delta reads integers of which differences are stored: blocks of the least difference and, in
+// miniblocks of a width each, by how much the others exceed it.
+type delta struct {
+	src    *source
+	left   uint64 // values that follow
+	last   int64
+	first  bool   // last was not handed out yet
+	minis  int    // miniblocks of a block
+	each   uint64 // values of a miniblock
+	least  int64
+	widths []byte // of the miniblocks that follow in the block
+	width  uint
+	mini   uint64 // values left of the miniblock, those beyond the end included
+	have   []uint64
+	vals   [deltaStep]uint64
+	data   [8*deltaStep + 9]byte
+}
+
+// start reads the beginning of a list of at most most integers.
+func (d *delta) start(src *source, most int) bool {
+	block, ok1 := src.uvarint()
+	minis, ok2 := src.uvarint()
+	total, ok3 := src.uvarint()
+	first, ok4 := src.varint()
+	if !ok1 || !ok2 || !ok3 || !ok4 || minis == 0 || block == 0 || block > 1<<16 || block%128 != 0 || block%minis != 0 ||
+		block/minis%deltaStep != 0 || total > uint64(most) {
+		return false
+	}
+	d.src, d.left, d.last, d.first = src, total, first, total > 0
+	d.minis, d.each, d.widths, d.mini, d.have = int(minis), block/minis, d.widths[:0], 0, nil
+	return true
+}
+
+// next reads as many integers as dst has place for.
+func (d *delta) next(dst []int64) bool {
+	if uint64(len(dst)) > d.left {
+		return false
+	}
+	d.left -= uint64(len(dst))
+	for k := range dst {
+		if d.first {
+			d.first = false
+		} else {
+			if len(d.have) == 0 && !d.unpack() {
+				return false
+			}
+			d.last += d.least + int64(d.have[0])
+			d.have = d.have[1:]
+		}
+		dst[k] = d.last
+	}
+	return true
+}
+
+// unpack brings differences to hand. A list may end within its last miniblock.
+func (d *delta) unpack() bool {
+	if d.mini == 0 {
+		if len(d.widths) == 0 && !d.block() {
+			return false
+		}
+		d.width, d.widths, d.mini = uint(d.widths[0]), d.widths[1:], d.each
+		if d.width > 64 {
+			return false
+		}
+	}
+	b := d.src.upTo(deltaStep / 8 * int(d.width))
+	if len(b) == 0 && d.width > 0 {
+		return false
+	}
+	clear(d.data[copy(d.data[:], b):])
+	d.have = d.vals[:]
+	unpack(d.have, d.data[:], d.width)
+	d.mini -= deltaStep
+	return true
+}
+
+// block reads the beginning of a block.
+func (d *delta) block() bool {
+	least, ok := d.src.varint()
+	if !ok {
+		return false
+	}
+	widths, ok := d.src.take(d.minis)
+	d.least, d.widths = least, append(d.widths[:0], widths...)
+	return ok
+}
+
+// lengths reads a list of at most most lengths into dst.
+func (d *delta) lengths(dst []int32, src *source, most int) ([]int32, bool) {
+	dst = dst[:0]
+	if !d.start(src, most) {
+		return dst, false
+	}
+	var some [deltaStep]int64
+	for d.left > 0 {
+		part := some[:min(d.left, deltaStep)]
+		if !d.next(part) {
+			return dst, false
+		}
+		for _, v := range part {
+			if int32(v) < 0 {
+				return dst, false
+			}
+			dst = append(dst, int32(v))
+		}
+	}
+	src.appendText(nil, int(d.mini)/8*int(d.width), 0) // fills up the last miniblock
+	return dst, true
+}

@@ -1,0 +1,102 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"io"
+	"slices"
+)
+
+// sourceBuffer is how much of a page that is read as a stream is at hand. Fixed numbers of
+// bytes are asked for in steps of at most that many.
+const sourceBuffer = 1 << 16
+
+// source is the bytes of a page without its compression: all of them at hand, or a stream.
+type source struct {
+	buf    []byte
+	stream io.Reader // what follows buf; nil for nothing
+	room   []byte    // buf of a stream lies in it
+	failed bool      // the stream ended with an error
+}
+
+// start reads a stream from its beginning.
+func (s *source) start(r io.Reader) {
+	if s.room == nil {
+		s.room = make([]byte, sourceBuffer)
+	}
+	s.buf, s.stream, s.failed = s.room[:0], r, false
+}
+
+// has reports whether n bytes can be brought to hand, at most sourceBuffer of a stream.
+func (s *source) has(n int) bool {
+	if len(s.buf) < n && s.stream != nil {
+		s.buf = s.room[:copy(s.room, s.buf)]
+		for len(s.buf) < n && s.stream != nil {
+			got, err := s.stream.Read(s.room[len(s.buf):])
+			s.buf = s.room[:len(s.buf)+got]
+			if err != nil {
+				s.stream, s.failed = nil, err != io.EOF
+			}
+		}
+	}
+	return len(s.buf) >= n
+}
+
+// take returns the next n bytes, valid until more are asked for.
+func (s *source) take(n int) (b []byte, ok bool) {
+	if !s.has(n) {
+		return nil, false
+	}
+	b, s.buf = s.buf[:n:n], s.buf[n:]
+	return b, true
+}
+
+// upTo returns the next n bytes, or those that are left.
+func (s *source) upTo(n int) []byte {
+	s.has(n)
+	b, _ := s.take(min(n, len(s.buf)))
+	return b
+}
+
+// appendText appends the next n bytes to dst until it has most of them, and passes over the
+// others.
+func (s *source) appendText(dst []byte, n, most int) ([]byte, bool) {
+	for n > 0 {
+		if !s.has(1) {
+			return dst, false
+		}
+		b, _ := s.take(min(n, len(s.buf)))
+		n -= len(b)
+		if b = b[:min(len(b), most-len(dst))]; len(b) > cap(dst)-len(dst) {
+			dst = slices.Grow(dst, min(max(len(dst), len(b)), most-len(dst)))
+		}
+		dst = append(dst, b...)
+	}
+	return dst, true
+}
+
+// uvarint reads a number of at most ten bytes.
+func (s *source) uvarint() (uint64, bool) {
+	s.has(binary.MaxVarintLen64)
+	v, n := binary.Uvarint(s.buf)
+	if n <= 0 {
+		return 0, false
+	}
+	s.buf = s.buf[n:]
+	return v, true
+}
+
+// varint is uvarint for numbers with a sign.
+func (s *source) varint() (int64, bool) {
+	u, ok := s.uvarint()
+	return int64(u>>1) ^ -int64(u&1), ok
+}
+
+// length reads a length of four bytes.
+func (s *source) length() (int, bool) {
+	b, ok := s.take(4)
+	if !ok {
+		return 0, false
+	}
+	n := binary.LittleEndian.Uint32(b)
+	return int(n), n <= 1<<31-1
+}

@@ -1,0 +1,152 @@
+package parquetfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// thriftDepth is how deep structs and lists may nest; six levels are in use.
+const thriftDepth = 24
+
+// most of a key's bytes are used: deeper fields have the key of none.
+const noKey = 1 << 63
+
+var errKept = errors.New("too much to keep")
+
+// scanner walks over a struct in Thrift's compact encoding and checks that it is one. It
+// builds and holds nothing, so that texts and lists may be as long as they claim to be.
+//
+// A field is known by its key: the numbers of the fields that lead to it from the outermost
+// struct, a byte each, the last one lowest. Items of a list have the key of the list.
+type scanner struct {
+	in *bufio.Reader
+	// number is called with each integer, flag with each truth value of a struct, item at the
+	// end of each item of a list. Each may be nil.
+	number func(key uint64, v int64)
+	flag   func(key uint64, v bool)
+	item   func(key uint64)
+
+	keep    uint64 // the list whose bytes go to kept; 0 for none
+	most    int    // bytes of kept
+	kept    []byte
+	keeping bool
+}
+
+// ReadByte implements io.ByteReader.
+func (s *scanner) ReadByte() (byte, error) {
+	b, err := s.in.ReadByte()
+	if err == nil && s.keeping {
+		if len(s.kept) >= s.most {
+			return 0, errKept
+		}
+		s.kept = append(s.kept, b)
+	}
+	return b, err
+}
+
+// fields scans a struct up to its end. The numbers of fields must grow, as writers have
+// them, so that none is given twice.
+func (s *scanner) fields(depth int, outer uint64) bool {
+	if depth > thriftDepth {
+		return false
+	}
+	for id := int64(0); ; {
+		b, err := s.ReadByte()
+		if err != nil || b == 0 {
+			return err == nil
+		}
+		next := id + int64(b>>4)
+		if b>>4 == 0 {
+			if next, err = binary.ReadVarint(s); err != nil || next <= id {
+				return false
+			}
+		}
+		if next > math.MaxInt16 {
+			return false
+		}
+		id = next
+		key := outer<<8 | uint64(min(id, 0xFF))
+		if outer>>48 != 0 {
+			key = noKey
+		}
+		kind := b & 15
+		if kind == 1 || kind == 2 { // the truth value is in the kind
+			if s.flag != nil {
+				s.flag(key, kind == 1)
+			}
+			continue
+		}
+		if key == s.keep {
+			s.keeping = kind == 9 // else the same bytes would be another thing where they are read again
+		}
+		if !s.value(kind, depth, key) {
+			return false
+		}
+		s.keeping = s.keeping && key != s.keep
+	}
+}
+
+// value scans one value of a kind.
+func (s *scanner) value(kind byte, depth int, key uint64) bool {
+	switch kind {
+	case 1, 2, 3: // a truth value of a list, a byte
+		return s.skip(1)
+	case 4, 5, 6: // integers
+		v, err := binary.ReadVarint(s)
+		if err == nil && s.number != nil {
+			s.number(key, v)
+		}
+		return err == nil
+	case 7: // a float
+		return s.skip(8)
+	case 8: // bytes
+		n, err := binary.ReadUvarint(s)
+		return err == nil && s.skip(n)
+	case 9, 10: // a list, a set
+		return s.list(depth, key)
+	case 12:
+		return s.fields(depth+1, key)
+	}
+	return false // maps are not in use
+}
+
+// list scans a list, whose items take a byte each at least.
+func (s *scanner) list(depth int, key uint64) bool {
+	b, err := s.ReadByte()
+	n := uint64(b >> 4)
+	if err == nil && n == 15 {
+		n, err = binary.ReadUvarint(s)
+	}
+	if err != nil || depth >= thriftDepth {
+		return false
+	}
+	for range n {
+		if !s.value(b&15, depth+1, key) {
+			return false
+		}
+		if s.item != nil {
+			s.item(key)
+		}
+	}
+	return true
+}
+
+// skip passes over n bytes.
+func (s *scanner) skip(n uint64) bool {
+	if s.keeping {
+		for ; n > 0; n-- {
+			if _, err := s.ReadByte(); err != nil {
+				return false
+			}
+		}
+	}
+	for n > 0 {
+		step, err := s.in.Discard(int(min(n, 1<<30)))
+		if n -= uint64(step); err != nil {
+			return false
+		}
+	}
+	return true
+}
