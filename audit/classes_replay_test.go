@@ -24,7 +24,7 @@ func TestReplayClassesSubstituted(t *testing.T) {
 		t.Fatal(err)
 	}
 	type how struct{ selection, model string }
-	all := []how{{"dpfsdr", pipeline.Logistic}, {"dpfs", pipeline.SVM}, {"crfs", pipeline.BRC}, {"auto", pipeline.Auto}}
+	all := []how{{"dpfsdr", "logistic"}, {"dpfs", "svm"}, {"crfs", "brc"}, {"auto", pipeline.Auto}}
 	for _, m := range pipeline.Methods(regression.TaskClassification) {
 		if !pipeline.MayAbstain(m) {
 			all = append(all, how{"none", m})

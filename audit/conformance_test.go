@@ -204,7 +204,7 @@ func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
 	// The public classifier of BRC adds up public columns in floating point, which
 	// no guarantee is about.
 	tolerance := 0.
-	if c.model == pipeline.BRC && c.relation == budget.SubstitutePrivateColumns {
+	if c.model == "brc" && c.relation == budget.SubstitutePrivateColumns {
 		tolerance = 1e-12
 	}
 	if len(published[0]) != len(published[1]) {
@@ -292,7 +292,7 @@ func TestSearchConforms(t *testing.T) {
 			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
 			switch {
 			case rel == budget.SubstitutePrivateColumns && task == regression.TaskClassification:
-				candidates, c.model = "[{model: {method: joint-gram}}, {model: {method: brc}}]", pipeline.BRC
+				candidates, c.model = "[{model: {method: joint-gram}}, {model: {method: brc}}]", "brc"
 			case rel == budget.SubstitutePrivateColumns:
 				candidates = "[{model: {method: joint-gram}}, {selection: {method: fixed, features: [a]}, model: {method: joint-gram}}]"
 			}

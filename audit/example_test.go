@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -46,7 +47,7 @@ func ExampleStep() {
 func ExamplePipeline() {
 	p := &pipeline.Pipeline{
 		Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}},
-		Target: "y", Model: pipeline.JointGram, Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+		Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 	}
 	v, err := audit.Pipeline(context.Background(), p, audit.Options{Runs: 100, Draws: 1000, Confidence: 1 - 1e-6})
 	if err != nil {
@@ -60,7 +61,7 @@ func ExamplePipeline() {
 // The pairs and the measures are for the owner of the table alone.
 func ExampleOwnTable() {
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x"}, {Name: "y"}}}
-	p := &pipeline.Pipeline{Schema: schema, Target: "y", Model: pipeline.JointGram, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
+	p := &pipeline.Pipeline{Schema: schema, Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
 	table, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: []float64{1, 2, 90}}, {Floats: []float64{3, 4, 5}}}, nil)
 	if err != nil {
 		fmt.Println(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // Each test of this file plants a fault and sees that the audit finds it, and
@@ -152,7 +153,7 @@ func TestFaultCoinsByIndex(t *testing.T) {
 // sensitivity, follows the number of records.
 func TestFaultExactCount(t *testing.T) {
 	p, tab := small(t, "classes", 400)
-	p.Model = pipeline.SVM
+	p.Model = svm.SVM{}
 	caughtByReplay(t, p, tab, mechanism.ExactCount, "the declared sensitivity depends on the data")
 }
 

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // blank returns the table with the target of some records taken away.
@@ -82,7 +84,7 @@ func missingRuns() map[string]missingRun {
 		out[name] = missingRun{file, rows, change}
 	}
 	model := func(m, form string, s selection.Selector) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Model, p.Form, p.Selector = m, form, s }
+		return func(p *pipeline.Pipeline) { p.Model, p.Selector = formed(m, form), s }
 	}
 	for _, m := range pipeline.Methods("regression") {
 		if !pipeline.MayAbstain(m) {
@@ -92,25 +94,25 @@ func missingRuns() map[string]missingRun {
 	}
 	add("auto", "houses", 40, model(pipeline.Auto, "", nil))
 	add("auto of classes", "classes", 40, model(pipeline.Auto, "", nil))
-	add("declared", "declared", 40, model(pipeline.BoostedAdditive, "", nil))
+	add("declared", "declared", 40, model("boosted-additive", "", nil))
 	add("tukey", "houses", 1200, func(p *pipeline.Pipeline) {
-		p.Model, p.Budget.Epsilon, p.Selector = pipeline.Tukey, 60, selection.Fixed{Features: []string{"area", "age"}}
+		p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"area", "age"}}
 	})
 	for name, s := range map[string]selection.Selector{
 		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2}, "sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},
 		"sis correlation": selection.SIS{K: 2, Score: selection.ScoreCorrelation}, "sis product": selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz},
 		"sis tau": selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling},
 	} {
-		add(name, "houses", 40, model(pipeline.JointGram, "", s))
-		add(name+" of classes", "classes", 40, model(pipeline.JointGram, "", s))
+		add(name, "houses", 40, model("joint-gram", "", s))
+		add(name+" of classes", "classes", 40, model("joint-gram", "", s))
 	}
 	for _, file := range []string{"classes", "classes-three"} {
 		for name, s := range map[string]selection.Selector{"dpfsdr": selection.DPFSDR{K: 2, Exact: true}, "dpfs": selection.DPFS{K: 2, Exact: true}, "crfs": selection.CRFS{K: 2}} {
-			add(name+" on "+file, file, 40, model(pipeline.Logistic, "", s))
+			add(name+" on "+file, file, 40, model("logistic", "", s))
 		}
-		for _, m := range []string{pipeline.BRC, pipeline.SVM, pipeline.Logistic, pipeline.JointGram} {
-			for _, form := range append(pipeline.Forms(m), "") {
-				if form != pipeline.BRCPaper { // see below
+		for _, m := range []string{"brc", "svm", "logistic", "joint-gram"} {
+			for _, form := range formsOf(m) {
+				if form != boosting.Paper { // see below
 					add(fmt.Sprintf("%s %s on %s", m, form, file), file, 40, model(m, form, nil))
 				}
 			}
@@ -135,7 +137,7 @@ func TestReplayWithoutTarget(t *testing.T) {
 			})
 		}
 	}
-	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) { p.Model, p.Form = pipeline.BRC, pipeline.BRCPaper }}
+	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) { p.Model = boosting.BRC{Form: boosting.Paper} }}
 	t.Run("brc paper", func(t *testing.T) { replayMissing(t, paper, budget.Substitute) })
 	for _, file := range []string{"private-columns", "private-columns-three", "private-columns-brc"} {
 		t.Run(file, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // TestOwnTableFindsAFault: the penalty of a support vector machine that follows the
@@ -16,7 +16,7 @@ import (
 // fault nothing is found (false alarm 1e-6).
 func TestOwnTableFindsAFault(t *testing.T) {
 	p, tab := small(t, "classes", 400)
-	p.Model, p.Holdout = pipeline.SVM, 0
+	p.Model, p.Holdout = svm.SVM{}, 0
 	for _, f := range []mechanism.Fault{0, mechanism.ExactCount} {
 		v, err := OwnTableFaulty(context.Background(), p, tab, Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6}, f)
 		if err != nil {

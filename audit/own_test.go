@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
@@ -22,7 +23,7 @@ func ownPipeline(rel budget.Relation, unit string) *pipeline.Pipeline {
 			{Name: "a", Private: rel == budget.SubstitutePrivateColumns}, {Name: "b", Ranged: true, Lower: 0, Upper: 10}, {Name: "y"},
 			{Name: "k", Kind: dataset.Category, Categories: []string{"u", "v"}},
 		}, Unit: unit},
-		Target: "y", Model: pipeline.JointGram, Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel}, Holdout: .1,
+		Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Relation: rel}, Holdout: .1,
 	}
 	if unit != "" {
 		p.Budget.Unit = budget.Unit{Column: unit, MaxRows: 2}

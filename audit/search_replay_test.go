@@ -8,11 +8,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // TestSearchReplay: with many tries forced, every release of every try is compared,
@@ -23,16 +26,16 @@ func TestSearchReplay(t *testing.T) {
 		example    string
 		candidates []pipeline.Candidate
 	}{
-		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.Auto}, {Model: pipeline.BoostedAdaSSP}}},
-		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: pipeline.Auto}, {Model: pipeline.SVM}, {Model: pipeline.Logistic}}},
-		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.Auto}}},
-		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.BRC}}},
-		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: pipeline.JointGram}, {Model: pipeline.BoostedAdditive}}},
+		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}, {Model: boosting.BoostedAdaSSP{}}}},
+		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}}, {Model: svm.Logistic{}}}},
+		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}}},
+		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}}},
+		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, tab := small(t, c.example, 300)
-			p.Selector, p.SelectionShare, p.Model, p.Fallback = nil, 0, "", ""
+			p.Selector, p.SelectionShare, p.Model, p.Fallback = nil, 0, nil, nil
 			p.Search = &pipeline.Search{Runs: 3, Holdout: .3, Candidates: c.candidates}
 			plan := plan(t, p)
 			neighbours, err := Neighbours(tab, p.Budget.Relation)
@@ -114,7 +117,7 @@ func TestEveryMethodIsACandidate(t *testing.T) {
 				p = one
 			}
 			q := *p
-			q.Selector, q.SelectionShare, q.Model, q.Search = nil, 0, "", search
+			q.Selector, q.SelectionShare, q.Model, q.Search = nil, 0, nil, search
 			t.Run(task+" "+rel.String(), func(t *testing.T) { tryAll(t, &q, c.tables(t, q.Schema)["ordinary"]) })
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // unitRuns are runs that protect patients, each with the releases that it is about:
@@ -27,33 +28,33 @@ func unitRuns() map[string]struct {
 		releases []string
 	}
 	model := func(method string) func(*pipeline.Pipeline) {
-		return func(p *pipeline.Pipeline) { p.Model = method }
+		return func(p *pipeline.Pipeline) { p.Model = formed(method, "") }
 	}
 	selector := func(s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) { p.Selector = s }
 	}
 	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
 		return func(p *pipeline.Pipeline) {
-			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward", method, s
+			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward", formed(method, ""), s
 		}
 	}
 	return map[string]run{
-		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = pipeline.Auto, nil }, []string{"count"}},
-		"additive":       {model(pipeline.BoostedAdditive), []string{"counts", "residuals", "linear", "shapes"}},
-		"adassp":         {model(pipeline.AdaSSP), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
-		"boosted-adassp": {model(pipeline.BoostedAdaSSP), []string{"gradients"}},
+		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = nil, nil }, []string{"count"}},
+		"additive":       {model("boosted-additive"), []string{"counts", "residuals", "linear", "shapes"}},
+		"adassp":         {model("adassp"), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
+		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
 		"tukey": {func(p *pipeline.Pipeline) {
-			p.Model, p.Budget.Epsilon, p.Selector = pipeline.Tukey, 60, selection.Fixed{Features: []string{"age", "dose"}}
+			p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"age", "dose"}}
 		}, []string{"tukey"}},
 		"kendall":    {selector(selection.Kendall{K: 3}), []string{"kendall"}},
 		"sublasso":   {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},
 		"sis":        {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
 		"lipschitz":  {selector(selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}), []string{"choice"}},
 		"tau":        {selector(selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling}), []string{"choice"}},
-		"brc":        {classes(pipeline.BRC, nil), []string{"records", "agreement", "confusion"}},
-		"svm":        {classes(pipeline.SVM, nil), []string{"svm"}},
-		"logistic":   {classes(pipeline.Logistic, selection.DPFSDR{K: 3, Exact: true}), []string{"gradients", "stats"}},
-		"class-gram": {classes(pipeline.JointGram, selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
+		"brc":        {classes("brc", nil), []string{"records", "agreement", "confusion"}},
+		"svm":        {classes("svm", nil), []string{"svm"}},
+		"logistic":   {classes("logistic", selection.DPFSDR{K: 3, Exact: true}), []string{"gradients", "stats"}},
+		"class-gram": {classes("joint-gram", selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
 	}
 }
 

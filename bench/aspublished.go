@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/published"
 	"github.com/dptrain/dptrain/pipeline"
@@ -60,7 +61,7 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 			seen[j] = true
 		}
 		after := *p
-		after.Selector, after.Model = selection.Fixed{Features: chosen}, pipeline.JointGram
+		after.Selector, after.Model = selection.Fixed{Features: chosen}, adassp.JointGram{}
 		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
 		if after.Budget.Epsilon <= 0 {
 			return nil, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)

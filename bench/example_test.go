@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -47,7 +48,7 @@ func ExampleRun() {
 // What to expect of two classes and three numbers, before any table is touched.
 func ExampleExplain() {
 	p := &pipeline.Pipeline{
-		Task: regression.TaskClassification, Target: "repaid", Model: pipeline.JointGram,
+		Task: regression.TaskClassification, Target: "repaid", Model: adassp.JointGram{},
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6}, Selector: selection.None{},
 		Schema: dataset.Schema{Columns: []dataset.Column{
 			{Name: "income"}, {Name: "age"}, {Name: "debt"},

@@ -8,18 +8,23 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // declared is a pipeline of d numeric columns, a category and the target.
 func declared(d int) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{Target: "y", Budget: budget.Target{Epsilon: 2, Delta: 1e-6}, Holdout: .1,
-		Selector: selection.None{}, Model: pipeline.JointGram}
+		Selector: selection.None{}, Model: adassp.JointGram{}}
 	for j := range d {
 		c := dataset.Column{Name: string(rune('a' + j))}
 		if j == 0 {
@@ -85,7 +90,7 @@ func TestExplainFixed(t *testing.T) {
 func TestExplainSelects(t *testing.T) {
 	for name, change := range map[string]func(*pipeline.Pipeline){
 		"kendall": func(p *pipeline.Pipeline) { p.Selector = selection.Kendall{K: 2} },
-		"auto":    func(p *pipeline.Pipeline) { p.Selector, p.Model = nil, pipeline.Auto },
+		"auto":    func(p *pipeline.Pipeline) { p.Selector, p.Model = nil, nil },
 	} {
 		p := declared(7)
 		change(p)
@@ -140,7 +145,7 @@ func TestExplainClasses(t *testing.T) {
 // numbers and for classes, and the other sizes are explained all the same.
 func TestExplainAbstains(t *testing.T) {
 	for name, p := range map[string]*pipeline.Pipeline{"numbers": declared(1), "classes": classed(1, 2)} {
-		p.Model = pipeline.Tukey
+		p.Model = tukey.Tukey{}
 		last, all := 0, 0
 		x, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{20, 20_000}, Tables: 2, Progress: func(done, total int) { last, all = done, total }})
 		if err != nil {
@@ -166,18 +171,19 @@ func TestExplainAbstains(t *testing.T) {
 func TestExplainClassMethods(t *testing.T) {
 	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
 		p := classed(5, 2)
-		if p.Selector, p.Model = s, pipeline.Logistic; s == nil {
-			p.Model = pipeline.Auto
+		p.Selector, p.Model = s, svm.Logistic{}
+		if s == nil {
+			p.Model = nil
 		}
 		runOnce(t, p)
 	}
-	for _, model := range []string{pipeline.JointGram, pipeline.BoostedAdaSSP, pipeline.SVM} {
+	for _, model := range []method.Trainer{adassp.JointGram{}, boosting.BoostedAdaSSP{}, svm.SVM{}} {
 		p := classed(2, 4)
 		p.Model = model
 		runOnce(t, p)
 	}
 	partly := classed(3, 2)
-	partly.Model, partly.Budget.Relation = pipeline.BRC, budget.SubstitutePrivateColumns
+	partly.Model, partly.Budget.Relation = boosting.BRC{}, budget.SubstitutePrivateColumns
 	partly.Schema.Columns[1].Private = true
 	runOnce(t, partly)
 }
@@ -200,7 +206,7 @@ func runOnce(t *testing.T, p *pipeline.Pipeline) {
 // TestExplainManyClasses: so many models are given fewer tables or sizes.
 func TestExplainManyClasses(t *testing.T) {
 	p := classed(20, 200)
-	p.Model = pipeline.BoostedAdditive
+	p.Model = boosting.Additive{}
 	if _, err := bench.Explain(t.Context(), p, bench.ExplainConfig{Rows: []int{100_000}}); !errors.Is(err, bench.ErrTooWide) {
 		t.Errorf("%v", err)
 	}

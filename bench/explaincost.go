@@ -1,9 +1,12 @@
 package bench
 
 import (
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // Bounds of an explanation. They depend on public facts only, so that the same
@@ -89,11 +92,11 @@ func (s steps) seconds(n, m, scores float64) float64 {
 // stepsOf returns the time of a method, by its name.
 func stepsOf(method string) steps {
 	switch method {
-	case pipeline.Logistic:
+	case svm.Logistic{}.Name():
 		return steps{perCell: 1.2e-7, perScore: 8e-8}
-	case pipeline.SVM:
+	case svm.SVM{}.Name():
 		return steps{once: .12, perScore: 5e-8}
-	case pipeline.BRC:
+	case boosting.BRC{}.Name():
 		return steps{perRow: 2.2e-6}
 	}
 	return steps{}
@@ -117,7 +120,7 @@ type shape struct {
 func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) shape {
 	target := p.Schema.Columns[p.Schema.Index(p.Target)]
 	s := shape{width: 2, model: 2, scores: scoresOf(target), fits: 1} // the constant and the target
-	s.slow = method == pipeline.AdaSSP || method == pipeline.BoostedAdaSSP
+	s.slow = method == adassp.AdaSSP{}.Name() || method == boosting.BoostedAdaSSP{}.Name()
 	if p.Search != nil { // as if every candidate were the slowest
 		s.slow, s.tries = true, p.Search.Runs
 	}
@@ -137,7 +140,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	}
 	for _, c := range most {
 		s.model += numbers(c)
-		if (method == pipeline.BoostedAdditive || p.Search != nil) && c.Kind == dataset.Numeric {
+		if (method == boosting.Additive{}.Name() || p.Search != nil) && c.Kind == dataset.Numeric {
 			s.curves++
 		}
 	}
@@ -147,10 +150,10 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	s.steps = stepsOf(method)
 	switch {
 	case s.steps != steps{}:
-	case method == pipeline.JointGram: // one matrix with the scores' targets
+	case method == adassp.JointGram{}.Name(): // one matrix with the scores' targets
 		s.model += s.scores - 1
-	case s.scores == 1 && (p.Model == "" || p.Model == pipeline.Auto): // one of two methods
-		s.steps = stepsOf(pipeline.Logistic)
+	case s.scores == 1 && p.Model == nil: // one of two methods
+		s.steps = stepsOf(svm.Logistic{}.Name())
 	default:
 		s.fits = s.scores
 	}

@@ -59,18 +59,28 @@ type BRC struct {
 	Rounds int
 	// Lower and Upper are l and u; both 0 stands for the defaults.
 	Lower, Upper float64
-	// Laplace adds Laplace noise in place of Gaussian, which a run with delta 0
-	// needs.
-	Laplace bool
-	// AsPublished runs the algorithm of the paper: 25 rounds unless Rounds is
-	// given, Laplace noise on the accuracy as a ratio, random classifiers of all
-	// columns at once, and no start from the public features. It is private, but
-	// less accurate, and not defined under add-remove.
-	AsPublished bool
+	// Form is [Gaussian], also when it is empty, [Laplace] or [Paper].
+	Form string
 }
+
+// The forms of [BRC], as recipes name them.
+const (
+	// Gaussian has Gaussian noise on a sum, and starts from the public columns.
+	Gaussian = "gaussian"
+	// Laplace is that with Laplace noise, which a run with delta 0 needs.
+	Laplace = "laplace"
+	// Paper is the algorithm as published: 25 rounds unless Rounds is given, Laplace
+	// noise on the accuracy as a ratio, random classifiers of all columns at once, and
+	// no start from the public features. It is private, but less accurate, and not
+	// defined under add-remove.
+	Paper = "paper"
+)
 
 // Name returns "brc".
 func (BRC) Name() string { return "brc" }
+
+// FormName returns the form.
+func (t BRC) FormName() string { return t.Form }
 
 // The names of the nodes of the plan.
 const (
@@ -90,13 +100,16 @@ type settings struct {
 }
 
 func (t BRC) settings() (settings, error) {
-	out := settings{t.Rounds, t.Lower, t.Upper, t.Laplace || t.AsPublished, t.AsPublished}
+	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper}
+	if forms := []string{"", Gaussian, Laplace, Paper}; !slices.Contains(forms, t.Form) {
+		return out, fmt.Errorf("boosting: %w: brc %q; use one of %v", method.ErrForm, t.Form, forms[1:])
+	}
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
 		return out, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultBRCRounds)
 	}
 	if out.rounds == 0 {
 		out.rounds = DefaultBRCRounds
-		if t.AsPublished {
+		if out.published {
 			out.rounds = PublishedBRCRounds
 		}
 	}

@@ -176,7 +176,7 @@ func (x trial) accuracy(m regression.Model) float64 {
 
 func (x trial) brc(published bool) float64 {
 	x.t.Helper()
-	trainer, facts := BRC{AsPublished: published}, method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
+	trainer, facts := BRC{Form: map[bool]string{true: Paper}[published]}, method.Facts{Columns: x.train.Schema().Columns, Relation: x.relation}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		x.t.Fatal(err)

@@ -114,10 +114,10 @@ func splice[T any](list []T, at, drop int, insert bool, value T) []T {
 // the bound is attained.
 func TestBRCReplays(t *testing.T) {
 	for name, trainer := range map[string]related{
-		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Laplace: true}},
-		"published":                  {BRC{AsPublished: true, Rounds: 100}, budget.Substitute},
+		"add-remove": {}, "substitute": {relation: budget.Substitute}, "Laplace": {BRC: BRC{Form: Laplace}},
+		"published":                  {BRC{Form: Paper, Rounds: 100}, budget.Substitute},
 		"private columns":            {BRC{}, budget.SubstitutePrivateColumns},
-		"published, private columns": {BRC{AsPublished: true, Rounds: 100}, budget.SubstitutePrivateColumns},
+		"published, private columns": {BRC{Form: Paper, Rounds: 100}, budget.SubstitutePrivateColumns},
 	} {
 		n := 6
 		if trainer.relation == budget.SubstitutePrivateColumns {
@@ -140,7 +140,7 @@ func TestBRCReplays(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.3f of the bound", name, closest)
-		if least := .999; closest < least && !trainer.AsPublished || closest < .5 {
+		if least := .999; closest < least && trainer.Form != Paper || closest < .5 {
 			t.Errorf("%s: the bound was approached to %.3f only", name, closest)
 		}
 	}
@@ -152,7 +152,7 @@ func TestBRCReplays(t *testing.T) {
 // test would see it.
 func TestPublicSideIsPublic(t *testing.T) {
 	x := classSample(t, 400)
-	for _, trainer := range []BRC{{}, {AsPublished: true}} {
+	for _, trainer := range []BRC{{}, {Form: Paper}} {
 		const rel = budget.SubstitutePrivateColumns
 		set, err := trainer.settings()
 		if err != nil {

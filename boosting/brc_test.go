@@ -106,9 +106,9 @@ func TestBRCLearns(t *testing.T) {
 		"partly private":  {related{BRC{}, budget.SubstitutePrivateColumns}, .75},
 		"substitute":      {related{BRC{}, budget.Substitute}, .75},
 		"add-remove":      {related{}, .75},
-		"Laplace":         {related{BRC: BRC{Laplace: true}}, .75},
-		"as published":    {related{BRC{AsPublished: true}, budget.SubstitutePrivateColumns}, .62},
-		"published, all":  {related{BRC{AsPublished: true}, budget.Substitute}, .62},
+		"Laplace":         {related{BRC: BRC{Form: Laplace}}, .75},
+		"as published":    {related{BRC{Form: Paper}, budget.SubstitutePrivateColumns}, .62},
+		"published, all":  {related{BRC{Form: Paper}, budget.Substitute}, .62},
 		"wide weights":    {related{BRC: BRC{Lower: .1, Upper: 3}}, .75},
 		"constant weight": {related{BRC: BRC{Lower: 1, Upper: 1}}, .65},
 	} {
@@ -140,7 +140,7 @@ func TestBRCNoise(t *testing.T) {
 		composition budget.Composition
 		want        float64
 	}{{true, budget.Basic, 35.4}, {true, budget.Tight, 27.9}, {false, budget.Tight, 21.1}} {
-		node, err := BRC{Rounds: 25, Laplace: c.laplace}.Plan(x.facts(budget.Substitute))
+		node, err := BRC{Rounds: 25, Form: map[bool]string{true: Laplace}[c.laplace]}.Plan(x.facts(budget.Substitute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestBRCRefusals(t *testing.T) {
 		"one weight":         {BRC{Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
 		"NaN":                {BRC{Lower: math.NaN(), Upper: 2}, method.Facts{Columns: x.columns}, ErrWeights},
 		"ratio of weights":   {BRC{Lower: .001, Upper: 1000}, method.Facts{Columns: x.columns}, ErrWeights},
-		"published":          {BRC{AsPublished: true}, method.Facts{Columns: x.columns}, ErrPublished},
+		"published":          {BRC{Form: Paper}, method.Facts{Columns: x.columns}, ErrPublished},
 		"numeric target":     {BRC{}, method.Facts{Columns: x.columns[:2]}, ErrClasses},
 		"one class":          {BRC{}, method.Facts{Columns: one}, ErrClasses},
 		"no feature":         {BRC{}, method.Facts{Columns: x.columns[4:]}, ErrClasses},

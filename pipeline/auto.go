@@ -3,11 +3,15 @@ package pipeline
 import (
 	"math"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // The automatic choice of the model looks at a public fact alone; see
@@ -40,14 +44,14 @@ const (
 	categoryWeight = .3
 )
 
-// autoMethod is the model method of a run that does not name one. Under tight
+// autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
 // as a large one. Under basic composition they are not.
-func (p *Pipeline) autoMethod() string {
+func (p *Pipeline) autoMethod() method.Trainer {
 	if p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns {
-		return JointGram
+		return adassp.JointGram{}
 	}
-	return BoostedAdditive
+	return boosting.Additive{}
 }
 
 // automatic reports whether the run chooses its stages by itself. A regression
@@ -56,10 +60,10 @@ func (p *Pipeline) autoMethod() string {
 // alike. More than two classes keep the method of [Pipeline.autoMethod].
 func (p *Pipeline) automatic(f selection.Facts) bool {
 	switch {
-	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != "" && p.Model != Auto:
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
 		return false
 	case p.classification():
-		return len(f.Target.Categories) == 2 && p.autoMethod() == BoostedAdditive
+		return len(f.Target.Categories) == 2 && p.autoMethod() == method.Trainer(boosting.Additive{})
 	}
 	return len(f.Columns) > selection.DefaultK
 }
@@ -67,18 +71,18 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 // branches returns the ways in which the training part may run: one, or two
 // of which n_lo chooses one, the second where records are few.
 func (p *Pipeline) branches(f selection.Facts) []branch {
-	method := p.Model
-	if method == "" || method == Auto {
-		method = p.autoMethod()
+	model := p.Model
+	if model == nil {
+		model = p.autoMethod()
 	}
 	if p.automatic(f) {
-		all := branch{name: allBranch, selector: selection.None{}, method: method}
+		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
 		if p.classification() {
-			return []branch{all, {name: logisticBranch, selector: selection.None{}, method: Logistic}}
+			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: svm.Logistic{}}}
 		}
-		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, method: method}}
+		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
 	}
-	b := branch{name: trainNode, selector: p.Selector, method: method, form: p.Form, fallback: p.Fallback}
+	b := branch{name: trainNode, selector: p.Selector, trainer: model, fallback: p.Fallback}
 	if b.selector == nil {
 		b.selector = selection.None{}
 	}

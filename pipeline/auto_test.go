@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/regression"
@@ -82,9 +83,9 @@ func TestAutoMethod(t *testing.T) {
 			for _, c := range []struct {
 				composition   budget.Composition
 				named, method string
-			}{{budget.Tight, "", BoostedAdditive}, {budget.Tight, Auto, BoostedAdditive}, {budget.Basic, Auto, JointGram}, {budget.Tight, AdaSSP, AdaSSP}} {
+			}{{budget.Tight, "", "boosted-additive"}, {budget.Tight, Auto, "boosted-additive"}, {budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
 				p := describe(wide(t, 0, d))
-				p.Selector, p.Model, p.Budget.Composition = selector, c.named, c.composition
+				p.Selector, p.Model, p.Budget.Composition = selector, named(c.named), c.composition
 				plan, err := p.Plan()
 				if err != nil {
 					t.Fatal(err)
@@ -215,7 +216,7 @@ func TestAutoPrice(t *testing.T) {
 // nothing to choose, and nothing is spent on a count.
 func TestAutoOnlyWhereThereIsAChoice(t *testing.T) {
 	named := describe(wide(t, 0, 20))
-	named.Model = JointGram
+	named.Model = adassp.JointGram{}
 	for name, p := range map[string]*Pipeline{"five candidates": describe(wide(t, 0, 5)), "named model": named} {
 		plan, err := p.Plan()
 		if err != nil {

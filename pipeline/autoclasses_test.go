@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -17,7 +18,7 @@ func TestAutoClasses(t *testing.T) {
 	for _, c := range []struct {
 		n              int
 		branch, method string
-	}{{300, logisticBranch, Logistic}, {4000, allBranch, BoostedAdditive}} {
+	}{{300, logisticBranch, "logistic"}, {4000, allBranch, "boosted-additive"}} {
 		tab := loans(t, c.n, "no", "yes")
 		res, err := classify(tab).Fit(context.Background(), tab, Options{})
 		if err != nil {
@@ -58,13 +59,13 @@ func TestAutoClassesRule(t *testing.T) {
 	}
 	two := loans(t, 0, "no", "yes")
 	selected, named, basic := classify(two), classify(two), classify(two)
-	selected.Selector, named.Model, basic.Budget.Composition = selection.Kendall{K: 2}, JointGram, budget.Basic
+	selected.Selector, named.Model, basic.Budget.Composition = selection.Kendall{K: 2}, adassp.JointGram{}, budget.Basic
 	for name, c := range map[string]struct {
 		*Pipeline
 		method string
 	}{
-		"a named selection": {selected, BoostedAdditive}, "a named model": {named, JointGram}, "basic composition": {basic, JointGram},
-		"three classes": {classify(loans(t, 0, "a", "b", "c")), BoostedAdditive},
+		"a named selection": {selected, "boosted-additive"}, "a named model": {named, "joint-gram"}, "basic composition": {basic, "joint-gram"},
+		"three classes": {classify(loans(t, 0, "a", "b", "c")), "boosted-additive"},
 	} {
 		plan, err := c.Plan()
 		if err != nil {

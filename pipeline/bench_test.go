@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -18,7 +20,7 @@ func BenchmarkAllSGEMM(b *testing.B) { benchmarkSGEMM(b, selection.None{}) }
 
 func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
-	p.Selector, p.Model = s, JointGram
+	p.Selector, p.Model = s, adassp.JointGram{}
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)
@@ -29,7 +31,7 @@ func benchmarkSGEMM(b *testing.B, s selection.Selector) {
 // BenchmarkAdditiveSGEMM fits boosted-additive on the same rows.
 func BenchmarkAdditiveSGEMM(b *testing.B) {
 	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
-	p.Selector, p.Model = selection.None{}, BoostedAdditive
+	p.Selector, p.Model = selection.None{}, boosting.Additive{}
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)

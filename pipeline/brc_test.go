@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // TestBRCForms: each form spends the law and the number of rounds that it says,
@@ -26,13 +27,13 @@ func TestBRCForms(t *testing.T) {
 		draws  int
 	}{
 		{"", 0, budget.Gaussian, boosting.DefaultBRCRounds},
-		{BRCGaussian, 30, budget.Gaussian, 30},
-		{BRCLaplace, 0, budget.Laplace, boosting.DefaultBRCRounds},
-		{BRCPaper, 0, budget.Laplace, boosting.PublishedBRCRounds},
-		{BRCPaper, 40, budget.Laplace, 40},
+		{boosting.Gaussian, 30, budget.Gaussian, 30},
+		{boosting.Laplace, 0, budget.Laplace, boosting.DefaultBRCRounds},
+		{boosting.Paper, 0, budget.Laplace, boosting.PublishedBRCRounds},
+		{boosting.Paper, 40, budget.Laplace, 40},
 	} {
 		p := classify(tab)
-		p.Budget.Relation, p.Model, p.Form, p.Rounds = budget.Substitute, BRC, c.form, c.rounds
+		p.Budget.Relation, p.Model = budget.Substitute, boosting.BRC{Form: c.form, Rounds: c.rounds}
 		var fits [9]float64
 		for k := range fits {
 			res, err := p.Fit(context.Background(), tab, Options{})
@@ -59,11 +60,11 @@ func TestBRCForms(t *testing.T) {
 func TestBRCPure(t *testing.T) {
 	tab := loans(t, 0, "no", "yes")
 	p := classify(tab)
-	p.Model, p.Holdout, p.DeclaredScaling, p.Budget.Delta = BRC, 0, true, 0
+	p.Model, p.Holdout, p.DeclaredScaling, p.Budget.Delta = boosting.BRC{}, 0, true, 0
 	p.Schema.Columns = append([]dataset.Column(nil), p.Schema.Columns...)
 	p.Schema.Columns[0].Ranged, p.Schema.Columns[0].Lower, p.Schema.Columns[0].Upper = true, 0, 100
-	for form, want := range map[string]bool{BRCGaussian: false, BRCLaplace: true} {
-		p.Form = form
+	for form, want := range map[string]bool{boosting.Gaussian: false, boosting.Laplace: true} {
+		p.Model = boosting.BRC{Form: form}
 		plan, err := p.Plan()
 		if (err == nil) != want {
 			t.Errorf("%s: %v", form, err)
@@ -81,9 +82,9 @@ func TestBRCFormsRefused(t *testing.T) {
 		form   string
 		rounds int
 		want   error
-	}{{"uniform", 0, ErrForm}, {BRCPaper, 0, boosting.ErrPublished}, {"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
+	}{{"uniform", 0, method.ErrForm}, {boosting.Paper, 0, boosting.ErrPublished}, {"", boosting.MaxRounds + 1, boosting.ErrRounds}} {
 		p := classify(loans(t, 0, "no", "yes"))
-		p.Model, p.Form, p.Rounds = BRC, c.form, c.rounds
+		p.Model = boosting.BRC{Form: c.form, Rounds: c.rounds}
 		if _, err := p.Plan(); !errors.Is(err, c.want) {
 			t.Errorf("%q, %d rounds: %v", c.form, c.rounds, err)
 		}

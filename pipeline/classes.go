@@ -38,12 +38,13 @@ var (
 // TwoClasses reports whether a selector or model method, by its name in a
 // recipe, can only be run for a target of two classes: it ranks or fits one
 // number.
-func TwoClasses(method string) bool {
-	switch method {
-	case selection.Kendall{}.Name(), selection.SubLasso{}.Name(), selection.SIS{}.Name(), Tukey:
+func TwoClasses(name string) bool {
+	switch name {
+	case selection.Kendall{}.Name(), selection.SubLasso{}.Name(), selection.SIS{}.Name():
 		return true
 	}
-	return false
+	m, _ := TrainerNamed(name)
+	return m.TwoClasses()
 }
 
 // classification reports whether the target has classes.
@@ -135,16 +136,15 @@ func viewFor(s selection.Selector, f selection.Facts, v dataset.View) dataset.Vi
 
 // classifierOf returns the trainer of so many classes: t itself if it reads them,
 // else one against the rest.
-func classifierOf(t method.Trainer, classes int) (method.Trainer, error) {
-	name := t.Name()
-	if classes > 2 && TwoClasses(name) {
-		return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, name, classes)
+func classifierOf(t method.Trainer, m method.Method, classes int) (method.Trainer, error) {
+	if classes > 2 && m.TwoClasses() {
+		return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, m.Name, classes)
 	}
-	if ReadsClasses(name) || classes > 2 && name == JointGram {
+	if m.ClassesFrom > 0 && classes >= m.ClassesFrom {
 		return t, nil
 	}
 	one := oneVsRest{t}
-	if classes == 2 && !MayAbstain(name) { // its law leaves no budget for more
+	if classes == 2 && !m.Abstains { // its law leaves no budget for more
 		return withCutoff{one}, nil
 	}
 	return one, nil

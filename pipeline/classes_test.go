@@ -8,11 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // loans is a table of n rows whose target has the given classes: the larger the
@@ -88,8 +90,8 @@ func TestClassifiers(t *testing.T) {
 		tab := loans(t, 30000, c.classes...)
 		for _, method := range c.methods {
 			p := classify(tab)
-			p.Model = method
-			if method == Tukey {
+			p.Model = named(method)
+			if method == "tukey" {
 				p.Budget.Epsilon, p.Selector = 8, selection.Fixed{Features: []string{"income"}}
 			}
 			res, err := p.Fit(context.Background(), tab, Options{})
@@ -124,7 +126,7 @@ func TestClassifiers(t *testing.T) {
 func TestClassesPlan(t *testing.T) {
 	tab := loans(t, 10, "a", "b", "c", "d")
 	p := classify(tab)
-	p.Model = AdaSSP
+	p.Model = adassp.AdaSSP{}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +153,7 @@ func TestClassesPlan(t *testing.T) {
 	if math.Abs(four/two-1) > .01 || leaves != 4*(few-1) {
 		t.Errorf("mu^2 of four fits is %v, of one %v; %d and %d leaves", four, two, leaves, few)
 	}
-	p.Model = JointGram
+	p.Model = adassp.JointGram{}
 	if plan, err = p.Plan(); err != nil {
 		t.Fatal(err)
 	}
@@ -163,10 +165,10 @@ func TestClassesPlan(t *testing.T) {
 // TestClassesSpend: what is priced is what is released.
 func TestClassesSpend(t *testing.T) {
 	for _, classes := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
-		for _, method := range []string{JointGram, AdaSSP, BoostedAdditive} {
+		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
 			tab := loans(t, 300, classes...)
 			p := classify(tab)
-			p.Model, p.Budget.Relation = method, budget.Substitute
+			p.Model, p.Budget.Relation = named(method), budget.Substitute
 			if len(classes) == 2 {
 				p.Selector = selection.Kendall{K: 2}
 			}
@@ -257,10 +259,10 @@ func TestClassesRefused(t *testing.T) {
 		"class target":    {func(p *Pipeline) { p.Task = "" }, ErrTarget},
 		"one class":       {func(p *Pipeline) { p.Schema.Columns[3].Categories = []string{"a"} }, ErrClasses},
 		"other":           {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
-		"tukey":           {func(p *Pipeline) { p.Model = Tukey }, ErrTwoClasses},
-		"tukey, fallback": {func(p *Pipeline) { p.Model, p.Fallback = Tukey, JointGram }, ErrTwoClasses},
+		"tukey":           {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
+		"tukey, fallback": {func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, adassp.JointGram{} }, ErrTwoClasses},
 		"kendall":         {func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} }, ErrTwoClasses},
-		"unknown model":   {func(p *Pipeline) { p.Model = "oracle" }, ErrModel},
+		"unknown model":   {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
 	} {
 		p := classify(tab)
 		p.Schema = p.Schema.Clone()
@@ -286,9 +288,9 @@ func TestClassesTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, method := range []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive} {
+		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive"} {
 			p := classify(tab)
-			p.Model, p.Holdout = method, .5
+			p.Model, p.Holdout = named(method), .5
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil || res.Model == nil || res.Confusion == nil {
 				t.Errorf("%s, %s: %v", name, method, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
@@ -44,7 +45,7 @@ func TestIntervalOnRealData(t *testing.T) {
 	for _, name := range []string{"361074_elevators.csv.gz", "361089_california.csv.gz", "uci_protein_CASP.csv.gz"} {
 		t.Run(name, func(t *testing.T) {
 			p, tab := publicTable(t, name)
-			p.Model = JointGram
+			p.Model = adassp.JointGram{}
 			plan, err := p.Plan()
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
@@ -26,24 +28,24 @@ func TestPlanOfAnother(t *testing.T) {
 		"relation": func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns },
 		"epsilon":  func(p *Pipeline) { p.Budget.Epsilon = 9 },
 		"holdout":  func(p *Pipeline) { p.Holdout = 0 },
-		"model":    func(p *Pipeline) { p.Model = AdaSSP },
+		"model":    func(p *Pipeline) { p.Model = adassp.AdaSSP{} },
 		"column":   func(p *Pipeline) { p.Schema.Columns[0].Private = true },
 		"selector": func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} },
 		"share":    func(p *Pipeline) { p.SelectionShare = .9 },
 		"candidate": func(p *Pipeline) {
 			if p.Search != nil {
-				p.Search.Candidates[0].Model = BoostedAdaSSP
+				p.Search.Candidates[0].Model = boosting.BoostedAdaSSP{}
 			} else {
-				p.Buckets = 50
+				p.Fallback = adassp.AdaSSP{}
 			}
 		},
 	} {
 		for _, search := range []bool{false, true} {
 			p := describe(tab)
 			p.Schema = p.Schema.Clone()
-			p.Model = JointGram
+			p.Model = adassp.JointGram{}
 			if search {
-				p.Model, p.Search = "", &Search{Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}, Runs: 3, Holdout: .2}
+				p.Model, p.Search = nil, &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .2}
 			}
 			plan, err := p.Plan()
 			if err != nil {
@@ -105,7 +107,7 @@ func TestSelectorFromElsewhere(t *testing.T) {
 		"alone":     func(p *Pipeline) { p.Selector = peeking{} },
 		"a pointer": func(p *Pipeline) { p.Selector = &peeking{} },
 		"candidate": func(p *Pipeline) {
-			p.Search = &Search{Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP, Selector: peeking{}}}, Runs: 3, Holdout: .2}
+			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}, Selector: peeking{}}}, Runs: 3, Holdout: .2}
 		},
 	} {
 		p := describe(tab)
@@ -130,7 +132,7 @@ func TestSelectorFromElsewhere(t *testing.T) {
 func TestTrainerLeftAlone(t *testing.T) {
 	tab := houses(t, 50)
 	p := describe(tab)
-	p.Model = JointGram
+	p.Model = adassp.JointGram{}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestTrainerLeftAlone(t *testing.T) {
 func TestPlanPaysOnce(t *testing.T) {
 	tab := houses(t, 400)
 	p := describe(tab)
-	p.Model = JointGram
+	p.Model = adassp.JointGram{}
 	price := func() *Plan {
 		t.Helper()
 		plan, err := p.Plan()

@@ -47,11 +47,11 @@ func effectsIn(t testing.TB, m regression.Model) (terms []regression.Term) {
 // 28% 30 or fewer do with probability below 1e-4.
 func TestEmptyLevelIsNotSignificant(t *testing.T) {
 	const runs, most = 200, 30
-	for _, method := range []string{JointGram, BoostedAdditive, AdaSSP, BoostedAdaSSP} {
+	for _, method := range []string{"joint-gram", "boosted-additive", "adassp", "boosted-adassp"} {
 		for _, other := range []bool{false, true} {
 			ocean := dataset.Column{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "lake", "near bay", "near ocean"}, Other: other}
 			tab := housesOf(t, ocean)
-			p := &Pipeline{Schema: tab.Schema(), Target: "price", Model: method, Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
+			p := &Pipeline{Schema: tab.Schema(), Target: "price", Model: named(method), Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
 			significant := 0
 			for range runs {
 				res, err := p.Fit(context.Background(), tab, Options{})
@@ -75,9 +75,9 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 // much each matters, for numbers and for classes, and the others say nothing.
 func TestImportancesOfMethods(t *testing.T) {
 	numbers := houses(t, 4000)
-	for method, want := range map[string]int{JointGram: 3, AdaSSP: 3, BoostedAdaSSP: 3, BoostedAdditive: 3, Tukey: 0} {
+	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "tukey": 0} {
 		p := describe(numbers)
-		p.Model, p.Budget.Epsilon = method, 8
+		p.Model, p.Budget.Epsilon = named(method), 8
 		res, err := p.Fit(context.Background(), numbers, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -96,9 +96,9 @@ func TestImportancesOfMethods(t *testing.T) {
 	}
 	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
 		loans := loans(t, 4000, classes...)
-		for method, want := range map[string]int{JointGram: 3, BoostedAdditive: 3, SVM: 0, Logistic: 0, BRC: 0} {
+		for method, want := range map[string]int{"joint-gram": 3, "boosted-additive": 3, "svm": 0, "logistic": 0, "brc": 0} {
 			p := classify(loans)
-			p.Model, p.Budget.Epsilon = method, 8
+			p.Model, p.Budget.Epsilon = named(method), 8
 			res, err := p.Fit(context.Background(), loans, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -9,11 +9,15 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // withEmpty returns a table of n records with a number, two classes or three as the target,
@@ -82,12 +86,12 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		"auto":    {0, func(*Pipeline) {}},
 		"auto, 2": {2, func(*Pipeline) {}}, "auto, 3": {3, func(*Pipeline) {}},
 		"search": {0, func(p *Pipeline) {
-			p.Search = &Search{Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}, Runs: 3, Holdout: .3}
+			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .3}
 		}},
 		"sizes": {2, func(p *Pipeline) {
-			p.Model, p.Selector = Logistic, selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
+			p.Model, p.Selector = svm.Logistic{}, selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
 		}},
-		"fallback": {2, func(p *Pipeline) { p.Model, p.Fallback = Tukey, BRC }},
+		"fallback": {2, func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, boosting.BRC{} }},
 	}
 	for _, classes := range []int{0, 2, 3} {
 		task := regression.TaskRegression
@@ -95,9 +99,9 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			task = regression.TaskClassification
 		}
 		for _, m := range Methods(task) {
-			for _, form := range append(Forms(m), "") {
-				if form != BRCPaper && !(classes > 2 && TwoClasses(m)) {
-					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes, func(p *Pipeline) { p.Model, p.Form = m, form }}
+			for _, form := range formsOf(m) {
+				if form != boosting.Paper && !(classes > 2 && TwoClasses(m)) {
+					runs[fmt.Sprintf("%s %s, %d", m, form, classes)] = run{classes, func(p *Pipeline) { p.Model = formed(m, form) }}
 				}
 			}
 		}
@@ -107,11 +111,11 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 		selection.SIS{K: 2, Score: selection.ScoreProduct}, selection.SIS{K: 2, Score: selection.ScoreCorrelation},
 	} {
 		for _, classes := range []int{0, 2} {
-			runs[fmt.Sprintf("%+v, %d", s, classes)] = run{classes, func(p *Pipeline) { p.Model, p.Selector = JointGram, s }}
+			runs[fmt.Sprintf("%+v, %d", s, classes)] = run{classes, func(p *Pipeline) { p.Model, p.Selector = adassp.JointGram{}, s }}
 		}
 	}
 	for _, s := range []selection.Selector{selection.DPFSDR{K: 2}, selection.DPFS{K: 2}, selection.CRFS{K: 2}} {
-		runs[s.Name()] = run{3, func(p *Pipeline) { p.Model, p.Selector = JointGram, s }}
+		runs[s.Name()] = run{3, func(p *Pipeline) { p.Model, p.Selector = adassp.JointGram{}, s }}
 	}
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +125,7 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 				p.Task = regression.TaskClassification
 			}
 			r.change(p)
-			if p.Model == Tukey {
+			if abstains(p.Model) {
 				p.Budget.Epsilon = 100
 			}
 			a, b := fitSeeded(t, p, with), fitSeeded(t, p, without)

@@ -94,9 +94,9 @@ func TestEmptyTargets(t *testing.T) {
 		for _, declared := range []bool{false, true} {
 			for _, empty := range emptyShares() {
 				tab, want := stays(t, 12000, empty, declared)
-				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: m, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+				p := &Pipeline{Schema: tab.Schema(), Target: "days", Model: named(m), Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
 				most := .03
-				if declared && (m == AdaSSP || m == BoostedAdaSSP) {
+				if declared && (m == "adassp" || m == "boosted-adassp") {
 					most = .06
 				}
 				if got := meanPrediction(t, p, tab, 4); !(math.Abs(got-want) <= most*want) {
@@ -165,7 +165,7 @@ func TestEmptyClasses(t *testing.T) {
 func recalls(t *testing.T, method string, empty float64) (out [2]float64) {
 	t.Helper()
 	tab, truth := classless(t, 12000, empty)
-	p := &Pipeline{Schema: tab.Schema(), Target: "repaid", Task: regression.TaskClassification, Model: method, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+	p := &Pipeline{Schema: tab.Schema(), Target: "repaid", Task: regression.TaskClassification, Model: named(method), Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)

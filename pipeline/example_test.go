@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
@@ -154,7 +155,7 @@ func ExampleSearch() {
 		Target: "response",
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
 		Search: &pipeline.Search{Runs: 5, Holdout: .1, Candidates: []pipeline.Candidate{
-			{Model: pipeline.JointGram}, {Model: pipeline.AdaSSP},
+			{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}},
 		}},
 	}
 	plan, err := p.Plan()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
@@ -56,14 +57,14 @@ func TestIndicator(t *testing.T) {
 	if square := scaling.MissingEntry * scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
 		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
 	}
-	for _, method := range []string{JointGram, AdaSSP, BoostedAdaSSP, BoostedAdditive, Tukey, SVM, Logistic} {
-		classes := method == SVM || method == Logistic
+	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "svm", "logistic"} {
+		classes := method == "svm" || method == "logistic"
 		tab := tested(t, 30000, classes)
-		p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .1, Model: method, Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
+		p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .1, Model: named(method), Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
 		if classes {
 			p.Task = regression.TaskClassification
 		}
-		if method == Tukey {
+		if method == "tukey" {
 			p.Selector = selection.Fixed{Features: []string{"x"}}
 		}
 		res, err := p.Fit(context.Background(), tab, Options{})
@@ -106,12 +107,12 @@ func terms(m regression.Model) []regression.Term {
 // columns that have one is refused by BRC.
 func TestIndicatorIsKept(t *testing.T) {
 	tab := tested(t, 20000, true)
-	p := &Pipeline{Task: regression.TaskClassification, Schema: tab.Schema(), Target: "y", Model: BRC, Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
+	p := &Pipeline{Task: regression.TaskClassification, Schema: tab.Schema(), Target: "y", Model: boosting.BRC{}, Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
 	if _, err := p.Plan(); !errors.Is(err, boosting.ErrIndicator) {
 		t.Errorf("brc: %v", err)
 	}
 	for _, s := range []selection.Selector{selection.DPFSDR{}, selection.SIS{K: 1, Score: selection.ScoreCorrelation}, selection.Kendall{K: 1}} {
-		p.Model, p.Selector = JointGram, s
+		p.Model, p.Selector = adassp.JointGram{}, s
 		res, err := p.Fit(context.Background(), tab, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name(), err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -42,14 +43,15 @@ func (r records) columns(index []int) records {
 	return records{r.all.Columns(index), r.known.Columns(index)}
 }
 
-// of returns the records that a model method is handed. [BRC] is handed all: it divides
-// by a number of records, public where a record may be replaced, and leaves those
-// in no class out of its sums by itself.
-func (r records) of(method string) dataset.View {
-	if method == BRC {
-		return r.all
+// of returns the records that a trainer is handed: all, if its method leaves those in no
+// class out by itself. [boosting.BRC] divides by a number of records, which is public
+// where a record may be replaced.
+func (r records) of(t method.Trainer) (dataset.View, error) {
+	m, err := methodOf(t)
+	if m.AllRecords {
+		return r.all, err
 	}
-	return r.known
+	return r.known, err
 }
 
 // publicCount reports whether the number of records with a target that can be read is

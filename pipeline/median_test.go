@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/regression"
@@ -37,7 +38,7 @@ func TestMedianImproves(t *testing.T) {
 		}
 		sum := 0.
 		for range 4 {
-			p := &Pipeline{Schema: schema, Target: "y", Model: JointGram, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
+			p := &Pipeline{Schema: schema, Target: "y", Model: adassp.JointGram{}, Budget: budget.Target{Epsilon: 3, Delta: 1e-6}}
 			res, err := p.Fit(context.Background(), tab, Options{})
 			if err != nil {
 				t.Fatal(err)

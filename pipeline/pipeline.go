@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -84,7 +85,7 @@ type Pipeline struct {
 	// DeclaredScaling refuses numeric columns without a declared range instead
 	// of releasing their ranges.
 	DeclaredScaling bool
-	// Selector chooses the features. Nil keeps all, but with Auto as Model and
+	// Selector chooses the features. Nil keeps all, but without a Model and
 	// more than selection.DefaultK candidates the run chooses between all and
 	// selection.Kendall.
 	Selector selection.Selector
@@ -96,19 +97,12 @@ type Pipeline struct {
 	// selector which releases something spends; 0 means
 	// DefaultSelectionShare.
 	SelectionShare float64
-	// Model is the training method; empty means Auto.
-	Model string
-	// Fallback is the method whose model is returned when Model abstains; empty
-	// means none. It is paid for whether it is used or not, and only a method
-	// that may abstain has one; see [MayAbstain].
-	Fallback string
-	// Buckets is into how many parts Tukey deals the records; 0 leaves it to the
-	// method.
-	Buckets int
-	// Form is the form of the model's method, one of [Forms]; empty means the first.
-	Form string
-	// Rounds is the number of rounds of BRC; 0 leaves it to the form.
-	Rounds int
+	// Model is the trainer, of a method of [Trainers]; nil chooses one, see [Auto].
+	Model method.Trainer
+	// Fallback is the trainer whose model is returned when Model abstains; nil
+	// means none. It is paid for whether it is used or not, and only a
+	// [method.Abstainer] has one.
+	Fallback method.Trainer
 	// SizeRuns is the mean number of tries of a selector's list of sizes (see
 	// selection.Sizer), above 1; 0 stands for DefaultSizeRuns.
 	SizeRuns float64
@@ -224,8 +218,8 @@ func (p *Pipeline) check(plan *Plan) error {
 	switch {
 	case !(p.Holdout >= 0 && p.Holdout <= .5):
 		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
-	case p.Fallback != "" && (!MayAbstain(p.Model) || MayAbstain(p.Fallback) || p.Fallback == Auto):
-		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback, p.Model)
+	case p.Fallback != nil && (!abstains(p.Model) || abstains(p.Fallback)):
+		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback.Name(), nameOf(p.Model))
 	}
 	if err := p.checkUnit(); err != nil {
 		return err
@@ -237,9 +231,6 @@ func (p *Pipeline) check(plan *Plan) error {
 		return err
 	}
 	if err := p.checkSizes(); err != nil {
-		return err
-	}
-	if err := p.checkForm(); err != nil {
 		return err
 	}
 	if err := p.checkRelation(); err != nil {
@@ -270,7 +261,7 @@ func (p *Plan) Method() string {
 	if len(p.tries) > 0 {
 		return SearchMethod
 	}
-	return p.branches[0].method
+	return p.branches[0].trainer.Name()
 }
 
 // Columns lists the names of the candidate features in table order.

@@ -85,7 +85,7 @@ func TestFit(t *testing.T) {
 	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 || math.Abs(float64(c.HoldoutRows)-2000) > 6*math.Sqrt(1800) {
 		t.Errorf("parts %+v", c)
 	}
-	if res.Method != BoostedAdditive || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {
+	if res.Method != "boosted-additive" || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {
 		t.Errorf("%s %v %v", res.Method, res.Considered, res.Selected)
 	}
 }
@@ -163,7 +163,7 @@ func TestRefusals(t *testing.T) {
 		"NaN holdout":     {func(p *Pipeline) { p.Holdout = math.NaN() }, ErrHoldout},
 		"unit":            {func(p *Pipeline) { p.Schema.Unit = "patient" }, ErrUnit},
 		"private columns": {func(p *Pipeline) { p.Budget.Relation = budget.SubstitutePrivateColumns }, ErrRelation},
-		"model":           {func(p *Pipeline) { p.Model = "forest" }, ErrModel},
+		"model":           {func(p *Pipeline) { p.Model = named("forest") }, ErrModel},
 		"declared":        {func(p *Pipeline) { p.DeclaredScaling = true }, ErrRange},
 		"narrow range": {func(p *Pipeline) {
 			c := &p.Schema.Columns[0]
@@ -262,7 +262,7 @@ func TestAbsurdRanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := describe(tab)
-			p.Model = method
+			p.Model = named(method)
 			for range 3 {
 				if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 					t.Errorf("%s, %s: %v", name, method, err)

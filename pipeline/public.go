@@ -17,9 +17,9 @@ func (p *Pipeline) Unprotected() []Fact { return p.unprotected() }
 func (p *Plan) Methods() []string {
 	var out []string
 	for _, b := range p.branches {
-		out = append(out, b.method)
-		if b.fallback != "" {
-			out = append(out, b.fallback)
+		out = append(out, b.trainer.Name())
+		if b.fallback != nil {
+			out = append(out, b.fallback.Name())
 		}
 	}
 	for _, t := range p.tries {

@@ -22,15 +22,15 @@ func TestRehearse(t *testing.T) {
 		refused  bool
 	}{
 		{"auto", nil, Auto, true},
-		{"joint-gram", nil, JointGram, false},
-		{"kendall", selection.Kendall{K: 2}, BoostedAdaSSP, true},
-		{"tukey", selection.SubLasso{K: 2}, Tukey, false},
+		{"joint-gram", nil, "joint-gram", false},
+		{"kendall", selection.Kendall{K: 2}, "boosted-adassp", true},
+		{"tukey", selection.SubLasso{K: 2}, "tukey", false},
 	} {
 		table := wide(t, 100, 7)
 		p := describe(table)
 		refused := false
 		for _, epsilon := range []float64{1, 1e-4, 1e-7, 1e-10} {
-			p.Selector, p.Model, p.Budget.Epsilon = c.selector, c.model, epsilon
+			p.Selector, p.Model, p.Budget.Epsilon = c.selector, named(c.model), epsilon
 			plan, err := p.Plan()
 			if errors.Is(err, tukey.ErrInfeasible) {
 				continue

@@ -7,10 +7,6 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// PrivateColumnsMethods lists the model methods that run under
-// [budget.SubstitutePrivateColumns]: those that make use of what is public.
-func PrivateColumnsMethods() []string { return []string{JointGram, BRC} }
-
 // checkRelation refuses stages that do not support the run's relation.
 //
 // Under private columns the target and every column that is not private are
@@ -39,9 +35,11 @@ func (p *Pipeline) checkRelation() error {
 	default:
 		return fmt.Errorf("%w: selection %q under %v; use none or fixed", ErrRelation, p.Selector.Name(), p.Budget.Relation)
 	}
-	switch p.Model {
-	case "", Auto, JointGram, BRC:
+	if p.Model == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: model %q under %v; use one of %v", ErrRelation, p.Model, p.Budget.Relation, PrivateColumnsMethods())
+	if m, err := methodOf(p.Model); err != nil || m.Supports(p.Budget.Relation) {
+		return err
+	}
+	return fmt.Errorf("%w: model %q under %v; use one of %v", ErrRelation, p.Model.Name(), p.Budget.Relation, PrivateColumnsMethods())
 }

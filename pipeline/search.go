@@ -48,7 +48,7 @@ const lowestScore = -1
 // were; the running time does.
 //
 // A search needs tight composition and a positive delta, and candidates whose
-// steps all have a Rényi curve, which excludes [Tukey].
+// steps all have a Rényi curve, which excludes every [method.Abstainer].
 type Search struct {
 	// Candidates are the ways, from 2 to MaxCandidates, no two of them the same.
 	Candidates []Candidate
@@ -63,9 +63,7 @@ type Search struct {
 type Candidate struct {
 	Selector       selection.Selector
 	SelectionShare float64
-	Model          string
-	Form           string
-	Rounds         int
+	Model          method.Trainer
 }
 
 // SelectionName returns the name of the selector, [Auto] where there is none.
@@ -95,13 +93,11 @@ func (c Candidate) K() int {
 	return 0
 }
 
-// ModelName returns the model method, [Auto] where it is empty.
-func (c Candidate) ModelName() string {
-	if c.Model == "" {
-		return Auto
-	}
-	return c.Model
-}
+// ModelName returns the name of the model method, [Auto] where there is none.
+func (c Candidate) ModelName() string { return nameOf(c.Model) }
+
+// Form returns the form of the model method by its name, "" where it was not told.
+func (c Candidate) Form() string { return method.FormOf(c.Model) }
 
 // Searched is what a search came to. All of it is public.
 type Searched struct {
@@ -131,7 +127,7 @@ func (p *Pipeline) checkSearch() error {
 		return nil
 	}
 	switch n := len(x.Candidates); {
-	case p.Selector != nil || p.SelectionShare != 0 || p.Model != "" || p.Fallback != "" || p.Buckets != 0 || p.Form != "" || p.Rounds != 0:
+	case p.Selector != nil || p.SelectionShare != 0 || p.Model != nil || p.Fallback != nil:
 		return fmt.Errorf("%w: a selector and a model belong to its candidates", ErrSearch)
 	case n < 2 || n > MaxCandidates:
 		return fmt.Errorf("%w: it has %d candidates; give 2 to %d", ErrSearch, n, MaxCandidates)
@@ -143,13 +139,13 @@ func (p *Pipeline) checkSearch() error {
 		return fmt.Errorf("%w: its price is a Rényi curve, which needs tight composition and delta above 0", ErrSearch)
 	}
 	for i, c := range x.Candidates {
-		if MayAbstain(c.Model) {
-			return fmt.Errorf("%w: candidate %d: model %q has no Rényi curve and may abstain; use another method", ErrSearch, i+1, c.Model)
+		if abstains(c.Model) {
+			return fmt.Errorf("%w: candidate %d: model %q has no Rényi curve and may abstain; use another method", ErrSearch, i+1, c.ModelName())
 		}
 		if sizesOf(c.Selector) != nil {
 			return fmt.Errorf("%w: candidate %d: a list of sizes is a search of its own; make each size a candidate", ErrSearch, i+1)
 		}
-		if err := errors.Join(p.candidate(i).checkForm(), p.candidate(i).checkRelation()); err != nil {
+		if err := p.candidate(i).checkRelation(); err != nil {
 			return fmt.Errorf("candidate %d: %w", i+1, err)
 		}
 		for j := range i {
@@ -164,7 +160,7 @@ func (p *Pipeline) checkSearch() error {
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {
 	q, c := *p, p.Search.Candidates[i]
-	q.Search, q.Selector, q.SelectionShare, q.Model, q.Form, q.Rounds = nil, c.Selector, c.SelectionShare, c.Model, c.Form, c.Rounds
+	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
 	return &q
 }
 

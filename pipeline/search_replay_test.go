@@ -23,7 +23,7 @@ func TestSearchFindsTheBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x := res.Search; x.Chosen != 2 || res.Method != BoostedAdditive || !(x.Score > .8) {
+		if x := res.Search; x.Chosen != 2 || res.Method != "boosted-additive" || !(x.Score > .8) {
 			t.Errorf("seed %d: %+v", seed, x)
 		}
 	}

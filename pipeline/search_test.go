@@ -8,10 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // searcher returns a table of n records whose target bends along its first column,
@@ -36,9 +40,9 @@ func searcher(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 	return &Pipeline{
 		Schema: schema, Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
 		Search: &Search{Runs: 4, Holdout: .2, Candidates: []Candidate{
-			{Model: JointGram},
-			{Selector: selection.Kendall{K: 2}, Model: BoostedAdaSSP},
-			{Selector: selection.None{}, Model: BoostedAdditive},
+			{Model: adassp.JointGram{}},
+			{Selector: selection.Kendall{K: 2}, Model: boosting.BoostedAdaSSP{}},
+			{Selector: selection.None{}, Model: boosting.Additive{}},
 		}},
 	}, tab
 }
@@ -107,27 +111,27 @@ func TestSearchIsRefused(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"one candidate":  {func(p *Pipeline) { p.Search.Candidates = p.Search.Candidates[:1] }, ErrSearch, "2 to 64"},
-		"too many":       {func(p *Pipeline) { p.Search.Candidates = make([]Candidate, MaxCandidates+1) }, ErrSearch, "2 to 64"},
-		"one run":        {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
-		"many runs":      {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
-		"no number":      {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
-		"no scoring":     {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
-		"all scoring":    {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
-		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSearch, "tight"},
-		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta above 0"},
-		"model outside":  {func(p *Pipeline) { p.Model = JointGram }, ErrSearch, "candidates"},
-		"select outside": {func(p *Pipeline) { p.Selector = selection.None{} }, ErrSearch, "candidates"},
-		"share outside":  {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
-		"buckets":        {func(p *Pipeline) { p.Buckets = 30 }, ErrSearch, "candidates"},
-		"tukey":          {func(p *Pipeline) { p.Search.Candidates[1].Model = Tukey }, ErrSearch, "candidate 2"},
-		"twice":          {func(p *Pipeline) { p.Search.Candidates[2] = p.Search.Candidates[0] }, ErrSearch, "1 and 3"},
-		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = "nonprivate-ols" }, ErrModel, "candidate 2"},
-		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = SVM }, ErrModel, "candidate 1"},
-		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidate 2"},
+		"one candidate":    {func(p *Pipeline) { p.Search.Candidates = p.Search.Candidates[:1] }, ErrSearch, "2 to 64"},
+		"too many":         {func(p *Pipeline) { p.Search.Candidates = make([]Candidate, MaxCandidates+1) }, ErrSearch, "2 to 64"},
+		"one run":          {func(p *Pipeline) { p.Search.Runs = 1 }, ErrSearch, "above 1"},
+		"many runs":        {func(p *Pipeline) { p.Search.Runs = 1001 }, ErrSearch, "1000"},
+		"no number":        {func(p *Pipeline) { p.Search.Runs = math.NaN() }, ErrSearch, "above 1"},
+		"no scoring":       {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
+		"all scoring":      {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
+		"basic":            {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSearch, "tight"},
+		"pure":             {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta above 0"},
+		"model outside":    {func(p *Pipeline) { p.Model = adassp.JointGram{} }, ErrSearch, "candidates"},
+		"select outside":   {func(p *Pipeline) { p.Selector = selection.None{} }, ErrSearch, "candidates"},
+		"share outside":    {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
+		"fallback outside": {func(p *Pipeline) { p.Fallback = adassp.JointGram{} }, ErrSearch, "candidates"},
+		"tukey":            {func(p *Pipeline) { p.Search.Candidates[1].Model = tukey.Tukey{} }, ErrSearch, "candidate 2"},
+		"twice":            {func(p *Pipeline) { p.Search.Candidates[2] = p.Search.Candidates[0] }, ErrSearch, "1 and 3"},
+		"unknown":          {func(p *Pipeline) { p.Search.Candidates[1].Model = named("nonprivate-ols") }, ErrModel, "candidate 2"},
+		"classes":          {func(p *Pipeline) { p.Search.Candidates[0].Model = svm.SVM{} }, ErrModel, "candidate 1"},
+		"share":            {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidate 2"},
 		"relation": {func(p *Pipeline) {
 			p.Budget.Relation, p.Schema.Columns[0].Private = budget.SubstitutePrivateColumns, true
-			p.Search.Candidates[1] = Candidate{Model: BRC}
+			p.Search.Candidates[1] = Candidate{Model: boosting.BRC{}}
 		}, ErrRelation, "candidate 3"},
 	} {
 		p, _ := searcher(t, 1)
@@ -153,7 +157,7 @@ func TestSearchResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := res.Search
-		if got := p.Search.Candidates[x.Chosen].Model; res.Method != got || res.Model == nil || res.R2 == nil {
+		if got := p.Search.Candidates[x.Chosen].ModelName(); res.Method != got || res.Model == nil || res.R2 == nil {
 			t.Errorf("candidate %d: method %q, model %v, R² %v", x.Chosen, res.Method, res.Model, res.R2)
 		}
 		if want := []string{"split", "search", heldOutStage}; !slices.Equal(stages, want) {
@@ -176,7 +180,7 @@ func TestSearchOfClasses(t *testing.T) {
 	p, tab := searcher(t, 3000)
 	p.Task = regression.TaskClassification
 	p.Schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
-	p.Search.Candidates = []Candidate{{Model: Auto}, {Model: Logistic}, {Model: SVM}, {Selector: selection.Kendall{K: 2}, Model: BoostedAdditive}}
+	p.Search.Candidates = []Candidate{{Model: nil}, {Model: svm.Logistic{}}, {Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
 	cols := make([]dataset.ColumnData, 5)
 	for j := range 4 {
 		cols[j].Floats = tab.Float(j)
@@ -223,8 +227,8 @@ func TestSearchOfClasses(t *testing.T) {
 // are held out.
 func TestSearchUnits(t *testing.T) {
 	p, tab := patients(t, 2000, 3, func(i int) uint64 { return uint64(i / 5) })
-	p.Model = ""
-	p.Search = &Search{Runs: 3, Holdout: .3, Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}}
+	p.Model = nil
+	p.Search = &Search{Runs: 3, Holdout: .3, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}}
 	res, err := p.Fit(context.Background(), tab, Options{})
 	if err != nil {
 		t.Fatal(err)

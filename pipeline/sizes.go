@@ -87,8 +87,8 @@ func (p *Pipeline) checkSizes() error {
 		return fmt.Errorf("%w: a mean of %v tries; give a number above 1 and at most %d", ErrSizeSearch, runs, MaxRuns)
 	case p.Budget.Composition == budget.Basic || p.Budget.Delta == 0:
 		return fmt.Errorf("%w: their price is a Rényi curve, which needs tight composition and delta above 0", ErrSizeSearch)
-	case MayAbstain(p.Model):
-		return fmt.Errorf("%w: model %q has no Rényi curve and may abstain; use another method", ErrSizeSearch, p.Model)
+	case abstains(p.Model):
+		return fmt.Errorf("%w: model %q has no Rényi curve and may abstain; use another method", ErrSizeSearch, p.Model.Name())
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 	r.seconds[modelNode] += best.Result.seconds
 	law, _, _ := r.plan.Selection(r.plan.root + "/" + modelNode)
 	return &trained{
-		fit: best.Result.fit, chosen: best.Result.chosen, method: b.method,
+		fit: best.Result.fit, chosen: best.Result.chosen, method: b.trainer.Name(),
 		sizes: &SizeSearch{Sizes: sizes, Runs: r.pipeline.sizeRuns(), Eta: law.Eta, Gamma: law.Gamma, Chosen: sizes[best.Candidate], Right: best.Score},
 	}, nil
 }

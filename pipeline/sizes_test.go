@@ -10,6 +10,8 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // graded returns a table of n records in two classes that four of eight columns tell
@@ -39,7 +41,7 @@ func graded(t testing.TB, n int) (*Pipeline, *dataset.Table) {
 		t.Fatal(err)
 	}
 	run := classify(tab)
-	run.Selector, run.SizeRuns, run.Model = selection.DPFSDR{Sizes: []int{1, 4, 8}}, 4, SVM
+	run.Selector, run.SizeRuns, run.Model = selection.DPFSDR{Sizes: []int{1, 4, 8}}, 4, svm.SVM{}
 	return run, tab
 }
 
@@ -94,7 +96,7 @@ func TestSizesFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		size := res.Sizes.Chosen
-		if len(res.Selected) != size || len(res.Model.Inputs()) != size || res.Method != SVM {
+		if len(res.Selected) != size || len(res.Model.Inputs()) != size || res.Method != "svm" {
 			t.Errorf("size %d: %v, %s", size, res.Selected, res.Method)
 		}
 		for _, e := range res.Events {
@@ -126,11 +128,11 @@ func TestSizesAreRefused(t *testing.T) {
 		"runs, no sizes": {func(p *Pipeline) { p.Selector = selection.DPFSDR{K: 3} }, ErrSizeSearch},
 		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSizeSearch},
 		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSizeSearch},
-		"may abstain":    {func(p *Pipeline) { p.Model = Tukey }, ErrSizeSearch},
+		"may abstain":    {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrSizeSearch},
 		"inside a search": {func(p *Pipeline) {
 			x := p.Selector
-			p.Selector, p.SizeRuns, p.Model = nil, 0, ""
-			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: SVM}, {Model: Logistic}}}
+			p.Selector, p.SizeRuns, p.Model = nil, 0, nil
+			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: svm.SVM{}}, {Model: svm.Logistic{}}}}
 		}, ErrSearch},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,10 +28,8 @@ import (
 type branch struct {
 	name     string
 	selector selection.Selector
-	method   string
-	form     string           // of the method, or ""
-	trainer  method.Trainer   // set by trainTree
-	fallback string           // a method, or ""
+	trainer  method.Trainer
+	fallback method.Trainer   // or nil
 	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
 	others   bool             // whether stages before the model release something; set by trainTree
 }
@@ -57,9 +55,6 @@ func (b branch) scalesFirst(f selection.Facts) bool {
 func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) {
 	told, err := factsFor(b.selector, f)
 	if err != nil {
-		return budget.Node{}, err
-	}
-	if b.trainer, err = p.named(b.method, b.form); err != nil {
 		return budget.Node{}, err
 	}
 	choice, private, err := b.selector.Plan(told)
@@ -112,7 +107,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 // modelNodes plans the model and its fallback; rest is the share of a model
 // whose laws scale.
 func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
-	t, err := p.trainerFor(b.method, b.form, columns[len(columns)-1])
+	t, err := trainerFor(b.trainer, columns[len(columns)-1])
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +122,10 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 		}
 	}
 	nodes := []budget.Node{node.Scaled(rest)}
-	if b.fallback == "" {
+	if b.fallback == nil {
 		return nodes, nil
 	}
-	if t, err = p.trainerFor(b.fallback, "", columns[len(columns)-1]); err != nil {
+	if t, err = trainerFor(b.fallback, columns[len(columns)-1]); err != nil {
 		return nil, err
 	}
 	if model, err = t.Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {

@@ -39,18 +39,18 @@ func TestStageOrder(t *testing.T) {
 		relation budget.Relation
 		want     string
 	}{
-		{nil, JointGram, budget.AddRemove, ranges + " model/gram"},
-		{selection.Kendall{K: 2}, JointGram, budget.AddRemove, "selection/kendall " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreTau}, JointGram, budget.AddRemove, "selection/sis/choice " + ranges + " model/gram"},
-		{selection.SIS{K: 2, Score: selection.ScoreProduct}, AdaSSP, budget.AddRemove, ranges + " selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
-		{selection.SubLasso{K: 2}, JointGram, budget.AddRemove, "count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2}, JointGram, budget.Substitute, "count selection/sublasso " + ranges + " model/gram"},
-		{selection.SubLasso{K: 2, Buckets: 9}, JointGram, budget.AddRemove, "selection/sublasso " + ranges + " model/gram"},
-		{nil, Tukey, budget.AddRemove, "count " + ranges + " model/tukey"},
-		{selection.SubLasso{K: 2}, Tukey, budget.AddRemove, "count selection/sublasso " + ranges + " model/tukey"},
+		{nil, "joint-gram", budget.AddRemove, ranges + " model/gram"},
+		{selection.Kendall{K: 2}, "joint-gram", budget.AddRemove, "selection/kendall " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreTau}, "joint-gram", budget.AddRemove, "selection/sis/choice " + ranges + " model/gram"},
+		{selection.SIS{K: 2, Score: selection.ScoreProduct}, "adassp", budget.AddRemove, ranges + " selection/sis/choice model/adassp/eigenvalue model/adassp/gram model/adassp/moments"},
+		{selection.SubLasso{K: 2}, "joint-gram", budget.AddRemove, "count selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2}, "joint-gram", budget.Substitute, "count selection/sublasso " + ranges + " model/gram"},
+		{selection.SubLasso{K: 2, Buckets: 9}, "joint-gram", budget.AddRemove, "selection/sublasso " + ranges + " model/gram"},
+		{nil, "tukey", budget.AddRemove, "count " + ranges + " model/tukey"},
+		{selection.SubLasso{K: 2}, "tukey", budget.AddRemove, "count selection/sublasso " + ranges + " model/tukey"},
 	} {
 		p := describe(houses(t, 0))
-		p.Selector, p.Model, p.Budget.Relation = c.selector, c.model, c.relation
+		p.Selector, p.Model, p.Budget.Relation = c.selector, named(c.model), c.relation
 		plan, err := p.Plan()
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
@@ -59,7 +59,7 @@ func TestStageOrder(t *testing.T) {
 		if got := leafNames(plan); got != c.want {
 			t.Errorf("%T+%s under %v: %s, want %s", c.selector, c.model, c.relation, got, c.want)
 		}
-		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == Tukey) {
+		if g := plan.Guarantee(); g.Spent > 1 || math.IsInf(g.Mu, 1) != (c.model == "tukey") {
 			t.Errorf("%T+%s: %+v", c.selector, c.model, g)
 		}
 		res, err := p.Fit(context.Background(), houses(t, 4000), Options{})
@@ -75,7 +75,7 @@ func TestStageOrder(t *testing.T) {
 // error, and a fallback a model all the same.
 func TestTukey(t *testing.T) {
 	p := describe(houses(t, 0))
-	p.Model, p.Budget = Tukey, budget.Target{Epsilon: 3, Delta: 1e-5}
+	p.Model, p.Budget = tukey.Tukey{}, budget.Target{Epsilon: 3, Delta: 1e-5}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestTukey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Abstained || res.Method != Tukey || res.R2 == nil || res.R2.Value < .6 {
+	if res.Abstained || res.Method != "tukey" || res.R2 == nil || res.R2.Value < .6 {
 		t.Errorf("%d records: abstained %v, R2 %+v", enough, res.Abstained, res.R2)
 	}
 	few := houses(t, plan.Records()/4)
@@ -98,11 +98,11 @@ func TestTukey(t *testing.T) {
 	if !res.Abstained || res.Model != nil || res.R2 != nil || !hasWarning(res, "abstained") || hasWarning(res, "no-metric") {
 		t.Errorf("too few records: %+v", res)
 	}
-	p.Fallback = JointGram
+	p.Fallback = adassp.JointGram{}
 	if res, err = p.Fit(context.Background(), few, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if !res.Abstained || res.Model == nil || res.Method != JointGram || !hasWarning(res, "fallback") {
+	if !res.Abstained || res.Model == nil || res.Method != "joint-gram" || !hasWarning(res, "fallback") {
 		t.Errorf("with a fallback: %+v", res)
 	}
 	for _, e := range res.Events {
@@ -110,7 +110,7 @@ func TestTukey(t *testing.T) {
 			t.Errorf("%s released %d times", e.Path, e.Released)
 		}
 	}
-	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil || res.Abstained || res.Method != Tukey {
+	if res, err = p.Fit(context.Background(), houses(t, 2*enough), Options{}); err != nil || res.Abstained || res.Method != "tukey" {
 		t.Errorf("a fallback that is not needed: %+v, %v", res, err)
 	}
 }
@@ -120,15 +120,15 @@ func hasWarning(r *Result, code string) bool {
 }
 
 func TestFallbackRefusals(t *testing.T) {
-	for _, c := range [][2]string{{JointGram, AdaSSP}, {Tukey, Tukey}, {Tukey, Auto}, {Auto, JointGram}} {
+	for _, c := range [][2]string{{"joint-gram", "adassp"}, {"tukey", "tukey"}, {"tukey", Auto}, {Auto, "joint-gram"}} {
 		p := describe(houses(t, 0))
-		p.Model, p.Fallback = c[0], c[1]
+		p.Model, p.Fallback = named(c[0]), named(c[1])
 		if _, err := p.Plan(); !errors.Is(err, ErrFallback) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	p := describe(houses(t, 0))
-	p.Model, p.Fallback = Tukey, "nonsense"
+	p.Model, p.Fallback = tukey.Tukey{}, named("nonsense")
 	if _, err := p.Plan(); !errors.Is(err, ErrModel) {
 		t.Error(err)
 	}
@@ -138,7 +138,7 @@ func TestFallbackRefusals(t *testing.T) {
 // lets the mechanism run about 95% of the time.
 func TestRecordsIsHonest(t *testing.T) {
 	p := describe(houses(t, 0))
-	p.Model, p.Budget = Tukey, budget.Target{Epsilon: 1, Delta: 1e-5}
+	p.Model, p.Budget = tukey.Tukey{}, budget.Target{Epsilon: 1, Delta: 1e-5}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestTukeyWidestChoice(t *testing.T) {
 		Schema: dataset.Schema{Columns: []dataset.Column{
 			{Name: "p", Kind: dataset.Category, Categories: abc}, {Name: "q", Kind: dataset.Category, Categories: abc, Other: true}, {Name: "y"},
 		}},
-		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5}, Model: Tukey, Selector: selection.Kendall{K: 1}, Buckets: 182,
+		Target: "y", Budget: budget.Target{Epsilon: 3, Delta: 1e-5}, Model: tukey.Tukey{Buckets: 182}, Selector: selection.Kendall{K: 1},
 	}
 	if _, err := p.Plan(); !errors.Is(err, tukey.ErrBuckets) {
 		t.Errorf("182 buckets for 5 parameters: %v", err)

@@ -150,12 +150,12 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View
 // and trains the fallback where the method abstained.
 func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*trained, error) {
 	defer r.stage("model")()
-	out := &trained{method: b.method}
+	out := &trained{method: b.trainer.Name()}
 	var err error
 	if out.fit, err = r.fit(ctx, s.Sub(modelNode), b, atLeast, v, ranges); errors.Is(err, method.ErrAbstained) {
 		out.fit, out.abstained, err = nil, true, nil
-		if b.fallback != "" {
-			b.method, b.form, out.method = b.fallback, "", b.fallback
+		if b.fallback != nil {
+			b.trainer, out.method = b.fallback, b.fallback.Name()
 			out.fit, err = r.fit(ctx, s.Sub(fallbackNode), b, atLeast, v, ranges)
 		}
 	}
@@ -168,11 +168,15 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLe
 // fit fits the method of a branch.
 func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
-	t, err := r.pipeline.trainerFor(b.method, b.form, columns[len(columns)-1])
+	t, err := trainerFor(b.trainer, columns[len(columns)-1])
 	if err != nil {
 		return nil, err
 	}
-	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: v.of(b.method), Ranges: ranges, AtLeast: atLeast})
+	known, err := v.of(b.trainer)
+	if err != nil {
+		return nil, err
+	}
+	return runTrainer(ctx, t, s, method.Data{Facts: r.pipeline.factsOf(b, columns), Records: known, Ranges: ranges, AtLeast: atLeast})
 }
 
 // runTrainer runs a trainer and returns as soon as the context ends: solving a

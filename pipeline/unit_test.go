@@ -6,10 +6,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // patients returns a table of n records and the pipeline that protects whoever a
@@ -28,7 +30,7 @@ func patients(t testing.TB, n, most int, id func(i int) uint64) (*Pipeline, *dat
 		t.Fatal(err)
 	}
 	return &Pipeline{
-		Schema: schema, Target: "y", Model: JointGram, Holdout: .3,
+		Schema: schema, Target: "y", Model: adassp.JointGram{}, Holdout: .3,
 		Budget: budget.Target{Epsilon: 1, Delta: 1e-6, Unit: budget.Unit{Column: "patient", MaxRows: most}},
 	}, tab
 }
@@ -135,7 +137,7 @@ func TestOneRecordAUnit(t *testing.T) {
 // with is a record's part of the noise.
 func TestStrengthOfUnits(t *testing.T) {
 	p, _ := patients(t, 1, 5, func(int) uint64 { return 0 })
-	p.Model = Auto
+	p.Model = nil
 	for _, name := range []string{"a", "b", "c", "d", "e"} { // enough to choose among
 		p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name})
 	}
@@ -152,7 +154,7 @@ func TestStrengthOfUnits(t *testing.T) {
 	if a, b := 5*five.modelMu(allBranch), one.modelMu(allBranch); b <= 0 || math.Abs(a-b) > 1e-12*b {
 		t.Errorf("five times the strength for five records is %v, for one %v", a, b)
 	}
-	p.Model, q.Model = Tukey, Tukey
+	p.Model, q.Model = tukey.Tukey{}, tukey.Tukey{}
 	p.Budget.Epsilon, q.Budget.Epsilon = 5, 5
 	if five, err = p.Plan(); err != nil {
 		t.Fatal(err)

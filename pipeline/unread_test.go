@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // misread is a table of n records with two numbers x and z, columns that hold no number,
@@ -65,7 +68,7 @@ func (c unreadCase) run(t *testing.T, tab *dataset.Table, empty ...string) *Resu
 func (c unreadCase) once(t *testing.T, tab *dataset.Table) *Result {
 	t.Helper()
 	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: DefaultHoldout, Budget: budget.Target{Epsilon: 3, Delta: 1e-6},
-		Selector: c.selector, Model: c.model, Form: c.form, Fallback: c.fallback}
+		Selector: c.selector, Model: formed(c.model, c.form), Fallback: named(c.fallback)}
 	if c.classes {
 		p.Task = regression.TaskClassification
 	}
@@ -100,7 +103,7 @@ func everyWay() []unreadCase {
 	for _, m := range Methods(regression.TaskRegression) {
 		fallback := ""
 		if MayAbstain(m) {
-			fallback = JointGram
+			fallback = "joint-gram"
 		}
 		out = append(out, unreadCase{model: m, fallback: fallback})
 	}
@@ -110,16 +113,16 @@ func everyWay() []unreadCase {
 		}
 	}
 	return append(out,
-		unreadCase{classes: true, model: Logistic, form: LogisticOutput},
-		unreadCase{classes: true, model: BRC, form: BRCLaplace},
-		unreadCase{selector: selection.Kendall{K: 3}, model: JointGram},
-		unreadCase{selector: selection.SubLasso{K: 3}, model: JointGram},
-		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreProduct}, model: JointGram},
-		unreadCase{selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation}, model: BoostedAdditive},
-		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreTau}, model: AdaSSP},
-		unreadCase{classes: true, selector: selection.DPFSDR{}, model: JointGram},
-		unreadCase{classes: true, selector: selection.DPFS{K: 3, Exact: true}, model: Logistic},
-		unreadCase{classes: true, selector: selection.CRFS{Sizes: []int{1, 3}}, model: Logistic},
+		unreadCase{classes: true, model: "logistic", form: svm.Output},
+		unreadCase{classes: true, model: "brc", form: boosting.Laplace},
+		unreadCase{selector: selection.Kendall{K: 3}, model: "joint-gram"},
+		unreadCase{selector: selection.SubLasso{K: 3}, model: "joint-gram"},
+		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreProduct}, model: "joint-gram"},
+		unreadCase{selector: selection.SIS{K: 1, Score: selection.ScoreCorrelation}, model: "boosted-additive"},
+		unreadCase{selector: selection.SIS{K: 3, Score: selection.ScoreTau}, model: "adassp"},
+		unreadCase{classes: true, selector: selection.DPFSDR{}, model: "joint-gram"},
+		unreadCase{classes: true, selector: selection.DPFS{K: 3, Exact: true}, model: "logistic"},
+		unreadCase{classes: true, selector: selection.CRFS{Sizes: []int{1, 3}}, model: "logistic"},
 	)
 }
 
@@ -209,7 +212,7 @@ func TestTargetUnread(t *testing.T) {
 // says that its cells are no numbers.
 func TestFewRecordsAreNotBlamed(t *testing.T) {
 	p := describe(houses(t, 60))
-	p.Budget.Epsilon, p.Model = .1, JointGram
+	p.Budget.Epsilon, p.Model = .1, adassp.JointGram{}
 	res, err := p.Fit(context.Background(), houses(t, 60), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +233,7 @@ func TestFewRecordsAreNotBlamed(t *testing.T) {
 // TestNarrowerRowsHaveLessNoise: what an unread column does not use goes to the others: the
 // sensitivities are those of a table without it, and the price is the plan's.
 func TestNarrowerRowsHaveLessNoise(t *testing.T) {
-	c := unreadCase{model: JointGram}
+	c := unreadCase{model: "joint-gram"}
 	tab := misread(t, 20000, false, false)
 	short, err := dataset.NewTable(dataset.Schema{Columns: pick(tab.Schema().Columns, []int{1, 3, 4})},
 		[]dataset.ColumnData{{Floats: tab.Float(1)}, {Floats: tab.Float(3)}, {Floats: tab.Float(4)}}, nil)
@@ -253,7 +256,7 @@ func TestNarrowerRowsHaveLessNoise(t *testing.T) {
 // leaves for certain, and BRC without a private column has its public classifier.
 func TestPublicColumnsThatAreNotRead(t *testing.T) {
 	for _, private := range []string{"date", "x"} {
-		for _, model := range []string{JointGram, BRC} {
+		for _, model := range []string{"joint-gram", "brc"} {
 			tab := misread(t, 6000, true, false)
 			schema, data := tab.Schema(), make([]dataset.ColumnData, 5)
 			for j := range data {
@@ -264,7 +267,7 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y", Holdout: .1, Model: model,
+			p := &Pipeline{Task: regression.TaskClassification, Schema: schema, Target: "y", Holdout: .1, Model: named(model),
 				Budget: budget.Target{Epsilon: 3, Delta: 1e-6, Relation: budget.SubstitutePrivateColumns}}
 			var res *Result
 			for range 4 { // as in unreadCase.run
@@ -286,7 +289,7 @@ func TestPublicColumnsThatAreNotRead(t *testing.T) {
 func TestSearchWithUnread(t *testing.T) {
 	tab := misread(t, 20000, false, false)
 	p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .2, Budget: budget.Target{Epsilon: 6, Delta: 1e-6},
-		Search: &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: JointGram}, {Model: AdaSSP}}}}
+		Search: &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}}}
 	var res *Result
 	var err error
 	for range 4 { // as in unreadCase.run

@@ -95,9 +95,12 @@ func entries(v reflect.Value) []entry {
 		key, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 		f := v.Field(i)
 		empty := f.IsZero() || (f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f.Len() == 0
-		if key != "" && !(empty && option == "omitempty") {
+		if key != "" && key != "-" && !(empty && option == "omitempty") {
 			add(key, f)
 		}
+	}
+	if m, ok := v.Interface().(Model); ok {
+		out = append(out, m.entries()...)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -16,7 +17,7 @@ var (
 	compositions = []string{"tight", "basic"}
 	scalings     = []string{"private", "declared"}
 	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
-	models       = []string{"auto", "joint-gram", "adassp", "boosted-adassp", "tukey", "boosted-additive", "brc", "svm", "logistic"}
+	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
 	scores       = []string{"auto", "product", "correlation", "tau"}
 	sizeable     = []string{"dpfsdr", "dpfs", "crfs"}
 	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
@@ -28,10 +29,21 @@ const (
 	asPublished    = "as-published-" // prefix of published variants without a valid proof, for bench only
 )
 
-// fallbacks lists what model.fallback may say.
-func fallbacks() []string {
-	return append([]string{"none"}, slices.DeleteFunc(slices.Clone(models), func(m string) bool { return m == "auto" })...)
+// trainers lists the names of the methods of models of which something holds.
+func trainers(holds func(method.Method) bool) []string {
+	var out []string
+	for _, m := range pipeline.Trainers() {
+		if holds(m) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
 }
+
+func anyTrainer(method.Method) bool { return true }
+
+// fallbacks lists what model.fallback may say.
+func fallbacks() []string { return append([]string{"none"}, trainers(anyTrainer)...) }
 
 // availability is what one build can carry out, each a part of a closed list.
 type availability struct {
@@ -40,8 +52,8 @@ type availability struct {
 	fallbacks                                []string
 }
 
-// thisBuild is the one place that says what this build can carry out. Add a
-// name here when, and only when, the pipeline runs it.
+// thisBuild is the one place that says what this build can carry out: of models what
+// [pipeline.Trainers] lists.
 func thisBuild() availability {
 	return availability{
 		tasks:        tasks,
@@ -49,19 +61,20 @@ func thisBuild() availability {
 		compositions: compositions,
 		scalings:     scalings,
 		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"},
-		models:       []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "brc", "svm", "logistic", "auto"},
+		models:       append(trainers(anyTrainer), pipeline.Auto),
 		benchModels: []string{
 			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm",
 			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
 		},
-		fallbacks: []string{"none", "joint-gram", "adassp", "boosted-adassp", "boosted-additive", "brc", "svm", "logistic"},
+		fallbacks: append([]string{"none"}, trainers(func(m method.Method) bool { return !m.Abstains })...),
 	}
 }
 
 // readsClasses reports whether a selection or model method is for classification
 // only.
-func readsClasses(method string) bool {
-	return slices.Contains([]string{"dpfsdr", "dpfs", "crfs", "brc", "svm", "logistic", "nonprivate-logistic", "nonprivate-svm"}, method)
+func readsClasses(name string) bool {
+	m, _ := pipeline.TrainerNamed(name)
+	return m.ClassesOnly() || slices.Contains([]string{"dpfsdr", "dpfs", "crfs", "nonprivate-logistic", "nonprivate-svm"}, name)
 }
 
 // Available returns the names that this build accepts for selection.method and
@@ -89,14 +102,14 @@ func (a availability) choosesColumns(selection string) bool {
 }
 
 // alwaysPure reports whether every law of a run of r is pure, so that delta
-// may be 0. Of the private models only brc qualifies, in its forms with Laplace
-// noise, where nothing else is released: released ranges, the held-out metric and
-// most selections draw Gaussian noise.
+// may be 0. A private model qualifies if its method says so and nothing else is released:
+// released ranges, the held-out metric and most selections draw Gaussian noise.
 func alwaysPure(r *Recipe) bool {
 	if strings.HasPrefix(r.Model.Method, "nonprivate-") {
 		return true
 	}
-	return r.Model.Method == pipeline.BRC && (r.Model.Form == pipeline.BRCLaplace || r.Model.Form == pipeline.BRCPaper) &&
+	m, _ := pipeline.TrainerNamed(r.Model.Method)
+	return m.Pure != nil && m.Pure(r.Model.Keys) &&
 		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K == 0 &&
 		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
 }

@@ -45,10 +45,9 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.Buckets, p.SelectionShare, p.SizeRuns = r.Model.Method, r.Model.Buckets, r.Selection.Share, r.Selection.Runs
-	p.Form, p.Rounds = r.Model.Form, r.Model.Rounds
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share, r.Selection.Runs
 	if r.Model.Fallback != "none" {
-		p.Fallback = r.Model.Fallback
+		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
 	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package recipe
 import (
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
 )
 
@@ -156,14 +157,9 @@ type Model struct {
 	// Fallback is the method whose model is returned when Method abstains, or
 	// "none". A fallback is paid for whether it is used or not.
 	Fallback string `yaml:"fallback" json:"fallback" jsonschema:"default=none" jsonschema_description:"Method used when the first one abstains; it is paid for whether used or not."`
-	// Buckets is into how many parts method "tukey" deals the records; 0 leaves
-	// it to the method.
-	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=12,maximum=100000" jsonschema_description:"Into how many parts the records are dealt (method tukey only). Left out, the method decides."`
-	// Form is which form of method "brc" or "logistic" is trained; empty means the
-	// first of pipeline.Forms.
-	Form string `yaml:"form,omitempty" json:"form,omitempty" jsonschema_description:"The form of the method: of brc gaussian, laplace (noise that delta 0 allows), or paper (as published); of logistic gradients, or output (noise on the minimiser)."`
-	// Rounds is the number of rounds of method "brc"; 0 leaves it to the form.
-	Rounds int `yaml:"rounds,omitempty" json:"rounds,omitempty" jsonschema:"minimum=1,maximum=1000" jsonschema_description:"The number of rounds (method brc only). Left out it is 100, and 25 for form paper."`
+	// Keys are the values of keys that belong to methods, such as buckets of "tukey"; see
+	// [method.Key]. Nil leaves all of them to the method.
+	Keys method.Values `yaml:"-" json:"-"`
 }
 
 // Search tries several ways to select and train and keeps the best.

@@ -196,8 +196,15 @@ func (c *checker) indicator(path string, target bool, col Column) {
 		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
 	case col.Categories != nil:
 		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
-	case slices.ContainsFunc(c.r.choices(), func(x choice) bool { return x.model.Method == pipeline.BRC || x.model.Fallback == pipeline.BRC }):
-		c.add(at, shown(path)+": missing: indicator cannot be used with method brc, which looks at one number of a column", "declare a number, or use another method")
+	default:
+		for _, x := range c.r.choices() {
+			for _, name := range []string{x.model.Method, x.model.Fallback} {
+				if m, _ := pipeline.TrainerNamed(name); m.NoIndicator != "" {
+					c.add(at, shown(path)+": missing: indicator cannot be used with method "+name+", "+m.NoIndicator, "declare a number, or use another method")
+					return
+				}
+			}
+		}
 	}
 }
 

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/boosting"
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // The rules of the sections selection and model.
@@ -167,31 +164,5 @@ func (c *checker) model() {
 	case m.Fallback != "none" && !pipeline.MayAbstain(m.Method):
 		c.add("model.fallback", "model.fallback has no effect with method "+m.Method+", which never abstains", "remove it")
 	}
-	switch given := m.Buckets != 0 || c.given("model.buckets"); {
-	case given && m.Method != pipeline.Tukey:
-		c.add("model.buckets", "model.buckets has no effect with method "+m.Method, "use method tukey, or remove it")
-	case given && m.Buckets < tukey.LeastBuckets:
-		c.add("model.buckets", fmt.Sprintf("model.buckets must be at least %d, not %d: with fewer the check never passes", tukey.LeastBuckets, m.Buckets), "leave it out to let the method decide")
-	}
-	c.form()
-}
-
-// form checks the keys of methods that have forms, and the rounds of brc.
-func (c *checker) form() {
-	m := c.r.Model
-	forms := pipeline.Forms(m.Method)
-	switch {
-	case m.Form == "":
-	case forms == nil:
-		c.add("model.form", "model.form has no effect with method "+m.Method, "use method brc or logistic, or remove it")
-	case c.name("model.form", m.Form, forms, forms) && m.Form == pipeline.BRCPaper && c.r.Privacy.Relation == budget.AddRemove.String():
-		c.add("model.form", "model.form: paper divides by the weight of all records, which needs a public number of them", "use relation substitute or "+privateColumns+", or another form")
-	}
-	rounds := m.Rounds != 0 || c.given("model.rounds")
-	switch {
-	case rounds && m.Method != pipeline.BRC:
-		c.add("model.rounds", "model.rounds has no effect with method "+m.Method, "use method brc, or remove it")
-	case rounds && (m.Rounds < 1 || m.Rounds > boosting.MaxRounds):
-		c.add("model.rounds", fmt.Sprintf("model.rounds must be from 1 to %d, not %d", boosting.MaxRounds, m.Rounds), "leave it out for the default")
-	}
+	c.keys()
 }

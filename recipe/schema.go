@@ -10,8 +10,6 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/dptrain/dptrain/pipeline"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
@@ -47,7 +45,9 @@ func schema() *generate.Schema {
 		closed(home+"selection.score", scores)
 		closed(home+"selection.topk", topks)
 		closed(home+"model.fallback", fallbacks())
-		closed(home+"model.form", append(pipeline.Forms(pipeline.BRC), pipeline.Forms(pipeline.Logistic)...))
+		for _, k := range modelKeys() {
+			at(home+"model").Properties.Set(k.Name, k.schema())
+		}
 	}
 	closed("search.candidates[].model.method", models)
 	at("model.method").AnyOf = []*generate.Schema{
@@ -191,13 +191,18 @@ func structKeys(t reflect.Type) []string {
 			keys = append(keys, key)
 		}
 	}
+	if t == modelType {
+		for _, k := range modelKeys() {
+			keys = append(keys, k.Name)
+		}
+	}
 	return keys
 }
 
 // fieldKey is the key of a field, empty for fields that are not keys.
 func fieldKey(f reflect.StructField) string {
 	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return key
+	return strings.TrimPrefix(key, "-")
 }
 
 func fieldIndex(t reflect.Type, key string) int {

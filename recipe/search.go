@@ -62,7 +62,7 @@ func (r *Recipe) settleSearch(given map[string]bool) {
 func (c *checker) search() {
 	r, x, d := c.r, c.r.Search, Default()
 	for key, other := range map[string]bool{
-		"selection": !reflect.DeepEqual(r.Selection, d.Selection), "model": r.Model != d.Model,
+		"selection": !reflect.DeepEqual(r.Selection, d.Selection), "model": !reflect.DeepEqual(r.Model, d.Model),
 	} {
 		if other || c.given(key) {
 			c.add(key, key+" stands beside search, whose candidates have one each", "move it into search.candidates")
@@ -119,7 +119,7 @@ func (r *Recipe) search(d int) (*pipeline.Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: x.Model.Method, Form: x.Model.Form, Rounds: x.Model.Rounds})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: x.Model.trainer()})
 	}
 	return out, nil
 }

@@ -45,7 +45,7 @@ type Candidate struct {
 
 // CandidateOf describes candidate i, from 0.
 func CandidateOf(i int, c pipeline.Candidate) Candidate {
-	return Candidate{pipeline.CandidateName(i), c.SelectionName(), c.K(), c.ModelName(), c.Form}
+	return Candidate{pipeline.CandidateName(i), c.SelectionName(), c.K(), c.ModelName(), c.Form()}
 }
 
 // Way says in words how a candidate selects and trains.

@@ -38,7 +38,7 @@ func release(t testing.TB, text string, header ...string) (string, Files) {
 		t.Fatal(err)
 	}
 	rows := 4000 // so many that the ranges of columns are found
-	if r.Model.Method == pipeline.Tukey {
+	if r.Model.Method == "tukey" {
 		rows = 400 // so few that it abstains
 	}
 	var data []dataset.ColumnData

@@ -17,7 +17,7 @@
 // after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
 // minimization" (2011).
 //
-// [Logistic] with Output is the same with the logistic loss.
+// [Logistic] of the form [Output] is the same with the logistic loss.
 //
 // The noise is as large in every direction and the penalty has to pay for the
 // worst one, so this is the simple method and not the accurate one.

@@ -75,7 +75,7 @@ func ExampleSVM() {
 
 func ExampleLogistic_output() {
 	view, columns, ranges := rooms()
-	trainer, facts := svm.Logistic{Output: true}, method.Facts{Columns: columns}
+	trainer, facts := svm.Logistic{Form: svm.Output}, method.Facts{Columns: columns}
 	node, err := trainer.Plan(facts)
 	if err != nil {
 		log.Fatal(err)

@@ -69,12 +69,12 @@ const (
 //
 // # Output
 //
-// With Output it is output-perturbed logistic regression instead, in everything but
+// In the form Output it is output-perturbed logistic regression instead, in everything but
 // the loss [SVM]: the minimiser of the logistic loss with the same penalty, released with
 // noise (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). It is the
 // less accurate one.
 type Logistic struct {
-	Output bool
+	Form   string  // [Gradients], also when it is empty, or [Output]
 	Lambda float64 // of Output, as in SVM
 }
 
@@ -82,19 +82,24 @@ type Logistic struct {
 func (Logistic) Name() string { return "logistic" }
 
 // NeedsCount reports whether a penalty depends on the number of records.
-func (t Logistic) NeedsCount() bool { return t.Output }
+func (t Logistic) NeedsCount() bool { return t.Form == Output }
+
+// FormName returns the form.
+func (t Logistic) FormName() string { return t.Form }
 
 func (t Logistic) perturbed() perturbed { return perturbed{t.Lambda, outputLeaf, true} }
 
-// Plan returns the leaf of the matrix and that of the gradients, or with Output that
-// of the minimiser. Its errors are [ErrTarget], [ErrFeatures], [ErrLambda] and
+// Plan returns the leaf of the matrix and that of the gradients, or of the form
+// Output that of the minimiser. Its errors are [method.ErrForm], [ErrTarget], [ErrFeatures], [ErrLambda] and
 // [adassp.ErrTooWide].
 func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
-	if t.Output {
+	switch {
+	case t.Form == Output:
 		return t.perturbed().plan(f)
-	}
-	if t.Lambda != 0 {
-		return budget.Node{}, fmt.Errorf("%w: %v; without Output there is no penalty", ErrLambda, t.Lambda)
+	case t.Form != "" && t.Form != Gradients:
+		return budget.Node{}, fmt.Errorf("svm: %w: logistic %q; use one of %v", method.ErrForm, t.Form, []string{Gradients, Output})
+	case t.Lambda != 0:
+		return budget.Node{}, fmt.Errorf("%w: %v; of the form %s there is no penalty", ErrLambda, t.Lambda, Gradients)
 	}
 	if _, err := planFrame(f.Columns); err != nil {
 		return budget.Node{}, err
@@ -106,7 +111,7 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	if t.Output {
+	if t.Form == Output {
 		return t.perturbed().fit(ctx, s, d)
 	}
 	f, err := newFrame(d.Columns, d.Ranges)

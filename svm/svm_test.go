@@ -89,7 +89,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 }
 
 func trainers() map[string]method.Trainer {
-	return map[string]method.Trainer{"svm": SVM{}, "output": Logistic{Output: true}, "logistic": Logistic{}}
+	return map[string]method.Trainer{"svm": SVM{}, "output": Logistic{Form: Output}, "logistic": Logistic{}}
 }
 
 // dataOf are the records of a view, of which there are at least so many.
@@ -345,7 +345,7 @@ func TestPlanErrors(t *testing.T) {
 		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
-		if _, err := (Logistic{Output: true, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (Logistic{Form: Output, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: output: %v", what, err)
 		}
 		if _, err := (Logistic{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {

@@ -154,7 +154,7 @@ type auditedRun struct {
 func newAudited(p *pipeline.Pipeline, v audit.Verdict) *audited {
 	g := report.GuaranteeOf(v.Claim)
 	out := &audited{
-		Format: auditFormat, Method: p.Model, Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
+		Format: auditFormat, Method: p.ModelName(), Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
 		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
 		Violations: append([]string{}, v.Violations()...),
 	}

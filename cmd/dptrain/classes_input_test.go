@@ -42,7 +42,7 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 			want = exitAbstained
 		}
 		for relation, columns := range map[string]string{"add-remove": "", "substitute": "", "substitute-private-columns": ", a: {private: true}, b: {private: true}"} {
-			if relation == "substitute-private-columns" && method != pipeline.JointGram && method != pipeline.BRC {
+			if relation == "substitute-private-columns" && method != "joint-gram" && method != "brc" {
 				continue
 			}
 			for name, table := range tables {

@@ -6,6 +6,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/scaling"
@@ -15,8 +16,7 @@ import (
 // A fitJob trains a private classifier through package pipeline, as a recipe does:
 // ranges that are not declared are released from the same budget.
 type fitJob struct {
-	model    string
-	form     string             // of the model; "" for its first
+	model    method.Trainer
 	selector selection.Selector // nil: all columns
 	share    float64            // of mu^2, of a private selection
 	target   budget.Target
@@ -27,7 +27,7 @@ func (j fitJob) fit(ctx context.Context, t *dataset.Table) (*pipeline.Result, er
 	columns := t.Schema().Columns
 	p := pipeline.Pipeline{
 		Schema: t.Schema(), Task: regression.TaskClassification, Target: columns[len(columns)-1].Name,
-		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model, Form: j.form,
+		Budget: j.target, Selector: j.selector, SelectionShare: j.share, Model: j.model,
 	}
 	if p.Selector == nil {
 		p.Selector = selection.None{}

@@ -28,7 +28,7 @@ func afterRounds(t int) string { return fmt.Sprintf("%s_after_%d", metricAccurac
 func curveMethods() []partlyMethod {
 	return []partlyMethod{
 		{"brc, 100 rounds", false, curveRun(boosting.BRC{})},
-		{"brc, as published, 100 rounds", false, curveRun(boosting.BRC{AsPublished: true})},
+		{"brc, as published, 100 rounds", false, curveRun(boosting.BRC{Form: boosting.Paper})},
 		{"adaboost of one-column classifiers, not private", true, adaRun(false)},
 		{"adaboost of random linear classifiers, not private", true, adaRun(true)},
 	}

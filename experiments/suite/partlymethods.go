@@ -3,14 +3,15 @@ package suite
 import (
 	"context"
 
+	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/method"
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // The names of the methods of seed-004.
@@ -41,16 +42,16 @@ func partlyMethods() []partlyMethod {
 	return []partlyMethod{
 		{openLogistic, true, openRun(true)},
 		{publicLogistic, true, openRun(false)},
-		{partlyBRC, false, fitRun(pipeline.BRC, "", part)},
+		{partlyBRC, false, fitRun(boosting.BRC{}, part)},
 		{partlyPublished, false, publishedRun(part)},
-		{partlyGram, false, fitRun(pipeline.JointGram, "", part)},
+		{partlyGram, false, fitRun(adassp.JointGram{}, part)},
 		{partlyPATE, false, pateRun},
 		{partlyPeople, false, peopleRun},
-		{wholeLogistic, false, fitRun(pipeline.Logistic, "", add)},
-		{wholeOutput, false, fitRun(pipeline.Logistic, pipeline.LogisticOutput, add)},
-		{wholeBRC, false, fitRun(pipeline.BRC, "", add)},
+		{wholeLogistic, false, fitRun(svm.Logistic{}, add)},
+		{wholeOutput, false, fitRun(svm.Logistic{Form: svm.Output}, add)},
+		{wholeBRC, false, fitRun(boosting.BRC{}, add)},
 		{wholePublished, false, publishedRun(sub)},
-		{wholeGram, false, fitRun(pipeline.JointGram, "", add)},
+		{wholeGram, false, fitRun(adassp.JointGram{}, add)},
 	}
 }
 
@@ -94,14 +95,14 @@ func (x partlyTrial) records(r budget.Relation) (*dataset.Table, error) {
 }
 
 // fitRun is a method that recipes reach.
-func fitRun(model, form string, r budget.Relation) func(context.Context, partlyTrial) Outcome {
+func fitRun(model method.Trainer, r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		x.target.Relation = r
 		t, err := x.records(r)
 		if err != nil {
 			return failure(Failed, err)
 		}
-		result, err := fitJob{model: model, form: form, target: x.target}.fit(ctx, t)
+		result, err := fitJob{model: model, target: x.target}.fit(ctx, t)
 		if err != nil {
 			return failure(Failed, err)
 		}
@@ -131,7 +132,7 @@ func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relatio
 // publishedRun is BRC as the paper has it.
 func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
-		model, err := x.boost(ctx, boosting.BRC{AsPublished: true}, r)
+		model, err := x.boost(ctx, boosting.BRC{Form: boosting.Paper}, r)
 		if err != nil {
 			return failure(Failed, err)
 		}

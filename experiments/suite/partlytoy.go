@@ -23,7 +23,7 @@ var toyEpsilons = [...]float64{.01, .03, .1, .3, 1, 3, 10}
 func toyMethods() []partlyMethod {
 	return []partlyMethod{
 		{partlyBRC, false, toyRun(boosting.BRC{})},
-		{partlyPublished, false, toyRun(boosting.BRC{AsPublished: true})},
+		{partlyPublished, false, toyRun(boosting.BRC{Form: boosting.Paper})},
 	}
 }
 

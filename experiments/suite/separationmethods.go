@@ -8,8 +8,10 @@ import (
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
 )
 
 // A separationMethod is a method of seed-003.
@@ -49,13 +51,13 @@ func separationMethods() []separationMethod {
 	return []separationMethod{
 		{name: openDFS, table: true, generated: true, run: openSeparation(true)},
 		{name: openAll, table: true, generated: true, run: openSeparation(false)},
-		{name: methodDR, epsilons: second, table: true, generated: true, run: separate(dr, pipeline.SVM, false)},
-		{name: methodDPFS, epsilons: second, table: true, generated: true, small: true, run: separate(dpfs, pipeline.SVM, false)},
-		{name: methodCRFS, epsilons: second, table: true, generated: true, small: true, run: separate(crfs, pipeline.SVM, false)},
-		{name: methodSVM, epsilons: second, table: true, run: separate(all, pipeline.SVM, false)},
-		{name: wholeDR, epsilons: whole, table: true, generated: true, run: separate(dr, pipeline.SVM, true)},
-		{name: wholeSVM, epsilons: whole, table: true, run: separate(all, pipeline.SVM, true)},
-		{name: wholeLinear, epsilons: whole, table: true, run: separate(all, pipeline.Logistic, true)},
+		{name: methodDR, epsilons: second, table: true, generated: true, run: separate(dr, svm.SVM{}, false)},
+		{name: methodDPFS, epsilons: second, table: true, generated: true, small: true, run: separate(dpfs, svm.SVM{}, false)},
+		{name: methodCRFS, epsilons: second, table: true, generated: true, small: true, run: separate(crfs, svm.SVM{}, false)},
+		{name: methodSVM, epsilons: second, table: true, run: separate(all, svm.SVM{}, false)},
+		{name: wholeDR, epsilons: whole, table: true, generated: true, run: separate(dr, svm.SVM{}, true)},
+		{name: wholeSVM, epsilons: whole, table: true, run: separate(all, svm.SVM{}, true)},
+		{name: wholeLinear, epsilons: whole, table: true, run: separate(all, svm.Logistic{}, true)},
 		{name: methodF, epsilons: scoreEpsilons[:], scores: true, run: scoreError},
 	}
 }
@@ -118,7 +120,7 @@ func splitBudget(first, second, delta float64) (epsilon, share float64) {
 
 // separate selects and trains. With whole the trial's epsilon is that of
 // everything, else that of the model.
-func separate(selector func(d int) selection.Selector, model string, whole bool) func(context.Context, separationTrial) Outcome {
+func separate(selector func(d int) selection.Selector, model method.Trainer, whole bool) func(context.Context, separationTrial) Outcome {
 	return func(ctx context.Context, x separationTrial) Outcome {
 		f := x.facts()
 		job := fitJob{model: model, selector: selector(len(f.Columns)), target: budget.Target{Epsilon: x.epsilon, Delta: separationDelta}, share: pipeline.ClassedSelectionShare}

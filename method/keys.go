@@ -1,0 +1,133 @@
+package method
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ErrForm is wrapped by the error of a plan with a form that its method does not have.
+var ErrForm = errors.New("unknown form of a method")
+
+// A Method describes a way to train a model to those who name it: recipes, command
+// lines, reports, documents. The zero value of its trainer has the defaults.
+type Method struct {
+	// Name is the method's name in a recipe.
+	Name string
+	// Summary says in a few words what it does.
+	Summary string
+	// ClassesFrom is the least number of classes that it reads by itself: 2 for a
+	// classifier, more for a trainer of numbers that has a way of its own with many
+	// classes, 0 for one that has none. A trainer of numbers tells other classes apart one
+	// against the rest.
+	ClassesFrom int
+	// MaxScores is the largest number of scores that its classifier may have: 1 stands
+	// for two classes only, 0 for any number.
+	MaxScores int
+	// Relations are those that it supports.
+	Relations []budget.Relation
+	// Abstains reports whether its trainer is an [Abstainer].
+	Abstains bool
+	// AllRecords reports whether it is handed records without a target as well and
+	// leaves them out by itself.
+	AllRecords bool
+	// NoIndicator says why it takes no indicator of missing cells; empty if it does.
+	NoIndicator string
+	// Pure reports whether all that it draws with some values is Laplace noise, so that
+	// delta may be 0; nil stands for never.
+	Pure func(Values) bool
+	// Keys are what it reads of its section of a recipe.
+	Keys []Key
+	// New returns the trainer for checked values. Keys without a value take their
+	// defaults.
+	New func(Values) Trainer
+}
+
+// Tasks lists the tasks that a method trains for, by their names.
+func (m Method) Tasks() []string {
+	if m.ClassesOnly() {
+		return []string{regression.TaskClassification}
+	}
+	return []string{regression.TaskRegression, regression.TaskClassification}
+}
+
+// ClassesOnly reports whether a method is for classification only.
+func (m Method) ClassesOnly() bool { return m.ClassesFrom == 2 }
+
+// TwoClasses reports whether a method takes two classes only.
+func (m Method) TwoClasses() bool { return m.MaxScores == 1 }
+
+// Supports reports whether a method runs under a relation.
+func (m Method) Supports(r budget.Relation) bool { return slices.Contains(m.Relations, r) }
+
+// Key returns the key of that name.
+func (m Method) Key(name string) (Key, bool) {
+	i := slices.IndexFunc(m.Keys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return m.Keys[i], true
+}
+
+// A Key is an entry of the section of a recipe that a method reads: a word of a list, or a
+// whole number within bounds.
+type Key struct {
+	Name string
+	// Text describes the key in a sentence. Where several methods have a key, Own says what it is
+	// to this one.
+	Text, Own string
+	// Words are what a word may be, the default first; nil for a number.
+	Words []string
+	// Min and Max bound a number, which is never 0: that stands for the default.
+	Min, Max int
+	// TooSmall says what is wrong with a number below Min; empty for one message about
+	// both bounds. Default says, in a sentence, what happens without a value, and Hint
+	// what to do about a wrong one.
+	TooSmall, Default, Hint string
+	// Check says what is wrong with a word under a relation, and what to do about it; nil
+	// or "" for nothing.
+	Check func(word string, r budget.Relation) (message, hint string)
+}
+
+// Values are the values of keys, by name: a string or an int each.
+type Values map[string]any
+
+// Word returns the value of a key that is a word, "" without one.
+func (v Values) Word(key string) string { return valueOf[string](v, key) }
+
+// Int returns the value of a key that is a number, 0 without one.
+func (v Values) Int(key string) int { return valueOf[int](v, key) }
+
+func valueOf[T any](v Values, key string) T {
+	x, ok := v[key].(T)
+	if y, there := v[key]; there && !ok {
+		panic(fmt.Sprintf("method: the value of %s is a %T", key, y)) // a mistake in the caller's code
+	}
+	return x
+}
+
+// A Former is a trainer of a method that has forms.
+type Former interface {
+	Trainer
+	// FormName returns the form by its name in a recipe, "" for the default.
+	FormName() string
+}
+
+// FormOf returns the form of a trainer by its name, "" for the default or without forms.
+func FormOf(t Trainer) string {
+	if f, ok := t.(Former); ok {
+		return f.FormName()
+	}
+	return ""
+}
+
+// EveryRecord are the relations that protect whole records.
+func EveryRecord() []budget.Relation { return []budget.Relation{budget.AddRemove, budget.Substitute} }
+
+// EveryRelation are all relations: those of a method that makes use of public columns.
+func EveryRelation() []budget.Relation {
+	return append(EveryRecord(), budget.SubstitutePrivateColumns)
+}
