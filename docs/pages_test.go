@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/pages"
+	"github.com/dptrain/dptrain/recipe"
 )
 
 // tree is the repository.
@@ -196,4 +197,34 @@ func paragraphs(t *testing.T, name string) []pages.Line {
 		}
 	}
 	return out
+}
+
+// TestMethodPages: every method that a recipe can name has a page that says when to use it, what it
+// does, why it is private and where it ends, in this order.
+func TestMethodPages(t *testing.T) {
+	all := all(t)
+	elsewhere := map[string]string{"dpfs": "dpfsdr", "crfs": "dpfsdr", "auto": "", "none": "", "fixed": ""}
+	selections, models := recipe.Available()
+	for _, method := range slices.Concat(selections, models) {
+		name := method
+		if other, ok := elsewhere[method]; ok {
+			name = other
+		}
+		if name == "" {
+			continue
+		}
+		p, ok := all["docs/methods/"+name+".md"]
+		if !ok {
+			t.Errorf("%s has no page", method)
+			continue
+		}
+		last := -1
+		for _, want := range []string{"When to use it", "Algorithm", "Sensitivity and proof", "Limits"} {
+			at := slices.Index(p.Headings(), want)
+			if at <= last {
+				t.Errorf("%s: no heading %q in its place", p.Path, want)
+			}
+			last = at
+		}
+	}
 }
