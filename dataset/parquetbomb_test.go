@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -301,6 +302,24 @@ func TestParquetZstdStreams(t *testing.T) {
 			if math.Float64bits(x) != binary.LittleEndian.Uint64(plain[8*i:]) {
 				t.Fatalf("%d values: number %d differs", n, i)
 			}
+		}
+	}
+}
+
+// TestParquetDictionaryLimit: a dictionary of more values than rows has a public limit.
+func TestParquetDictionaryLimit(t *testing.T) {
+	for _, more := range []int32{0, 1} {
+		dictionary := dictionaryPage("1")
+		dictionary.header.UncompressedPageSize = 1 << 30
+		dictionary.header.DictionaryPageHeader.V.NumValues = parquetfile.MaxDictionary + more
+		data := bombFile(t, format.ByteArray, false, format.Uncompressed, 1, dictionary, dataPage(1, 3, format.RLEDictionary, []byte{0, 2}))
+		want := ErrCorrupt // it does not hold as many
+		if more > 0 {
+			want = ErrTooLarge
+		}
+		used := heapUse(func() { checkError(t, "dictionary", readBomb(data, 0), want) })
+		if used > 1<<23 {
+			t.Errorf("%d MiB", used>>20)
 		}
 	}
 }

@@ -43,6 +43,15 @@ func TestPeakChild(t *testing.T) {
 	if _, _, err := Read(t.Context(), path, schema, ReadOptions{MultilineQuotes: multiline == "true"}); err != nil {
 		t.Fatal(err)
 	}
+	if strings.HasSuffix(path, ".parquet") {
+		if err := Stream(t.Context(), path, schema, ReadOptions{}, Consumer[int]{
+			Begin: func(Head) error { return nil },
+			Work:  func(b *Batch) (int, error) { return b.Table.Len(), nil },
+			Emit:  func(int) error { return nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	status, err := os.ReadFile("/proc/self/status") // getrusage counts the parent too
 	if err != nil {
 		t.Fatal(err)
