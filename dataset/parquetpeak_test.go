@@ -174,15 +174,16 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 	for k := range small {
 		small[k] = 196
 	}
+	two := zstdOf(plain(240*mib, 240*mib))
 	for name, path := range map[string]string{
 		"two cells of 240 MiB, zstd": writeHuge(t, format.Zstd, 2, false,
-			hugePage{values: 2, expanded: 480*mib + 8, body: zstdOf(plain(240*mib, 240*mib))}),
+			hugePage{values: 2, expanded: 480*mib + 8, body: two}),
 		"two cells of 240 MiB, Snappy": writeHuge(t, format.Snappy, 2, true,
 			hugePage{values: 2, expanded: 480*mib + 8, body: snappyOf(240*mib, 240*mib)}),
 		"one cell of 300 MiB": writeHuge(t, format.Uncompressed, 1, false,
 			hugePage{values: 1, expanded: 300*mib + 4, body: plain(300 * mib)}),
 		"a dictionary of two cells of 240 MiB": writeHuge(t, format.Zstd, 3, false,
-			hugePage{dictionary: true, values: 2, expanded: 480*mib + 8, body: zstdOf(plain(240*mib, 240*mib))},
+			hugePage{dictionary: true, values: 2, expanded: 480*mib + 8, body: two},
 			hugePage{values: 3, encoding: format.RLEDictionary, expanded: 3, body: zstdOf(bytesOf([]byte{1, 6, 1}))}),
 		"a page of 300 MiB of short cells": writeHuge(t, format.Zstd, len(small), true,
 			hugePage{values: len(small), expanded: int64(200 * len(small)), body: zstdOf(plain(small...))}),

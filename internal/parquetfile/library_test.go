@@ -235,7 +235,7 @@ var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, forma
 func TestAgainstLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	columns := ways()
-	for round := range 48 {
+	for round := range 24 {
 		codec, version := codecs[round%len(codecs)], 1+round/len(codecs)%2
 		n := []int{0, 1, 40, 1500}[r.IntN(4)]
 		page := []int{1, 300, 20_000}[r.IntN(3)]
