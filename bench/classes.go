@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/regression"
@@ -99,20 +100,16 @@ func (l spellings) sorted() []string {
 	return names
 }
 
-// add takes in a cell; one that is missing by the rules of package dataset is no
-// value.
-func (l *spellings) add(cell string) {
-	cell = strings.Trim(cell, " \t")
-	if l.names[cell] {
-		return
-	}
-	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
+// add takes in a cell; one that is missing is no value.
+func (l *spellings) add(text string) {
+	text = cell.Trim(text)
+	if l.names[text] || cell.MissingWord(text) {
 		return
 	}
 	if len(l.names) <= maxLevels {
-		l.names[cell] = true
+		l.names[text] = true
 	}
-	if _, err := strconv.ParseFloat(cell, 64); err != nil {
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		l.text = true
 	}
 }
@@ -125,7 +122,7 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 	}
 	kind, _, _ := tablefile.Of(path)
 	if kind.Parquet {
-		return out, dataset.ParquetText(ctx, path, func(j int, cell []byte) { out[j].add(string(cell)) })
+		return out, dataset.ParquetText(ctx, path, func(j int, text []byte) { out[j].add(string(text)) })
 	}
 	return out, readLines(ctx, path, kind, out)
 }
@@ -163,8 +160,8 @@ func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spel
 		case first:
 			continue
 		}
-		for j, cell := range cells[:min(len(cells), len(out))] {
-			out[j].add(cell)
+		for j, text := range cells[:min(len(cells), len(out))] {
+			out[j].add(text)
 		}
 	}
 }

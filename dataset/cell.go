@@ -3,76 +3,21 @@ package dataset
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
-	"strconv"
-	"strings"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/mechanism/secret"
 )
 
 // class says what a cell turned out to be.
-type class uint8
+type class = cell.Class
 
 const (
-	good        class = iota
-	missing           // empty, or a word for missing
-	unparseable       // not a number
-	nonfinite         // an infinity, or too large for float64
-	unlisted          // a category that is not declared
+	good        = cell.Good
+	missing     = cell.Missing
+	unparseable = cell.Unparseable
+	nonfinite   = cell.Nonfinite
+	unlisted    = cell.Unlisted
 )
-
-// missingWord reports whether a trimmed cell says that there is no value.
-func missingWord(s string) bool {
-	switch s {
-	case "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?":
-		return true
-	}
-	return false
-}
-
-// longestWord is how many bytes such a word has at most.
-const longestWord = 4
-
-// number reads a numeric cell. It is the definition of what a number is; the fast
-// reader asks it about every cell it does not recognise at once.
-func number(cell string) (float64, class) {
-	cell = trim(cell)
-	if missingWord(cell) {
-		return 0, missing
-	}
-	if strings.ContainsAny(cell, "xX_") { // hexadecimal, digit separators
-		return 0, unparseable
-	}
-	if len(cell) > longNumber && strings.Trim(cell, numberBytes) != "" {
-		return 0, unparseable // as ParseFloat reports, which copies the cell to do so
-	}
-	v, err := strconv.ParseFloat(cell, 64)
-	switch {
-	case math.IsInf(v, 0): // written out, or out of range
-		return 0, nonfinite
-	case err != nil:
-		return 0, unparseable
-	}
-	return total(v)
-}
-
-// longNumber is the length from which on a cell is looked at before it is parsed, and numberBytes
-// is what a number that long is made of.
-const (
-	longNumber  = 1 << 12
-	numberBytes = "0123456789+-.eE"
-)
-
-// total classifies a number that came without text.
-func total(v float64) (float64, class) {
-	switch {
-	case math.IsNaN(v):
-		return 0, missing
-	case math.IsInf(v, 0):
-		return 0, nonfinite
-	}
-	return v, good
-}
 
 // namer turns the names of privacy units into identities.
 type namer struct {
@@ -91,8 +36,8 @@ func newNamer() *namer {
 // the key is drawn after the table was made, and tells nobody which names meet. They then
 // count as one unit, and each has the protection of a group of two.
 func (n *namer) id(text string) uint64 {
-	text = trim(text)
-	if missingWord(text) {
+	text = cell.Trim(text)
+	if cell.MissingWord(text) {
 		return NoUnit
 	}
 	n.buf = append(n.buf[:n.key], text...)
@@ -124,12 +69,12 @@ func columns(s Schema) []column {
 
 // category reads a category cell. A declared name is taken literally, even if it
 // reads like a word for missing.
-func (c *column) category(cell string) (int32, class) {
-	cell = trim(cell)
-	if k, ok := c.codes[cell]; ok {
+func (c *column) category(text string) (int32, class) {
+	text = cell.Trim(text)
+	if k, ok := c.codes[text]; ok {
 		return k, good
 	}
-	if missingWord(cell) {
+	if cell.MissingWord(text) {
 		return int32(len(c.codes)), missing
 	}
 	return int32(len(c.codes)), unlisted

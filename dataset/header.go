@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // header is the first record of a CSV file.
@@ -32,7 +34,7 @@ func (rd *reader) header(recs records) (header, error) {
 	}
 	h := header{line: recs.line(), names: make([]string, len(fields))}
 	for f, name := range fields {
-		h.names[f] = trim(name)
+		h.names[f] = cell.Trim(name)
 	}
 	if err := rd.foreign(h.line, h.names); err != nil {
 		return header{}, err
@@ -77,8 +79,8 @@ func (rd *reader) headerFields(recs records) ([]string, error) {
 // and at least one like a number.
 func allNumbers(fields []string) bool {
 	some := false
-	for _, cell := range fields {
-		switch _, what := number(cell); what {
+	for _, field := range fields {
+		switch _, what := cell.Number(field); what {
 		case unparseable:
 			return false
 		case good, nonfinite:

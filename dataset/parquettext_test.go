@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // TestParquetText: every cell once, in order, as the text that Read compares with
@@ -48,7 +50,7 @@ func TestParquetText(t *testing.T) {
 		}
 		c := Column{Name: name, Kind: Category}
 		for _, text := range got[j] {
-			if text = trim(text); text != "" && !slices.Contains(c.Categories, text) {
+			if text = cell.Trim(text); text != "" && !slices.Contains(c.Categories, text) {
 				c.Categories = append(c.Categories, text)
 			}
 		}
@@ -57,7 +59,7 @@ func TestParquetText(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, code := range table.Codes(0) {
-			want := slices.Index(c.Categories, trim(got[j][i]))
+			want := slices.Index(c.Categories, cell.Trim(got[j][i]))
 			if want < 0 {
 				want = len(c.Categories)
 			}

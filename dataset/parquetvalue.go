@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/fastfloat"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/parquet-go/parquet-go"
@@ -87,7 +88,7 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 		if code, ok := to.codes[string(text)]; ok { // no allocation
 			return code, good
 		}
-		if len(text) > longestWord {
+		if len(text) > cell.LongestWord {
 			return int32(len(to.codes)), unlisted
 		}
 		return to.category(string(text))
@@ -188,14 +189,14 @@ func integer(kind parquet.Kind) func(parquetfile.Value) int64 {
 func floatConverter() *converter {
 	get := func(v parquetfile.Value) float64 { return float64(math.Float32frombits(uint32(v.Bits))) }
 	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return total(get(v)) },
+		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
 		text:   func(b []byte, v parquetfile.Value) []byte { return appendFloat(b, get(v), 32) },
 	}
 }
 
 func doubleConverter() *converter {
 	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return total(math.Float64frombits(v.Bits)) },
+		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(math.Float64frombits(v.Bits)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return appendFloat(b, math.Float64frombits(v.Bits), 64)
 		},
@@ -240,10 +241,10 @@ func textConverter() *converter {
 				return x, good
 			}
 			text := bytes.Trim(v.Bytes, " \t")
-			if len(text) > longNumber && len(bytes.Trim(text, numberBytes)) > 0 {
-				return 0, unparseable // as number says, of a copy
+			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
+				return 0, unparseable // as cell.Number says, of a copy
 			}
-			return number(string(text))
+			return cell.Number(string(text))
 		},
 		text: func(_ []byte, v parquetfile.Value) []byte { return v.Bytes },
 	}
@@ -274,7 +275,7 @@ func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
 		return nil, false
 	}
 	return &converter{
-		number: func(v parquetfile.Value) (float64, class) { return number(placePoint(digits(v), scale)) },
+		number: func(v parquetfile.Value) (float64, class) { return cell.Number(placePoint(digits(v), scale)) },
 		text:   func(b []byte, v parquetfile.Value) []byte { return append(b, placePoint(digits(v), scale)...) },
 	}, true
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // Kind says how the cells of a column are read.
@@ -150,7 +151,7 @@ func (c *Column) validate() error {
 	}
 	seen := make(map[string]bool, len(c.Categories))
 	for _, name := range c.Categories {
-		name = trim(name)
+		name = cell.Trim(name)
 		if seen[name] {
 			return c.errorf("declares category %q twice", name)
 		}
@@ -168,12 +169,9 @@ func (c *Column) errorf(format string, args ...any) error {
 func (c *Column) codes() map[string]int32 {
 	m := make(map[string]int32, len(c.Categories))
 	for k, name := range c.Categories {
-		m[trim(name)] = int32(k)
+		m[cell.Trim(name)] = int32(k)
 	}
 	return m
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// trim removes the blanks that the readers ignore around a cell.
-func trim(s string) string { return strings.Trim(s, " \t") }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/fastfloat"
 )
 
@@ -37,20 +38,20 @@ func (s *store) record(fields []string, row int) {
 }
 
 // cell stores one cell.
-func (s *store) cell(target int, cell string, row int) {
+func (s *store) cell(target int, text string, row int) {
 	if target < 0 {
 		if target == unitField {
-			s.dst.ids[row] = s.stats.unit(s.names.id(cell))
+			s.dst.ids[row] = s.stats.unit(s.names.id(text))
 		}
 		return
 	}
 	c := &s.cols[target]
 	if c.kind == Numeric {
-		v, what := number(cell)
+		v, what := cell.Number(text)
 		s.number(target, row, v, what)
 		return
 	}
-	code, what := c.category(cell)
+	code, what := c.category(text)
 	s.code(target, row, code, what)
 }
 

@@ -5,12 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -57,8 +54,8 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 		return nil
 	}
 	err := batch.Text(func(line int, fields []string) error {
-		for f, cell := range fields[:min(len(fields), len(names))] {
-			if bad[names[f]] && !isNumber(cell) {
+		for f, text := range fields[:min(len(fields), len(names))] {
+			if bad[names[f]] && !isNumber(text) {
 				return cellError(fmt.Sprintf("%s:%d:%d", in.path, line, f+1), names[f])
 			}
 		}
@@ -70,15 +67,8 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	return cellError(in.path, first) // Parquet has no lines
 }
 
-// isNumber tells cells that are a finite number or missing, by the rules of
-// package dataset.
-func isNumber(cell string) bool {
-	cell = blankTrim(cell)
-	if slices.Contains([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}, cell) {
-		return true
-	}
-	x, err := strconv.ParseFloat(cell, 64)
-	return err == nil && !math.IsInf(x, 0) && !strings.ContainsAny(cell, "xX_")
+// isNumber tells cells that are a finite number or missing.
+func isNumber(text string) bool {
+	_, class := cell.Number(text)
+	return class == cell.Good || class == cell.Missing
 }
-
-func blankTrim(s string) string { return strings.Trim(s, " \t") }
