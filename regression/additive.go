@@ -137,27 +137,52 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
-		adders := m.adders(rows)
-		for _, s := range m.Shapes {
-			c := &m.Columns[s.Column]
-			adders = append(adders, s.adder(c, rows.Numeric[c.Name]))
-		}
-		var score []adder
-		if m.Score != nil {
-			score = m.scored().adders(rows)
-		}
+		sum, score := m.totals(nil)
+		lines, scoreLines := adders(sum.addends, rows), adders(score.addends, rows)
 		return func(sums []float64, first int) {
-			addAll(sums, m.Intercept, adders, first)
+			addAll(sums, m.Intercept, lines, first)
 			if m.Score == nil {
 				return
 			}
 			scores := make([]float64, len(sums))
-			addAll(scores, m.Score.Intercept, score, first)
+			addAll(scores, score.start, scoreLines, first)
 			for i, x := range scores {
 				sums[i] += m.Score.At(x)
 			}
 		}
 	})
+}
+
+// totals returns the sum of the terms and curves of columns, and that of the score, which is
+// nothing without one.
+func (m *Additive) totals(places []int) (sum, score total) {
+	sum = total{m.Intercept, m.addends(places)}
+	for _, s := range m.Shapes {
+		sum.addends = append(sum.addends, curve{m.placed(s.Column, places), m.Columns[s.Column].treatment(), s.Step})
+	}
+	if m.Score != nil {
+		score = total{m.Score.Intercept, m.scored().addends(places)}
+	}
+	return sum, score
+}
+
+func (m *Additive) program(places []int) program {
+	sum, score := m.totals(places)
+	return &additiveProgram{sum, score, m.Score, m.limits()}
+}
+
+type additiveProgram struct {
+	sum, score total
+	curve      *Score // nil: none
+	limits     limits
+}
+
+func (p *additiveProgram) of(record []value) float64 {
+	sum := p.sum.of(record)
+	if p.curve != nil {
+		sum += p.curve.At(p.score.of(record))
+	}
+	return p.limits.clamp(sum)
 }
 
 // scored is the linear model whose prediction is the score.
@@ -169,14 +194,20 @@ func (m *Additive) scored() *Linear {
 	return s
 }
 
-func (s Step) adder(c *Column, column []float64) adder {
+// A curve adds the value of a step function at the treated cell.
+type curve struct {
+	placed
+	treatment treatment
+	step      Step
+}
+
+func (c curve) of(record []value) float64 { return c.step.At(c.treatment.of(record[c.place].number)) }
+
+func (c curve) adder(rows Rows) adder {
+	column := rows.Numeric[c.name]
 	return func(sums []float64, first int) {
-		x := column[first : first+len(sums)]
-		for i, v := range x {
-			if v-v != 0 { // NaN or infinite
-				v = c.Missing
-			}
-			sums[i] += s.At(min(max(v, c.Lower), c.Upper))
+		for i, v := range column[first : first+len(sums)] {
+			sums[i] += c.step.At(c.treatment.of(v))
 		}
 	}
 }

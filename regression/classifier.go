@@ -76,12 +76,17 @@ func (m *Classifier) Predict(dst []float64, rows Rows) ([]float64, error) {
 // the same.
 func (m *Classifier) second(dst, scores []float64) []float64 {
 	for i, score := range scores {
-		dst[i] = 0
-		if score > m.Cutoff {
-			dst[i] = 1
-		}
+		dst[i] = m.above(score)
 	}
 	return dst
+}
+
+// above returns the class, 1 or 0, of a score of two classes.
+func (m *Classifier) above(score float64) float64 {
+	if score > m.Cutoff {
+		return 1
+	}
+	return 0
 }
 
 // largest completes best, the first score of each row, to the largest one, and sets dst

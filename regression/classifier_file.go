@@ -62,6 +62,48 @@ func (classifierKind) decode(doc strictjson.Value, version string) (Model, error
 	return c, nil
 }
 
+func (classifierKind) compile(m Model, places func([]Column) []int) (program, error) {
+	p := &classProgram{model: m.(*Classifier)}
+	for _, score := range p.model.Scores {
+		k := kindOf(scoreKinds(), score)
+		if k == nil {
+			return nil, ErrModelKind
+		}
+		s, err := k.compile(score, places)
+		if err != nil {
+			return nil, err
+		}
+		p.scores = append(p.scores, s)
+	}
+	return p, nil
+}
+
+// A classProgram predicts the index of a class.
+type classProgram struct {
+	model  *Classifier
+	scores []program
+}
+
+func (p *classProgram) of(record []value) float64 {
+	best, class := p.scores[0].of(record), 0
+	if len(p.scores) == 1 {
+		return p.model.above(best)
+	}
+	for c, s := range p.scores[1:] {
+		if x := s.of(record); x > best {
+			best, class = x, c+1
+		}
+	}
+	return float64(class)
+}
+
+// A chanceProgram predicts the probability of the second of two classes.
+type chanceProgram struct{ *classProgram }
+
+func (p chanceProgram) of(record []value) float64 {
+	return p.model.Probability.At(p.scores[0].of(record))
+}
+
 func decodeScore(object strictjson.Value, version, target string) (Model, error) {
 	name, err := oneOf(object, "kind", names(scoreKinds())...)
 	if err != nil {

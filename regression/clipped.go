@@ -92,68 +92,92 @@ func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
-		terms, squares := m.adders(rows), m.squares(rows)
+		terms, squares := adders(m.addends(nil), rows), adders(m.squares(nil), rows)
 		return func(sums []float64, first int) {
 			norms := make([]float64, len(sums))
 			addAll(sums, m.Intercept, terms, first)
 			addAll(norms, m.Constant*m.Constant, squares, first)
-			m.shorten(sums, norms)
+			for i, n2 := range norms {
+				sums[i] = m.shortened(sums[i], n2)
+			}
 		}
 	})
 }
 
-// squares returns one adder a column, of its part of the squared norm of the
+func (m *ClippedLinear) program(places []int) program {
+	return &clippedProgram{total{m.Intercept, m.addends(places)}, total{m.Constant * m.Constant, m.squares(places)}, m, m.limits()}
+}
+
+type clippedProgram struct {
+	total, norm total
+	model       *ClippedLinear
+	limits      limits
+}
+
+func (p *clippedProgram) of(record []value) float64 {
+	return p.limits.clamp(p.model.shortened(p.total.of(record), p.norm.of(record)))
+}
+
+// squares returns one addend per column, its part of the squared norm of the
 // scaled row: the square of a numeric entry, and 1 for a category block unless
-// the row's category has no indicator; and one a term of missing cells.
-func (m *ClippedLinear) squares(rows Rows) []adder {
-	list := make([]adder, len(m.Columns))
+// the row's category has no indicator; and one per term of missing cells.
+func (m *ClippedLinear) squares(places []int) []addend {
+	list := make([]addend, len(m.Columns))
 	for i := range m.Columns {
-		c := &m.Columns[i]
+		c, at := &m.Columns[i], m.placed(i, places)
 		if c.Type == Numeric {
-			list[i] = squareAdder(c, rows.Numeric[c.Name])
+			list[i] = square{at, c.Lower/2 + c.Upper/2, half(c.Lower, c.Upper), c.Missing}
 			continue
 		}
-		w := newCategoryWeights(c)
-		for _, name := range c.Categories {
-			w.named[name] = 1
+		w := newCategoryWeights(c, at)
+		for k := range w.weights {
+			if k < len(c.Categories) || c.Other {
+				w.weights[k] = 1
+			}
 		}
-		if c.Other {
-			w.other = 1
-		}
-		list[i] = w.adder(c.Name, rows)
-		w.fillTable()
+		list[i] = w
 	}
 	for _, t := range m.Terms {
 		if t.Missing {
-			list = append(list, missingAdder(MissingSquare, rows.Numeric[m.Columns[t.Column].Name]))
+			list = append(list, missingWeight{m.placed(t.Column, places), MissingSquare})
 		}
 	}
 	return list
 }
 
-func squareAdder(c *Column, column []float64) adder {
-	middle, h := c.Lower/2+c.Upper/2, half(c.Lower, c.Upper)
+// A square adds the square of the scaled cell.
+type square struct {
+	placed
+	middle, half, missing float64
+}
+
+func (s square) cell(v float64) float64 {
+	if v-v != 0 { // NaN or infinite
+		v = s.missing
+	}
+	z := min(max((v-s.middle)/s.half, -1), 1)
+	return float64(z * z) // the conversion forbids fusing
+}
+
+func (s square) of(record []value) float64 { return s.cell(record[s.place].number) }
+
+func (s square) adder(rows Rows) adder {
+	column := rows.Numeric[s.name]
 	return func(norms []float64, first int) {
-		x := column[first : first+len(norms)]
-		for i, v := range x {
-			if v-v != 0 { // NaN or infinite
-				v = c.Missing
-			}
-			z := min(max((v-middle)/h, -1), 1)
-			norms[i] += float64(z * z) // the conversion forbids fusing
+		for i, v := range column[first : first+len(norms)] {
+			norms[i] += s.cell(v)
 		}
 	}
 }
 
-// shorten moves the sums of rows that are too long toward the middle of the
-// prediction's range.
-func (m *ClippedLinear) shorten(sums, norms []float64) {
-	middle, limit := m.Lower/2+m.Upper/2, m.Norm*m.Norm
-	for i, n2 := range norms {
-		if n2 > limit {
-			sums[i] = middle + float64(m.Norm/math.Sqrt(n2)*(sums[i]-middle))
-		}
+// shortened moves the sum of a row with the squared norm n2 toward the middle of the
+// prediction's range if the row is too long.
+func (m *ClippedLinear) shortened(sum, n2 float64) float64 {
+	if n2 > m.Norm*m.Norm {
+		middle := m.Lower/2 + m.Upper/2
+		return middle + float64(m.Norm/math.Sqrt(n2)*(sum-middle))
 	}
+	return sum
 }
 
 // half returns half the width of a range.

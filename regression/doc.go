@@ -18,6 +18,9 @@
 // on how rows are cut into batches: each row's sum is added up in the order of
 // the model's terms, without fused multiply-add.
 //
+// [Model.Predict] takes many rows by column. [Compile] prepares a model for single records, by name or
+// by position, which then cost no allocation; the predictions are the same bit for bit.
+//
 // # Model files
 //
 // [EncodeModel] and [DecodeModel] write and read "dptrain.model/2", a JSON

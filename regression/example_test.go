@@ -42,6 +42,28 @@ func ExampleLinear() {
 	// Output: [110 230 250]
 }
 
+// A compiled model predicts single records, such as those of a request.
+func ExampleCompile() {
+	p, err := regression.Compile(houses())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, record := range []map[string]any{
+		{"rooms": 3, "ocean": "inland"},
+		{"rooms": nil, "ocean": "near bay"},
+		{"rooms": "5000", "ocean": "the Moon"},
+	} {
+		price, err := p.PredictRecord(record)
+		fmt.Println(price, err)
+	}
+	fmt.Println(p.PredictRow([]regression.Cell{regression.NumberCell(3), regression.TextCell("near bay")}))
+	// Output:
+	// 110 <nil>
+	// 230 <nil>
+	// 250 <nil>
+	// 210
+}
+
 // What is absent is reported all at once.
 func ExampleColumnError() {
 	_, err := houses().Predict(nil, regression.Rows{N: 1})

@@ -30,6 +30,9 @@ type kind interface {
 	file(m Model) (any, error)
 	// decode reads a model file. The model is not validated yet.
 	decode(doc strictjson.Value, version string) (Model, error)
+	// compile returns the program of a valid model. places returns the places of columns in a
+	// record.
+	compile(m Model, places func([]Column) []int) (program, error)
 }
 
 // A scoreKind is a kind that a score of a classifier may have. There it is written with the
@@ -68,6 +71,7 @@ func kindOf[K kind](list []K, m Model) K { return find(list, func(k K) bool { re
 type linearBased interface {
 	Model
 	linear() *Linear
+	program(places []int) program
 }
 
 // A numberKind is a kind of model that predicts numbers. B is the layout of what only this
@@ -130,6 +134,10 @@ func (k numberKind[M, B]) decode(doc strictjson.Value, version string) (Model, e
 
 func otherTask(is, want string) error {
 	return &ModelError{"task", fmt.Sprintf("is %s, must be %s", strictjson.Quote(is), want)}
+}
+
+func (k numberKind[M, B]) compile(m Model, places func([]Column) []int) (program, error) {
+	return m.(M).program(places(m.Inputs())), nil
 }
 
 func (k numberKind[M, B]) score(m Model) any { return scoreFile[B]{k.kind, k.body(m.(M))} }

@@ -88,25 +88,52 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 
 func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
 	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
-		adders, members := m.adders(rows), make([][]adder, len(m.Members))
+		terms, members := adders(m.addends(nil), rows), make([][]adder, len(m.Members))
 		for i := range members {
-			members[i] = m.scored(i).adders(rows)
+			members[i] = adders(m.scored(i).addends(nil), rows)
 		}
 		return func(sums []float64, first int) {
-			addAll(sums, m.Intercept, adders, first)
+			addAll(sums, m.Intercept, terms, first)
 			scores := make([]float64, len(sums))
 			for i, member := range m.Members {
 				addAll(scores, member.Intercept, members[i], first)
 				for k, x := range scores {
-					if x >= 0 {
-						sums[k] += member.Weight
-					} else {
-						sums[k] -= member.Weight
-					}
+					sums[k] += member.vote(x)
 				}
 			}
 		}
 	})
+}
+
+// vote returns what a member with this score adds.
+func (m *Member) vote(score float64) float64 {
+	if score >= 0 {
+		return m.Weight
+	}
+	return -m.Weight
+}
+
+func (m *Votes) program(places []int) program {
+	p := &votesProgram{total: total{m.Intercept, m.addends(places)}, model: m, limits: m.limits()}
+	for i := range m.Members {
+		p.scores = append(p.scores, total{m.Members[i].Intercept, m.scored(i).addends(places)})
+	}
+	return p
+}
+
+type votesProgram struct {
+	total  total
+	scores []total // one per member
+	model  *Votes
+	limits limits
+}
+
+func (p *votesProgram) of(record []value) float64 {
+	sum := p.total.of(record)
+	for i := range p.scores {
+		sum += p.model.Members[i].vote(p.scores[i].of(record))
+	}
+	return p.limits.clamp(sum)
 }
 
 func votesKind() scoreKind {
