@@ -15,7 +15,8 @@ import (
 //   - A numeric column reads a text as the readers of tables do: blanks around it are ignored, and a
 //     word for missing, what is no number and an infinity are missing. So are NaN and infinities.
 //   - A category column ignores blanks around a text and reads a number by its shortest decimal
-//     form, 3 as "3". What is missing, NaN or infinite is of another category than those listed.
+//     form, 3 as "3". What is missing, NaN or infinite is the empty text, as a null of a table
+//     is: of another category than those listed, unless the empty one is.
 type Cell struct {
 	text   string
 	number float64
@@ -123,7 +124,7 @@ func (r *cellReader) code(x Cell) int {
 	case cellNumber:
 		var text [32]byte
 		k, listed = r.codes[string(strconv.AppendFloat(text[:0], x.number, 'f', -1, 64))]
-	case cellText:
+	default: // the text of a missing cell is empty
 		k, listed = r.codes[cell.Trim(x.text)]
 	}
 	if listed {

@@ -174,6 +174,15 @@ func TestPredictorReadsCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, none := "b", (*float64)(nil)
+	q, err := Compile(&Linear{Target: "y", Upper: 2, Columns: []Column{{Name: "c", Type: Category, Categories: []string{""}, Other: true}}, Terms: []Term{{Category: "", Coefficient: 1}, {Other: true, Coefficient: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []any{nil, "", " ", math.NaN(), none} {
+		if got, err := q.PredictRecord(map[string]any{"c": x}); err != nil || got != 1 {
+			t.Errorf("%v is not the empty category: %v, %v", x, got, err)
+		}
+	}
 	for _, c := range []struct {
 		cell         any
 		number, code float64
