@@ -44,7 +44,7 @@ type effects struct {
 	seen     []bool    // levels whose count can be told from 0
 }
 
-// effectsOf reads the effects of the entries [lo, hi), the last of which stands
+// effectsOf reads the effects of the entries [lo, hi); the last of them stands
 // for the values that the column does not list if other is set.
 func effectsOf(fit solution, d Distribution, lo, hi int, other bool) effects {
 	e := effects{levels: make([]effect, hi-lo), share: make([]float64, hi-lo), seen: make([]bool, hi-lo), listed: true}

@@ -29,7 +29,7 @@ const (
 )
 
 // AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private
-// linear regression" (2018), algorithm 2, as published but for its accounting:
+// linear regression" (2018), algorithm 2, as published except for its accounting:
 // three Gaussian releases, of the smallest eigenvalue of X^T X, of X^T X and of
 // X^T y, composed as Gaussian privacy (mu^2 adds; docs/methods/adassp.md) instead of
 // by thirds of epsilon and delta, which needs 1.26 to 2.05 times the noise. The

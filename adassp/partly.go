@@ -157,7 +157,7 @@ func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*me
 	return fitOf(model, mean, spreads(data.Columns, m.enc, fit, d)), nil
 }
 
-// partMoments are second moments of which those of private entries are noisy.
+// partMoments are second moments; those of private entries are noisy.
 type partMoments struct {
 	layout
 	exact             []float64 // public by public, packed

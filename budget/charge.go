@@ -28,7 +28,7 @@ func (p *Priced) Charge(c Currency) Charge {
 	return p.tree.charge(c)
 }
 
-// BlackBoxCharge is the price of a run of which only (epsilon, delta) is known.
+// BlackBoxCharge is the price of a run that is known by its (epsilon, delta) only.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
 	return chargeUp(law.cost(c), delta)

@@ -35,8 +35,8 @@
 //     the dots (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022), and the loss
 //     distributions are convolved by FFT (Zhu, Dong, Wang 2022, Theorem 10:
 //     products of dominating pairs dominate adaptive compositions).
-//   - A Rényi ledger, of which zero-concentrated privacy is the linear case. It
-//     is the only one that can price a [Select].
+//   - A Rényi ledger; zero-concentrated privacy is its linear case. It is the only
+//     one that can price a [Select].
 //   - Basic composition: epsilons and deltas add.
 //
 // # Invariants

@@ -103,7 +103,7 @@ type Choice struct {
 	Informers     []string // paths of the leaves of the informer, which come before the branch
 }
 
-// Choices lists the OneOfs on the way to the node at path, the outermost first, but for
+// Choices lists the OneOfs on the way to the node at path, the outermost first, except
 // those of whose informer it is a part.
 func (p *Priced) Choices(path string) []Choice {
 	if len(p.oneOfs) == 0 {

@@ -3,7 +3,7 @@ package budget
 import "math"
 
 // product is a composition of independent dominating pairs: merged Gaussians,
-// other laws, and alternatives of which released values choose one.
+// other laws, and alternatives among which released values choose.
 type product struct {
 	mu2  float64
 	laws []Law

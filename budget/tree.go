@@ -68,9 +68,9 @@ type Role uint8
 const (
 	// Part names the records that everything beneath sees: "train", "score" or "holdout".
 	Part Role = iota + 1
-	// Candidate names one of several ways to train of which a search keeps the best.
+	// Candidate names one of several ways to train; a search keeps the best.
 	Candidate
-	// Branch names one of several ways to train of which released values choose one.
+	// Branch names one of several ways to train; released values choose one.
 	Branch
 	// Stage names a step of a run, such as "scaling" or "model".
 	Stage
@@ -141,7 +141,7 @@ func ExponentialLeaf(name string, share float64, draws int) Node {
 	return scalable(name, Exponential, share, draws)
 }
 
-// PureLeaf is a scalable leaf of steps of which only pure privacy is known:
+// PureLeaf is a scalable leaf of steps known to be pure, and no more:
 // Epsilon = c sqrt(share/draws).
 func PureLeaf(name string, share float64, draws int) Node {
 	return scalable(name, Pure, share, draws)

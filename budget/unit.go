@@ -6,8 +6,8 @@ const MaxUnitRows = 1000
 
 // Unit says who is protected. The zero value is one record. Otherwise it is
 // whoever a value of a column stands for, with all records that have this value:
-// neighbouring tables differ by a whole unit, of any number of records, of which
-// the run keeps at most MaxRows.
+// neighbouring tables differ by a whole unit, of any number of records. The run
+// keeps at most MaxRows of them.
 type Unit struct {
 	// Column names the column that identifies a unit.
 	Column string
@@ -15,8 +15,8 @@ type Unit struct {
 	MaxRows int
 }
 
-// Records returns how many records of the table in use a unit has at most: 1
-// where the record is the unit.
+// Records returns how many records of the table in use a unit has at most: 1 if
+// the record is the unit.
 func (u Unit) Records() int { return max(u.MaxRows, 1) }
 
 // validate returns a *TargetError if a field is out of range, or if the relation

@@ -58,9 +58,9 @@ func (m Maker) NewAgreement(lower, upper float64) *Agreement {
 	return a
 }
 
-// Add takes in a block of records: one weight, clamped to the bounds (NaN to
-// the lower one), and one vote each, of which only the sign counts. It panics
-// when the slices differ in length.
+// Add adds a block of records. Each has a weight, which is clamped to the bounds
+// (NaN to the lower one), and a vote, whose sign alone counts. Add panics if the
+// slices differ in length.
 func (a *Agreement) Add(weights []float64, votes []int8) {
 	if len(weights) != len(votes) {
 		panic("mechanism: a block of an Agreement has one weight and one vote a record")

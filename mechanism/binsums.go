@@ -26,9 +26,9 @@ func (m Maker) NewBinSums(bins int, bound float64) *BinSums {
 	return &BinSums{newNumberGrid(bound), m.Relation(), make([]int64, bins)}
 }
 
-// Add adds a block of records: one bin and one g a record, NaN counting as 0.
-// A bin that does not exist counts nowhere. Both must depend on that record
-// and on public values only. Add panics when the slices differ in length.
+// Add adds a block of records, each with its bin and its g. A g of NaN counts as
+// 0, a bin that does not exist counts nowhere. Both must depend on that record
+// and on public values only. Add panics if the slices differ in length.
 func (b *BinSums) Add(bins []uint8, g []float64) {
 	if len(g) != len(bins) {
 		panic("mechanism: a block of binned sums has one bin and one number a record")

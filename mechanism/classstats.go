@@ -77,10 +77,10 @@ func (m Maker) NewClassStats(p, classes int, limit2 float64, w ClassWeights) *Cl
 	return c
 }
 
-// Add adds a block of records: one slice an entry of the row, one fixed-point
-// number a record, and one class a record; a class outside [0, classes) is
-// none. Rows are shortened in place, those in no class set to 0. Add panics when
-// the slices are not one an entry and of equal length.
+// Add adds a block of records. columns holds one slice per entry of the row and one
+// fixed-point number per record, classes one class per record. A class outside
+// [0, classes) is none. Rows are shortened in place, and those in no class are set
+// to 0. Add panics if the slices differ in number or length.
 func (c *ClassStats) Add(columns [][]int16, classes []int32) {
 	if len(columns) != c.rows.p {
 		panic("mechanism: a block of class statistics has one slice an entry of the row")

@@ -14,7 +14,7 @@ func (s *Session) Count(records int) Bounded[int64] {
 // StatCount is the statistic of [Session.Count].
 const StatCount budget.Statistic = "count"
 
-// pairOfCounts counts a record more on side 1.
+// pairOfCounts counts one more record on side 1.
 func pairOfCounts(s *Session, side int) (Bounded[int64], error) { return s.Count(10 + side), nil }
 
 func worstCount() WorstPair { return numberPair(StatCount, anyRecord(), pairOfCounts) }

@@ -9,7 +9,7 @@ import (
 
 // A Cross accumulates the sum of x g over records: x a fixed-point row whose
 // Euclidean norm it limits to a public bound B first, exactly as [Gram] does,
-// and g one number a record that it clamps to a public [-C, C] and rounds
+// and g one number per record, which it clamps to a public [-C, C] and rounds
 // toward zero to a grid. X^T y and the gradients of least squares are such
 // sums. They are exact integers: neither order nor thread count changes them.
 //
@@ -41,11 +41,11 @@ func (c *Cross) Clip(columns [][]int16) {
 	c.rows.clip(columns)
 }
 
-// Add clips a block of records in place and adds its products: one slice an
-// entry of the row, one fixed-point number in [-FixedOne, FixedOne] a record,
-// and one g a record, NaN counting as 0. The g of a record must depend on that
-// record and on public values only. Add panics when the slices are not one an
-// entry and of equal length.
+// Add clips a block of records in place and adds its products. columns holds one
+// slice per entry of the row and one fixed-point number in [-FixedOne, FixedOne]
+// per record, g one number per record; NaN counts as 0. The g of a record must
+// depend on that record and on public values only. Add panics if the slices differ
+// in number or length.
 func (c *Cross) Add(columns [][]int16, g []float64) {
 	c.Clip(columns)
 	if len(g) != len(columns[0]) {

@@ -229,10 +229,10 @@ func worstDepth() WorstPair {
 // many of them that the check passes about half of the time. On side 1 one of
 // them moves away.
 func pairOfClouds(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-	// The check compares h with ln(1/(2 delta))/e1, e1 = .4 epsilon. With m points
-	// of which all but u on either side coincide, h is m/4 - 2 - u, unless the
-	// weight of the points is too small: another m/4 of about ln(1/delta)/(.3
-	// epsilon) steps of depth.
+	// The check compares h with ln(1/(2 delta))/e1, e1 = .4 epsilon. If all of m
+	// points coincide except u on either side, h is m/4 - 2 - u, unless the weight
+	// of the points is too small: another m/4 of about ln(1/delta)/(.3 epsilon)
+	// steps of depth.
 	h := math.Log(1/(2*law.Delta))/(.4*law.Epsilon) + 1
 	steps := math.Ceil(math.Log(1/law.Delta)/(.3*law.Epsilon)) + 2
 	quarter := int(math.Ceil(h+steps)) + 4

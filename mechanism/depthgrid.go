@@ -40,7 +40,7 @@ func gridValue(v *big.Int) float64 {
 // A nest holds the boxes U_1, ..., U_Q of a cloud, each inside the one before.
 type nest struct {
 	m, t, q int          // points; floor(m/4); Q = floor(m/2)
-	sorted  [][]*big.Int // one list a coordinate
+	sorted  [][]*big.Int // one list per coordinate
 	volumes []*big.Int   // V_1, ..., V_Q in grid points
 }
 

@@ -25,8 +25,8 @@
 //
 // Bounds are derived for one record. Where the plan protects units of up to m
 // records, every release widens the bound of what it is given to that of a whole
-// unit, in one place ([perUnit]), by the triangle inequality; bounds about buckets,
-// of which a unit touches one, stay. [Lots] decide which m records of a unit are
+// unit, in one place ([perUnit]), by the triangle inequality. Bounds about buckets
+// stay, for a unit touches one bucket. [Lots] decide which m records of a unit are
 // kept.
 //
 // # Noise

@@ -30,9 +30,9 @@ func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
 	return &Histogram{weights, bins, m.Relation(), make([]int64, len(weights)*bins)}
 }
 
-// Add counts a block of records: one slice a column, one bin a record. A bin
-// outside [0, bins) counts nowhere. It panics when the slices are not one a
-// column and of equal length: otherwise a record might count twice.
+// Add counts a block of records. bins holds one slice per column and one bin per
+// record; a bin outside the histogram counts nowhere. Add panics if the slices
+// differ in number or length: otherwise a record might count twice.
 func (h *Histogram) Add(bins [][]uint16) {
 	if len(bins) != len(h.weights) {
 		panic("mechanism: a histogram block has one slice a column")

@@ -29,9 +29,9 @@ type Kendall struct {
 	between  []int64 // sum over picked s of t(x_j, x_s), each rounded down
 }
 
-// NewKendall ranks d columns, one call of column each, from several
-// goroutines, and counts them against the target on all cores. Every column
-// has one rank a record, like the target. The ranks are kept for Pick;
+// NewKendall ranks d columns and counts them against the target on all cores. It
+// calls column once per column, from several goroutines. Every column has one rank
+// per record, as the target has. The ranks are kept for Pick;
 // [Session.NewKendallOnce] does without.
 func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
 	columns := make([]*kendall.Ranks, d)

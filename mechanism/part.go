@@ -29,8 +29,7 @@ func (s *Session) Mu(name string) float64 {
 // For every value of the releases before it the draw as a whole is therefore
 // the adaptive composition of parts steps of Mu/sqrt(parts), which is
 // Mu-GDP (Dong, Roth and Su 2022, theorem 3.2 and corollary 3.3): what the
-// leaf was priced as. A draw of which not all parts are released has cost
-// less.
+// leaf was priced as. If not all parts of a draw are released, it has cost less.
 func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vector]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {

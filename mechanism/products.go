@@ -19,8 +19,8 @@ const productUnit = 0x1p-20
 // 2^-28: neither order nor thread count changes them, and an int64 holds those
 // of 2^34 records.
 //
-// A numeric column has one sum. A category column of L values has L, of which a
-// record touches the one of its own value: S_k is the sum of y over the records
+// A numeric column has one sum. A category column of L values has L sums, and a
+// record touches the sum of its own value: S_k is the sum of y over the records
 // with value k. Its score is the largest, over the values, of the score that the
 // column "+1 with value k, -1 with another" would have as a numeric one,
 // max_k |2 S_k - sum of all S_i|.
@@ -49,13 +49,12 @@ func (m Maker) NewProducts(levels []int) *Products {
 	return p
 }
 
-// Add adds the products of a block of records. columns[j] holds the fixed-point
-// numbers of column j, one a record, where it is numeric; codes[j] the codes
-// where it is a category column, of which one outside [0, levels) counts
-// nowhere. The other of the two is not looked at, and codes may be nil without
-// category columns. y holds one fixed-point number a record. Add does not
-// modify its arguments. It panics when the slices are not one a column and of
-// equal length: otherwise a record might count twice.
+// Add adds the products of a block of records. columns[j] holds one fixed-point
+// number per record if column j is numeric, codes[j] one code per record if it is a
+// category column; a code outside [0, levels) counts nowhere. The other of the two
+// is not looked at, and codes may be nil without category columns. y holds one
+// fixed-point number per record. Add does not modify its arguments. It panics if
+// the slices differ in number or length: otherwise a record might count twice.
 func (p *Products) Add(columns [][]int16, codes [][]int32, y []int16) {
 	if len(columns) != len(p.category) {
 		panic("mechanism: a Products block has one slice a column")

@@ -37,9 +37,9 @@ func (m Maker) NewSizeCounts(bins int) *SizeCounts {
 	return &SizeCounts{relation: m.Relation(), first: make([]int64, bins), second: make([]int64, bins)}
 }
 
-// Add counts a block of records: two bins a record. A bin beyond the last counts as
-// the last; a record whose first one is [NoSize] has none. Add panics when the
-// slices differ in length.
+// Add counts a block of records with two bins each. A bin beyond the last counts as
+// the last; a record whose first bin is [NoSize] has none. Add panics if the slices
+// differ in length.
 func (c *SizeCounts) Add(first, second []uint16) {
 	if len(first) != len(second) {
 		panic("mechanism: a block of sizes has two bins a record")

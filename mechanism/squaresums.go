@@ -71,8 +71,8 @@ func (q *SquareSums) Cells() Cells { return sums(q.sums[:]) }
 // sqrt(4 .0625 + .49 + 1) = 1.319091. Of a record with numbers by one without, or the
 // other way round: sqrt(.0225 + .0625 + .49 + 1 + .16) = 1.3172, which is less.
 // Substituted private columns are a case of substitution. Rounding toward zero
-// keeps every number within its interval, of which both ends are on the grid once
-// they are rounded so.
+// keeps every number within its interval, whose ends are on the grid once they are
+// rounded so.
 func (q *SquareSums) bound() Bounded[Vector] {
 	square := func(x float64) float64 { return x * x }
 	squares := square(squareTargetWeight) + square(squareResidualWeight)

@@ -35,9 +35,9 @@ func (m Maker) NewSums(lower, upper []float64) *Sums {
 	return b
 }
 
-// Add clamps and adds a block of records: one slice a statistic, one number a
-// record, NaN counting as 0 before the clamp. It panics when the slices are
-// not one a statistic and of equal length.
+// Add clamps and adds a block of records. values holds one slice per statistic and
+// one number per record; NaN counts as 0 before the clamp. Add panics if the slices
+// differ in number or length.
 func (b *Sums) Add(values [][]float64) {
 	if len(values) != len(b.lo) {
 		panic("mechanism: a block of sums has one slice a statistic")

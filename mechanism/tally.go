@@ -33,9 +33,9 @@ func (m Maker) NewTally(joint []int, apart int) *Tally {
 	return &Tally{joint, apart, m.Relation(), make([]int64, cells)}
 }
 
-// Add counts a block of records: apart has one cell a record, and cells one slice a
-// joint table with one cell a record. A cell that does not exist counts nowhere. Add
-// panics when the slices are not one a table and of equal length.
+// Add counts a block of records. apart holds one cell per record, cells one slice per
+// joint table with one cell per record. A cell that does not exist counts nowhere.
+// Add panics if the slices differ in number or length.
 func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 	if len(cells) != len(t.joint) {
 		panic("mechanism: a block of a tally has one slice a table")

@@ -198,7 +198,7 @@ func (t TopK) rate(epsilon, sens float64) (float64, error) {
 	return epsilon / up(max(sens, 1)), nil
 }
 
-// peel chooses one candidate a round and takes it out.
+// peel chooses one candidate per round and takes it out.
 func (t TopK) peel(s *Session, name string, scores Bounded[Vector]) (Public[[]int], error) {
 	left := make([]int, len(scores.value))
 	for j := range left {

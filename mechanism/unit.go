@@ -14,11 +14,11 @@ func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records
 // the sensitivity between tables that differ by a whole unit of at most m records,
 // or [ErrNorm] for a sensitivity of another kind than the release needs.
 //
-// Let T and T' be capped tables of which T' has one unit less, and let
+// Let T and T' be capped tables, T' with one unit less than T, and let
 // r_1, ..., r_k, k <= m, be that unit's records in T. Which records of the others
 // are kept does not depend on that unit (see [Lots]), so T' = T without r_1..r_k, and
-// T = T_0, T_1, ..., T_k = T' with T_i = T_(i-1) without r_i are tables of which
-// each two in a row differ by one record. The coins and lots are fixed, and so is
+// of the tables T = T_0, T_1, ..., T_k = T', with T_i = T_(i-1) without r_i, each
+// two in a row differ by one record. The coins and lots are fixed, and so is
 // everything released before, so a statistic f is the same function on all of them,
 // and its bound for one record, which holds for any table, holds at every step:
 //

@@ -117,8 +117,8 @@ func worstVotesCounted() WorstPair {
 	})
 }
 
-// twoSets returns the votes for 2k candidates, of which the last k lead by so many buckets;
-// one bucket more votes for the last k on side 0 and for the first k on side 1.
+// twoSets returns the votes for 2k candidates. The last k of them lead by so many
+// buckets; one bucket more votes for the last k on side 0 and for the first k on side 1.
 func twoSets(s *Session, k, lead, side int) Bounded[Vector] {
 	v := s.NewVotes(2*k, k)
 	low, high := make([]int, k), make([]int, k)

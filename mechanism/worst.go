@@ -140,9 +140,9 @@ func vectorPair(x budget.Statistic, relations []budget.Relation, vector func(s *
 	}
 }
 
-// lead returns by how many units of score, of which the sensitivity is width, the
-// candidate that loses from a record leads the one that gains: then the one that gains is
-// rare on side 0, and the ratio of its probabilities is near e^epsilon.
+// lead returns by how many units of score the candidate that loses from a record leads
+// the one that gains, for a score of sensitivity width. Then the one that gains is rare
+// on side 0, and the ratio of its probabilities is near e^epsilon.
 func lead(law budget.Law, width float64) int {
 	return int(math.Ceil(width * (1 + 1.5/law.Epsilon)))
 }

@@ -11,7 +11,7 @@
 // but the outermost records gives two outer quantiles; and one of equal bins
 // around these gives them finely, also where a column varies little around a
 // large value. The interval between them is widened. All are histograms with one
-// count a column, so their noise grows with the root of the number of columns
+// count per column, so their noise grows with the root of the number of columns
 // only, no delta is needed, and everything after the counts is post-processing
 // (docs/methods/scaling.md).
 //

@@ -28,9 +28,9 @@ type Encoder struct {
 	first   []int // first slot of each column
 }
 
-// NewEncoder returns the encoder of the columns, in order: one slot a numeric
-// column (and one for its missing cells where it has an indicator), one a category
-// (and one for the other values where the column keeps them).
+// NewEncoder returns the encoder of the columns, in order. A numeric column has one
+// slot, and another for its missing cells if it has an indicator. A category column
+// has one slot per category, and another for other values if it keeps them.
 func NewEncoder(columns []dataset.Column, ranges []Range) *Encoder {
 	e := &Encoder{columns: columns, ranges: ranges}
 	for j, c := range columns {
@@ -67,7 +67,7 @@ func (e *Encoder) Missing(column int) float64 {
 	return e.ranges[column].Fill()
 }
 
-// Encode writes the rows of a block, one slice a slot, each of the block's
+// Encode writes the rows of a block: one slice per slot, each of the block's
 // length. buf is scratch space.
 func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
 	n := b.Len()

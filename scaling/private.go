@@ -30,8 +30,8 @@ const (
 
 // reading says how a range is read from noisy counts.
 type reading struct {
-	tail  float64 // share of records, a side, outside the magnitudes kept
-	outer float64 // outer quantile, a side
+	tail  float64 // share of records on each side outside the magnitudes kept
+	outer float64 // outer quantile on each side
 	widen float64 // growth of the interval between them around its middle
 }
 
@@ -79,7 +79,7 @@ func (p Private) Plan() (budget.Node, bool) {
 		budget.GaussianLeaf("fine-bins", BinShare/2, 1).Of(mechanism.StatHistogram)).As(budget.Stage), true
 }
 
-// Run returns one range a column (the zero Range for category columns). s is
+// Run returns one range per column (the zero Range for category columns). s is
 // the session of the node that Plan returned. A column without a bin that passes
 // is [Range.Unread]: the finer histograms are released of the others alone, with
 // the noise of so many, or not at all where there are none.
