@@ -39,12 +39,9 @@ var (
 // recipe, can only be run for a target of two classes: it ranks or fits one
 // number.
 func TwoClasses(name string) bool {
-	switch name {
-	case selection.Kendall{}.Name(), selection.SubLasso{}.Name(), selection.SIS{}.Name():
-		return true
-	}
+	s, _ := selection.MethodNamed(name)
 	m, _ := TrainerNamed(name)
-	return m.TwoClasses()
+	return s.TwoClasses || m.TwoClasses()
 }
 
 // classification reports whether the target has classes.

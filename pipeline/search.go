@@ -76,19 +76,8 @@ func (c Candidate) SelectionName() string {
 
 // K returns how many features the selector was told to choose; 0 where it was not.
 func (c Candidate) K() int {
-	switch x := c.Selector.(type) {
-	case selection.Kendall:
-		return x.K
-	case selection.SubLasso:
-		return x.K
-	case selection.SIS:
-		return x.K
-	case selection.DPFSDR:
-		return x.K
-	case selection.DPFS:
-		return x.K
-	case selection.CRFS:
-		return x.K
+	if x, ok := c.Selector.(selection.Chooser); ok {
+		return x.Told()
 	}
 	return 0
 }

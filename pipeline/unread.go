@@ -84,25 +84,8 @@ func pick[T any](list []T, at []int) []T {
 // toSpare reports whether so many candidates are not more than a selector has to
 // choose, so that there is nothing to choose.
 func toSpare(x selection.Selector, candidates int) bool {
-	k := 0
-	switch x := x.(type) {
-	case selection.SIS:
-		k = x.K
-	case selection.DPFSDR:
-		k = exactly(x.K, x.Exact)
-	case selection.DPFS:
-		k = exactly(x.K, x.Exact)
-	case selection.CRFS:
-		k = exactly(x.K, x.Exact)
-	}
-	return candidates <= k
-}
-
-func exactly(k int, exact bool) int {
-	if !exact {
-		return 0
-	}
-	return k
+	s, ok := x.(selection.Sparer)
+	return candidates == 0 || ok && s.Spares(candidates)
 }
 
 // read collects what the ranges of columns, the last of them the target, say about

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here
@@ -16,10 +17,9 @@ var (
 	relations    = []string{"add-remove", "substitute", privateColumns}
 	compositions = []string{"tight", "basic"}
 	scalings     = []string{"private", "declared"}
-	selections   = []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"}
+	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
 	scores       = []string{"auto", "product", "correlation", "tau"}
-	sizeable     = []string{"dpfsdr", "dpfs", "crfs"}
 	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
 	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
 )
@@ -38,6 +38,15 @@ func trainers(holds func(method.Method) bool) []string {
 		}
 	}
 	return out
+}
+
+// selectionNames lists what selection.method may say.
+func selectionNames() []string {
+	var out []string
+	for _, m := range selection.Methods() {
+		out = append(out, m.Name)
+	}
+	return append(out, pipeline.Auto)
 }
 
 func anyTrainer(method.Method) bool { return true }
@@ -60,7 +69,7 @@ func thisBuild() availability {
 		relations:    relations,
 		compositions: compositions,
 		scalings:     scalings,
-		selections:   []string{"none", "fixed", "kendall", "sublasso", "sis", "dpfsdr", "dpfs", "crfs", "auto"},
+		selections:   selectionNames(),
 		models:       append(trainers(anyTrainer), pipeline.Auto),
 		benchModels: []string{
 			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm",
@@ -74,7 +83,8 @@ func thisBuild() availability {
 // only.
 func readsClasses(name string) bool {
 	m, _ := pipeline.TrainerNamed(name)
-	return m.ClassesOnly() || slices.Contains([]string{"dpfsdr", "dpfs", "crfs", "nonprivate-logistic", "nonprivate-svm"}, name)
+	s, _ := selection.MethodNamed(name)
+	return m.ClassesOnly() || s.NeedsClasses || slices.Contains([]string{"nonprivate-logistic", "nonprivate-svm"}, name)
 }
 
 // Available returns the names that this build accepts for selection.method and
@@ -96,9 +106,9 @@ func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) 
 // choosesColumns reports whether a selection method can spend budget on
 // choosing: auto does when it is told how many columns to choose, as soon as a
 // build has a method that does.
-func (a availability) choosesColumns(selection string) bool {
-	rest := func(m string) bool { return m != "none" && m != "fixed" && m != "auto" }
-	return rest(selection) || selection == "auto" && slices.ContainsFunc(a.selections, rest)
+func (a availability) choosesColumns(method string) bool {
+	rest := func(name string) bool { m, _ := selection.MethodNamed(name); return m.Private }
+	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
 }
 
 // alwaysPure reports whether every law of a run of r is pure, so that delta

@@ -57,70 +57,46 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 
 // selector translates the selection section for d candidate features.
 func (r *Recipe) selector(d int) (selection.Selector, error) {
-	k := r.Selection.K
-	switch r.Selection.Method {
-	case "none":
-		return selection.None{}, nil
-	case "fixed":
-		return selection.Fixed{Features: r.Selection.Features}, nil
-	case "auto":
+	s := r.Selection
+	if s.Method == pipeline.Auto {
 		switch {
-		case k > 0: // told how many
-			return selection.Kendall{K: k}, nil
+		case s.K > 0: // told how many
+			return selection.Kendall{K: s.K}, nil
 		case r.Model.Method == pipeline.Auto: // the pipeline chooses
 			return nil, nil
 		}
 		return selection.None{}, nil
 	}
-	if readsClasses(r.Selection.Method) {
-		return r.classed(k)
+	m, ok := selection.MethodNamed(s.Method)
+	if !ok {
+		return nil, fmt.Errorf("recipe: selection %q has no selector", s.Method)
 	}
-	if k == 0 {
-		k = selection.DefaultK
-	}
-	if d <= k && r.Selection.K == 0 { // nothing to leave out
-		return selection.None{}, nil
-	}
-	switch r.Selection.Method {
-	case "kendall":
-		return selection.Kendall{K: k}, nil
-	case "sublasso":
-		return selection.SubLasso{K: k, Lambda: r.Selection.Lambda, Buckets: r.Selection.Buckets}, nil
-	case "sis":
-		return r.sis(k)
-	}
-	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
-}
-
-// classed translates the methods that read classes. Without k they also choose
-// how many features to keep.
-func (r *Recipe) classed(k int) (selection.Selector, error) {
-	share := r.Selection.Share
-	if share == 0 {
-		share = pipeline.ClassedSelectionShare
-	}
-	sizes := r.Selection.Sizes
-	switch r.Selection.Method {
-	case "dpfsdr":
-		return selection.DPFSDR{K: k, Exact: k > 0, Model: (1 - share) / share, Sizes: sizes}, nil
-	case "dpfs":
-		return selection.DPFS{K: k, Exact: k > 0, Sizes: sizes}, nil
-	case "crfs":
-		return selection.CRFS{K: k, Exact: k > 0, Sizes: sizes}, nil
-	}
-	return nil, fmt.Errorf("recipe: selection %q has no selector", r.Selection.Method)
-}
-
-// sis translates the keys of method sis.
-func (r *Recipe) sis(k int) (selection.Selector, error) {
-	x := selection.SIS{K: k, Score: selection.SISScore(r.Selection.Score)}
-	if name := r.Selection.TopK; name != "" {
-		form, err := mechanism.ParseTopKForm(name)
-		if err != nil {
-			return nil, fmt.Errorf("recipe: selection.topk: %w", err)
+	x, err := s.settings(m)
+	if m.Private && !m.NeedsClasses && s.K == 0 {
+		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
+			return selection.None{}, nil
 		}
-		x.TopK = form
 	}
+	return m.New(x), err
+}
+
+// settings translates the keys of a method. Those that read classes can also choose how
+// many features to keep.
+func (s Selection) settings(m selection.Method) (selection.Settings, error) {
+	x := selection.Settings{
+		K: s.K, Share: s.Share, Score: selection.SISScore(s.Score), Lambda: s.Lambda, Buckets: s.Buckets, Sizes: s.Sizes, Features: s.Features,
+	}
+	if x.Share == 0 && m.NeedsClasses {
+		x.Share = pipeline.ClassedSelectionShare
+	}
+	if s.TopK == "" {
+		return x, nil
+	}
+	form, err := mechanism.ParseTopKForm(s.TopK)
+	if err != nil {
+		return x, fmt.Errorf("recipe: selection.topk: %w", err)
+	}
+	x.TopK = form
 	return x, nil
 }
 

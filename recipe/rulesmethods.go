@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // The rules of the sections selection and model.
@@ -64,25 +65,27 @@ func (c *checker) forTask(path, method string, available []string) {
 	}
 }
 
-// own checks the keys that belong to one selection method each.
+// own checks the keys that belong to selection methods.
 func (c *checker) own() {
 	s := c.r.Selection
-	belongs := func(key string, given bool, method string) bool {
-		if given && s.Method != method {
-			c.add(key, key+" has no effect with method "+s.Method, "use method "+method+", or remove it")
+	belongs := func(key string, given bool) bool {
+		owners := selection.WithKey(strings.TrimPrefix(key, "selection."))
+		its := slices.Contains(owners, s.Method)
+		if given && !its {
+			c.add(key, key+" has no effect with method "+s.Method, "use method "+joinedBy(owners, "or")+", or remove it")
 		}
-		return given && s.Method == method
+		return given && its
 	}
-	if belongs("selection.score", s.Score != "", "sis") {
+	if belongs("selection.score", s.Score != "") {
 		c.name("selection.score", s.Score, scores, scores)
 	}
-	if belongs("selection.topk", s.TopK != "", "sis") {
+	if belongs("selection.topk", s.TopK != "") {
 		c.name("selection.topk", s.TopK, topks, topks)
 	}
-	if belongs("selection.lambda", s.Lambda != 0 || c.given("selection.lambda"), "sublasso") && !(s.Lambda > 0 && s.Lambda < 1) {
+	if belongs("selection.lambda", s.Lambda != 0 || c.given("selection.lambda")) && !(s.Lambda > 0 && s.Lambda < 1) {
 		c.add("selection.lambda", "selection.lambda must be above 0 and below 1, not "+show(s.Lambda), "leave it out for .1; at 1 no coefficient is left")
 	}
-	if belongs("selection.buckets", s.Buckets != 0 || c.given("selection.buckets"), "sublasso") && s.Buckets < 2 {
+	if belongs("selection.buckets", s.Buckets != 0 || c.given("selection.buckets")) && s.Buckets < 2 {
 		c.add("selection.buckets", fmt.Sprintf("selection.buckets must be at least 2, not %d", s.Buckets), "leave it out to let the method decide")
 	}
 }
@@ -100,8 +103,8 @@ func (c *checker) sizes() {
 		return
 	case s.Sizes == nil:
 		return
-	case !slices.Contains(sizeable, s.Method):
-		c.add(path, path+" has no effect with method "+s.Method, "use one of "+oneOf(sizeable)+", or make each size a candidate of search")
+	case !slices.Contains(selection.WithKey("sizes"), s.Method):
+		c.add(path, path+" has no effect with method "+s.Method, "use one of "+oneOf(selection.WithKey("sizes"))+", or make each size a candidate of search")
 		return
 	case s.K != 0 || c.given("selection.k"):
 		c.add(path, "selection.sizes stands beside selection.k", "keep one of the two: a number of columns, or several to try")

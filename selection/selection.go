@@ -78,17 +78,6 @@ type Selector interface {
 	Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error)
 }
 
-// Own reports whether a selector is one of this package, whose choice is private or a
-// public fact. Nobody has checked what another does with the records that it is handed,
-// also if it holds one of these.
-func Own(s Selector) bool {
-	switch s.(type) {
-	case None, Fixed, Kendall, SubLasso, SIS, DPFSDR, DPFS, CRFS:
-		return true
-	}
-	return false
-}
-
 // None keeps every candidate.
 type None struct{}
 

@@ -1,0 +1,33 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/method"
+)
+
+// TestMethodsDescribeTheirTrainers: what the list says of a trainer the trainer says too,
+// and no key is without words or bounds.
+func TestMethodsDescribeTheirTrainers(t *testing.T) {
+	for _, m := range Trainers() {
+		x := m.New(nil)
+		if got, err := methodOf(x); err != nil || x.Name() != m.Name || got.Name != m.Name {
+			t.Errorf("%s makes %q, of method %q: %v", m.Name, x.Name(), got.Name, err)
+		}
+		if abstains(x) != m.Abstains {
+			t.Errorf("%s: Abstains is %v", m.Name, m.Abstains)
+		}
+		if m.Summary == "" || len(m.Relations) == 0 {
+			t.Errorf("%s says too little", m.Name)
+		}
+		for _, k := range m.Keys {
+			if k.Text == "" || len(k.Words) == 0 && (k.Min < 1 || k.Max < k.Min) {
+				t.Errorf("%s: %+v", m.Name, k)
+			}
+		}
+	}
+	if _, err := methodOf(struct{ method.Trainer }{adassp.JointGram{}}); err == nil {
+		t.Error("a trainer from elsewhere is taken for one of the list")
+	}
+}
