@@ -69,10 +69,10 @@ func (c *fieldCutter) count() int {
 	return n
 }
 
-// all returns the fields of a record.
-func (c *fieldCutter) all(record []byte) []string {
+// first returns the first fields of a record, at most most.
+func (c *fieldCutter) first(record []byte, most int) []string {
 	var out []string
-	for c.start(record); c.more; {
+	for c.start(record); c.more && len(out) < most; {
 		out = append(out, string(c.next(true)))
 	}
 	return out
@@ -117,6 +117,7 @@ type quotedRecords struct {
 	buf   []byte
 	start int
 	used  int // bytes of the last record
+	most  int // fields that next returns of a record; [streamRecords] returns all
 }
 
 // raw returns the next record, valid until the next call, for a fieldCutter.
@@ -176,7 +177,7 @@ func (q *quotedRecords) next() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.cut.all(record), nil
+	return q.cut.first(record, q.most), nil
 }
 
 func (q *quotedRecords) line() int { return q.start }

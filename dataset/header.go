@@ -130,6 +130,10 @@ type layout struct {
 	targets []int // per field up to the last one needed: schema column, skipField or unitField
 }
 
+// text is how many fields of a record a stream keeps: a line of 16 MiB may have as many as
+// bytes, and one more than the header has tells that it is too long.
+func (l layout) text() int { return l.fields + 1 }
+
 // bind finds the declared columns in the header.
 func (rd *reader) bind(h header) (layout, error) {
 	want := make(map[string]int, len(rd.schema.Columns)+1)

@@ -16,11 +16,11 @@ import (
 const peakVariable = "DPTRAIN_TEST_PEAK"
 
 // peakMemory returns how much memory a process of its own takes at most, in bytes, to read a
-// file, as the operating system counts it.
-func peakMemory(t *testing.T, path string, multiline bool) int64 {
+// file, or to go through it as a stream with all of its text, as the operating system counts it.
+func peakMemory(t *testing.T, path string, multiline, stream bool) int64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestPeakChild$", "-test.count", "1")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%v %s", peakVariable, multiline, path), "GOMAXPROCS=4")
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%v %v %s", peakVariable, multiline, stream, path), "GOMAXPROCS=4")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", filepath.Base(path), err, out)
@@ -35,12 +35,26 @@ func peakMemory(t *testing.T, path string, multiline bool) int64 {
 
 // TestPeakChild is the child of TestPeakMemory.
 func TestPeakChild(t *testing.T) {
-	multiline, path, ok := strings.Cut(os.Getenv(peakVariable), " ")
-	if !ok {
+	how := strings.SplitN(os.Getenv(peakVariable), " ", 3)
+	if len(how) < 3 {
 		t.Skip("run by TestPeakMemory")
 	}
 	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
-	if _, _, err := Read(t.Context(), path, schema, ReadOptions{MultilineQuotes: multiline == "true"}); err != nil {
+	path, opts := how[2], ReadOptions{MultilineQuotes: how[0] == "true"}
+	var err error
+	if how[1] == "true" {
+		err = Stream(t.Context(), path, schema, opts, Consumer[int]{
+			Begin: func(Head) error { return nil },
+			Work: func(b *Batch) (n int, err error) {
+				err = b.Text(func(_ int, fields []string) error { n += len(fields); return nil })
+				return n, err
+			},
+			Emit: func(int) error { return nil },
+		})
+	} else {
+		_, _, err = Read(t.Context(), path, schema, opts)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(path, ".parquet") {
@@ -59,8 +73,9 @@ func TestPeakChild(t *testing.T) {
 	fmt.Println(string(status))
 }
 
-// TestPeakMemory: whatever a line holds, a table of few records is read in at most 256 MiB.
-// (With encoding/csv, which builds every field, the first takes 1.4 GiB for each worker.)
+// TestPeakMemory: whatever a line holds, a table of few records is read, and goes by as a stream,
+// in at most 256 MiB. (With encoding/csv, which builds every field, the first takes 1.4 GiB for
+// each worker.)
 func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads lines of 16 MiB")
@@ -78,10 +93,12 @@ func TestPeakMemory(t *testing.T) {
 		for _, multiline := range []bool{false, true} {
 			path := filepath.Join(t.TempDir(), "t.csv.gz")
 			writeFile(t, path, data)
-			used := peakMemory(t, path, multiline)
-			t.Logf("%s, multiline %v: %d MiB", name, multiline, used>>20)
-			if used > 256<<20 {
-				t.Errorf("%s, multiline %v: %d MiB", name, multiline, used>>20)
+			for _, stream := range []bool{false, true} {
+				used := peakMemory(t, path, multiline, stream)
+				t.Logf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream, used>>20)
+				if used > 256<<20 {
+					t.Errorf("%s, multiline %v, stream %v: %d MiB", name, multiline, stream, used>>20)
+				}
 			}
 		}
 	}
@@ -98,7 +115,7 @@ func TestPeakMemoryOfHeaders(t *testing.T) {
 	b.WriteString("\n1,x\n")
 	path := filepath.Join(t.TempDir(), "t.csv")
 	writeFile(t, path, b.Bytes())
-	if used := peakMemory(t, path, false); used > 256<<20 {
+	if used := peakMemory(t, path, false, false); used > 256<<20 {
 		t.Errorf("%d columns: %d MiB", maxColumns, used>>20)
 	}
 }

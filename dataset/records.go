@@ -24,7 +24,7 @@ func (rd *reader) records(src io.Reader) records {
 	lines := lineReader{r: br, max: rd.opts.maxLine()}
 	switch {
 	case rd.opts.MultilineQuotes && !rd.opts.ForceSlow:
-		return &quotedRecords{lines: lines, cut: fieldCutter{comma: rd.format.comma}}
+		return &quotedRecords{lines: lines, cut: fieldCutter{comma: rd.format.comma}, most: maxColumns + 1}
 	case rd.opts.MultilineQuotes:
 		feed := &lineFeed{lines: lines}
 		return &streamRecords{r: newCSV(feed, rd.format.comma), feed: feed}

@@ -34,8 +34,8 @@ type text interface {
 }
 
 // Text calls do for each record of a CSV batch with the line in which it begins,
-// counted from 1, and its fields, valid during the call. It returns the first error
-// of do. A Parquet batch has no text.
+// counted from 1, and its fields, valid during the call; of those beyond the header's width
+// it may leave out all but the first. It returns the first error of do. A Parquet batch has no text.
 func (b *Batch) Text(do func(line int, fields []string) error) error {
 	if b.text == nil {
 		return nil
@@ -126,10 +126,12 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	c := &lineCutter{
 		rows: rd.batchRows(), chunk: rd.opts.batchBytes(), eager: size == 0, line: recs.line() + 1, done: &counted.n,
 		free: make(chan []byte, 2*rd.opts.workers()+2), out: make(chan lineSegment),
+		long: make(chan []byte, 1),
 	}
 	for range cap(c.free) {
 		c.free <- nil
 	}
+	c.long <- nil
 	return inOrder(ctx, cancel, rd.opts.workers(), c.out,
 		func() error { return c.run(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
 		func() func(lineSegment) (T, error) {
@@ -138,7 +140,7 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 			return func(seg lineSegment) (T, error) { return to.Work(seg.batch(rd, st, &room)) }
 		},
 		func(seg lineSegment, result T) error {
-			c.free <- seg.data
+			seg.home <- seg.data
 			return to.Emit(result)
 		})
 }

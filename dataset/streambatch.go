@@ -31,8 +31,9 @@ func (o ReadOptions) batchBytes() int { return min(o.chunkBytes(), 1<<18) }
 type lineSegment struct {
 	index int
 	data  []byte
-	line  int   // number of the first line
-	done  int64 // bytes of the file read so far
+	line  int         // number of the first line
+	done  int64       // bytes of the file read so far
+	home  chan []byte // where data goes back to
 }
 
 func (s lineSegment) place() int { return s.index }
@@ -46,6 +47,7 @@ type lineCutter struct {
 	done        *int64 // of the reader that src ends in
 	free        chan []byte
 	out         chan lineSegment
+	long        chan []byte // the same for segments longer than a chunk; holds one
 }
 
 // run cuts src up to its end.
@@ -96,10 +98,16 @@ func firstLines(data []byte, most int, ended bool) (end, lines int) {
 	return end, lines
 }
 
+// send waits until the last long segment is done with before it sends the next, so that long
+// lines take no more memory where there are more workers.
 func (c *lineCutter) send(ctx context.Context, data []byte, lines int) error {
+	home := c.free
+	if len(data) > c.chunk {
+		home = c.long
+	}
 	select {
-	case buf := <-c.free:
-		seg := lineSegment{index: c.index, data: append(buf[:0], data...), line: c.line, done: *c.done}
+	case buf := <-home:
+		seg := lineSegment{index: c.index, data: append(buf[:0], data...), line: c.line, done: *c.done, home: home}
 		select {
 		case c.out <- seg:
 		case <-ctx.Done():
@@ -138,7 +146,7 @@ func (t lineText) each(do func(line int, fields []string) error) error {
 		if line, data = cutLine(data, t.st.max); len(line) == 0 {
 			continue
 		}
-		if err := do(at, t.st.cut.all(line)); err != nil {
+		if err := do(at, t.st.cut.first(line, t.st.lay.text())); err != nil {
 			return err
 		}
 	}
@@ -151,6 +159,7 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	var waits func() bool
 	switch r := recs.(type) {
 	case *quotedRecords:
+		r.most = lay.text()
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	case *streamRecords:
 		waits = func() bool { return len(r.feed.todo) == 0 && r.feed.lines.r.Buffered() == 0 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
@@ -150,6 +152,53 @@ func TestTrainerLeftAlone(t *testing.T) {
 	}
 	if _, err := mechanism.SymmetricGaussian(s.Sub(trainNode).Sub(modelNode), "gram", s.NewGram(2, 1).Bound()); !errors.Is(err, mechanism.ErrClosed) {
 		t.Errorf("a release after the end: %v", err)
+	}
+}
+
+// TestTrainerEnds: a trainer that is left alone after its release goes on to the end of its
+// eigendecomposition, releases nothing more, and is then gone: synctest.Test returns once
+// no goroutine is left.
+func TestTrainerEnds(t *testing.T) {
+	tab := wide(t, 40, 300)
+	p := describe(tab)
+	p.Model = JointGram
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := func(s *mechanism.Session) (n int) {
+		for _, e := range s.Events() {
+			n += e.Released
+		}
+		return n
+	}
+	var s *mechanism.Session
+	atEnd := 0
+	synctest.Test(t, func(t *testing.T) {
+		if s, err = mechanism.NewSession(plan.Priced); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			for released(s) == 0 && ctx.Err() == nil {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		b := plan.branches[0]
+		ranges := make([]scaling.Range, 301)
+		for j := range ranges {
+			ranges[j] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
+		}
+		d := method.Data{Facts: p.factsOf(b, b.columns), Records: tab.All(), Ranges: ranges}
+		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
+		}
+		atEnd = released(s)
+	})
+	if n := released(s); atEnd != 1 || n != 1 {
+		t.Errorf("%d releases at the end of the run, %d at that of the trainer", atEnd, n)
 	}
 }
 

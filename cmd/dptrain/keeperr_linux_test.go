@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -103,4 +105,41 @@ func TestEndings(t *testing.T) {
 	if got := process(t, []string{dieBy + "=ignored"}); got != (ended{stderr: "kept\n[interrupt quit terminated]\n"}) {
 		t.Errorf("with SIGHUP ignored: %+v", got)
 	}
+}
+
+// TestPredictIntoHead: of an output that nobody reads any more, as that of `predict | head -1`,
+// the process dies by SIGPIPE and says nothing.
+func TestPredictIntoHead(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", "a,b\n"+strings.Repeat("1,north\n", 1<<17)) // more than a pipe holds
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []string{"--strict", "--append", "--multiline-quotes"} {
+		read, written, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), self, "predict", "model.json", "new.csv", flag)
+		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		cmd.Stdout, cmd.Stderr = written, &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		written.Close()
+		line, _ := bufio.NewReaderSize(read, 16).ReadString('\n')
+		read.Close()
+		var ended *exec.ExitError
+		if err := cmd.Wait(); err != nil && !errors.As(err, &ended) {
+			t.Fatal(err)
+		}
+		status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if !strings.HasSuffix(line, "prediction\n") || !status.Signaled() || status.Signal() != syscall.SIGPIPE || stderr.Len() > 0 {
+			t.Errorf("%s: first line %q, %v, stderr %q", flag, line, cmd.ProcessState, stderr.String())
+		}
+	}
+	onlyFiles(t, "model.json", "new.csv")
 }
