@@ -188,7 +188,7 @@ func TestPeakMemoryOfParquet(t *testing.T) {
 		"a page of 300 MiB of short cells": writeHuge(t, format.Zstd, len(small), true,
 			hugePage{values: len(small), expanded: int64(200 * len(small)), body: zstdOf(plain(small...))}),
 	} {
-		used := peakMemory(t, path, false)
+		used := peakMemory(t, path, false, false)
 		t.Logf("%s: %d MiB", name, used>>20)
 		if used > 256*mib {
 			t.Errorf("%s: %d MiB", name, used>>20)
