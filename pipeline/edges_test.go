@@ -162,7 +162,7 @@ func TestTrainerLeftAlone(t *testing.T) {
 func TestTrainerEnds(t *testing.T) {
 	tab := wide(t, 40, 300)
 	p := describe(tab)
-	p.Model = JointGram
+	p.Model = adassp.JointGram{}
 	plan, err := p.Plan()
 	if err != nil {
 		t.Fatal(err)
