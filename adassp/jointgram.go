@@ -28,7 +28,7 @@ const (
 )
 
 // ErrTooWide is returned at plan time for a table with too many columns.
-var ErrTooWide = errors.New("adassp: too many columns for one Gram matrix")
+var ErrTooWide = errors.New("too many columns for one Gram matrix")
 
 // JointGram is the joint noisy Gram trainer, of a number or of classes; see classes.go.
 type JointGram struct{}

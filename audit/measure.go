@@ -15,7 +15,7 @@ import (
 )
 
 // ErrOptions is returned for options out of range.
-var ErrOptions = errors.New("audit: the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
+var ErrOptions = errors.New("the number of runs is at least 100, that of records at most 1000, and the confidence within (0, 1)")
 
 // Defaults of [Options]. The confidence is that of everything that one call
 // says together.

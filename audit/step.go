@@ -11,7 +11,7 @@ import (
 
 // ErrStatistic is returned for a statistic that is not known, that has no bound under the
 // relation, or that is released under another law than the one that was asked for.
-var ErrStatistic = errors.New("audit: the statistic is not released so")
+var ErrStatistic = errors.New("the statistic is not released so")
 
 // Step measures one step of a plan: all draws of a law, spent on a statistic
 // through a session, on its worst pair of neighbours under the relation. Delta is that

@@ -24,15 +24,15 @@ const MetricR2 = "r2"
 var (
 	// ErrNotPublic is returned unless the caller states that the data are
 	// public.
-	ErrNotPublic = errors.New("bench: exact held-out metrics are not private, and no guarantee covers them; " +
+	ErrNotPublic = errors.New("exact held-out metrics are not private, and no guarantee covers them; " +
 		"state that the data are public, or train on private data with fit")
 	// ErrNoData is returned when there is no table to run on: none is named,
 	// or a folder holds none.
-	ErrNoData = errors.New("bench: no table to run on")
+	ErrNoData = errors.New("no table to run on")
 	// ErrTrials is returned for a negative number of trials.
-	ErrTrials = errors.New("bench: the number of trials must be at least 1")
+	ErrTrials = errors.New("the number of trials must be at least 1")
 	// ErrRows is returned for a negative number of rows.
-	ErrRows = errors.New("bench: the number of rows must be at least 1")
+	ErrRows = errors.New("the number of rows must be at least 1")
 )
 
 // Config describes an experiment. The zero value of every field but Public and

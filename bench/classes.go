@@ -34,10 +34,10 @@ const maxLevels = 1000
 var (
 	// ErrTask is returned for a task that is neither regression nor
 	// classification, and for classes without a classification.
-	ErrTask = errors.New("bench: the task must be regression or classification, and only classification has classes (and a balance of them)")
+	ErrTask = errors.New("the task must be regression or classification, and only classification has classes (and a balance of them)")
 	// ErrNoClasses is returned for a table whose target has fewer than two
 	// different values, or more than a classifier takes.
-	ErrNoClasses = errors.New("bench: the values of the target are no list of classes")
+	ErrNoClasses = errors.New("the values of the target are no list of classes")
 )
 
 // tableFacts is what an experiment takes from a public table before it plans

@@ -32,11 +32,11 @@ const bandTail = .1
 
 var (
 	// ErrExplainRows is returned for sizes outside the limits.
-	ErrExplainRows = fmt.Errorf("bench: an explanation takes 1 to %d different numbers of rows from %d to %d",
+	ErrExplainRows = fmt.Errorf("an explanation takes 1 to %d different numbers of rows from %d to %d",
 		MaxExplainSizes, MinExplainRows, MaxExplainRows)
 	// ErrTooWide is returned for a shape that no bounded experiment can
 	// explain.
-	ErrTooWide = errors.New("bench: a table of this shape takes too long to simulate at any size that was asked for; " +
+	ErrTooWide = errors.New("a table of this shape takes too long to simulate at any size that was asked for; " +
 		"give fewer rows or exclude columns")
 )
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/recipe"
 )
@@ -23,6 +24,9 @@ type KnownError struct {
 func (e *KnownError) Error() string {
 	return e.Path + ": " + e.Problem + "; bench prints exact metrics, which no guarantee covers"
 }
+
+// FaultKind says that a ledger refuses.
+func (e *KnownError) FaultKind() fault.Kind { return fault.Ledger }
 
 // RefuseKnown returns a [*KnownError] if a recipe keeps a ledger, or a table is one that a
 // run in a ledger has read. The ledgers looked at are the one that is named, unless the

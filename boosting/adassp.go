@@ -32,7 +32,7 @@ const (
 
 // ErrRounds is returned at plan time for a number of rounds outside
 // [0, MaxRounds].
-var ErrRounds = errors.New("boosting: the number of rounds is out of range")
+var ErrRounds = errors.New("the number of rounds is out of range")
 
 // BoostedAdaSSP is Boosted AdaSSP; see the package comment.
 type BoostedAdaSSP struct {

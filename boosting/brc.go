@@ -35,20 +35,20 @@ const (
 var (
 	// ErrWeights is returned at plan time for weight bounds that are not
 	// 0 < l <= u with u at most 1024 and u/l at most 1024.
-	ErrWeights = errors.New("boosting: the bounds of the weights are out of range")
+	ErrWeights = errors.New("the bounds of the weights are out of range")
 	// ErrClasses is returned at plan time for a target that is not a category
 	// column of two or more classes.
-	ErrClasses = errors.New("boosting: BRC needs a category target of two or more classes")
+	ErrClasses = errors.New("BRC needs a category target of two or more classes")
 	// ErrPublished is returned at plan time for the published form under
 	// add-remove, where its ratio has no public bound.
-	ErrPublished = errors.New("boosting: BRC as published needs a public number of records")
+	ErrPublished = errors.New("BRC as published needs a public number of records")
 	// ErrIndicator is returned at plan time for a column with an indicator of missing
 	// cells: a random classifier looks at one number of a column.
-	ErrIndicator = errors.New("boosting: BRC takes no indicator of missing cells; declare a missing value, or choose another method")
+	ErrIndicator = errors.New("BRC takes no indicator of missing cells; declare a missing value, or choose another method")
 	// ErrNoPrivate is returned at plan time for a run that protects private
 	// columns of which there are none among the features, or whose target is
 	// one: the target is public under that relation.
-	ErrNoPrivate = errors.New("boosting: BRC needs a private feature and a public target")
+	ErrNoPrivate = errors.New("BRC needs a private feature and a public target")
 )
 
 // BRC is boosting with random classifiers; see the package comment. Its target is a
@@ -102,7 +102,7 @@ type settings struct {
 func (t BRC) settings() (settings, error) {
 	out := settings{t.Rounds, t.Lower, t.Upper, t.Form == Laplace || t.Form == Paper, t.Form == Paper}
 	if forms := []string{"", Gaussian, Laplace, Paper}; !slices.Contains(forms, t.Form) {
-		return out, fmt.Errorf("boosting: %w: brc %q; use one of %v", method.ErrForm, t.Form, forms[1:])
+		return out, fmt.Errorf("%w: brc %q; use one of %v", method.ErrForm, t.Form, forms[1:])
 	}
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
 		return out, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultBRCRounds)

@@ -1,24 +1,25 @@
 package budget
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // Sentinels for errors.Is; every error of this package wraps one of them.
 var (
 	// ErrTarget marks a target outside its domain.
-	ErrTarget = errors.New("budget: invalid target")
+	ErrTarget = fault.New(fault.Budget, "invalid target")
 	// ErrTree marks a malformed plan tree.
-	ErrTree = errors.New("budget: invalid plan tree")
+	ErrTree = fault.New(fault.Budget, "invalid plan tree")
 	// ErrLaw marks a law with parameters outside their domain.
-	ErrLaw = errors.New("budget: invalid law")
+	ErrLaw = fault.New(fault.Budget, "invalid law")
 	// ErrNotPure marks a law that has no pure epsilon where one is needed.
-	ErrNotPure = errors.New("budget: law is not pure")
+	ErrNotPure = fault.New(fault.Budget, "law is not pure")
 	// ErrOverspent marks a tree whose fixed laws alone exceed the target.
-	ErrOverspent = errors.New("budget: fixed laws exceed the target")
+	ErrOverspent = fault.New(fault.Budget, "fixed laws exceed the target")
 	// ErrNoConversion marks a conversion between relations that does not exist.
-	ErrNoConversion = errors.New("budget: no conversion exists")
+	ErrNoConversion = fault.New(fault.Budget, "no conversion exists")
 )
 
 // TargetError reports which field of a Target is out of range.
@@ -29,7 +30,7 @@ type TargetError struct {
 }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("budget: target %s = %v: %s", e.Field, e.Value, e.Problem)
+	return fmt.Sprintf("target %s = %v: %s", e.Field, e.Value, e.Problem)
 }
 
 // Unwrap makes errors.Is(err, ErrTarget) true.
@@ -42,7 +43,7 @@ type TreeError struct {
 }
 
 func (e *TreeError) Error() string {
-	return fmt.Sprintf("budget: plan tree at %q: %s", e.Path, e.Problem)
+	return fmt.Sprintf("plan tree at %q: %s", e.Path, e.Problem)
 }
 
 // Unwrap makes errors.Is(err, ErrTree) true.
@@ -57,7 +58,7 @@ type LawError struct {
 }
 
 func (e *LawError) Error() string {
-	return fmt.Sprintf("budget: %s law: %s = %v: %s", e.Kind, e.Field, e.Value, e.Problem)
+	return fmt.Sprintf("%s law: %s = %v: %s", e.Kind, e.Field, e.Value, e.Problem)
 }
 
 // Unwrap makes errors.Is(err, ErrLaw) true.
@@ -72,7 +73,7 @@ type NotPureError struct {
 }
 
 func (e *NotPureError) Error() string {
-	return fmt.Sprintf("budget: %q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
+	return fmt.Sprintf("%q is a %s law, but %s; use a laplace, exponential or pure law there, or give a delta above zero",
 		e.Path, e.Kind, e.Need)
 }
 
@@ -87,7 +88,7 @@ type OverspentError struct {
 }
 
 func (e *OverspentError) Error() string {
-	return fmt.Sprintf("budget: the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
+	return fmt.Sprintf("the fixed laws beneath %q already exceed epsilon %v, delta %v; lower them or raise the target",
 		e.Path, e.Epsilon, e.Delta)
 }
 
@@ -98,7 +99,7 @@ func (e *OverspentError) Unwrap() error { return ErrOverspent }
 type ConversionError struct{ From, To Relation }
 
 func (e *ConversionError) Error() string {
-	return fmt.Sprintf("budget: a %s guarantee implies nothing under %s; account for the step under %s instead",
+	return fmt.Sprintf("a %s guarantee implies nothing under %s; account for the step under %s instead",
 		e.From, e.To, e.To)
 }
 

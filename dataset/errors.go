@@ -5,28 +5,30 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // Sentinels for errors.Is. Every one arrives inside a [*FileError].
 var (
 	// ErrUnreadable: the file cannot be opened or read, or changed meanwhile.
-	ErrUnreadable = errors.New("dataset: file cannot be read")
+	ErrUnreadable = errors.New("file cannot be read")
 	// ErrCorrupt: a compressed or Parquet file is truncated or damaged.
-	ErrCorrupt = errors.New("dataset: file is damaged")
+	ErrCorrupt = errors.New("file is damaged")
 	// ErrFormat: the file's name has none of the known suffixes.
-	ErrFormat = errors.New("dataset: unknown file format")
+	ErrFormat = errors.New("unknown file format")
 	// ErrNoHeader: the file is empty, or its first line looks like data.
-	ErrNoHeader = errors.New("dataset: no header")
+	ErrNoHeader = errors.New("no header")
 	// ErrEmptyName: a field of the header is empty.
-	ErrEmptyName = errors.New("dataset: empty column name")
+	ErrEmptyName = errors.New("empty column name")
 	// ErrDuplicateColumn: two fields of the header have the same name.
-	ErrDuplicateColumn = errors.New("dataset: duplicate column name")
+	ErrDuplicateColumn = errors.New("duplicate column name")
 	// ErrNoColumn: the header lacks a declared column.
-	ErrNoColumn = errors.New("dataset: declared column is absent")
+	ErrNoColumn = errors.New("declared column is absent")
 	// ErrColumnType: a Parquet column's type cannot be read as its declared kind.
-	ErrColumnType = errors.New("dataset: column type not supported")
+	ErrColumnType = errors.New("column type not supported")
 	// ErrTooLarge: the file holds more rows than a table can.
-	ErrTooLarge = errors.New("dataset: too many rows")
+	ErrTooLarge = errors.New("too many rows")
 )
 
 // FileError says what is wrong with a file or its header. It never carries a cell,
@@ -60,6 +62,9 @@ func (e *FileError) Error() string {
 
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error { return e.Err }
+
+// FaultKind says that the data cannot be read.
+func (e *FileError) FaultKind() fault.Kind { return fault.Data }
 
 // unreadable turns an error of the operating system into a FileError. A path
 // error's own text would only repeat the path.

@@ -76,7 +76,7 @@ type Schema struct {
 
 // ErrSchema is wrapped by every error about a schema that contradicts itself, or
 // about in-memory columns that do not fit their schema.
-var ErrSchema = errors.New("dataset: invalid schema")
+var ErrSchema = errors.New("invalid schema")
 
 // Index returns the position of the named column, or -1.
 func (s Schema) Index(name string) int {

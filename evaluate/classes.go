@@ -18,7 +18,7 @@ const MaxClasses = 255
 
 // ErrClasses is returned at plan time for fewer than two classes or more than
 // [MaxClasses].
-var ErrClasses = errors.New("evaluate: the number of classes must be between 2 and 255")
+var ErrClasses = errors.New("the number of classes must be between 2 and 255")
 
 // The names of the nodes of the plan.
 const (

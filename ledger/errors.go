@@ -5,47 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // Sentinels for errors.Is. Every error of this package but those of a context
 // wraps one of them.
 var (
 	// ErrSpent: the run would cross the total of its data set ([*SpentError]).
-	ErrSpent = errors.New("ledger: the total would be crossed")
+	ErrSpent = fault.New(fault.Budget, "the total would be crossed")
 	// ErrBusy: another process held the ledger for too long.
-	ErrBusy = errors.New("ledger: held by another process")
+	ErrBusy = errors.New("held by another process")
 	// ErrUnreadable: the ledger does not exist or cannot be opened.
-	ErrUnreadable = errors.New("ledger: cannot be read")
+	ErrUnreadable = errors.New("cannot be read")
 	// ErrUnwritable: an entry could not be put on disk. Nothing may be released.
-	ErrUnwritable = errors.New("ledger: cannot be written")
+	ErrUnwritable = errors.New("cannot be written")
 	// ErrFormat: the file is no ledger, or is not a plain file.
-	ErrFormat = errors.New("ledger: not a ledger")
+	ErrFormat = errors.New("not a ledger")
 	// ErrVersion: the ledger is of a version that this program cannot read.
-	ErrVersion = errors.New("ledger: another version")
+	ErrVersion = errors.New("another version")
 	// ErrDamaged: an entry was edited, removed or made up.
-	ErrDamaged = errors.New("ledger: damaged")
+	ErrDamaged = errors.New("damaged")
 	// ErrHead: the ledger does not contain a head that a report printed: it was
 	// cut short, rolled back, rewritten, or is another ledger.
-	ErrHead = errors.New("ledger: head not found")
+	ErrHead = errors.New("head not found")
 	// ErrUnknown: the ledger has no data set of this name.
-	ErrUnknown = errors.New("ledger: unknown data set")
+	ErrUnknown = errors.New("unknown data set")
 	// ErrExists: the data set is registered already.
-	ErrExists = errors.New("ledger: data set registered already")
+	ErrExists = errors.New("data set registered already")
 	// ErrRelation: the run's relation is not the data set's.
-	ErrRelation = errors.New("ledger: relations do not mix")
+	ErrRelation = errors.New("relations do not mix")
 	// ErrPublic: the run uses a column as public that the data set protects.
-	ErrPublic = errors.New("ledger: a protected column is public in the run")
+	ErrPublic = errors.New("a protected column is public in the run")
 	// ErrUnit: the run does not protect the data set's privacy unit.
-	ErrUnit = errors.New("ledger: privacy units do not mix")
+	ErrUnit = errors.New("privacy units do not mix")
 	// ErrRecords: the run takes other records from the table than earlier runs.
-	ErrRecords = errors.New("ledger: ways of reading records do not mix")
+	ErrRecords = errors.New("ways of reading records do not mix")
 	// ErrInvalid: a name or a run that no entry can hold.
-	ErrInvalid = errors.New("ledger: invalid entry")
+	ErrInvalid = errors.New("invalid entry")
 	// ErrCommitted: the reservation was committed before.
-	ErrCommitted = errors.New("ledger: committed before")
+	ErrCommitted = errors.New("committed before")
 )
 
 // FileError says what is wrong with a ledger file.
@@ -61,19 +61,21 @@ func (e *FileError) Error() string { return e.Path + ": " + e.Msg }
 // Unwrap returns the sentinel.
 func (e *FileError) Unwrap() error { return e.Err }
 
+// FaultKind says that the ledger refuses, or that the budget does.
+func (e *FileError) FaultKind() fault.Kind {
+	if errors.Is(e.Err, ErrSpent) {
+		return fault.Budget
+	}
+	return fault.Ledger
+}
+
 // InFile says of an error that wraps one of the sentinels which file it is about,
 // as a [*FileError]. nil and errors of a context stay as they are.
 func InFile(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	msg := err.Error()
-	for _, sentinel := range []error{
-		ErrBusy, ErrUnreadable, ErrUnwritable, ErrFormat, ErrVersion, ErrDamaged, ErrHead, ErrUnknown, ErrExists, ErrRelation, ErrPublic, ErrUnit, ErrRecords, ErrInvalid, ErrCommitted,
-	} {
-		msg = strings.ReplaceAll(msg, sentinel.Error(), strings.TrimPrefix(sentinel.Error(), "ledger: "))
-	}
-	return &FileError{Path: path, Msg: msg, Err: err}
+	return &FileError{Path: path, Msg: err.Error(), Err: err}
 }
 
 // SpentError refuses a run that would cross the total.

@@ -32,7 +32,7 @@ type SpendState struct {
 
 // ErrRho is returned for rho where the currency of the data set is gdp: a rho-zCDP
 // promise is no Gaussian curve, whatever the mu.
-var ErrRho = errors.New("ledger: rho has no price in this currency")
+var ErrRho = errors.New("rho has no price in this currency")
 
 // check returns what is wrong with the promise.
 func (x *Spend) check() error {

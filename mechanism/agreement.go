@@ -10,7 +10,7 @@ import (
 
 // ErrRelation is returned for a statistic whose sensitivity has no public bound
 // under the relation of the run.
-var ErrRelation = errors.New("mechanism: the statistic has no public bound under this relation")
+var ErrRelation = errors.New("the statistic has no public bound under this relation")
 
 // weightUnit is the grid of weights.
 const weightUnit = 0x1p-20

@@ -53,7 +53,7 @@ func (c Coins) MarshalBinary() ([]byte, error) { return c.key[:], nil }
 // UnmarshalBinary reads what MarshalBinary wrote.
 func (c *Coins) UnmarshalBinary(key []byte) error {
 	if len(key) != keySize {
-		return errors.New("mechanism: the key of coins has another length")
+		return errors.New("the key of coins has another length")
 	}
 	*c = coinsOf([keySize]byte(key))
 	return nil

@@ -18,7 +18,7 @@ const LeastPoints = 12
 
 // ErrPoints is returned for a cloud of fewer than LeastPoints points, or of
 // points without coordinates. It depends on public facts only.
-var ErrPoints = errors.New("mechanism: the Tukey mechanism needs at least 12 points of at least one coordinate")
+var ErrPoints = errors.New("the Tukey mechanism needs at least 12 points of at least one coordinate")
 
 // The shares of epsilon of the check and of one step of depth in the draw.
 // e1 + 2 e' = epsilon; the split passes with the fewest points.

@@ -54,5 +54,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// mean about 40, most are in their 20s
-	// mechanism: the leaf's draw is already spent: draw 0 of "survey/total" (1 priced)
+	// the leaf's draw is already spent: draw 0 of "survey/total" (1 priced)
 }

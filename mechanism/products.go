@@ -40,7 +40,7 @@ func (m Maker) NewProducts(levels []int) *Products {
 	p := &Products{tap: m.tap, relation: m.Relation(), first: make([]int, len(levels)+1), category: make([]bool, len(levels))}
 	for j, l := range levels {
 		if l < 0 {
-			panic(fmt.Sprintf("mechanism: column %d of Products has %d values", j, l))
+			panic(fmt.Sprintf("column %d of Products has %d values", j, l))
 		}
 		p.category[j] = l > 0
 		p.first[j+1] = p.first[j] + max(l, 1)

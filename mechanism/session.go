@@ -7,41 +7,42 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // Errors of a release. They depend on the plan only, never on a record.
 var (
 	// ErrUnknownLeaf is returned for a leaf that was not planned.
-	ErrUnknownLeaf = errors.New("mechanism: the plan has no such leaf")
+	ErrUnknownLeaf = errors.New("the plan has no such leaf")
 	// ErrSpent is returned when a draw of a leaf is asked for a second time,
 	// or beyond the number of draws that was priced.
-	ErrSpent = errors.New("mechanism: the leaf's draw is already spent")
+	ErrSpent = errors.New("the leaf's draw is already spent")
 	// ErrLaw is returned when a leaf was priced for another law than the
 	// release needs.
-	ErrLaw = errors.New("mechanism: the leaf was priced for another law")
+	ErrLaw = errors.New("the leaf was priced for another law")
 	// ErrStatistic is returned when a leaf names another statistic than the one that
 	// is released; see [budget.Node.Of].
-	ErrStatistic = errors.New("mechanism: the leaf was planned for another statistic")
+	ErrStatistic = errors.New("the leaf was planned for another statistic")
 	// ErrNorm is returned when the sensitivity of the value is not of the kind
 	// that the release needs.
-	ErrNorm = errors.New("mechanism: the sensitivity is of the wrong kind for this release")
+	ErrNorm = errors.New("the sensitivity is of the wrong kind for this release")
 	// ErrScale is returned when a noise scale leaves [1, 2^55] grid units, or that
 	// of a choice 2^62 of its own.
-	ErrScale = errors.New("mechanism: the noise scale leaves the range of the integer grid")
+	ErrScale = fault.New(fault.Budget, "the noise scale leaves the range of the integer grid")
 	// ErrTry is returned for a leaf of a candidate of a private selection outside
 	// a try of that candidate, and for a leaf of another step inside one; see
 	// [Best].
-	ErrTry = errors.New("mechanism: a candidate's leaf can be released inside a try of that candidate only")
+	ErrTry = errors.New("a candidate's leaf can be released inside a try of that candidate only")
 	// ErrBranch is returned for a leaf of a branch where another one was taken, and
 	// for one before all that the choice between them is made from was released.
-	ErrBranch = errors.New("mechanism: one branch alone can be taken, after what chooses it")
+	ErrBranch = errors.New("one branch alone can be taken, after what chooses it")
 	// ErrOpened is returned for a second session of a priced tree, which pays for one
 	// run; see [NewSession].
-	ErrOpened = errors.New("mechanism: the plan pays for one run, and its session was opened before")
+	ErrOpened = errors.New("the plan pays for one run, and its session was opened before")
 	// ErrClosed is returned for every release after [Session.Close].
-	ErrClosed = errors.New("mechanism: the session is closed")
+	ErrClosed = errors.New("the session is closed")
 	// ErrEmpty is returned for a release of nothing: no entry, no candidate.
-	ErrEmpty = errors.New("mechanism: nothing to release")
+	ErrEmpty = errors.New("nothing to release")
 )
 
 // A Session is the only door between private and public values: it holds the
@@ -116,7 +117,7 @@ func open(p *budget.Priced, purpose string) (*Session, error) {
 	c := newCore(p)
 	var err error
 	if c.key, err = runKey(p, purpose); err != nil {
-		return nil, fmt.Errorf("mechanism: no random source: %w", err)
+		return nil, fmt.Errorf("no random source: %w", err)
 	}
 	return c.at(p.Tree().Name), nil
 }

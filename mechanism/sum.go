@@ -96,7 +96,7 @@ func (c Cells) Merge(values []int64) {
 
 // ErrGather is returned where all records are needed in one place and the engine holds them
 // in many.
-var ErrGather = errors.New("mechanism: the engine cannot bring all records to one place")
+var ErrGather = errors.New("the engine cannot bring all records to one place")
 
 // An Engine holds the records of a run and adds statistics up over parts of them. It is
 // trusted with exact values, as the process is.

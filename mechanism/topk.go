@@ -13,7 +13,7 @@ import (
 // ErrTopK is returned for a choice of k of d candidates that cannot be made:
 // k is not in [1, d-1], there are too many candidates for the form, the form is
 // unknown, or gamma is out of place. It depends on public facts only.
-var ErrTopK = errors.New("mechanism: not a valid choice of k candidates")
+var ErrTopK = errors.New("not a valid choice of k candidates")
 
 // TopKForm says how k of d candidates are chosen.
 type TopKForm uint8

@@ -26,13 +26,13 @@ import (
 var (
 	// ErrTask is returned for a task that is neither regression nor
 	// classification.
-	ErrTask = errors.New("pipeline: unknown task")
+	ErrTask = errors.New("unknown task")
 	// ErrClasses is returned when the target of a classification is not a
 	// category column of 2 to evaluate.MaxClasses classes and nothing else.
-	ErrClasses = errors.New("pipeline: the target of a classification must be a category column of 2 to 255 classes, without other")
+	ErrClasses = errors.New("the target of a classification must be a category column of 2 to 255 classes, without other")
 	// ErrTwoClasses is returned when a stage that can tell two classes apart is
 	// given more.
-	ErrTwoClasses = errors.New("pipeline: this method takes two classes only")
+	ErrTwoClasses = errors.New("this method takes two classes only")
 )
 
 // TwoClasses reports whether a selector or model method, by its name in a

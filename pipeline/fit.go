@@ -19,7 +19,7 @@ import (
 
 // ErrSchema is returned when a table was read under another schema than the
 // pipeline's.
-var ErrSchema = errors.New("pipeline: the table has another schema than the pipeline")
+var ErrSchema = errors.New("the table has another schema than the pipeline")
 
 // Options are the optional parts of a run. The zero value is a run without
 // progress.

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -17,36 +18,36 @@ import (
 var (
 	// ErrTarget is returned when the target is not a numeric column of the
 	// schema, or has an indicator of missing cells.
-	ErrTarget = errors.New("pipeline: the target must be a numeric column of the schema, without an indicator of missing cells")
+	ErrTarget = errors.New("the target must be a numeric column of the schema, without an indicator of missing cells")
 	// ErrNoFeature is returned when no candidate feature is left.
-	ErrNoFeature = errors.New("pipeline: no feature is left to train on")
+	ErrNoFeature = errors.New("no feature is left to train on")
 	// ErrRelation is returned when a stage does not support the relation.
-	ErrRelation = errors.New("pipeline: a stage does not support the relation")
+	ErrRelation = errors.New("a stage does not support the relation")
 	// ErrHoldout is returned for a held-out share outside [0, 0.5].
-	ErrHoldout = errors.New("pipeline: the held-out share must lie in [0, 0.5]")
+	ErrHoldout = errors.New("the held-out share must lie in [0, 0.5]")
 	// ErrShare is returned for a selection share outside (0, 1).
-	ErrShare = errors.New("pipeline: the selection's share must lie in (0, 1)")
+	ErrShare = errors.New("the selection's share must lie in (0, 1)")
 	// ErrUnit is returned where the schema's unit column is not that of the budget,
 	// and for a unit under another relation than add-remove: a unit that is replaced
 	// may bring another number of records, which the other relations make public.
-	ErrUnit = errors.New("pipeline: the privacy unit cannot be protected as asked")
+	ErrUnit = errors.New("the privacy unit cannot be protected as asked")
 	// ErrRange is returned when declared scaling meets a column without a
 	// range, and for a declared range that float64 does not resolve.
-	ErrRange = errors.New("pipeline: a usable declared range is needed")
+	ErrRange = errors.New("a usable declared range is needed")
 	// ErrUnbounded is returned for a budget so large that no finite mu covers
 	// it: a model could not even state what it promises.
-	ErrUnbounded = errors.New("pipeline: no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
+	ErrUnbounded = fault.New(fault.Budget, "no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
 	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
 	// changed since.
-	ErrPlan = errors.New("pipeline: the plan is that of another pipeline; plan it again")
+	ErrPlan = errors.New("the plan is that of another pipeline; plan it again")
 	// ErrSelector is returned for a selector that is not one of package selection where
 	// UncheckedSelector is not set.
-	ErrSelector = errors.New("pipeline: a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
+	ErrSelector = errors.New("a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
 	// ErrModel is returned for a model method that this package does not run.
-	ErrModel = errors.New("pipeline: unknown model method")
+	ErrModel = errors.New("unknown model method")
 	// ErrFallback is returned for a fallback of a method that never abstains,
 	// and for one that may abstain itself.
-	ErrFallback = errors.New("pipeline: a fallback must be a method that never abstains, beside one that may")
+	ErrFallback = errors.New("a fallback must be a method that never abstains, beside one that may")
 )
 
 // DefaultSelectionShare is the share of the training budget that a private

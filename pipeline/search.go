@@ -16,7 +16,7 @@ import (
 )
 
 // ErrSearch is returned for a search that cannot be priced or carried out.
-var ErrSearch = errors.New("pipeline: the search cannot be carried out")
+var ErrSearch = errors.New("the search cannot be carried out")
 
 // Limits of a search.
 const (

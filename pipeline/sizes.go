@@ -35,7 +35,7 @@ const (
 )
 
 // ErrSizeSearch is returned for sizes that cannot be tried.
-var ErrSizeSearch = errors.New("pipeline: the sizes of the selection cannot be tried")
+var ErrSizeSearch = errors.New("the sizes of the selection cannot be tried")
 
 // IsSize reports whether a name in a report is that of a number of features that was tried.
 func IsSize(name string) bool { return strings.HasPrefix(name, sizePrefix) }

@@ -1,20 +1,21 @@
 package recipe
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // ErrTargetAbsent is returned by [Init] when the target is not a column.
-var ErrTargetAbsent = errors.New("the target is not in the header of the table")
+var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of the table")
 
 // ErrHeader is returned by [Init] when the header cannot be written as names:
 // it is empty, or a name is empty, repeated or not UTF-8.
-var ErrHeader = errors.New("the header of the table cannot be used")
+var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 
 // Init writes a commented starter recipe for the table at path (as the recipe
 // should name it), whose columns are header. An empty target means the last

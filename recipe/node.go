@@ -1,8 +1,10 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -152,6 +154,17 @@ func (s *source) atKey(path, msg, hint string) Problem {
 		}
 	}
 	return p
+}
+
+// Check puts r to the rules of a recipe file again: a change of its fields may break them.
+// Problems are at the places of their keys in the text that r was read from, and those of
+// keys without a place stand first, in the order of the sections of a recipe.
+func (r *Recipe) Check() Problems {
+	problems := checkRules(r, thisBuild(), false)
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return problems
 }
 
 // Place returns p at the place of its key in the text that r was read from. It is for

@@ -69,7 +69,7 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	}
 	m, ok := selection.MethodNamed(s.Method)
 	if !ok {
-		return nil, fmt.Errorf("recipe: selection %q has no selector", s.Method)
+		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
 	x, err := s.settings(m)
 	if m.Private && !m.NeedsClasses && s.K == 0 {
@@ -94,7 +94,7 @@ func (s Selection) settings(m selection.Method) (selection.Settings, error) {
 	}
 	form, err := mechanism.ParseTopKForm(s.TopK)
 	if err != nil {
-		return x, fmt.Errorf("recipe: selection.topk: %w", err)
+		return x, fmt.Errorf("selection.topk: %w", err)
 	}
 	x.TopK = form
 	return x, nil

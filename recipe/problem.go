@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // A Problem is one thing wrong with a recipe. It speaks of the recipe and of
@@ -77,6 +79,9 @@ func (ps Problems) Unwrap() []error {
 	}
 	return errs
 }
+
+// FaultKind says that the recipe is invalid.
+func (ps Problems) FaultKind() fault.Kind { return fault.Recipe }
 
 // asError returns nil, not a typed nil, when there is no problem.
 func (ps Problems) asError() error {

@@ -31,6 +31,7 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c.data()
 	c.columns()
 	c.privacy()
+	c.shares()
 	if r.Search == nil {
 		c.selection()
 		c.model()
@@ -87,10 +88,15 @@ func (c *checker) format() {
 	if r.Version != Version {
 		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version), fmt.Sprintf("this build reads version %d", Version))
 	}
+	c.name("task", r.Task, tasks, c.can.tasks)
+}
+
+// shares checks what is kept apart, and where ranges come from.
+func (c *checker) shares() {
+	r := c.r
 	if !(r.Holdout >= 0 && r.Holdout <= 0.5) {
 		c.add("holdout", "holdout must be from 0 to 0.5, not "+show(r.Holdout), "0 means no held-out metric")
 	}
-	c.name("task", r.Task, tasks, c.can.tasks)
 	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
 }
 

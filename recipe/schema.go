@@ -118,7 +118,7 @@ func schemaAt(s *generate.Schema, path string) *generate.Schema {
 		name, inner := strings.CutSuffix(step, "[]")
 		next, ok := s.Properties.Get(name)
 		if !ok {
-			panic(fmt.Sprintf("recipe: no key %s in the schema", path)) // a constant of this file is wrong
+			panic(fmt.Sprintf("no key %s in the schema", path)) // a constant of this file is wrong
 		}
 		s = next
 		if inner && s.Items != nil {

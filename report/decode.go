@@ -17,10 +17,10 @@ const MaxBytes = 16 << 20
 // Errors of Decode, wrapped with what was wrong and where.
 var (
 	// ErrFormat: the file is no report, or of a format this version cannot read.
-	ErrFormat = errors.New("report: not a report of a known format")
+	ErrFormat = errors.New("not a report of a known format")
 	// ErrContent: a key is unknown, absent or given twice, or a value has the
 	// wrong type.
-	ErrContent = errors.New("report: the report is damaged")
+	ErrContent = errors.New("the report is damaged")
 )
 
 // Decode reads a report. It is strict: every key of the format must be there

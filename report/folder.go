@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/stage"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -23,11 +24,11 @@ const (
 // Errors about the output folder, wrapped in a [*DirError].
 var (
 	// ErrExists: there are results already, and they may not be replaced.
-	ErrExists = errors.New("report: results exist already")
+	ErrExists = fault.New(fault.Usage, "results exist already")
 	// ErrForeign: there is something that is not dptrain's where results go.
-	ErrForeign = errors.New("report: the folder holds other files")
+	ErrForeign = fault.New(fault.Usage, "the folder holds other files")
 	// ErrUnwritable: the folder cannot be made or written to.
-	ErrUnwritable = errors.New("report: cannot write")
+	ErrUnwritable = fault.New(fault.Usage, "cannot write")
 )
 
 // DirError says what is wrong with an output folder and what to do.

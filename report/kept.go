@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/strictjson"
 )
 
@@ -17,7 +18,7 @@ import (
 const KeptDir = "pending"
 
 // ErrKept is returned where there are no such results, or they cannot be read.
-var ErrKept = errors.New("report: no results that wait for a ledger")
+var ErrKept = fault.New(fault.Usage, "no results that wait for a ledger")
 
 // KeptFormat is the value of the key "format" of a kept run's pending.json.
 const KeptFormat = "dptrain.pending/1"

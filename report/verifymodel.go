@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -192,7 +192,7 @@ func leavesOf(s ledger.Step, path string) []ledger.Step {
 }
 
 // ErrBroken is returned by [Verification.Err].
-var ErrBroken = errors.New("report: the release does not hold together")
+var ErrBroken = fault.New(fault.Broken, "the release does not hold together")
 
 // Err returns nil if every check fits or was not made, and else an error that wraps
 // [ErrBroken].

@@ -56,7 +56,7 @@ func stepProblems(e Event) []string {
 	var out []string
 	law, err := lawOf(e)
 	if err != nil {
-		out = append(out, strings.TrimPrefix(err.Error(), "budget: "))
+		out = append(out, err.Error())
 	}
 	if at := placeOf(e.ID); at.Stage != e.Stage || at.Part != e.Part {
 		out = append(out, "its stage and its records are not those of its place in the plan")
@@ -128,7 +128,7 @@ func (v *verifier) guarantee() {
 		err = target.Validate()
 	}
 	if err != nil {
-		v.add(name, "", []string{strings.TrimPrefix(err.Error(), "budget: ")})
+		v.add(name, "", []string{err.Error()})
 		return
 	}
 	priced, err := repriced(v.report, target)
@@ -232,7 +232,7 @@ func dearer(r *Report, target budget.Target, err error) string {
 				number(target.Epsilon), number(priced.Epsilon(target.Delta)), number(target.Delta))
 		}
 	}
-	return "the steps have no price: " + strings.TrimPrefix(err.Error(), "budget: ")
+	return "the steps have no price: " + err.Error()
 }
 
 // nudge is by how much, relatively, repriced may have to raise epsilon, and muTolerance

@@ -17,11 +17,11 @@ import (
 var (
 	// ErrTarget is returned for a target that is not a category column of at
 	// least two classes.
-	ErrTarget = errors.New("selection: the target must be a category column of at least two classes")
+	ErrTarget = errors.New("the target must be a category column of at least two classes")
 	// ErrCorrelated is returned for a correlated degree outside (0, 1].
-	ErrCorrelated = errors.New("selection: the correlated degree must be above 0 and at most 1")
+	ErrCorrelated = errors.New("the correlated degree must be above 0 and at most 1")
 	// ErrEntries is returned for columns of more than [MaxEntries] entries.
-	ErrEntries = errors.New("selection: the columns encode to too many entries")
+	ErrEntries = errors.New("the columns encode to too many entries")
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 
 // ErrCount is returned at plan time for a number of features that is not
 // between 1 and one less than the number of candidates.
-var ErrCount = errors.New("selection: k must be at least 1 and below the number of candidate columns")
+var ErrCount = errors.New("k must be at least 1 and below the number of candidate columns")
 
 // DefaultK is how many features are picked when a recipe does not say.
 const DefaultK = 5

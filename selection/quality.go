@@ -28,7 +28,7 @@ func QualityOf(scores []float64, chosen []int) Quality {
 	in := make([]bool, len(scores))
 	for _, j := range chosen {
 		if j < 0 || j >= len(scores) || in[j] {
-			panic(fmt.Sprintf("selection: %d is no index of %d scores, or is listed twice", j, len(scores)))
+			panic(fmt.Sprintf("%d is no index of %d scores, or is listed twice", j, len(scores)))
 		}
 		in[j] = true
 	}

@@ -23,7 +23,7 @@ import (
 
 // ErrFeature is returned at plan time for a listed feature that is not a
 // candidate or is listed twice.
-var ErrFeature = errors.New("selection: not a candidate feature")
+var ErrFeature = errors.New("not a candidate feature")
 
 // Facts are the public facts a selector is planned from.
 type Facts struct {

@@ -15,10 +15,10 @@ import (
 var (
 	// ErrScore is returned at plan time for a score that is none of the
 	// SISScores.
-	ErrScore = errors.New("selection: the score must be auto, tau, correlation or product")
+	ErrScore = errors.New("the score must be auto, tau, correlation or product")
 	// ErrRanges is returned by Select for a score that works on scaled columns
 	// when it is not handed one range a candidate and one for the target.
-	ErrRanges = errors.New("selection: the score needs the ranges of all columns")
+	ErrRanges = errors.New("the score needs the ranges of all columns")
 )
 
 // SISScore is what [SIS] ranks the columns by. The empty string is ScoreAuto.
@@ -133,7 +133,7 @@ func (x SIS) Plan(f Facts) (budget.Node, bool, error) {
 		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
 	}
 	if err := x.choice().Validate(len(f.Columns)); err != nil {
-		return budget.Node{}, false, fmt.Errorf("selection: %w", err)
+		return budget.Node{}, false, err
 	}
 	switch x.resolve(f).Score {
 	case ScoreTau, ScoreProduct:

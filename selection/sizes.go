@@ -10,7 +10,7 @@ import (
 
 // ErrSizes is returned at plan time for a list of sizes that is not increasing,
 // has fewer than two, or leaves [1, number of candidates].
-var ErrSizes = errors.New("selection: the sizes to try must be two or more, increasing, and no more than the columns")
+var ErrSizes = errors.New("the sizes to try must be two or more, increasing, and no more than the columns")
 
 // A Sizer is a selector that can leave the number of features to what comes after
 // it: with a list of sizes it releases an order, and its stage in a pipeline trains on the

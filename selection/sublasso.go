@@ -13,9 +13,9 @@ import (
 // Errors of a SubLasso at plan time.
 var (
 	// ErrLambda is returned for a penalty outside (0, 1).
-	ErrLambda = errors.New("selection: lambda must be above 0 and below 1 (on standardised columns a lasso of penalty 1 keeps nothing)")
+	ErrLambda = errors.New("lambda must be above 0 and below 1 (on standardised columns a lasso of penalty 1 keeps nothing)")
 	// ErrBuckets is returned for a number of buckets that cannot be used.
-	ErrBuckets = errors.New("selection: the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
+	ErrBuckets = errors.New("the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
 )
 
 // DefaultLambda is the penalty of [SubLasso] when a recipe does not say.

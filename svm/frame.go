@@ -18,11 +18,11 @@ import (
 var (
 	// ErrTarget is returned where the last column is no category column of at
 	// least two classes.
-	ErrTarget = errors.New("svm: the target must be a category column with at least two declared classes")
+	ErrTarget = errors.New("the target must be a category column with at least two declared classes")
 	// ErrFeatures is returned where there is no column beside the target.
-	ErrFeatures = errors.New("svm: a classifier needs at least one feature")
+	ErrFeatures = errors.New("a classifier needs at least one feature")
 	// ErrLambda is returned for a penalty outside [LeastLambda, MostLambda].
-	ErrLambda = errors.New("svm: the penalty lambda is out of range")
+	ErrLambda = errors.New("the penalty lambda is out of range")
 )
 
 // A frame says how a record is seen and how what was learned is written. It

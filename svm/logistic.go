@@ -97,7 +97,7 @@ func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 	case t.Form == Output:
 		return t.perturbed().plan(f)
 	case t.Form != "" && t.Form != Gradients:
-		return budget.Node{}, fmt.Errorf("svm: %w: logistic %q; use one of %v", method.ErrForm, t.Form, []string{Gradients, Output})
+		return budget.Node{}, fmt.Errorf("%w: logistic %q; use one of %v", method.ErrForm, t.Form, []string{Gradients, Output})
 	case t.Lambda != 0:
 		return budget.Node{}, fmt.Errorf("%w: %v; of the form %s there is no penalty", ErrLambda, t.Lambda, Gradients)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 )
@@ -15,13 +16,13 @@ import (
 var (
 	// ErrBuckets is returned at plan time for a number of buckets with which the
 	// mechanism would not run.
-	ErrBuckets = errors.New("tukey: invalid number of buckets")
+	ErrBuckets = errors.New("invalid number of buckets")
 	// ErrInfeasible is returned at plan time where no number of buckets passes.
-	ErrInfeasible = errors.New("tukey: the budget is too small for the mechanism")
+	ErrInfeasible = fault.New(fault.Budget, "the budget is too small for the mechanism")
 	// ErrAbstained is returned by a run that has no model. Whether one abstains
 	// is public: it follows from the released number of records, or is what the
 	// mechanism released.
-	ErrAbstained = fmt.Errorf("tukey: %w; the plan says how many records it needs", method.ErrAbstained)
+	ErrAbstained = fmt.Errorf("%w; the plan says how many records it needs", method.ErrAbstained)
 )
 
 // leaf is the name of the one release.

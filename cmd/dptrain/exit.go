@@ -4,21 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/bench"
-	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
-	"github.com/dptrain/dptrain/tukey"
 )
 
 // The exit codes. None of them depends on a record outside a mechanism.
@@ -52,6 +48,12 @@ var exitTable = [...]struct {
 	{exitInterrupted, "interrupted; a run of fit leaves nothing behind"},
 }
 
+// exitOfKind is the code of each kind of error.
+var exitOfKind = [...]int{
+	fault.Internal: exitInternal, fault.Usage: exitUsage, fault.Recipe: exitRecipe, fault.Data: exitData, fault.Budget: exitBudget,
+	fault.Ledger: exitLedger, fault.Abstained: exitAbstained, fault.Broken: exitBroken,
+}
+
 // exitCode returns the code for what a verb returned.
 func exitCode(err error) int {
 	switch {
@@ -59,35 +61,8 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return exitInterrupted
-	case errors.Is(err, errAbstained):
-		return exitAbstained
-	case errors.Is(err, report.ErrBroken):
-		return exitBroken
-	case isAny(err, errUsage, report.ErrExists, report.ErrForeign, report.ErrUnwritable, report.ErrKept):
-		return exitUsage
-	case isAny(err, errAbsent, errModel, errCell, recipe.ErrTargetAbsent, recipe.ErrHeader) || is[*dataset.FileError](err):
-		return exitData
-	case errors.Is(err, ledger.ErrSpent):
-		return exitBudget
-	case is[*ledger.FileError](err), is[*bench.KnownError](err):
-		return exitLedger
-	case is[recipe.Problems](err), errors.Is(err, errRecipe):
-		return exitRecipe
-	case isAny(err, pipeline.ErrUnbounded, tukey.ErrInfeasible, budget.ErrTarget, budget.ErrTree, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, budget.ErrNoConversion, mechanism.ErrScale):
-		return exitBudget
-	case errors.Is(err, errPlan):
-		return exitRecipe
 	}
-	return exitInternal
-}
-
-func isAny(err error, targets ...error) bool {
-	for _, target := range targets {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
+	return exitOfKind[fault.KindOf(err)]
 }
 
 func is[T error](err error) bool {
@@ -95,32 +70,12 @@ func is[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
-// The command's own sentinels. They sort errors and never reach the terminal.
-var (
-	errUsage     = errors.New("usage")
-	errRecipe    = errors.New("recipe")
-	errAbsent    = errors.New("declared column absent")
-	errModel     = errors.New("model file")
-	errCell      = errors.New("cell")
-	errPlan      = errors.New("plan")
-	errAbstained = errors.New("abstained")
-)
-
-// sorted is an error that also is one of the sentinels.
-type sorted struct {
-	error
-	as error
-}
-
-func (e *sorted) Unwrap() []error { return []error{e.error, e.as} }
-
 // placeError is an error of this package that begins with a place.
 type placeError struct{ place, what string }
 
 func (e *placeError) Error() string { return e.place + ": " + e.what }
 
-// pathError is an error about a file that the message begins with, whatever its
-// name: plain leaves it alone.
+// pathError is an error about a file that the message begins with.
 type pathError struct {
 	path string
 	error
@@ -132,7 +87,7 @@ func (e *pathError) Unwrap() error { return e.error }
 
 // usagef makes a usage error.
 func usagef(format string, args ...any) error {
-	return &sorted{fmt.Errorf(format, args...), errUsage}
+	return fault.As(fault.Usage, fmt.Errorf(format, args...))
 }
 
 // message returns what is printed about an error. Errors that begin with a
@@ -147,23 +102,8 @@ func message(err error) string {
 		return "dptrain: interrupted"
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):
 		return err.Error()
-	case is[*pathError](err):
-		return "dptrain: " + err.Error()
 	}
-	return "dptrain: " + plain(err.Error())
-}
-
-// plain leaves out the names of packages that a message begins with: they are for
-// those who read code.
-func plain(text string) string {
-	parts := strings.SplitN(text, ": ", 4)
-	kept := parts[:0]
-	for i, part := range parts {
-		if i == len(parts)-1 || !slices.Contains([]string{"audit", "bench", "budget", "dataset", "ledger", "mechanism", "pipeline", "recipe", "report", "selection"}, part) {
-			kept = append(kept, part)
-		}
-	}
-	return strings.Join(kept, ": ")
+	return "dptrain: " + err.Error()
 }
 
 // exitCodesTopic is the help topic exit-codes.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/report"
 )
@@ -167,7 +168,7 @@ func verdict(res *pipeline.Result, out string) error {
 	if res.Model != nil {
 		return nil
 	}
-	return &sorted{fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out), errAbstained}
+	return fault.As(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
 }
 
 // files collects what goes to the two folders.

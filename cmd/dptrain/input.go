@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -35,8 +36,8 @@ func (in *input) isParquet() bool {
 // cellError is the error about a cell that --strict refuses. It does not repeat
 // the cell.
 func cellError(place, column string) error {
-	return &sorted{&placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
-		"correct it, or predict without --strict to replace it by the model's missing value", column)}, errCell}
+	return fault.As(fault.Data, &placeError{place, fmt.Sprintf("a cell of column %q is not a finite number; "+
+		"correct it, or predict without --strict to replace it by the model's missing value", column)})
 }
 
 // refuse returns the error about the first cell of a batch in a numeric column that is

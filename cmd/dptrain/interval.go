@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -58,7 +59,7 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	for _, v := range list {
 		known = append(known, strconv.FormatFloat(v.Level, 'g', -1, 64))
 	}
-	refuse := func(what string) (float64, error) { return 0, &sorted{&placeError{path, what}, errModel} }
+	refuse := func(what string) (float64, error) { return 0, fault.As(fault.Data, &placeError{path, what}) }
 	switch {
 	case len(m.Output().Classes) > 0:
 		return refuse("--interval is for models of numbers, and this one predicts classes")

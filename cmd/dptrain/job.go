@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 )
@@ -106,7 +105,7 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && j.blame["ledger.path"] == "" {
 		j.ledger, j.without = "", j.ledger // no row is read without a table, so nothing is spent
 	}
-	return j, j.recheck()
+	return j, j.explain(j.recipe.Check())
 }
 
 // loadFlags makes the job of a run without a recipe file.
@@ -117,7 +116,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	}
 	j.recipe, j.table, j.bare = r, r.DataFile(), true
 	f.lay(j, r)
-	return j, j.recheck()
+	return j, j.explain(j.recipe.Check())
 }
 
 // lay copies what was given as a flag into the recipe; over holds the values of
@@ -158,31 +157,14 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
 	}
 }
 
-// recheck puts the recipe with its flags to the rules of a recipe file.
-func (j *job) recheck() error {
-	text, err := j.recipe.Public()
-	if err != nil {
-		return err
-	}
-	text = bytes.Replace(text, []byte("\ndata:\n"), []byte("\ndata:\n  path: table.csv\n"), 1)
-	_, problems := recipe.Parse("", text)
-	for i, p := range problems {
-		problems[i] = j.recipe.Place(p) // p is at a place in a text nobody wrote
-	}
-	slices.SortStableFunc(problems, func(a, b recipe.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return j.explain(problems, nil)
-}
-
 // pipeline returns the run for a table with this header.
 func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 	problems := j.recipe.Validate(header)
 	if slices.ContainsFunc(problems, isAbsent) {
-		return nil, j.explain(problems, errAbsent)
+		return nil, fault.As(fault.Data, j.explain(problems))
 	}
 	if len(problems) > 0 {
-		return nil, j.explain(problems, errRecipe)
+		return nil, j.explain(problems)
 	}
 	return j.recipe.Pipeline(header)
 }
@@ -224,16 +206,16 @@ func (j *job) needsTable() error {
 	if j.table != "" {
 		return nil
 	}
-	return j.explain(recipe.Problems{j.recipe.Place(recipe.Problem{Path: "data.path", Msg: "data.path is required: the table to learn from", Hint: "add it, or give --data"})}, nil)
+	return j.explain(recipe.Problems{j.recipe.Place(recipe.Problem{Path: "data.path", Msg: "data.path is required: the table to learn from", Hint: "add it, or give --data"})})
 }
 
 // price plans a run.
 func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
 	plan, err := p.Plan()
-	if err != nil {
-		return nil, &sorted{err, errPlan}
+	if err != nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
+		err = fault.As(fault.Recipe, err)
 	}
-	return plan, nil
+	return plan, err
 }
 
 func (j *job) readOptions() dataset.ReadOptions {
@@ -241,8 +223,8 @@ func (j *job) readOptions() dataset.ReadOptions {
 }
 
 // explain makes an error of problems, nil if there are none, in which problems
-// of a key that a flag replaced name the flag. as, if set, is the sentinel.
-func (j *job) explain(problems recipe.Problems, as error) error {
+// of a key that a flag replaced name the flag.
+func (j *job) explain(problems recipe.Problems) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -254,9 +236,6 @@ func (j *job) explain(problems recipe.Problems, as error) error {
 		lines[i] = p.Error()
 	}
 	err := error(&explained{errors.New(strings.Join(lines, "\n")), problems})
-	if as != nil {
-		err = &sorted{err, as}
-	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -110,7 +111,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 // readModel opens a model file. order is what to say to someone who gave a table.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
-		return nil, &sorted{&placeError{path, "this is a table, not a model" + order}, errModel}
+		return nil, fault.As(fault.Data, &placeError{path, "this is a table, not a model" + order})
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,25 +120,25 @@ func readModel(path, order string) (regression.Model, error) {
 			err = pe.Err
 		}
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
-			return nil, &sorted{&placeError{path, "this run has no model: " + r.Model.Method + " abstained"}, errModel}
+			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.Model.Method + " abstained"})
 		}
-		return nil, &sorted{&pathError{path, fmt.Errorf("the model cannot be read: %w", err)}, errModel}
+		return nil, fault.As(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &sorted{&placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model}, errModel}
+		return nil, fault.As(fault.Data, &placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model})
 	}
 	model, err := regression.DecodeModel(f)
 	if kind := documentKind(path); err != nil && kind != "" && kind != "a model" {
-		return nil, &sorted{&placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"}, errModel}
+		return nil, fault.As(fault.Data, &placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"})
 	}
 	var refused *regression.DecodeError
 	if errors.As(err, &refused) {
 		what := strings.TrimPrefix(refused.Path+": "+refused.Problem, ": ")
-		return nil, &sorted{&placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what}, errModel}
+		return nil, fault.As(fault.Data, &placeError{fmt.Sprintf("%s:%d:%d", path, refused.Line, refused.Column), what})
 	}
 	if err != nil {
-		return nil, &sorted{&pathError{path, err}, errModel}
+		return nil, fault.As(fault.Data, &pathError{path, err})
 	}
 	return model, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -25,10 +26,10 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		return &sorted{&pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for two classes")}, errUsage}
+		return fault.As(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for two classes")})
 	}
 	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
-		return &sorted{&pathError{path, err}, errUsage}
+		return fault.As(fault.Usage, &pathError{path, err})
 	}
 	if flags.probability {
 		s.columns = append(s.columns, column{name: probabilityColumn(c)})

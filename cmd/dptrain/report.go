@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/report"
 )
 
@@ -124,7 +125,7 @@ func readReport(path string) (*report.Report, error) {
 	if err == nil {
 		return r, nil
 	}
-	what := strings.TrimPrefix(err.Error(), "report: ")
+	what := err.Error()
 	if kind := documentKind(path); kind != "a report" {
 		what = "this is no report"
 		if kind != "" {
@@ -132,7 +133,7 @@ func readReport(path string) (*report.Report, error) {
 		}
 		what += "; give the folder that fit wrote, or report.json in its folder release"
 	}
-	return nil, &sorted{&placeError{path, what}, errModel}
+	return nil, fault.As(fault.Data, &placeError{path, what})
 }
 
 // documentKind says which of the JSON files of dptrain a file is, or begins as: by
@@ -168,5 +169,5 @@ func unreadable(path, what string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &sorted{&pathError{path, fmt.Errorf("the %s cannot be read: %w", what, err)}, errModel}
+	return fault.As(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, err)})
 }

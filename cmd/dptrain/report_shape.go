@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/report"
 )
@@ -27,7 +28,7 @@ func (a *app) printShape(path, column string) error {
 	}
 	parts := partsOf(m)
 	if len(parts) == 0 {
-		return &sorted{&pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote")}, errUsage}
+		return fault.As(fault.Usage, &pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote")})
 	}
 	names := parts[0].names()
 	for _, p := range parts[1:] {

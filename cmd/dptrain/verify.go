@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
@@ -70,7 +71,7 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
 	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
 		return err
 	case err != nil:
-		return &sorted{err, errModel}
+		return fault.As(fault.Data, err)
 	}
 	if err := v.Text(a.stdout); err != nil {
 		return err

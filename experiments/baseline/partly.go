@@ -12,10 +12,10 @@ import (
 var (
 	// ErrColumns is returned for columns without a private feature, or whose
 	// last one is not a public target of two classes.
-	ErrColumns = errors.New("baseline: there must be a private feature, and then a public target of two classes")
+	ErrColumns = errors.New("there must be a private feature, and then a public target of two classes")
 	// ErrSetting is returned for a number of buckets, queries or rounds out of
 	// range.
-	ErrSetting = errors.New("baseline: a setting is out of range")
+	ErrSetting = errors.New("a setting is out of range")
 )
 
 // sides lists the private and the public features.

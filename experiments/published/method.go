@@ -25,24 +25,24 @@ const DefaultK = 5
 
 var (
 	// ErrTarget is returned for a target that is not a column of the view.
-	ErrTarget = errors.New("published: the target is not a column of the table")
+	ErrTarget = errors.New("the target is not a column of the table")
 	// ErrNumeric is returned for a table with a category column.
-	ErrNumeric = errors.New("published: these methods take numbers only; give category columns as 0/1 columns")
+	ErrNumeric = errors.New("these methods take numbers only; give category columns as 0/1 columns")
 	// ErrCount is returned for a number of columns to pick outside 1 to d-1.
-	ErrCount = errors.New("published: k must be at least 1 and below the number of candidate columns")
+	ErrCount = errors.New("k must be at least 1 and below the number of candidate columns")
 	// ErrBudget is returned for an epsilon that is not positive and finite, or, of
 	// a method that needs one, a delta outside (0, 1).
-	ErrBudget = errors.New("published: epsilon must be positive and finite, and delta between 0 and 1")
+	ErrBudget = errors.New("epsilon must be positive and finite, and delta between 0 and 1")
 	// ErrGamma is returned for a gamma outside [0, 1).
-	ErrGamma = errors.New("published: gamma must be at least 0 and below 1")
+	ErrGamma = errors.New("gamma must be at least 0 and below 1")
 	// ErrAbstained is returned when the check of the Tukey mechanism did not pass.
 	// The script scores such a trial as minus infinity.
-	ErrAbstained = errors.New("published: the check did not pass, so there is no model")
+	ErrAbstained = errors.New("the check did not pass, so there is no model")
 	// ErrTooFew is returned when the records do not make the models that the
 	// Tukey mechanism wants. The script stops with an error.
-	ErrTooFew = errors.New("published: too few records for the number of models")
+	ErrTooFew = errors.New("too few records for the number of models")
 	// ErrLarge is returned for a law with too many outcomes to be listed.
-	ErrLarge = errors.New("published: the law has too many outcomes; use fewer columns or a smaller k")
+	ErrLarge = errors.New("the law has too many outcomes; use fewer columns or a smaller k")
 )
 
 // An UnknownMethodError reports a name that is not in [Methods].

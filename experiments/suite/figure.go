@@ -76,7 +76,7 @@ func (f Figure) SVG() (template.HTML, error) {
 			draw = f.bars
 		}
 		if err := draw(p, s); err != nil {
-			return "", fmt.Errorf("suite: figure %q: %w", f.Title, err)
+			return "", fmt.Errorf("figure %q: %w", f.Title, err)
 		}
 	}
 	if f.Ticks != nil {
@@ -89,7 +89,7 @@ func (f Figure) SVG() (template.HTML, error) {
 	p.Draw(draw.Crop(draw.New(canvas), 0, -12, 0, -2)) // room for the last label
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("suite: figure %q: %w", f.Title, err)
+		return "", fmt.Errorf("figure %q: %w", f.Title, err)
 	}
 	return embed(b.String(), f.Title), nil
 }
@@ -202,7 +202,7 @@ func (s Series) Swatch() (template.HTML, error) {
 	c.DrawGlyph(draw.GlyphStyle{Color: colorOf(s.Style), Radius: 2.6, Shape: glyphOf(s.Style)}, vg.Point{X: width / 2, Y: height / 2})
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("suite: legend of %q: %w", s.Name, err)
+		return "", fmt.Errorf("legend of %q: %w", s.Name, err)
 	}
 	return template.HTML(fmt.Sprintf(`<svg class="swatch" viewBox="0 0 %d %d" aria-hidden="true">`, width, height) + inner(b.String())), nil //nolint:gosec // built here
 }

@@ -107,7 +107,7 @@ func scaledColumns(train, test dataset.View) (a, b [][]float64, err error) {
 	first, second := train.Block(0, train.Len()), test.Block(0, test.Len())
 	for j, c := range columns[:len(columns)-1] {
 		if c.Kind != dataset.Numeric {
-			return nil, nil, fmt.Errorf("suite: column %q is no number", c.Name)
+			return nil, nil, fmt.Errorf("column %q is no number", c.Name)
 		}
 		x, z := filled(first.Float(j, make([]float64, train.Len()))), filled(second.Float(j, make([]float64, test.Len())))
 		low, high := math.Inf(1), math.Inf(-1)

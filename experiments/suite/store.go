@@ -24,7 +24,7 @@ const (
 var (
 	// ErrOutput is wrapped by errors about the output folder: it cannot be
 	// written, or holds the results of something else.
-	ErrOutput = errors.New("suite: the output folder")
+	ErrOutput = errors.New("the output folder")
 	// errForeign: the results are not those of this experiment.
 	errForeign = fmt.Errorf("%w holds other results", ErrOutput)
 	// errShared: another process writes to it.

@@ -16,10 +16,10 @@ import (
 // Errors of [Run] beside those of [Store] and of the tables.
 var (
 	// ErrUnknown is returned for a name that no suite has.
-	ErrUnknown = errors.New("suite: no such suite")
+	ErrUnknown = errors.New("no such suite")
 	// ErrData is returned when the tables are missing, or given to a suite that
 	// makes its own.
-	ErrData = errors.New("suite: the data folder")
+	ErrData = errors.New("the data folder")
 )
 
 // Options are the choices of a run.

@@ -305,7 +305,7 @@ func TestAgainstTargetLength(t *testing.T) {
 	target := kendall.Rank([]float64{1, 2, 3}, nil)
 	column := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(make([]float64, 3-j/2), s) }
 	_, err := kendall.AgainstTarget(context.Background(), 3, column, target, 1)
-	if !errors.Is(err, kendall.ErrLength) || err.Error() != "kendall: column 2: "+kendall.ErrLength.Error() {
+	if !errors.Is(err, kendall.ErrLength) || err.Error() != "column 2: "+kendall.ErrLength.Error() {
 		t.Errorf("error %v, want ErrLength for column 2", err)
 	}
 }

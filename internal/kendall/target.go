@@ -47,7 +47,7 @@ func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scrat
 				}
 				ranks := column(j, scratch)
 				if ranks.Len() != target.Len() {
-					errs[j] = fmt.Errorf("kendall: column %d: %w", j, ErrLength)
+					errs[j] = fmt.Errorf("column %d: %w", j, ErrLength)
 					stop.Store(true)
 					return
 				}

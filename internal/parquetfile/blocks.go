@@ -13,7 +13,7 @@ import (
 // Snappy as its usual writers make it. Snappy's format lets a copy reach back to the beginning of
 // the block, and some writers use that; how far they do is looked at before.
 
-var errBlock = errors.New("parquetfile: damaged block")
+var errBlock = errors.New("damaged block")
 
 // blockReach is how far copies reach back in LZ4, and usually in Snappy.
 const blockReach = 1 << 16

@@ -20,9 +20,9 @@ import (
 // What is wrong with a file.
 var (
 	// ErrDamaged is returned where a file does not hold what its footer and page headers say.
-	ErrDamaged = errors.New("parquetfile: damaged")
+	ErrDamaged = errors.New("damaged")
 	// ErrDictionary is returned where a dictionary has more values than [MaxDictionary].
-	ErrDictionary = errors.New("parquetfile: dictionary too large")
+	ErrDictionary = errors.New("dictionary too large")
 )
 
 // plainDictionary is what old writers call the encodings of a dictionary and of places in it.
