@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The settings of faithful AdaSSP (docs/methods/adassp.md).
+// The settings of faithful AdaSSP (docs/methods/adassp.md, "Budget and defaults").
 const (
 	// EigenvalueShare, MatrixShare and MomentsShare are the shares of mu^2 of
 	// the three releases, of a model budget of 1.
@@ -29,12 +29,13 @@ const (
 )
 
 // AdaSSP is the trainer of Y.-X. Wang, "Revisiting differentially private
-// linear regression" (2018), algorithm 2, as published except for its accounting:
-// three Gaussian releases, of the smallest eigenvalue of X^T X, of X^T X and of
-// X^T y, composed as Gaussian privacy (mu^2 adds; docs/methods/adassp.md) instead of
-// by thirds of epsilon and delta, which needs 1.26 to 2.05 times the noise. The
-// ridge penalty is the smallest that a bound on the released eigenvalue shows
-// to be needed.
+// linear regression" (2018), algorithm 2, as published except for its
+// accounting: three Gaussian releases, of the smallest eigenvalue of X^T X, of
+// X^T X and of X^T y, composed as Gaussian privacy (mu^2 adds;
+// docs/methods/adassp.md, "Sensitivity and proof") instead of by thirds of
+// epsilon and delta, which needs 1.26 to 2.05 times the noise. The ridge
+// penalty is the smallest that a bound on the released eigenvalue shows to be
+// needed.
 //
 // Rows x hold the scaled features and the constant [Kappa], which stands for
 // the intercept, and are limited to norm B (see [Frame]); the target is scaled
@@ -117,8 +118,8 @@ func (p *momentsPass) Cells() mechanism.Cells {
 	return mechanism.Join(p.gram.Cells(), p.cross.Cells())
 }
 
-// released are the three noisy statistics with the standard deviations of
-// their noise: s1, s2 and s3 of docs/methods/adassp.md.
+// released are the three noisy statistics with the standard deviations of their
+// noise: s1, s2 and s3 of docs/methods/adassp.md, "Budget and defaults".
 type released struct {
 	smallest   float64
 	matrix     packed

@@ -14,8 +14,8 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The settings of the joint Gram where only private columns may change. They
-// are public constants; docs/methods/brc.md says how they were chosen.
+// The settings of the joint Gram where only private columns may change. They are public constants;
+// docs/methods/brc.md, "joint-gram with private columns", says how they were chosen.
 const (
 	// crossShare is k, the square of the length of a weighted public part over
 	// that of the private part: 1 gives the products of public and private

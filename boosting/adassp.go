@@ -20,7 +20,7 @@ const (
 	// DefaultRounds is the number of rounds where none is given. One is best on
 	// small tables: every further round adds noise to all. With a known lower
 	// bound on the number of records 10 suits 1000 and more; 100 needs 30000
-	// (docs/methods/boosted-adassp.md).
+	// (docs/methods/boosted-adassp.md, "Budget and defaults").
 	DefaultRounds = 1
 	// MaxRounds is the largest number of rounds.
 	MaxRounds = 1000

@@ -13,9 +13,9 @@ import (
 	"github.com/dptrain/dptrain/scaling"
 )
 
-// The settings of the additive trainer. They are public constants, the same
-// for every table: what depends on the data is read from released values.
-// docs/methods/boosted-additive.md says how they were chosen.
+// The settings of the additive trainer. They are public constants, the same for
+// every table: what depends on the data is read from released values.
+// docs/methods/boosted-additive.md, "How the settings were chosen", says how.
 const (
 	// AdditiveEpochs is T: how often every part of the model is corrected.
 	AdditiveEpochs = 8

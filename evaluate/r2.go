@@ -22,7 +22,7 @@ const (
 	// the constant model, are reported as floor.
 	floor = -1
 	// fewStrength is the n mu below which a second kind of record with much larger
-	// errors goes unseen (docs/methods/evaluation.md).
+	// errors goes unseen (docs/methods/evaluation.md, "Warnings").
 	fewStrength = 450
 )
 

@@ -20,7 +20,7 @@ import (
 // between the two branches of the plan: a regression whether to choose
 // features, a classification of two classes whether to learn curves. Each
 // branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
-// basic composition covers it (docs/methods/auto.md).
+// basic composition covers it (docs/methods/auto.md, "The rule").
 const (
 	allBranch      = "all"      // every feature
 	kendallBranch  = "kendall"  // selection.DefaultK features
@@ -33,8 +33,8 @@ const (
 	countMiss = .01
 	// fewRecords is the strength n_lo mu/w below which features are chosen
 	// first: mu is the model's, so that 1/mu is about the number of records that
-	// its noise hides, and w the weight of the candidates. docs/methods/auto.md has the
-	// figures.
+	// its noise hides, and w the weight of the candidates. docs/methods/auto.md,
+	// "Why this rule", has the figures.
 	fewRecords = 20
 	// fewForCurves is the same strength below which two classes are told apart
 	// by a linear score.
@@ -112,7 +112,7 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 	return b, s.Sub(b.name), nil
 }
 
-// pick is the rule of docs/methods/auto.md.
+// pick is the rule of docs/methods/auto.md, "The rule".
 func (p *Plan) pick(low int) branch {
 	few := float64(fewRecords)
 	if p.branches[1].name == logisticBranch {

@@ -55,8 +55,8 @@ var (
 // under basic.
 const DefaultSelectionShare = .1
 
-// ClassedSelectionShare is that of selectors that release statistics of whole
-// classes, of which they make more than a choice (docs/methods/dpfsdr.md).
+// ClassedSelectionShare is that of selectors that release statistics of whole classes,
+// of which they make more than a choice (docs/methods/dpfsdr.md, "Algorithm").
 const ClassedSelectionShare = .5
 
 // narrowest is the smallest half width of a declared range.

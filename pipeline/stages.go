@@ -162,8 +162,8 @@ func (p *Pipeline) countNode() budget.Node {
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 
-// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md), n the number of
-// records with a target that can be read; n itself where it is public.
+// releaseCount releases n_lo, P(n_lo > n) <= countMiss (docs/methods/auto.md, "The rule"), n the
+// number of records with a target that can be read; n itself where it is public.
 func releaseCount(s *mechanism.Session, f selection.Facts, records int) (int, error) {
 	if publicCount(f) {
 		return records, nil

@@ -155,10 +155,10 @@ func encodeCategory(dst [][]int16, codes []int32) {
 	}
 }
 
-// NormLimit returns B^2, the public limit on the squared norm of an encoded
-// row with a constant entry kappa: [NumericNorm] for every numeric column, with an
+// NormLimit returns B^2, the public limit on the squared norm of an encoded row
+// with a constant entry kappa: [NumericNorm] for every numeric column, with an
 // indicator or not ([MissingEntry]), 1 for every category block, and kappa^2
-// (docs/methods/joint-gram.md).
+// (docs/methods/joint-gram.md, "Algorithm").
 func (e *Encoder) NormLimit(kappa float64) float64 {
 	total := kappa * kappa
 	for _, c := range e.columns {
@@ -173,7 +173,7 @@ func (e *Encoder) NormLimit(kappa float64) float64 {
 
 // NumericNorm is the mean square that the row's norm limit grants a numeric
 // column. Longer rows are shortened, shorter ones keep their weight;
-// docs/methods/scaling.md says how it was chosen.
+// docs/methods/scaling.md, "How the settings were chosen", says how.
 const NumericNorm = .2
 
 // FixedPoint returns x in [-1, 1] on the grid of encoded rows.

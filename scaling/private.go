@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// The settings of private scaling. They are public constants; docs/methods/scaling.md
-// says how they were chosen.
+// The settings of private scaling. They are public constants; docs/methods/scaling.md,
+// "How the settings were chosen", says how.
 const (
 	// ExponentShare and BinShare are the shares of mu^2 of the first histogram
 	// and of the two finer ones together, of a training budget of 1.

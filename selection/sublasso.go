@@ -25,7 +25,8 @@ const DefaultLambda = .1
 // records (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
 // empirical risk minimization and high-dimensional regression", COLT 2012, as
 // used in "Better Private Linear Regression Through Better Private Feature
-// Selection"; made sound as docs/methods/sublasso.md says).
+// Selection"; made sound as docs/methods/sublasso.md, "What holds, and what
+// does not", says).
 //
 // Every record goes to one of m buckets by its own secret coin, so that the
 // others stay when it comes or goes. Every bucket fits one lasso to its records

@@ -11,8 +11,8 @@ const (
 	// invertible where there is no noise.
 	smallestRidge = 1e-6
 	// The support vector machine whose noise the surrogate reckons with
-	// (docs/methods/svm.md): Lambda = max(1, modelRidge n), rows with a constant
-	// modelConstant.
+	// (docs/methods/svm.md, "Figures"): Lambda = max(1, modelRidge n), rows
+	// with a constant modelConstant.
 	modelRidge    = .02
 	modelConstant = .5
 	// columnPenalty is the accuracy that a column must be worth.
@@ -117,14 +117,14 @@ func (d *discriminant) distance(b block, k, l int) float64 {
 
 // blurred returns M as the noise of the model leaves it.
 //
-// The support vector machine of docs/methods/svm.md adds N(0, t^2) to every
-// coefficient of x, t = R/(Lambda mu B), R^2 = 1 + modelConstant^2 and B^2 the
-// norm limit of the chosen columns. Least squares on targets -1 and +1, of whose
-// size its coefficients are, has c S^-1 delta with c = 2ab/(1 + ab M), a and b
-// the shares of the two classes. In that direction the means are c M apart with
-// variance c^2 M; the noise adds t^2 tr S to the variance. So M becomes
-// M^2/(M + (t/c)^2 tr S): the penalty for noise, which grows with the number of
-// columns and vanishes as n grows.
+// The support vector machine of docs/methods/svm.md, "Algorithm", adds N(0, t^2)
+// to every coefficient of x, t = R/(Lambda mu B), R^2 = 1 + modelConstant^2 and
+// B^2 the norm limit of the chosen columns. Least squares on targets -1 and +1,
+// of whose size its coefficients are, has c S^-1 delta with c = 2ab/(1 + ab M),
+// a and b the shares of the two classes. In that direction the means are c M
+// apart with variance c^2 M; the noise adds t^2 tr S to the variance. So M
+// becomes M^2/(M + (t/c)^2 tr S): the penalty for noise, which grows with the
+// number of columns and vanishes as n grows.
 func (d *discriminant) blurred(m float64, k, l int, trace, limit2 float64) float64 {
 	if m == 0 || d.model == 0 {
 		return m

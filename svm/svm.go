@@ -49,9 +49,9 @@ type SVM struct {
 //	max(1, .5 (atLeast noise^2)^(1/3)).
 //
 // The loss that a penalty Lambda costs grows like Lambda, and that which the noise
-// costs like n times its variance, n noise^2/Lambda^2; the sum is least for
-// Lambda of the order of (n noise^2)^(1/3). The factor is measured
-// (docs/methods/svm.md); a fixed share of n fits one table and one epsilon only.
+// costs like n times its variance, n noise^2/Lambda^2; the sum is least for Lambda
+// of the order of (n noise^2)^(1/3). The factor is measured (docs/methods/svm.md,
+// "Figures"); a fixed share of n fits one table and one epsilon only.
 func DefaultLambda(atLeast int, noise float64) float64 {
 	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)
 	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
