@@ -48,13 +48,13 @@ func classFits(ctx context.Context, s *mechanism.Session, data method.Data) (*sc
 	last := len(data.Columns) - 1
 	enc := scaling.NewEncoder(data.Columns, append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
 	if partly(data.Columns, s.Relation()) {
-		m, err := releasePartly(ctx, s, data.Columns, mechanism.Over(data.Records), data.Ranges)
+		m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 		if err != nil {
 			return nil, Distribution{}, nil, err
 		}
 		return enc, m.distribution(), m.solve(), nil
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", data.Columns, mechanism.Over(data.Records), data.Ranges)
+	m, err := ReleaseMoments(ctx, s, "gram", data.Columns, data.Records, data.Ranges)
 	if err != nil {
 		return nil, Distribution{}, nil, err
 	}

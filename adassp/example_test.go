@@ -46,7 +46,7 @@ func ExampleAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

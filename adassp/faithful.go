@@ -73,7 +73,7 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	if err != nil {
 		return nil, err
 	}
-	acc, err := mechanism.Sum[*momentsPass](ctx, s, mechanism.Over(d.Records), momentsStatistic{d.Columns, d.Ranges})
+	acc, err := mechanism.Sum[*momentsPass](ctx, s, d.Records, momentsStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}

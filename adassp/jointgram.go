@@ -59,7 +59,7 @@ func (JointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (
 	case partly(d.Columns, s.Relation()):
 		return fitPartly(ctx, s, d)
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", d.Columns, mechanism.Over(d.Records), d.Ranges)
+	m, err := ReleaseMoments(ctx, s, "gram", d.Columns, d.Records, d.Ranges)
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func releasePartly(ctx context.Context, s *mechanism.Session, columns []dataset.
 
 // fitPartly is the fit of a number where only private columns may change.
 func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*method.Fit, error) {
-	m, err := releasePartly(ctx, s, data.Columns, mechanism.Over(data.Records), data.Ranges)
+	m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -127,7 +128,7 @@ func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
 	case len(columns) == 0:
 		return nil, pipeline.ErrNoFeature
 	}
-	kept, err := p.Selector.Select(context.Background(), nil, facts, dataset.View{})
+	kept, err := p.Selector.Select(context.Background(), nil, facts, mechanism.Over(dataset.View{}))
 	for i, j := range kept {
 		kept[i] = columns[j]
 	}

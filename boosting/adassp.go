@@ -79,7 +79,7 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 	if err != nil {
 		return nil, err
 	}
-	s, records := s.Sub(rootNode), mechanism.Over(d.Records)
+	s, records := s.Sub(rootNode), d.Records
 	matrix, err := releaseGram(ctx, s, records, gramStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err

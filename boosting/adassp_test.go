@@ -39,7 +39,7 @@ func (x sample) facts(rel budget.Relation) method.Facts {
 
 // data are the records with what is public of them.
 func (x sample) data(rel budget.Relation) method.Data {
-	return method.Data{Facts: x.facts(rel), Records: x.tab.All(), Ranges: x.ranges}
+	return method.Data{Facts: x.facts(rel), Records: mechanism.Over(x.tab.All()), Ranges: x.ranges}
 }
 
 // linearSample holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges,

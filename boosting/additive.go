@@ -79,7 +79,7 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 		return nil, err
 	}
 	s = s.Sub(additiveNode)
-	records := mechanism.Over(d.Records)
+	records := d.Records
 	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, d.Columns, records, d.Ranges)
 	if err != nil {
 		return nil, err

@@ -259,17 +259,18 @@ func (t BRC) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*met
 // smaller by the share of records in a class: the steps are shorter, and which way they go
 // stays.
 func (set settings) records(ctx context.Context, s *mechanism.Session, d method.Data) (float64, error) {
-	if d.Relation == budget.Substitute {
-		return max(float64(d.Records.Len()), 1), nil
+	counted := d.Records
+	if d.Relation != budget.Substitute {
+		counted = counted.Known(len(d.Columns) - 1)
 	}
-	known, err := d.Records.Known(ctx, len(d.Columns)-1)
+	n, err := counted.Len(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if d.Relation == budget.SubstitutePrivateColumns {
-		return max(float64(known.Len()), 1), nil
+	if d.Relation != budget.AddRemove {
+		return max(float64(n), 1), nil
 	}
-	noisy, err := set.release(s, recordsLeaf, 0, s.Count(known.Len()))
+	noisy, err := set.release(s, recordsLeaf, 0, s.Count(n))
 	return max(noisy, s.Scale(recordsLeaf), 1), err
 }
 

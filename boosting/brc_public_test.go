@@ -182,7 +182,7 @@ func (x trial) brc(published bool) float64 {
 		x.t.Fatal(err)
 	}
 	s, ranges := x.session(node)
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: x.train.All(), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(x.train.All()), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func (x trial) gram() float64 {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: tab.All(), Ranges: ranges})
+	fit, err := adassp.JointGram{}.Fit(context.Background(), s, method.Data{Facts: method.Facts{Columns: columns}, Records: mechanism.Over(tab.All()), Ranges: ranges})
 	if err != nil {
 		x.t.Fatal(err)
 	}

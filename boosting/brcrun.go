@@ -32,11 +32,14 @@ type brcRun struct {
 // class and 0 for none.
 func newRun(ctx context.Context, s *mechanism.Session, set settings, d method.Data, positive int32) (*brcRun, error) {
 	private, public := sides(d.Facts)
-	v, columns, ranges := d.Records, d.Columns, d.Ranges
+	columns, ranges := d.Columns, d.Ranges
+	v, err := d.Records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	labels := labelsOf(v, len(columns)-1, positive, int32(len(d.Target().Categories)))
 	// Classes are no numbers: the target has no range.
 	b := &brcRun{set: set, session: s, columns: columns, enc: scaling.NewEncoder(columns[:len(columns)-1], ranges)}
-	var err error
 	if len(public) > 0 {
 		rows, err := encodeFeatures(ctx, v.Columns(public), pick(columns, public), pick(ranges, public))
 		if err != nil {

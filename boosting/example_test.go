@@ -49,7 +49,7 @@ func ExampleBoostedAdaSSP() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -91,7 +91,7 @@ func ExampleAdditive() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 0, Upper: 24, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}
@@ -145,7 +145,7 @@ func ExampleBRC() {
 		panic(err)
 	}
 	ranges := []scaling.Range{{Lower: 18, Upper: 98, Declared: true}, {Lower: 0, Upper: 100, Declared: true}, {}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), Ranges: ranges})
 	if err != nil {
 		panic(err)
 	}

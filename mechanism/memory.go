@@ -15,7 +15,14 @@ type Memory struct {
 
 	mu     sync.Mutex
 	parts  map[string]dataset.View // of all columns, by their cuts
+	last   recoded                 // the last part with recoded columns
 	states map[State]*keptBlocks
+}
+
+// recoded is a view of all columns, some of them recoded.
+type recoded struct {
+	key  string
+	rows dataset.View
 }
 
 // keptBlocks is what is kept of the blocks of a view, with the steps each has taken.
@@ -52,11 +59,31 @@ func (m *Memory) Gather(ctx context.Context, p Part) (dataset.View, error) {
 		}
 		m.parts[key] = rows
 	}
+	if len(p.Recoded) > 0 {
+		rows = m.recode(key, rows, p.Recoded)
+	}
 	return rows.Columns(p.Columns), nil
+}
+
+// recode returns a view with columns recoded: many passes over it follow one another.
+func (m *Memory) recode(key string, v dataset.View, how []Recoding) dataset.View {
+	for _, c := range how {
+		key += fmt.Sprintf("recode %d %v %v;", c.Column, c.As, c.Values)
+	}
+	if m.last.key != key {
+		for _, c := range how {
+			v = v.Recode(c.Column, c.As, c.Values)
+		}
+		m.last = recoded{key, v}
+	}
+	return m.last.rows
 }
 
 // key identifies a cut.
 func (c Cut) key() string {
+	if c.None {
+		return "none;"
+	}
 	if c.Coin == nil {
 		return fmt.Sprintf("known %d;", c.Known)
 	}

@@ -16,8 +16,17 @@ type Records struct {
 // A Part says which records of a table belong to it, and which columns are seen. Exported
 // fields only: it can be sent to where the records are. It holds keys of coins, which are secret.
 type Part struct {
-	Columns []int // positions in the engine's schema
-	Cuts    []Cut // all of them keep a record of the part
+	Columns []int      // positions in the engine's schema
+	Cuts    []Cut      // all of them keep a record of the part
+	Recoded []Recoding // of columns, each at most once
+}
+
+// A Recoding reads a category column as a number: a record with code k has the value Values[k];
+// see [dataset.View.Recode].
+type Recoding struct {
+	Column int // position in the engine's schema
+	As     dataset.Column
+	Values []float64
 }
 
 // A Cut keeps some records. Whether it keeps one depends on that record alone.
@@ -29,6 +38,8 @@ type Cut struct {
 	Coin  *Coins
 	Share float64
 	Heads bool
+	// None keeps no record.
+	None bool
 }
 
 // RecordsOf returns all records that an engine holds, with the given columns.
@@ -40,8 +51,21 @@ func (r Records) Schema() dataset.Schema {
 	s := dataset.Schema{Columns: make([]dataset.Column, len(r.part.Columns)), Unit: all.Unit}
 	for k, j := range r.part.Columns {
 		s.Columns[k] = all.Columns[j]
+		for _, c := range r.part.Recoded {
+			if c.Column == j {
+				s.Columns[k] = c.As
+			}
+		}
 	}
 	return s
+}
+
+// Recode returns r with its category column j read as the numeric column as; see
+// [dataset.View.Recode].
+func (r Records) Recode(j int, as dataset.Column, values []float64) Records {
+	before := r.part.Recoded
+	r.part.Recoded = append(before[:len(before):len(before)], Recoding{r.part.Columns[j], as, values})
+	return r
 }
 
 // Columns returns the records with the given columns of r, in that order.
@@ -60,6 +84,9 @@ func (r Records) Known(j int) Records { return r.cut(Cut{Known: r.part.Columns[j
 // Deal deals every record by its coin to the second part with probability share in
 // [0, 1], and else to the first.
 func (r Records) Deal(c Coins, share float64) (first, second Records) {
+	if share == 0 {
+		return r, r.cut(Cut{None: true})
+	}
 	return r.cut(Cut{Coin: &c, Share: share}), r.cut(Cut{Coin: &c, Share: share, Heads: true})
 }
 
@@ -105,6 +132,10 @@ func (n *number) Cells() Cells { return sums(n.n[:]) }
 // view are those of the engine's schema. The only error is that of the context.
 func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
+		if c.None {
+			v = v.Select(nil)
+			continue
+		}
 		if c.Coin == nil {
 			var err error
 			if v, err = v.Known(ctx, c.Known); err != nil {
@@ -119,6 +150,9 @@ func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 			}
 			return 1
 		})[0]
+	}
+	for _, c := range p.Recoded {
+		v = v.Recode(c.Column, c.As, c.Values)
 	}
 	return v.Columns(p.Columns), ctx.Err()
 }

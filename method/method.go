@@ -63,7 +63,7 @@ func (f Facts) Target() dataset.Column { return f.Columns[len(f.Columns)-1] }
 // the plan, but that Columns are the columns of Records.
 type Data struct {
 	Facts
-	Records dataset.View
+	Records mechanism.Records
 	// Ranges has one entry per column. That of a target of classes is not read.
 	Ranges []scaling.Range
 	// AtLeast is a released lower bound of the number of records, or the number

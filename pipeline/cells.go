@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -33,10 +32,10 @@ func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 }
 
 // releaseCells releases how many records of a view are in each of a number of cells.
-func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v dataset.View, m regression.Model, cells int, of cellOf) ([]float64, error) {
+func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v mechanism.Records, m regression.Model, cells int, of cellOf) ([]float64, error) {
 	columns := v.Schema().Columns
 	x := cellStatistic{predictor{m, columns[:len(columns)-1]}, cells, of}
-	pass, err := mechanism.Sum[*cellsPass](ctx, s, mechanism.Over(v), x)
+	pass, err := mechanism.Sum[*cellsPass](ctx, s, v, x)
 	if err != nil {
 		return nil, err
 	}

@@ -95,12 +95,12 @@ func valuesFor(class, classes int) []float64 {
 	return values
 }
 
-// derive returns the view with its last column, the target, derived for a
+// derive returns the records with its last column, the target, derived for a
 // class.
-func derive(v dataset.View, class int) dataset.View {
-	columns := v.Schema().Columns
+func derive(r mechanism.Records, class int) mechanism.Records {
+	columns := r.Schema().Columns
 	last := len(columns) - 1
-	return v.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
+	return r.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
 }
 
 // readsClasses reports whether a selector wants the target as it is: the
@@ -124,11 +124,11 @@ func factsFor(s selection.Selector, f selection.Facts) (selection.Facts, error) 
 }
 
 // viewFor returns the records as a selector reads them.
-func viewFor(s selection.Selector, f selection.Facts, v dataset.View) dataset.View {
+func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mechanism.Records {
 	if f.Target.Kind != dataset.Category || readsClasses(s) {
-		return v
+		return r
 	}
-	return derive(v, 1)
+	return derive(r, 1)
 }
 
 // classifierOf returns the trainer of so many classes: t itself if it reads them,

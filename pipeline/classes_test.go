@@ -223,13 +223,17 @@ type classReader struct {
 
 func (classReader) NeedsClasses() bool { return true }
 
-func (x classReader) Select(ctx context.Context, s *mechanism.Session, f selection.Facts, v dataset.View) ([]int, error) {
+func (x classReader) Select(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) ([]int, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	columns := v.Schema().Columns
 	*x.saw = columns[len(columns)-1]
 	if f.Target.Kind != dataset.Category || v.Block(0, v.Len()).Codes(len(columns)-1, nil) == nil {
 		return nil, errors.New("the classes are not to be seen")
 	}
-	return x.None.Select(ctx, s, f, v)
+	return x.None.Select(ctx, s, f, r)
 }
 
 // TestClassedSelector: a selector that says so is handed the classes, however

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
@@ -63,7 +62,7 @@ func (t withCutoff) Fit(ctx context.Context, s *mechanism.Session, d method.Data
 // A record in a class is in one of 2 cutoffBins cells, which depends on that
 // record and on the released score alone; a record in no class is in none. Add or
 // remove one record: one cell moves by 1, L2 sensitivity 1. Substitution: sqrt 2.
-func releaseCutoff(ctx context.Context, s *mechanism.Session, v dataset.View, score regression.Model) (*scoreCounts, error) {
+func releaseCutoff(ctx context.Context, s *mechanism.Session, v mechanism.Records, score regression.Model) (*scoreCounts, error) {
 	counts, err := releaseCells(ctx, s, cutoffLeaf, v, score, 2*cutoffBins, cutoffCell{})
 	if err != nil {
 		return nil, fmt.Errorf("cutoff: %w", err)

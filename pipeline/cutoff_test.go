@@ -56,7 +56,7 @@ func TestCutoffHelps(t *testing.T) {
 	const n = 4000
 	tab, p := shifted(t, n)
 	s := session(t, 1, budget.AddRemove)
-	counts, err := releaseCutoff(context.Background(), s, tab.All(), p)
+	counts, err := releaseCutoff(context.Background(), s, mechanism.Over(tab.All()), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func TestTrainerLeftAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	b := plan.branches[0]
-	d := method.Data{Facts: p.factsOf(b, b.columns), Records: tab.All(), Ranges: make([]scaling.Range, 4)}
+	d := method.Data{Facts: p.factsOf(b, b.columns), Records: mechanism.Over(tab.All()), Ranges: make([]scaling.Range, 4)}
 	if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}

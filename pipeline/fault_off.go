@@ -3,17 +3,12 @@
 package pipeline
 
 import (
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
 // The hooks at which test builds plant known faults (fault_on.go). In a shipped
 // binary each is what it stands in the way of.
 
-func identityOf(*mechanism.Session) func(id uint64) uint64 {
-	return func(id uint64) uint64 { return id }
-}
-
-func trainingPart(_ *mechanism.Session, part, _ dataset.View) dataset.View { return part }
+func trainingPart(_ *mechanism.Session, part, _ mechanism.Records) mechanism.Records { return part }
 
 func atLeast(_ *mechanism.Session, released, _ int) int { return released }

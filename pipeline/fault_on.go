@@ -3,24 +3,11 @@
 package pipeline
 
 import (
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
-// identityOf returns what the coin of a record is drawn from.
-func identityOf(s *mechanism.Session) func(id uint64) uint64 {
-	if !s.Planted(mechanism.CoinsByIndex) {
-		return func(id uint64) uint64 { return id }
-	}
-	next := uint64(0)
-	return func(uint64) uint64 {
-		next++
-		return next
-	}
-}
-
 // trainingPart returns the records to train on.
-func trainingPart(s *mechanism.Session, part, all dataset.View) dataset.View {
+func trainingPart(s *mechanism.Session, part, all mechanism.Records) mechanism.Records {
 	if s.Planted(mechanism.HeldOutInTraining) {
 		return all
 	}

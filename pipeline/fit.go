@@ -115,7 +115,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 		return nil, err
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
-	train, held := r.split(s, r.limitUnits(s, t.All().Columns(plan.columns)))
+	train, held := r.split(s, mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns))))
 	out, err := r.trainOrSearch(ctx, s, train)
 	if err != nil {
 		return nil, err
@@ -143,8 +143,12 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 	res.Events = s.Events()
 	res.Unprotected = p.unprotected()
 	res.Warnings = p.warnings(res)
-	res.Curator = Curator{t.Len(), train.Len(), held.Len(), out.scoreRows, r.seconds}
-	return res, nil
+	res.Curator = Curator{Rows: t.Len(), ScoreRows: out.scoreRows, Seconds: r.seconds}
+	if res.Curator.TrainRows, err = train.Len(ctx); err != nil {
+		return nil, err
+	}
+	res.Curator.HoldoutRows, err = held.Len(ctx)
+	return res, err
 }
 
 // modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
@@ -184,25 +188,16 @@ func (r *runner) stage(name string) func() {
 
 // split deals every record, by the coin of its unit (its own where it is one), to
 // the training or the held-out part.
-func (r *runner) split(s *mechanism.Session, all dataset.View) (train, held dataset.View) {
+func (r *runner) split(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
 	defer r.stage("split")()
 	return deal(s, all, "split", r.pipeline.Holdout)
 }
 
 // deal deals every record, by the coin of that name of its unit, to the second
 // part with probability share and else to the first.
-func deal(s *mechanism.Session, all dataset.View, coin string, share float64) (first, second dataset.View) {
-	if share == 0 {
-		return all, all.Select(nil)
-	}
-	coins, identity := s.Coins(coin), identityOf(s)
-	parts := all.Split(2, func(id uint64) int {
-		if coins.Heads(identity(id), share) {
-			return 1
-		}
-		return 0
-	})
-	return trainingPart(s, parts[0], all), parts[1]
+func deal(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
+	first, second = all.Deal(s.Coins(coin), share)
+	return trainingPart(s, first, all), second
 }
 
 // heldOutStage is the name of the last stage.
@@ -210,10 +205,10 @@ const heldOutStage = "held-out metric"
 
 // evaluate predicts a part of the records and releases how good that is. The scores of
 // a classifier are counted in the given bins.
-func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit, bins evaluate.Bins, res *Result) error {
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
-	records, model := mechanism.Over(v), predictor{f.Model, r.plan.facts.Columns}
+	records, model := v, predictor{f.Model, r.plan.facts.Columns}
 	if c, ok := f.Model.(*regression.Classifier); ok {
 		var err error
 		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})

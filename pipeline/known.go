@@ -1,10 +1,9 @@
 package pipeline
 
 import (
-	"context"
-
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -28,14 +27,13 @@ import (
 // added one (TestSubstitutionCoversRemoval). And no statistic may take the number of these
 // records for public; see [publicCount].
 type records struct {
-	all   dataset.View
-	known dataset.View // those with a target that can be read
+	all   mechanism.Records
+	known mechanism.Records // those with a target that can be read
 }
 
 // recordsOf narrows the training part, whose last column is the target.
-func recordsOf(ctx context.Context, all dataset.View) (records, error) {
-	known, err := all.Known(ctx, len(all.Schema().Columns)-1)
-	return records{all, known}, err
+func recordsOf(all mechanism.Records) records {
+	return records{all, all.Known(len(all.Schema().Columns) - 1)}
 }
 
 // columns returns the records with the given columns.
@@ -46,7 +44,7 @@ func (r records) columns(index []int) records {
 // of returns the records that a trainer is handed: all, if its method leaves those in no
 // class out by itself. [boosting.BRC] divides by a number of records, which is public
 // where a record may be replaced.
-func (r records) of(t method.Trainer) (dataset.View, error) {
+func (r records) of(t method.Trainer) (mechanism.Records, error) {
 	m, err := methodOf(t)
 	if m.AllRecords {
 		return r.all, err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/evaluate"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
@@ -186,7 +185,7 @@ func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {
 }
 
 // trainOrSearch runs the training part. s is the session of the root.
-func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v dataset.View) (*trained, error) {
+func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	if r.pipeline.Search == nil {
 		return r.train(ctx, s.Sub(trainNode), v)
 	}
@@ -202,7 +201,7 @@ type try struct {
 // search carries out the tries. It announces one stage for all of them and keeps
 // the times of the best one only, so that how many there were can be read off
 // neither.
-func (r *runner) search(ctx context.Context, s *mechanism.Session, v dataset.View) (*trained, error) {
+func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.Records) (*trained, error) {
 	r.announce("search")
 	fitting, scoring := deal(s, v, scoreNode, r.pipeline.Search.Holdout)
 	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
@@ -223,13 +222,15 @@ func (r *runner) search(ctx context.Context, s *mechanism.Session, v dataset.Vie
 		r.seconds[stage] += seconds
 	}
 	law, _, _ := r.plan.Selection(r.plan.root)
-	out.scoreRows = scoring.Len()
+	if out.scoreRows, err = scoring.Len(ctx); err != nil {
+		return nil, err
+	}
 	out.search = &Searched{Search: *r.pipeline.Search, Eta: law.Eta, Gamma: law.Gamma, Chosen: best.Candidate, Score: max(best.Score, lowestScore)}
 	return out, nil
 }
 
 // score releases R² or the accuracy of a model on the scoring records.
-func (r *runner) score(ctx context.Context, s *mechanism.Session, v dataset.View, fit *method.Fit) (float64, error) {
+func (r *runner) score(ctx context.Context, s *mechanism.Session, v mechanism.Records, fit *method.Fit) (float64, error) {
 	metric := &Result{}
 	if fit == nil {
 		return lowestScore, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/scaling"
@@ -167,7 +166,7 @@ func rangesFor(f selection.Facts, chosen []int) []scaling.Range {
 // Add or remove one record: the count moves by at most 1; a record in no class is
 // never right. Substitution: by 1 as well; the bound of a histogram of one bin, sqrt 2, is
 // kept.
-func releaseRight(ctx context.Context, s *mechanism.Session, v dataset.View, f *method.Fit) (float64, error) {
+func releaseRight(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (float64, error) {
 	columns := v.Schema().Columns
 	classes := len(columns[len(columns)-1].Categories)
 	right, err := releaseCells(ctx, s, rightLeaf, v, f.Model, 1, rightCell{classes})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
@@ -29,12 +28,13 @@ type trained struct {
 }
 
 // train runs the stages of the training part in the order that stages.go shows.
-func (r *runner) train(ctx context.Context, s *mechanism.Session, part dataset.View) (*trained, error) {
-	v, err := recordsOf(ctx, part)
+func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
+	v := recordsOf(part)
+	known, err := v.known.Len(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b, s, facts, err := r.branch(s, v.known.Len())
+	b, s, facts, err := r.branch(s, known)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,10 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part dataset.V
 	if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
 		return nil, err
 	}
-	told := readingsOf(s, v.all, facts.Ranges)
+	told, err := readingsOf(ctx, s, v.all, facts.Ranges)
+	if err != nil {
+		return nil, err
+	}
 	v, kept := keepFeatures(s, &facts, v)
 	chosen, err := r.choose(ctx, s, b.selector, facts, v.known)
 	if err != nil {
@@ -78,7 +81,10 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 	if err != nil {
 		return nil, err
 	}
-	told := readingsOf(s, v.all, ranges)
+	told, err := readingsOf(ctx, s, v.all, ranges)
+	if err != nil {
+		return nil, err
+	}
 	kept := leave(s, v.all.Schema().Columns, ranges)
 	out, err := r.model(ctx, s, b, f.AtLeast, narrow(v, kept), append(pick(ranges, kept), ranges[len(chosen)]))
 	if err != nil {
@@ -94,7 +100,7 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 // choose runs a selector on the records as it reads them. Where the number of
 // features is left to the model, the columns come in their released order. Where no
 // more columns were readable than it must choose, they are the choice.
-func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v dataset.View) ([]int, error) {
+func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
 	defer r.stage(selectionNode)()
 	s = s.Sub(selectionNode)
 	told, err := factsFor(x, f)
@@ -134,9 +140,9 @@ func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.S
 }
 
 // scale finds the ranges of a view whose last column is the target.
-func (r *runner) scale(ctx context.Context, s *mechanism.Session, v dataset.View) ([]scaling.Range, error) {
+func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Records) ([]scaling.Range, error) {
 	defer r.stage("scaling")()
-	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), mechanism.Over(v))
+	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
 	if err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
 	}

@@ -72,9 +72,16 @@ func TestUnitStaysTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{pipeline: p, plan: plan, seconds: map[string]float64{}}
-	train, held := r.split(s, r.limitUnits(s, tab.All()))
+	train, held := r.split(s, mechanism.Over(r.limitUnits(s, tab.All())))
 	side, count, total := map[uint64]int{}, map[uint64]int{}, map[uint64]int{}
-	for part, v := range []dataset.View{train, held} {
+	for part, records := range []mechanism.Records{train, held} {
+		v, err := records.View(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Len() == 0 {
+			t.Error("a part is empty")
+		}
 		for k := range v.Len() {
 			id := v.ID(k)
 			if count[id] > 0 && side[id] != part {
@@ -91,9 +98,6 @@ func TestUnitStaysTogether(t *testing.T) {
 		if count[id] != min(n, 4) {
 			t.Errorf("unit %d keeps %d of %d records", id, count[id], n)
 		}
-	}
-	if held.Len() == 0 || train.Len() == 0 {
-		t.Error("a part is empty")
 	}
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -132,8 +133,9 @@ func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation,
 }
 
 // readingsOf is read for a stage of a session.
-func readingsOf(s *mechanism.Session, v dataset.View, ranges []scaling.Range) readings {
-	return read(v.Schema().Columns, ranges, s.Relation(), v.Len())
+func readingsOf(ctx context.Context, s *mechanism.Session, v mechanism.Records, ranges []scaling.Range) (readings, error) {
+	n, err := v.Len(ctx)
+	return read(v.Schema().Columns, ranges, s.Relation(), n), err
 }
 
 // unreadWarnings are those about columns that are hard to read.

@@ -17,8 +17,8 @@ type ClassScores struct {
 // Scores releases the class statistics as Select does, once, and returns the
 // scores that Select would order the candidates by: for experiments on how exact
 // they are.
-func (x DPFSDR) Scores(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (ClassScores, error) {
-	d, err := x.setting().release(ctx, s, f, v)
+func (x DPFSDR) Scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (ClassScores, error) {
+	d, err := x.setting().release(ctx, s, f, records)
 	if err != nil {
 		return ClassScores{}, err
 	}

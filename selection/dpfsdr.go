@@ -134,18 +134,18 @@ func (x CRFS) Most(f Facts) []dataset.Column { return widestOf(x.setting().most,
 // Select returns the picked candidates, increasing, at least one. f.Ranges has
 // one range a candidate and one for the target, which is not looked at. Errors
 // besides those of the mechanism and the context: [ErrRanges].
-func (x DPFSDR) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().choose(ctx, s, f, v)
+func (x DPFSDR) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().choose(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
-func (x DPFS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().choose(ctx, s, f, v)
+func (x DPFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().choose(ctx, s, f, records)
 }
 
 // Select is [DPFSDR.Select].
-func (x CRFS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().choose(ctx, s, f, v)
+func (x CRFS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().choose(ctx, s, f, records)
 }
 
 // classSetting is what the selectors for classification differ in.
@@ -209,8 +209,8 @@ func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
 	return budget.Seq(x.name, budget.GaussianLeaf(statsLeaf, 1, 1).Of(mechanism.StatClassStatistics)), true, nil
 }
 
-func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	d, err := x.release(ctx, s, f, v)
+func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	d, err := x.release(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
@@ -218,12 +218,12 @@ func (x classSetting) choose(ctx context.Context, s *mechanism.Session, f Facts,
 }
 
 // release releases the class statistics and reads them.
-func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*discriminant, error) {
+func (x classSetting) release(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*discriminant, error) {
 	if err := f.checkRanges(); err != nil {
 		return nil, err
 	}
 	s = s.Sub(x.name)
-	pass, err := mechanism.Sum[*classPass](ctx, s, mechanism.Over(v), classStatistic{f, x.weights})
+	pass, err := mechanism.Sum[*classPass](ctx, s, records, classStatistic{f, x.weights})
 	if err != nil {
 		return nil, err
 	}

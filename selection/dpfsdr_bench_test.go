@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/publicdata"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/scaling"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkClassScores(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%v", name, epsilon), func(b *testing.B) {
 				sum, share := 0.0, 0.0
 				for b.Loop() {
-					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, v)
+					got, err := DPFSDR{}.Scores(context.Background(), classSession(b, DPFSDR{}, epsilon, f), f, mechanism.Over(v))
 					if err != nil {
 						b.Fatal(err)
 					}

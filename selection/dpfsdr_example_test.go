@@ -51,7 +51,7 @@ func ExampleDPFSDR() {
 		fmt.Println(err)
 		return
 	}
-	chosen, err := selector.Select(context.Background(), session, f, table.All())
+	chosen, err := selector.Select(context.Background(), session, f, mechanism.Over(table.All()))
 	fmt.Println(len(chosen), chosen[0] < 2, err)
 	// Output: 1 true <nil>
 }

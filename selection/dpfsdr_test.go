@@ -73,7 +73,7 @@ func classPriced(t testing.TB, x Selector, epsilon float64, f Facts) *budget.Pri
 
 func classPick(t testing.TB, x Selector, epsilon float64, f Facts, v dataset.View) []int {
 	t.Helper()
-	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f, v)
+	out, err := x.Select(context.Background(), classSession(t, x, epsilon, f), f, mechanism.Over(v))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +290,7 @@ func TestClassRanges(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	without := f
 	without.Ranges = nil
-	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without, v); !errors.Is(err, ErrRanges) {
+	if _, err := (DPFSDR{}).Select(context.Background(), classSession(t, DPFSDR{}, 1, f), without, mechanism.Over(v)); !errors.Is(err, ErrRanges) {
 		t.Errorf("without ranges: %v", err)
 	}
 	stage := scaling.Private{Columns: append(slices.Clone(f.Columns), f.Target), Target: len(f.Columns)}
@@ -319,7 +319,7 @@ func TestClassCancel(t *testing.T) {
 	v, f := classTable(t, 4, columns, nil, 0, 2, y)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f, v); !errors.Is(err, context.Canceled) {
+	if _, err := (DPFSDR{}).Select(ctx, classSession(t, DPFSDR{}, 1, f), f, mechanism.Over(v)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	d, err := exactDiscriminant(context.Background(), f, v)

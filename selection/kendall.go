@@ -47,7 +47,11 @@ func (x Kendall) Most(f Facts) []dataset.Column {
 }
 
 // Select returns the picked candidates, increasing.
-func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	v, err := records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	last := len(f.Columns)
 	all := v.Block(0, v.Len())
 	target := kendall.Rank(all.Float(last, nil), nil)

@@ -40,7 +40,7 @@ func choose(t testing.TB, x Selector, epsilon float64, rel budget.Relation, colu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := x.Select(context.Background(), s, f, tab.All())
+	out, err := x.Select(context.Background(), s, f, mechanism.Over(tab.All()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestKendallLaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Kendall{K: 1}.Select(context.Background(), s, f, tab.All())
+		got, err := Kendall{K: 1}.Select(context.Background(), s, f, mechanism.Over(tab.All()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ type Selector interface {
 	// Select returns the indices of the chosen candidates, increasing. The
 	// columns of v are the candidates and then the target. s is the session of
 	// the planned node; it is not used by a selector that releases nothing.
-	Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error)
+	Select(ctx context.Context, s *mechanism.Session, f Facts, r mechanism.Records) ([]int, error)
 }
 
 // None keeps every candidate.
@@ -91,7 +91,7 @@ func (None) Plan(Facts) (budget.Node, bool, error) { return budget.Node{}, false
 func (None) Most(f Facts) []dataset.Column { return f.Columns }
 
 // Select returns every candidate.
-func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ dataset.View) ([]int, error) {
+func (None) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
 	all := make([]int, len(f.Columns))
 	for j := range all {
 		all[j] = j
@@ -123,7 +123,7 @@ func (x Fixed) Most(f Facts) []dataset.Column {
 }
 
 // Select returns the listed candidates.
-func (x Fixed) Select(_ context.Context, _ *mechanism.Session, f Facts, _ dataset.View) ([]int, error) {
+func (x Fixed) Select(_ context.Context, _ *mechanism.Session, f Facts, _ mechanism.Records) ([]int, error) {
 	return x.indices(f)
 }
 

@@ -149,9 +149,9 @@ func (x SIS) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Select returns the picked candidates, increasing. Errors besides those of the
 // mechanisms and the context: [ErrRanges].
-func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	s = s.Sub("sis")
-	scores, err := x.resolve(f).scores(ctx, s, f, v)
+	scores, err := x.resolve(f).scores(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
@@ -163,18 +163,21 @@ func (x SIS) Select(ctx context.Context, s *mechanism.Session, f Facts, v datase
 }
 
 // scores returns the scores of all candidates.
-func (x SIS) scores(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (mechanism.Bounded[mechanism.Vector], error) {
+func (x SIS) scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (mechanism.Bounded[mechanism.Vector], error) {
 	var columns interface {
 		Scores(candidates []int) mechanism.Bounded[mechanism.Vector]
 	}
 	var err error
 	switch {
 	case x.Score == ScoreTau:
-		columns, err = rankAll(ctx, s, f, v)
+		var v dataset.View
+		if v, err = records.View(ctx); err == nil {
+			columns, err = rankAll(ctx, s, f, v)
+		}
 	case len(f.Ranges) != len(f.Columns)+1:
 		err = fmt.Errorf("%w: %s got %d for %d columns", ErrRanges, x.Score, len(f.Ranges), len(f.Columns)+1)
 	default:
-		columns, err = x.products(ctx, s, f, v)
+		columns, err = x.products(ctx, s, f, records)
 	}
 	if err != nil {
 		return mechanism.Bounded[mechanism.Vector]{}, err

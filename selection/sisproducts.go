@@ -20,7 +20,7 @@ const (
 )
 
 // products sums the products of the candidates with the target.
-func (x SIS) products(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*mechanism.Products, error) {
+func (x SIS) products(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Products, error) {
 	last := len(f.Columns)
 	columns, ranges := slices.Concat(f.Columns, []dataset.Column{f.Target}), f.Ranges
 	if x.Score == ScoreCorrelation {
@@ -29,11 +29,11 @@ func (x SIS) products(ctx context.Context, s *mechanism.Session, f Facts, v data
 			ranges[j] = cut(r, r.Center())
 		}
 		var err error
-		if ranges[last], err = centred(ctx, s, f.Target, f.Ranges[last], v.Columns([]int{last})); err != nil {
+		if ranges[last], err = centred(ctx, s, f.Target, f.Ranges[last], records.Columns([]int{last})); err != nil {
 			return nil, err
 		}
 	}
-	return sumProducts(ctx, s, columns, ranges, v, last)
+	return sumProducts(ctx, s, columns, ranges, records, last)
 }
 
 // cut returns the part of a range that is mapped to [-1, 1], around a centre.
@@ -44,14 +44,14 @@ func cut(r scaling.Range, center float64) scaling.Range {
 // centred releases the range of the target around the centre at which its cut
 // values balance: -|sum of them| is the score of a centre, and no record moves
 // such a sum by more than 1.
-func centred(ctx context.Context, s *mechanism.Session, target dataset.Column, r scaling.Range, v dataset.View) (scaling.Range, error) {
+func centred(ctx context.Context, s *mechanism.Session, target dataset.Column, r scaling.Range, records mechanism.Records) (scaling.Range, error) {
 	columns, ranges := make([]dataset.Column, centers), make([]scaling.Range, centers)
 	same, all := make([]int, centers), make([]int, centers)
 	for i := range centers {
 		at := 2*float64(i)/(centers-1) - 1 // from -1 to 1
 		columns[i], ranges[i], all[i] = target, cut(r, r.Center()+at*r.Half()), i
 	}
-	sums, err := sumProducts(ctx, s, columns, ranges, v.Columns(same), centers)
+	sums, err := sumProducts(ctx, s, columns, ranges, records.Columns(same), centers)
 	if err != nil {
 		return scaling.Range{}, err
 	}
@@ -69,10 +69,10 @@ const blockCells = 1 << 20
 // mostBlockRows bounds the records of a block.
 const mostBlockRows = 1024
 
-// sumProducts sums, over the records of v, the product of each of the first
+// sumProducts sums, over records, the product of each of the first
 // candidates columns and the numeric one after them, or 1 if there is none.
-func sumProducts(ctx context.Context, s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range, v dataset.View, candidates int) (*mechanism.Products, error) {
-	pass, err := mechanism.Sum[*productPass](ctx, s, mechanism.Over(v), productStatistic{columns, ranges, candidates})
+func sumProducts(ctx context.Context, s *mechanism.Session, columns []dataset.Column, ranges []scaling.Range, records mechanism.Records, candidates int) (*mechanism.Products, error) {
+	pass, err := mechanism.Sum[*productPass](ctx, s, records, productStatistic{columns, ranges, candidates})
 	if err != nil {
 		return nil, err
 	}

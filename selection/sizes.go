@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/mechanism"
 )
 
@@ -23,7 +22,7 @@ type Sizer interface {
 	SizeList() []int
 	// Ranked is Select with the chosen candidates in their order, the best first: as
 	// many as the largest size.
-	Ranked(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error)
+	Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error)
 }
 
 // SizeList returns x.Sizes.
@@ -36,23 +35,23 @@ func (x DPFS) SizeList() []int { return x.Sizes }
 func (x CRFS) SizeList() []int { return x.Sizes }
 
 // Ranked returns the candidates in the order of dynamic relevance; see [Sizer].
-func (x DPFSDR) Ranked(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().rank(ctx, s, f, v)
+func (x DPFSDR) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().rank(ctx, s, f, records)
 }
 
 // Ranked returns the candidates by falling F-score; see [Sizer].
-func (x DPFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().rank(ctx, s, f, v)
+func (x DPFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().rank(ctx, s, f, records)
 }
 
 // Ranked returns the candidates by falling F-score, without those that are
 // correlated with better ones; see [Sizer].
-func (x CRFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	return x.setting().rank(ctx, s, f, v)
+func (x CRFS) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	return x.setting().rank(ctx, s, f, records)
 }
 
-func (x classSetting) rank(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
-	d, err := x.release(ctx, s, f, v)
+func (x classSetting) rank(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	d, err := x.release(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}

@@ -71,12 +71,16 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
 // Select returns the picked candidates, increasing.
-func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) ([]int, error) {
+func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	law, ok := s.Law("sublasso")
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
 	}
 	m := x.buckets(f, law.Epsilon)
+	v, err := records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	coins := s.Coins("buckets")
 	parts := v.Split(m, func(id uint64) int { return coins.Below(id, m) })
 	votes, err := x.votes(ctx, s, f, parts)

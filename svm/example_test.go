@@ -65,7 +65,7 @@ func ExampleSVM() {
 		log.Fatal(err)
 	}
 	atLeast := 3900 // a released lower bound of the number of records
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func ExampleLogistic_output() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, AtLeast: 3900, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), AtLeast: 3900, Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func ExampleLogistic() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: view, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), Ranges: ranges})
 	if err != nil {
 		log.Fatal(err)
 	}

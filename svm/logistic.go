@@ -118,7 +118,7 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	if err != nil {
 		return nil, err
 	}
-	s, records := s.Sub(logisticNode), mechanism.Over(d.Records)
+	s, records := s.Sub(logisticNode), d.Records
 	matrix, err := f.releaseMatrix(ctx, s, records, matrixStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err

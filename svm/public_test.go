@@ -161,7 +161,11 @@ func (t jointGram) Plan(f method.Facts) (budget.Node, error) {
 }
 
 func (t jointGram) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	columns, whole := t.numbers(d.Columns), d.Records.Block(0, d.Records.Len())
+	v, err := d.Records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	columns, whole := t.numbers(d.Columns), v.Block(0, v.Len())
 	data := make([]dataset.ColumnData, len(columns))
 	for j, c := range columns[:len(columns)-1] {
 		data[j] = dataset.ColumnData{Floats: whole.Float(j, nil)}

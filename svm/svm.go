@@ -109,7 +109,11 @@ func (t perturbed) fit(ctx context.Context, s *mechanism.Session, d method.Data)
 		start = s.NewLogisticMinimizer
 	}
 	minimizer := start(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
-	if err := f.fill(ctx, minimizer, d.Records); err != nil {
+	v, err := d.Records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.fill(ctx, minimizer, v); err != nil {
 		return nil, err
 	}
 	bounded, err := minimizer.Bound(ctx)

@@ -51,7 +51,7 @@ func ExampleTukey() {
 	}
 	const atLeast = 19000 // released beforehand
 	ranges := []scaling.Range{{Lower: 0, Upper: 10, Declared: true}, {Lower: 0, Upper: 100, Declared: true}}
-	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: table.All(), AtLeast: atLeast, Ranges: ranges})
+	fit, err := trainer.Fit(context.Background(), s, method.Data{Facts: facts, Records: mechanism.Over(table.All()), AtLeast: atLeast, Ranges: ranges})
 	if err != nil {
 		fmt.Println(err)
 		return

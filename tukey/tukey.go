@@ -91,7 +91,11 @@ func (t Tukey) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*m
 		return nil, ErrAbstained
 	}
 	f := newFrame(d.Columns, d.Ranges)
-	models, err := f.models(ctx, s, d.Records, m)
+	v, err := d.Records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	models, err := f.models(ctx, s, v, m)
 	if err != nil {
 		return nil, err
 	}

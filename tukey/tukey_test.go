@@ -45,7 +45,7 @@ func priced(t testing.TB, facts method.Facts, rel budget.Relation) *budget.Price
 
 // dataOf are the records of a view, of which there are at least so many.
 func dataOf(facts method.Facts, v dataset.View, atLeast int, ranges []scaling.Range) method.Data {
-	return method.Data{Facts: facts, Records: v, AtLeast: atLeast, Ranges: ranges}
+	return method.Data{Facts: facts, Records: mechanism.Over(v), AtLeast: atLeast, Ranges: ranges}
 }
 
 // mixed declares two numbers, a category and a target.

@@ -63,7 +63,7 @@ func (p problem) choose(ctx context.Context, x selection.Selector, target budget
 		return nil, err
 	}
 	if !private {
-		return x.Select(ctx, nil, p.facts, p.table.All())
+		return x.Select(ctx, nil, p.facts, mechanism.Over(p.table.All()))
 	}
 	priced, err := budget.Calibrate(budget.Seq("choose", node), target)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p problem) choose(ctx context.Context, x selection.Selector, target budget
 	if err != nil {
 		return nil, err
 	}
-	return x.Select(ctx, s, p.facts, p.table.All())
+	return x.Select(ctx, s, p.facts, mechanism.Over(p.table.All()))
 }
 
 // pure is a budget without delta, as in the papers.

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/svm"
@@ -122,7 +123,7 @@ func (x partlyTrial) boost(ctx context.Context, b boosting.BRC, r budget.Relatio
 	if err != nil {
 		return nil, err
 	}
-	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: t.All(), Ranges: ranges})
+	fit, err := b.Fit(ctx, s, method.Data{Facts: facts, Records: mechanism.Over(t.All()), Ranges: ranges})
 	if err != nil {
 		return nil, err
 	}

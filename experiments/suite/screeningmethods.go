@@ -108,7 +108,7 @@ func rangedChoice(score selection.SISScore) func(context.Context, *screened, Set
 		if facts.Ranges, err = private.Run(ctx, session.Sub(ranges.Name), mechanism.Over(t.table.All())); err != nil {
 			return nil, err
 		}
-		return x.Select(ctx, session, facts, t.table.All())
+		return x.Select(ctx, session, facts, mechanism.Over(t.table.All()))
 	}
 }
 

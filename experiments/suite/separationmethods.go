@@ -158,7 +158,7 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	if err != nil {
 		return failure(Failed, err)
 	}
-	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, x.train)
+	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, mechanism.Over(x.train))
 	if err != nil {
 		return failure(Failed, err)
 	}
