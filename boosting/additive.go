@@ -175,7 +175,7 @@ func indicators(columns []dataset.Column) []int {
 // releaseCounts releases how many records lie in each fine bin of each numeric
 // feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{stateful{b.state}})
+	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state})
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (b *booster) epoch(epoch int) error {
 // residualScale releases the sizes of the residuals and returns C, where the
 // residuals of this epoch are clamped.
 func (b *booster) residualScale(epoch int) (float64, error) {
-	acc, err := mechanism.Sum[*sizesPass](b.ctx, b.session, b.records, sizesStatistic{stateful{b.state}})
+	acc, err := mechanism.Sum[*sizesPass](b.ctx, b.session, b.records, sizesStatistic{b.state})
 	if err != nil {
 		return 0, err
 	}
@@ -232,7 +232,7 @@ func (b *booster) residualScale(epoch int) (float64, error) {
 // correctLinear releases the sum of x g over the records, x limited to norm B
 // and g the residual clamped to [-clip, clip], and moves the linear part.
 func (b *booster) correctLinear(epoch int, clip float64) error {
-	acc, err := mechanism.Sum[*linearPass](b.ctx, b.session, b.records, linearStatistic{stateful{b.state}, clip})
+	acc, err := mechanism.Sum[*linearPass](b.ctx, b.session, b.records, linearStatistic{b.state, clip})
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (b *booster) correctLinear(epoch int, clip float64) error {
 // correctShape releases the sums of the clamped residuals by bin of a shape and
 // moves the shape. It spends a part of the epoch's draw.
 func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
-	acc, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{stateful{b.state}, s.bins, len(s.values), clip})
+	acc, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
 	if err != nil {
 		return err
 	}

@@ -2,17 +2,14 @@ package boosting
 
 import "github.com/dptrain/dptrain/mechanism"
 
-// stateful is the part that the statistics of the booster share.
-type stateful struct{ Of *state }
+// countsStatistic counts the records in each fine bin of every list.
+type countsStatistic struct{ Of *state }
 
 // State implements [mechanism.Stateful].
-func (x stateful) State() mechanism.State { return x.Of }
+func (x countsStatistic) State() mechanism.State { return x.Of }
 
 // BlockRows is the number of records of a block.
-func (stateful) BlockRows() int { return blockRows }
-
-// countsStatistic counts the records in each fine bin of every list.
-type countsStatistic struct{ stateful }
+func (countsStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x countsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -46,7 +43,13 @@ func (p *countsPass) Add(b mechanism.Block) {
 func (p *countsPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
 // sizesStatistic counts the records by the size of their residual.
-type sizesStatistic struct{ stateful }
+type sizesStatistic struct{ Of *state }
+
+// State implements [mechanism.Stateful].
+func (x sizesStatistic) State() mechanism.State { return x.Of }
+
+// BlockRows is the number of records of a block.
+func (sizesStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x sizesStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -73,9 +76,15 @@ func (p *sizesPass) Cells() mechanism.Cells { return p.hist.Cells() }
 // linearStatistic is the sum of x g, x limited to norm B and g the residual clamped to
 // [-Clip, Clip].
 type linearStatistic struct {
-	stateful
+	Of   *state
 	Clip float64
 }
+
+// State implements [mechanism.Stateful].
+func (x linearStatistic) State() mechanism.State { return x.Of }
+
+// BlockRows is the number of records of a block.
+func (linearStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x linearStatistic) New(m mechanism.Maker) mechanism.Accumulator {
@@ -104,10 +113,16 @@ func (p *linearPass) Cells() mechanism.Cells { return p.cross.Cells() }
 
 // shapeStatistic is the sum of the residuals, clamped to [-Clip, Clip], by step of a shape.
 type shapeStatistic struct {
-	stateful
+	Of          *state
 	Bins, Steps int
 	Clip        float64
 }
+
+// State implements [mechanism.Stateful].
+func (x shapeStatistic) State() mechanism.State { return x.Of }
+
+// BlockRows is the number of records of a block.
+func (shapeStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x shapeStatistic) New(m mechanism.Maker) mechanism.Accumulator {

@@ -232,7 +232,7 @@ func TestAdditivePrivateInputs(t *testing.T) {
 		g := state.y[i] - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{stateful{b.state}, s.bins, len(s.values), clip})
+	got, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
 	if err != nil {
 		t.Fatal(err)
 	}

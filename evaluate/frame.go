@@ -52,9 +52,6 @@ func newScaler(p Pairs) scaler {
 	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, Predictions: &predictions{p.Model}}
 }
 
-// State implements [mechanism.Stateful].
-func (s scaler) State() mechanism.State { return s.Predictions }
-
 // predictions are kept between the two passes.
 type predictions struct{ Model Predictor }
 
@@ -104,11 +101,14 @@ func grow(buf []float64, n int) []float64 {
 }
 
 // sizeStatistic counts the bins of |t-p| and |t|, t not clamped.
-type sizeStatistic struct{ scaler }
+type sizeStatistic struct{ Scaler scaler }
+
+// State implements [mechanism.Stateful].
+func (x sizeStatistic) State() mechanism.State { return x.Scaler.Predictions }
 
 // New implements [mechanism.Statistic].
 func (x sizeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sizePass{scaler: x.scaler, counts: m.NewSizeCounts(sizeBins)}
+	return &sizePass{scaler: x.Scaler, counts: m.NewSizeCounts(sizeBins)}
 }
 
 type sizePass struct {
@@ -138,25 +138,29 @@ func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 // sumStatistic adds up t_w/Ct and (t_w-p)/C and their squares, t_w = clamp(t, -Ct, Ct), Ct and
 // C the limits of targets and of residuals.
 type sumStatistic struct {
-	scaler
+	Scaler                     scaler
 	TargetLimit, ResidualLimit float64
 }
 
+// State implements [mechanism.Stateful].
+func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
+
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sumPass{sumStatistic: x, sums: m.NewSquareSums()}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums()}
 }
 
 type sumPass struct {
-	sumStatistic
+	scaler
+	x    sumStatistic
 	sums *mechanism.SquareSums
 }
 
 func (a *sumPass) Add(b mechanism.Block) {
 	t, p := a.block(b)
 	for i, x := range t {
-		cut := min(max(x, -a.TargetLimit), a.TargetLimit) // NaN stays NaN
-		t[i], p[i] = cut/a.TargetLimit, (cut-p[i])/a.ResidualLimit
+		cut := min(max(x, -a.x.TargetLimit), a.x.TargetLimit) // NaN stays NaN
+		t[i], p[i] = cut/a.x.TargetLimit, (cut-p[i])/a.x.ResidualLimit
 	}
 	a.sums.Add(t, p)
 }

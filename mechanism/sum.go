@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 )
@@ -115,11 +116,27 @@ type Gatherer interface {
 	Gather(ctx context.Context, p Part) (dataset.View, error)
 }
 
-// A Pass is what an engine is asked: a statistic over the records of a part.
+// A Pass is what an engine is asked: a statistic over the records of a part, in a run under a
+// relation. It can be sent to where the records are; it holds keys of coins, which are secret.
 type Pass struct {
 	Part      Part
 	Statistic Statistic
-	Maker     Maker
+	Relation  budget.Relation
+
+	tap tap
+}
+
+// New returns an empty accumulator of the statistic.
+func (p Pass) New() Accumulator { return p.Statistic.New(Maker{p.Relation, p.tap}) }
+
+// Merge returns the values of a pass over the records of several lists of values, in any
+// order. It panics if one has another length.
+func (p Pass) Merge(values ...[]int64) []int64 {
+	all := p.New().Cells()
+	for _, v := range values {
+		all.Merge(v)
+	}
+	return all.Values()
 }
 
 // blockRows is the number of records of a block where a statistic does not say:
@@ -150,7 +167,7 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	var group carry.Group
 	for w := range workers {
 		group.Go(func() {
-			accs[w] = p.Statistic.New(p.Maker)
+			accs[w] = p.New()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= blocks {
@@ -176,7 +193,7 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 // depend on no record.
 func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
 	acc := x.New(s.Maker).(A)
-	values, err := r.engine.Sum(ctx, Pass{r.part, x, s.Maker})
+	values, err := r.engine.Sum(ctx, Pass{r.part, x, s.relation, s.tap})
 	if err != nil {
 		var none A
 		return none, err

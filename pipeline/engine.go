@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
+// one place, or the budget protects units and the engine does not limit their records.
+var ErrEngine = errors.New("pipeline: the engine cannot carry the plan out")
+
+// FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
+// out is refused with [ErrEngine] before a record is read. Records of privacy units are limited in
+// memory only.
+func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o Options) (*Result, error) {
+	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
+}
+
+func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+	if _, ok := e.(mechanism.Gatherer); !ok && len(plan.gathers) > 0 {
+		return nil, fmt.Errorf("%w: %s needs all records in one place", ErrEngine, strings.Join(plan.gathers, ", "))
+	}
+	if p.Budget.Unit != (budget.Unit{}) {
+		return nil, fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+	}
+	all := func(*runner, *mechanism.Session) mechanism.Records { return mechanism.RecordsOf(e, plan.columns) }
+	return p.run(ctx, plan, open, e.Schema(), all, o)
+}
+
+// Gathers lists the stages of the plan that need all records in one place, by the names of
+// their methods, each once. All others are sums that any engine can add up.
+func (p *Plan) Gathers() []string { return slices.Clone(p.gathers) }
+
+// gathers notes that a stage needs all records in one place.
+func (p *Plan) note(stage any, name string, f selection.Facts) {
+	all := false
+	switch x := stage.(type) {
+	case selection.Gatherer:
+		all = x.Gathers(f)
+	case method.Gatherer:
+		all = x.Gathers()
+	}
+	if all && !slices.Contains(p.gathers, name) {
+		p.gathers = append(p.gathers, name)
+	}
+}
+
+// noteStages notes the stages of a branch.
+func (p *Plan) noteStages(b branch, f selection.Facts) {
+	p.note(b.selector, b.selector.Name(), f)
+	p.note(b.model, b.model.Name(), f)
+	if b.fallback != nil {
+		p.note(b.fallback, b.fallback.Name(), f)
+	}
+	if scaling.Gathers(append(slices.Clone(f.Columns), f.Target), f.Relation) && !slices.Contains(p.gathers, "scaling") {
+		p.gathers = append(p.gathers, "scaling")
+	}
+}
+
+// RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
+// [mechanism.Pass] can be sent to the workers of an engine. A method whose statistics are
+// sums adds its own to the list.
+func RegisterStatistics() { registerStatistics() }
+
+var registerStatistics = sync.OnceFunc(func() {
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}}
+	for _, list := range [][]mechanism.Statistic{
+		scaling.Statistics(), adassp.Statistics(), boosting.Statistics(), svm.Statistics(), selection.Statistics(), evaluate.Statistics(),
+	} {
+		for _, x := range list {
+			all = append(all, x)
+		}
+	}
+	for _, m := range regression.Kinds() {
+		all = append(all, m)
+	}
+	for _, x := range all {
+		gob.Register(x)
+	}
+})
