@@ -94,3 +94,8 @@ func (m *Moments) TargetMean() float64 {
 	p := m.sums.p
 	return meanOf(m.enc.Range(len(m.columns)-1), m.sums.at(p-2, p-1), m.sums.at(p-1, p-1))
 }
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{gramStatistic{}, momentsStatistic{}, partStatistic{}}
+}

@@ -59,6 +59,12 @@ func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline
 	if err != nil {
 		t.Fatal(err)
 	}
+	return written(t, r, res, tab)
+}
+
+// written writes results as the command does, and returns what release/ holds: names and contents.
+func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table) map[string]string {
+	t.Helper()
 	public, err := r.Public()
 	if err != nil {
 		t.Fatal(err)

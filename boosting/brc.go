@@ -79,6 +79,10 @@ const (
 // Name returns "brc".
 func (BRC) Name() string { return "brc" }
 
+// Gathers returns true: the public classifier is fitted to all rows, and the weights of records
+// are kept beside them.
+func (BRC) Gathers() bool { return true }
+
 // FormName returns the form.
 func (t BRC) FormName() string { return t.Form }
 

@@ -166,3 +166,8 @@ func (a *sumPass) Add(b mechanism.Block) {
 }
 
 func (a *sumPass) Cells() mechanism.Cells { return a.sums.Cells() }
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{sizeStatistic{}, sumStatistic{}, confusionStatistic{}}
+}

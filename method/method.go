@@ -34,6 +34,12 @@ type Counter interface {
 	NeedsCount() bool
 }
 
+// A Gatherer is a trainer that may need all records in one place.
+type Gatherer interface {
+	Trainer
+	Gathers() bool
+}
+
 // An Abstainer is a trainer that may end with [ErrAbstained]. The law of its
 // release does not scale: it spends Facts.Epsilon and Facts.Delta.
 type Abstainer interface {

@@ -33,44 +33,45 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 }
 
 func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
-	if _, ok := e.(mechanism.Gatherer); !ok && len(plan.gathers) > 0 {
-		return nil, fmt.Errorf("%w: %s needs all records in one place", ErrEngine, strings.Join(plan.gathers, ", "))
+	if _, ok := e.(mechanism.Gatherer); !ok {
+		if names := plan.Gathers(); len(names) > 0 {
+			return nil, fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
+		}
 	}
 	if p.Budget.Unit != (budget.Unit{}) {
 		return nil, fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
-	all := func(*runner, *mechanism.Session) mechanism.Records { return mechanism.RecordsOf(e, plan.columns) }
-	return p.run(ctx, plan, open, e.Schema(), all, o)
+	all := mechanism.RecordsOf(e, plan.columns)
+	return p.runFrom(ctx, plan, open, source{e.Schema(), func(*runner, *mechanism.Session) mechanism.Records { return all }, all.Len}, o)
 }
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of
 // their methods, each once. All others are sums that any engine can add up.
-func (p *Plan) Gathers() []string { return slices.Clone(p.gathers) }
-
-// gathers notes that a stage needs all records in one place.
-func (p *Plan) note(stage any, name string, f selection.Facts) {
-	all := false
-	switch x := stage.(type) {
-	case selection.Gatherer:
-		all = x.Gathers(f)
-	case method.Gatherer:
-		all = x.Gathers()
+func (p *Plan) Gathers() []string {
+	var out []string
+	note := func(name string, gathers bool) {
+		if gathers && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
-	if all && !slices.Contains(p.gathers, name) {
-		p.gathers = append(p.gathers, name)
+	for _, t := range p.tries {
+		for _, name := range t.Gathers() {
+			note(name, true)
+		}
 	}
-}
-
-// noteStages notes the stages of a branch.
-func (p *Plan) noteStages(b branch, f selection.Facts) {
-	p.note(b.selector, b.selector.Name(), f)
-	p.note(b.model, b.model.Name(), f)
-	if b.fallback != nil {
-		p.note(b.fallback, b.fallback.Name(), f)
+	for _, b := range p.branches {
+		if s, ok := b.selector.(selection.Gatherer); ok {
+			note(s.Name(), s.Gathers(p.facts))
+		}
+		for _, t := range []method.Trainer{b.trainer, b.fallback} {
+			if g, ok := t.(method.Gatherer); ok {
+				note(g.Name(), g.Gathers())
+			}
+		}
+		ranges := scaling.Private{Columns: append(slices.Clone(p.facts.Columns), p.facts.Target), Relation: p.facts.Relation}
+		note("scaling", ranges.Gathers())
 	}
-	if scaling.Gathers(append(slices.Clone(f.Columns), f.Target), f.Relation) && !slices.Contains(p.gathers, "scaling") {
-		p.gathers = append(p.gathers, "scaling")
-	}
+	return out
 }
 
 // RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
@@ -87,7 +88,7 @@ var registerStatistics = sync.OnceFunc(func() {
 			all = append(all, x)
 		}
 	}
-	for _, m := range regression.Kinds() {
+	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Votes{}, &regression.Classifier{}} {
 		all = append(all, m)
 	}
 	for _, x := range all {

@@ -103,11 +103,29 @@ func opened(s *mechanism.Session) opener {
 
 // run carries a plan out in a session that it opens once plan and table are known to fit.
 func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+	return p.runFrom(ctx, plan, open, source{
+		schema: t.Schema(),
+		records: func(r *runner, s *mechanism.Session) mechanism.Records {
+			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns)))
+		},
+		rows: func(context.Context) (int, error) { return t.Len(), nil },
+	}, o)
+}
+
+// source is where the records of a run come from.
+type source struct {
+	schema  dataset.Schema
+	records func(*runner, *mechanism.Session) mechanism.Records // with the plan's columns, those of units limited
+	rows    func(context.Context) (int, error)                  // their exact number before that
+}
+
+// runFrom is run on the records of a source.
+func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from source, o Options) (*Result, error) {
 	p, err := p.planned(plan)
 	if err != nil {
 		return nil, err
 	}
-	if !sameSchema(p.Schema, t.Schema()) {
+	if !sameSchema(p.Schema, from.schema) {
 		return nil, ErrSchema
 	}
 	s, err := open(plan.Priced)
@@ -115,7 +133,7 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 		return nil, err
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
-	train, held := r.split(s, mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns))))
+	train, held := r.split(s, from.records(r, s))
 	out, err := r.trainOrSearch(ctx, s, train)
 	if err != nil {
 		return nil, err
@@ -143,12 +161,13 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 	res.Events = s.Events()
 	res.Unprotected = p.unprotected()
 	res.Warnings = p.warnings(res)
-	res.Curator = Curator{Rows: t.Len(), ScoreRows: out.scoreRows, Seconds: r.seconds}
-	if res.Curator.TrainRows, err = train.Len(ctx); err != nil {
-		return nil, err
+	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
+	for n, count := range map[*int]func(context.Context) (int, error){&res.Curator.Rows: from.rows, &res.Curator.TrainRows: train.Len, &res.Curator.HoldoutRows: held.Len} {
+		if *n, err = count(ctx); err != nil {
+			return nil, err
+		}
 	}
-	res.Curator.HoldoutRows, err = held.Len(ctx)
-	return res, err
+	return res, nil
 }
 
 // modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian

@@ -20,3 +20,8 @@ func (p *Pipeline) FitRecorded(ctx context.Context, plan *Plan, t *dataset.Table
 func (p *Pipeline) FitFaulty(ctx context.Context, plan *Plan, t *dataset.Table, o Options, f mechanism.Fault) (*Result, error) {
 	return p.run(ctx, plan, func(priced *budget.Priced) (*mechanism.Session, error) { return mechanism.NewFaultySession(priced, f) }, t, o)
 }
+
+// FitOnRecorded is FitOn in a session that a recorder watches.
+func (p *Pipeline) FitOnRecorded(ctx context.Context, plan *Plan, e mechanism.Engine, o Options, r *mechanism.Recorder) (*Result, error) {
+	return p.runOn(ctx, plan, opened(mechanism.NewRecordedSession(plan.Priced, r)), e, o)
+}

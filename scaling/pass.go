@@ -79,3 +79,6 @@ func grow[T any](buf []T, n int) []T {
 	}
 	return buf[:n]
 }
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic { return []mechanism.Statistic{binStatistic{}} }

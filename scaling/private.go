@@ -66,6 +66,9 @@ func (p Private) exact(c dataset.Column) bool {
 	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
+// Gathers reports whether Run needs all records in one place: it does for exact ranges.
+func (p Private) Gathers() bool { return slices.ContainsFunc(p.Columns, p.exact) }
+
 // Plan returns the three histogram leaves, or false when every column declares
 // its range or has a public one and nothing is released. Their noise adapts to the number of
 // columns; their price does not depend on it.

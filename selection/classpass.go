@@ -112,3 +112,8 @@ func times(values []int64, unit float64) []float64 {
 	}
 	return out
 }
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{classStatistic{}, productStatistic{}}
+}

@@ -46,6 +46,9 @@ func (x Kendall) Most(f Facts) []dataset.Column {
 	return widestOf(x.K, f)
 }
 
+// Gathers returns true: ranks are those among all records.
+func (Kendall) Gathers(Facts) bool { return true }
+
 // Select returns the picked candidates, increasing.
 func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	v, err := records.View(ctx)

@@ -62,6 +62,12 @@ type Classed interface {
 	NeedsClasses() bool
 }
 
+// A Gatherer is a selector that may need all records in one place.
+type Gatherer interface {
+	Selector
+	Gathers(Facts) bool
+}
+
 // A Selector chooses features.
 type Selector interface {
 	// Name is the method's name in a recipe.

@@ -121,6 +121,9 @@ func (SIS) Name() string { return "sis" }
 // NeedsRanges reports whether the score works on scaled columns.
 func (x SIS) NeedsRanges(f Facts) bool { return x.resolve(f).Score != ScoreTau }
 
+// Gathers reports whether the score is made of ranks among all records.
+func (x SIS) Gathers(f Facts) bool { return x.resolve(f).Score == ScoreTau }
+
 // choice is the private choice of K candidates.
 func (x SIS) choice() mechanism.TopK {
 	return mechanism.TopK{Form: x.TopK, K: x.K, Gamma: x.Gamma, HasGamma: x.HasGamma}

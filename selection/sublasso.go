@@ -70,6 +70,9 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 // Most returns the K candidates that take the most room in a row.
 func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 
+// Gathers returns true: a lasso is fitted to the records of every bucket.
+func (SubLasso) Gathers(Facts) bool { return true }
+
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	law, ok := s.Law("sublasso")

@@ -84,6 +84,9 @@ func (Logistic) Name() string { return "logistic" }
 // NeedsCount reports whether a penalty depends on the number of records.
 func (t Logistic) NeedsCount() bool { return t.Form == Output }
 
+// Gathers reports whether all rows are needed in one place: for a minimiser they are.
+func (t Logistic) Gathers() bool { return t.Form == Output }
+
 // FormName returns the form.
 func (t Logistic) FormName() string { return t.Form }
 
@@ -318,4 +321,9 @@ func (f *frame) plain(theta [][]float64, inverse *mat.SymDense, sigma float64) [
 		out[c] = &m
 	}
 	return out
+}
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{matrixStatistic{}, gradientStatistic{}}
 }

@@ -69,6 +69,9 @@ func (t SVM) perturbed() perturbed { return perturbed{t.Lambda, svmLeaf, false} 
 // Name returns "svm".
 func (SVM) Name() string { return "svm" }
 
+// Gathers returns true: the minimiser is that of all rows.
+func (SVM) Gathers() bool { return true }
+
 // NeedsCount returns true: the default penalty depends on the number of records.
 func (SVM) NeedsCount() bool { return true }
 

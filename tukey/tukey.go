@@ -40,6 +40,9 @@ type Tukey struct {
 // Name returns "tukey".
 func (Tukey) Name() string { return "tukey" }
 
+// Gathers returns true: a model is fitted to the records of every bucket.
+func (Tukey) Gathers() bool { return true }
+
 // NeedsCount returns true: what the mechanism does depends on the number of records.
 func (Tukey) NeedsCount() bool { return true }
 
