@@ -193,7 +193,7 @@ func TestTrainerEnds(t *testing.T) {
 		for j := range ranges {
 			ranges[j] = scaling.Range{Lower: -1, Upper: 1, Declared: true}
 		}
-		d := method.Data{Facts: p.factsOf(b, b.columns), Records: tab.All(), Ranges: ranges}
+		d := method.Data{Facts: p.factsOf(b, b.columns), Records: mechanism.Over(tab.All()), Ranges: ranges}
 		if _, err := runTrainer(ctx, b.trainer, s.Sub(trainNode).Sub(modelNode), d); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err) // nil where the trainer was the faster one
 		}
