@@ -119,7 +119,8 @@ func (r *cellReader) value(x Cell) value {
 }
 
 func (r *cellReader) code(x Cell) int {
-	k, listed := 0, false
+	var k int
+	var listed bool
 	switch x.form {
 	case cellNumber:
 		var text [32]byte
