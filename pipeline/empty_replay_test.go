@@ -153,3 +153,10 @@ func fitSeeded(t *testing.T, p *Pipeline, tab *dataset.Table) *Result {
 	}
 	return res
 }
+
+// formsOf lists the forms of a method, and the default.
+func formsOf(name string) []string {
+	m, _ := TrainerNamed(name)
+	k, _ := m.Key("form")
+	return append(k.Words, "")
+}

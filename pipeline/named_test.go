@@ -22,13 +22,6 @@ func formed(name, form string) method.Trainer {
 	return named(name)
 }
 
-// formsOf lists the forms of a method, and the default.
-func formsOf(name string) []string {
-	m, _ := TrainerNamed(name)
-	k, _ := m.Key("form")
-	return append(k.Words, "")
-}
-
 type stranger struct {
 	method.Trainer
 	name string

@@ -85,60 +85,6 @@ func (s *Session) takeGaussian(name string, draw int, of budget.Statistic, sens 
 	return t, sigma, nil
 }
 
-// Laplace releases one number by the Laplace mechanism: x + round(Lap(b)),
-// b = ceil(sensitivity/epsilon) in grid units. x carries an absolute
-// sensitivity. The result is in the statistic's own measure. It spends draw
-// number draw of a leaf priced as Laplace. (Dwork, McSherry, Nissim and Smith
-// 2006)
-func Laplace(s *Session, name string, draw int, x Bounded[int64]) (Public[float64], error) {
-	x, err := perUnit(s, name, x, Absolute)
-	if err != nil {
-		return Public[float64]{}, err
-	}
-	t, err := s.take(name, draw, budget.Laplace, x.of)
-	if err != nil {
-		return Public[float64]{}, err
-	}
-	b, err := s.scaleUp(up(x.sens / t.law.Epsilon))
-	if err != nil {
-		return Public[float64]{}, fmt.Errorf("%w: %q", err, t.path)
-	}
-	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
-	out := Vector{addSaturating(x.value, t.noise.laplace(b))}
-	out = s.core.tap.vector(t, Vector{x.value}, x.sens, out)
-	s.note(t, x.Sensitivity(), float64(b)*x.unit)
-	return Public[float64]{float64(out[0]) * x.unit}, nil
-}
-
-// Choose releases the index of a candidate by the exponential mechanism:
-// candidate j with probability proportional to exp(epsilon u_j / width), where
-// width = b - a bounds the range [a, b] of the change of any score when a
-// record is added. The step is epsilon-bounded-range (range lemma,
-// docs/methods/kendall.md, "Sensitivity and proof"; McSherry and Talwar 2007).
-// It spends draw number draw of a leaf priced as Exponential.
-func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[int], error) {
-	scores, err := perUnit(s, name, scores, Width)
-	if err != nil {
-		return Public[int]{}, err
-	}
-	if len(scores.value) == 0 {
-		return Public[int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
-	}
-	t, err := s.take(name, draw, budget.Exponential, scores.of)
-	if err != nil {
-		return Public[int]{}, err
-	}
-	// P(j) ~ exp(u_j/scale), scale = width/epsilon, held with scaleBits more
-	// binary digits and rounded up: a larger scale is a smaller epsilon.
-	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<scaleBits)), maxChoiceScale)
-	if err != nil {
-		return Public[int]{}, fmt.Errorf("%w: %q", err, t.path)
-	}
-	j := s.core.tap.choice(t, scores.value, scores.sens, t.noise.choose(scores.value, scale))
-	s.note(t, scores.Sensitivity(), 0)
-	return Public[int]{j}, nil
-}
-
 // addSaturating adds without wrapping: the clamped sum is a function of the
 // exact sum, hence post-processing.
 func addSaturating(a, b int64) int64 {

@@ -44,7 +44,7 @@ type Minimizer struct {
 // constant entry in [0, 2^10], rounded toward zero to the grid 2^-14, a penalty
 // lambda of at least [LeastPenalty] times limit2 + constant^2, and two classes or
 // more. It panics outside: all of these are public.
-func (k Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+func (m Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
 	switch {
 	case p < 1 || classes < 2:
 		panic("mechanism: a Minimizer needs an entry and two classes")
@@ -54,17 +54,17 @@ func (k Maker) NewMinimizer(p int, limit2, constant, lambda float64, classes int
 		panic("mechanism: the penalty of a Minimizer is out of range")
 	}
 	return &Minimizer{
-		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: k.Relation()},
+		clipper:  &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
 		constant: int64(constant * FixedOne), lambda: lambda, classes: classes, columns: make([][]int16, p),
 	}
 }
 
 // NewLogisticMinimizer is NewMinimizer with the logistic loss l(m) = ln(1 + e^-m), whose
 // slope lies between -1 and 0 too: the same bounds hold.
-func (k Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
-	m := k.NewMinimizer(p, limit2, constant, lambda, classes)
-	m.loss = hinge.Logistic
-	return m
+func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, classes int) *Minimizer {
+	out := m.NewMinimizer(p, limit2, constant, lambda, classes)
+	out.loss = hinge.Logistic
+	return out
 }
 
 // Add clips a block of records in place and keeps a copy: one slice an entry of

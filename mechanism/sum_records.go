@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"context"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 )
@@ -63,8 +64,7 @@ func (r Records) Schema() dataset.Schema {
 // Recode returns r with its category column j read as the numeric column as; see
 // [dataset.View.Recode].
 func (r Records) Recode(j int, as dataset.Column, values []float64) Records {
-	before := r.part.Recoded
-	r.part.Recoded = append(before[:len(before):len(before)], Recoding{r.part.Columns[j], as, values})
+	r.part.Recoded = slices.Concat(r.part.Recoded, []Recoding{{r.part.Columns[j], as, values}})
 	return r
 }
 
@@ -91,8 +91,7 @@ func (r Records) Deal(c Coins, share float64) (first, second Records) {
 }
 
 func (r Records) cut(c Cut) Records {
-	cuts := r.part.Cuts
-	r.part.Cuts = append(cuts[:len(cuts):len(cuts)], c)
+	r.part.Cuts = slices.Concat(r.part.Cuts, []Cut{c})
 	return r
 }
 
