@@ -58,7 +58,7 @@ func (f *Frame) Target() scaling.Range { return f.enc.Range(len(f.columns) - 1) 
 
 // Rows is the reusable memory in which one goroutine encodes blocks.
 type Rows struct {
-	X [][]int16 // one slice an entry of x, fixed-point; its norm is not limited yet
+	X [][]int16 // one slice per entry of x, fixed-point; its norm is not limited yet
 	Y []float64 // the target, in [-1, 1], on the grid of X
 
 	enc     *scaling.Encoder

@@ -272,8 +272,8 @@ func (m partMoments) noise() float64 {
 	return max(m.square*math.Sqrt(2*p), m.cross[len(m.cross)-1]*(math.Sqrt(p)+math.Sqrt(q)))
 }
 
-// residual returns the covariance of the noise in v - A theta, the same for every
-// entry of the target but for theta.
+// residual returns the covariance of the noise in v - A theta. Entries of the target
+// differ in it by their theta only.
 func (m partMoments) residual(theta *mat.VecDense) *mat.SymDense {
 	k := theta.Len()
 	out := mat.NewSymDense(k, nil)

@@ -19,6 +19,6 @@
 // machine learning", 2023). A bound above the claim is a fault. One below certifies
 // nothing.
 //
-// The package draws no randomness of its own. Its inputs are generated, but for one: [OwnTable]
+// The package draws no randomness of its own. Its inputs are generated, with one exception: [OwnTable]
 // does the same on a table of the data's owner. What that returns is covered by no guarantee.
 package audit

@@ -10,7 +10,7 @@ import (
 // Gaussian releases a vector of statistics by the Gaussian mechanism: every
 // entry plus round(N(0, sigma^2)) in grid units, sigma = ceil(sensitivity/mu).
 // x carries an L2 sensitivity. The result is in the statistic's own measure
-// (grid units times the unit), one entry an entry of x. It spends draw 0 of
+// (grid units times the unit), one number per entry of x. It spends draw 0 of
 // the leaf name, which must be priced as Gaussian; GaussianDraw spends another.
 // (Dong, Roth and Su, "Gaussian differential privacy", 2022)
 func Gaussian(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {

@@ -37,9 +37,9 @@ func (m Maker) NewGram(p int, limit2 float64) *Gram {
 	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation(), sums: make([]int64, gram.Len(p))}
 }
 
-// Add clips a block of records in place and adds its products: one slice a
-// column, one fixed-point number in [-FixedOne, FixedOne] a record. It panics
-// when the slices are not one a column and of equal length.
+// Add clips a block of records in place and adds its products. columns holds one slice
+// per column and one fixed-point number in [-FixedOne, FixedOne] per record. Add panics
+// if the slices differ in number or length.
 func (g *Gram) Add(columns [][]int16) {
 	if len(columns) != g.p {
 		panic("mechanism: a Gram block has one slice a column")

@@ -129,9 +129,9 @@ func worstKendall() WorstPair {
 	return WorstPair{Statistic: StatKendall, Kind: budget.Exponential, Relations: anyRecord(), Prepare: pairOfRanks}
 }
 
-// pairOfRanks has a column that agrees with the target everywhere but at the record,
-// which costs it 3/2 (2 under substitution), and one that is nearly constant but for it,
-// which gains 1 (2).
+// pairOfRanks has two columns. One agrees with the target everywhere except at the
+// record, which costs it 3/2 (2 under substitution). The other is nearly constant apart
+// from the record, from which it gains 1 (2).
 func pairOfRanks(ctx context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
 	width := 2.5
 	if s.Relation() != budget.AddRemove {

@@ -28,7 +28,7 @@ const LeastPenalty = .01
 // 0; with more there is one a class, y = +1 for that class and -1 for the
 // others. A record in no class is left out of all of them.
 //
-// The rows stay in memory, two bytes an entry.
+// The rows stay in memory, two bytes per entry.
 type Minimizer struct {
 	clipper  *Gram // limits rows; its own sums stay empty
 	constant int64 // in 1/FixedOne
@@ -67,10 +67,10 @@ func (m Maker) NewLogisticMinimizer(p int, limit2, constant, lambda float64, cla
 	return out
 }
 
-// Add clips a block of records in place and keeps a copy: one slice an entry of
-// x, one fixed-point number in [-FixedOne, FixedOne] a record, and the code of
-// its class, which counts as none outside [0, classes). It panics when the slices
-// are not one an entry and of equal length.
+// Add clips a block of records in place and keeps a copy. columns holds one slice per
+// entry of x and one fixed-point number in [-FixedOne, FixedOne] per record, codes the
+// class of each; a code outside [0, classes) is none. Add panics if the slices differ
+// in number or length.
 func (m *Minimizer) Add(columns [][]int16, codes []int32) {
 	if len(columns) != len(m.columns) || len(columns[0]) != len(codes) {
 		panic("mechanism: a Minimizer block has one slice an entry and one code a record")

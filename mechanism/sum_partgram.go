@@ -62,9 +62,9 @@ func (m Maker) NewPartGram(weights []int, p int, limit2 float64) *PartGram {
 	}
 }
 
-// Add limits z in place and adds a block of records: one slice an entry, one
-// fixed-point number in [-FixedOne, FixedOne] a record. It panics when the
-// slices are not one an entry and of equal length.
+// Add limits z in place and adds a block of records. u and z hold one slice per entry
+// and one fixed-point number in [-FixedOne, FixedOne] per record. Add panics if the
+// slices differ in number or length.
 func (g *PartGram) Add(u, z [][]int16) {
 	if len(u) != g.u.p || len(z) != g.z.p {
 		panic("mechanism: a PartGram block has one slice an entry")

@@ -33,7 +33,7 @@ type Products struct {
 	x, y     []int16
 }
 
-// NewProducts returns an empty accumulator for one column an entry of levels:
+// NewProducts returns an empty accumulator for one column per entry of levels:
 // 0 for a numeric column, and the number of its values for a category column.
 // It panics for a negative number.
 func (m Maker) NewProducts(levels []int) *Products {

@@ -9,6 +9,6 @@
 // # Invariants
 //
 //   - Plan reads no record, and the node that it returns is all that Fit spends.
-//   - Fit fails for no reason that depends on a record, but for what was released:
-//     then the error wraps [ErrAbstained].
+//   - Fit fails for no reason that depends on a record. It may fail because of what was
+//     released: then the error wraps [ErrAbstained].
 package method

@@ -87,7 +87,7 @@ func (c Candidate) ModelName() string { return nameOf(c.Model) }
 // Form returns the form of the model method by its name, "" where it was not told.
 func (c Candidate) Form() string { return method.FormOf(c.Model) }
 
-// Searched is what a search came to. All of it is public.
+// Searched is the result of a search. All of it is public.
 type Searched struct {
 	Search     Search
 	Eta, Gamma float64 // of the law of the number of tries
@@ -192,7 +192,7 @@ func (r *runner) trainOrSearch(ctx context.Context, s *mechanism.Session, v mech
 	return r.search(ctx, s, v)
 }
 
-// try is what one try of a search came to. A try that lost is not kept.
+// try is the result of one try of a search. A try that lost is not kept.
 type try struct {
 	out     *trained
 	seconds map[string]float64

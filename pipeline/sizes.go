@@ -43,7 +43,7 @@ func IsSize(name string) bool { return strings.HasPrefix(name, sizePrefix) }
 // SizeName is the name of the node of a size in a plan.
 func SizeName(size int) string { return fmt.Sprintf(sizePrefix+"%d", size) }
 
-// SizeSearch is what the choice of a size came to. All of it is public.
+// SizeSearch is the result of choosing a size. All of it is public.
 type SizeSearch struct {
 	Sizes      []int
 	Runs       float64 // mean number of tries
@@ -116,7 +116,7 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil
 }
 
-// sizeTry is what one try came to. A try that lost is not kept.
+// sizeTry is the result of one try. A try that lost is not kept.
 type sizeTry struct {
 	fit     *method.Fit
 	chosen  []int

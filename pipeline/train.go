@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// trained is what the training part came to.
+// trained is the result of the training part.
 type trained struct {
 	fit       *method.Fit // nil if the method abstained and there is no fallback
 	chosen    []int       // candidates

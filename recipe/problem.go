@@ -55,7 +55,7 @@ type Problems []Problem
 // maxPrinted bounds what Error prints; the slice itself is never cut.
 const maxPrinted = 50
 
-// Error prints one problem a line, the first fifty at most.
+// Error prints one problem per line, the first fifty at most.
 func (ps Problems) Error() string {
 	var b strings.Builder
 	for i, p := range ps {

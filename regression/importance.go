@@ -18,10 +18,10 @@ type Importance struct {
 	Level               float64
 }
 
-// Importances returns one importance a column, the largest first. spreads has one
+// Importances returns one importance per column, the largest first. spreads has one
 // list for each score of a model, with an entry for each column; of several scores
 // the roots of the mean squares are taken, with intervals so wide that all scores
-// are in theirs with confidence level. It returns nil where a score says nothing of
+// are in theirs with confidence level. It returns nil if a score says nothing of
 // its columns.
 func Importances(columns []Column, spreads [][]Spread, level float64) []Importance {
 	scores := float64(len(spreads))

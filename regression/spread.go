@@ -73,8 +73,8 @@ func bounded(x float64) float64 {
 type Cells struct {
 	Values []float64 // f: what the column adds in each
 	Counts []float64 // noisy number of records in each; negative ones stay
-	Noise  []float64 // its standard deviation, one a cell
-	// Basis is A, with one row a cell, and Cov is C; a Basis of nil is the identity,
+	Noise  []float64 // its standard deviation, one per cell
+	// Basis is A, with one row per cell, and Cov is C; a Basis of nil is the identity,
 	// and a Cov of nil 0.
 	Basis *mat.Dense
 	Cov   *mat.SymDense

@@ -40,10 +40,10 @@ type Report struct {
 	// Columns lists the numeric columns of which few cells could be read as numbers;
 	// absent if there are none.
 	Columns []Unread `json:"columns" format:"3?"`
-	// Search is what a search came to; nil, and absent from the file, for a run
+	// Search is the result of a search; nil, and absent from the file, for a run
 	// without one.
 	Search *Search `json:"search,omitempty"`
-	// Sizes is what a choice of the number of features came to; nil, and absent from the
+	// Sizes is the result of choosing the number of features; nil, and absent from the
 	// file, for a run without a list of sizes.
 	Sizes       *Sizes             `json:"sizes,omitempty"`
 	Unprotected []pipeline.Fact    `json:"unprotected"` // stated by the recipe, not protected

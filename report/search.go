@@ -7,7 +7,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Search says how a search came to the model: it tried candidates a secret number of
+// Search says how a search found the model: it tried candidates a secret number of
 // times, drawn from the truncated negative binomial law of Eta and Gamma, and kept
 // the try with the best private score on records that trained nothing.
 type Search struct {

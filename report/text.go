@@ -126,7 +126,7 @@ func unit(g Guarantee) string {
 	return fmt.Sprintf("The unit of protection is one value of the column %s: at most %d %s of each were used.", shown(g.Unit.Column), g.Unit.MaxRows, records)
 }
 
-// searched says how a search came to the model.
+// searched says how a search found the model.
 func searched(r *Report) string {
 	x := r.Search
 	way := "unknown"

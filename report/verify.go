@@ -21,7 +21,7 @@ const (
 	recipeFile = "recipe.yaml"
 )
 
-// A State is what a check came to.
+// A State is the result of a check.
 type State string
 
 // The states.

@@ -14,7 +14,7 @@ func rankAll(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View)
 	last := len(f.Columns)
 	rows := v.Block(0, v.Len())
 	// A view of rows that are not consecutive in their table is gathered column
-	// by column: into one buffer a goroutine, not one a column.
+	// by column: into one buffer per goroutine, not one per column.
 	pool := sync.Pool{New: func() any { return new(columnBuffer) }}
 	target := new(columnBuffer).rank(rows, last, dataset.Numeric, nil)
 	return s.NewKendallOnce(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {

@@ -33,9 +33,9 @@ type frame struct {
 	target  dataset.Column
 }
 
-// newFrame returns the frame of the columns, the target last; ranges is nil for
-// planning, and has one entry a column otherwise, of which that of the target is
-// not looked at.
+// newFrame returns the frame of the columns, the target last. ranges is nil for
+// planning; otherwise it has one entry per column, and that of the target is not
+// looked at.
 func newFrame(columns []dataset.Column, ranges []scaling.Range) (*frame, error) {
 	last := len(columns) - 1
 	if last < 0 || columns[last].Kind != dataset.Category || len(columns[last].Categories) < 2 {
@@ -110,7 +110,7 @@ func grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// linear states theta, one weight a slot of the scaled row and then that of the
+// linear states theta, one weight per slot of the scaled row and then that of the
 // constant entry, with the covariance of the noise in them, in original units:
 //
 //	score = constant theta_0 + sum_j theta_j (x_j - c_j)/h_j,

@@ -64,7 +64,7 @@ const (
 // exact integers under bounds of package mechanism ([mechanism.Gram],
 // [mechanism.Cross]), theta in between is made of released values, and the number
 // of steps is fixed, so the whole is an adaptive composition of Gaussian steps.
-// With more than two classes a round has one gradient a class; each part of its
+// With more than two classes a round has one gradient per class; each part of its
 // draw costs a fair part of it ([mechanism.GaussianPart]).
 //
 // # Output

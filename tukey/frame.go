@@ -8,12 +8,12 @@ import (
 )
 
 // frame holds the public facts with which buckets are fitted and a point is read
-// as a model. Points have one slope a slot, in units of the target for one unit
+// as a model. Points have one slope per slot, in units of the target for one unit
 // of the column, and then the prediction at the anchor.
 type frame struct {
 	columns []dataset.Column
 	slots   []scaling.Slot
-	cells   []cell    // one a column
+	cells   []cell    // one per column
 	anchors []float64 // one a slot
 	jitter  []float64 // one a coordinate: how far coins may move it
 	target  scaling.Range

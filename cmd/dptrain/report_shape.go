@@ -202,7 +202,7 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 	return from, to, base + low, base + high
 }
 
-// steps prints a curve, one step a line.
+// steps prints a curve, one step per line.
 func steps(s regression.Step) string {
 	t := rightAligned(3)
 	t.AppendHeader(table.Row{"from", "below", "value"})

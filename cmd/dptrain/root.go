@@ -207,7 +207,7 @@ func between(low, high int, what string) cobra.PositionalArgs {
 	}
 }
 
-// run is the whole process but for its exit: it carries out args with the given
+// run is the whole process except its exit: it carries out args with the given
 // streams and returns the exit code. When ctx ends, so does the run, with code
 // 130 and nothing left behind.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {

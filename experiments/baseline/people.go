@@ -148,7 +148,7 @@ func (m *PeopleModel) margins(v dataset.View) ([]float64, error) {
 	return scores, err
 }
 
-// encode returns the fixed-point private columns, one slice a slot.
+// encode returns the fixed-point private columns, one slice per slot.
 func (m *PeopleModel) encode(v dataset.View) [][]int16 {
 	rows := make([][]int16, len(m.enc.Slots()))
 	for k := range rows {

@@ -76,7 +76,7 @@ func ResultsCSV(records []Record) ([]byte, error) {
 	return encode(rows)
 }
 
-// SummaryCSV writes one row a cell and metric.
+// SummaryCSV writes one row per cell and metric.
 func SummaryCSV(records []Record) ([]byte, error) {
 	rows := [][]string{append(settingHead[:len(settingHead):len(settingHead)],
 		"metric", "trials", "mean", "low95", "high95", "min", "q25", "median", "q75", "max",

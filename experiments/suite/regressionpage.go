@@ -244,7 +244,7 @@ func (s standing) row() []Entry {
 // lowestR2 is where the figures end.
 const lowestR2 = -.2
 
-// figures draws one figure a table.
+// figures draws one figure per table.
 func (t regressionTable) figures() Section {
 	s := Section{Title: "Effect of the selection", Text: []string{fmt.Sprintf(
 		"Median R² with its quartiles, on all columns, on 5 and on 10. What is below %v is drawn there; a method without a value is not drawn.", lowestR2)}}

@@ -16,7 +16,7 @@ import (
 const (
 	ResultsFile    = "results.jsonl" // one line a trial, appended as trials end
 	ResultsTable   = "results.csv"   // the same, one row a trial
-	SummaryTable   = "summary.csv"   // one row a cell and metric
+	SummaryTable   = "summary.csv"   // one row per cell and metric
 	PageFile       = "index.html"    // the rendered page
 	resultsVersion = 1
 )

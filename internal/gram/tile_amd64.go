@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// halves are the two 32-bit sums of the package comment, one pair a column,
+// halves are the two 32-bit sums of the package comment, one pair per column,
 // already added over the lanes. The layout is known to the assembly.
 type halves struct {
 	lo [tileWidth]uint32

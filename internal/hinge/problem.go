@@ -9,9 +9,9 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// A Problem is one minimisation. Rows have one entry a column and then Constant.
+// A Problem is one minimisation. Rows have one entry per column and then Constant.
 type Problem struct {
-	Columns  [][]int16 // one slice an entry, all of the length of Labels
+	Columns  [][]int16 // one slice per entry, all of the length of Labels
 	Labels   []int8    // +1, -1, or 0 for a row that is left out
 	Constant int64     // the last entry of every row, at most 2^40
 	Norm     float64   // the norm of no row exceeds it
