@@ -236,3 +236,35 @@ func TestMethodPages(t *testing.T) {
 		}
 	}
 }
+
+// warningCode matches the code of a warning where the program makes one.
+var warningCode = regexp.MustCompile(`Warning\{(?:Code: )?"([a-z-]+)"`)
+
+// TestWarnings: docs/start/report.md says of every warning what to do, and docs/reference/formats.md names it.
+func TestWarnings(t *testing.T) {
+	codes := map[string]bool{}
+	for _, name := range filesOf(t, ".go") {
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, m := range warningCode.FindAllStringSubmatch(string(text), -1) {
+			codes[m[1]] = true
+		}
+	}
+	if len(codes) < 10 {
+		t.Fatalf("%d codes", len(codes))
+	}
+	all := all(t)
+	for _, name := range []string{"docs/start/report.md", "docs/reference/formats.md"} {
+		text := strings.Join(all[name].Lines, "\n")
+		for code := range codes {
+			if !strings.Contains(text, "`"+code+"`") {
+				t.Errorf("%s does not explain the warning %s", name, code)
+			}
+		}
+	}
+}
