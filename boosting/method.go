@@ -33,10 +33,10 @@ func (BRC) Method() method.Method {
 		NoIndicator: "which looks at one number of a column",
 		Pure:        func(v method.Values) bool { return slices.Contains([]string{Laplace, Paper}, v.Word("form")) },
 		Keys: []method.Key{
-			{Name: "form", Text: "The form of the method", Own: "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
+			{Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm},
 			{Name: "rounds", Text: "The number of rounds", Min: 1, Max: MaxRounds,
-				Default: "Left out it is 100, and 25 for form paper.", Hint: "leave it out for the default"},
+				Rest: ". Left out it is 100, and 25 for form paper", Absent: "100; 25 for form `paper`", Hint: "leave it out for the default"},
 		},
 		New: func(v method.Values) method.Trainer { return BRC{Form: v.Word("form"), Rounds: v.Int("rounds")} },
 	}

@@ -72,34 +72,84 @@ func (m Method) Key(name string) (Key, bool) {
 	return m.Keys[i], true
 }
 
-// A Key is an entry of the section of a recipe that a method reads: a word of a list, or a
-// whole number within bounds.
+// A Kind is the type of the value of a [Key].
+type Kind int
+
+// The kinds, each with its type in [Values].
+const (
+	Whole  Kind = iota // a whole number: int
+	Number             // a number: float64
+	Word               // a word of a list: string
+	Wholes             // increasing whole numbers: []int
+	Names              // names of columns: []string
+)
+
+// A Key is an entry of the section of a recipe that a method reads. The zero value of its
+// kind stands for no value: 0, "" and nil.
 type Key struct {
 	Name string
-	// Text describes the key in a sentence. Where several methods have a key, Own says what it is
-	// to this one.
-	Text, Own string
-	// Words are what a word may be, the default first; nil for a number.
+	Kind Kind
+	// Text and Rest describe the key in one sentence or more, without the full stop at the
+	// end. Between the two stand the methods that have the key. Where several methods have
+	// a word, Own says what it is to this one and there is no Rest.
+	Text, Rest, Own string
+	// Doc is what the reference says beyond Text: Markdown, full sentences.
+	Doc string
+	// Absent says in a few words what holds without a value; empty for the first word.
+	Absent string
+	// Words are what a word may be.
 	Words []string
-	// Min and Max bound a number, which is never 0: that stands for the default.
-	Min, Max int
-	// TooSmall says what is wrong with a number below Min; empty for one message about
-	// both bounds. Default says, in a sentence, what happens without a value, and Hint
-	// what to do about a wrong one.
-	TooSmall, Default, Hint string
+	// Min and Max bound a number; Above and Below leave the bound itself out. OpenEnded
+	// says that Max is a limit of sanity only: messages name Min alone, and TooSmall, if
+	// there is any, says what is wrong with less.
+	Min, Max                float64
+	Above, Below, OpenEnded bool
+	TooSmall                string
+	// Hint says what to do about a wrong value.
+	Hint string
+	// Least is the least number of items of a list. Few names it in a message, FewHint
+	// says what to do about fewer.
+	Least        int
+	Few, FewHint string
+	// Required says what a method that needs the key is missing; empty if it does not.
+	Required string
+	// Needs is the key without which this one has no effect, Excludes the one that must
+	// not stand beside it.
+	Needs, Excludes Link
+	// Instead says what to do with a method that does not have the key, beside using one
+	// that does; empty for removing the key.
+	Instead string
 	// Check says what is wrong with a word under a relation, and what to do about it; nil
 	// or "" for nothing.
 	Check func(word string, r budget.Relation) (message, hint string)
 }
 
-// Values are the values of keys, by name: a string or an int each.
+// A Link ties a key to another one of its section. Hint says what to do if that is missing
+// or in the way. The zero value ties to none.
+type Link struct{ Key, Hint string }
+
+// Holds reports whether a number lies within the bounds.
+func (k Key) Holds(x float64) bool {
+	return x >= k.Min && x <= k.Max && !(k.Above && x == k.Min) && !(k.Below && x == k.Max)
+}
+
+// Values are the values of keys by name, each of the type of its [Kind].
 type Values map[string]any
 
 // Word returns the value of a key that is a word, "" without one.
 func (v Values) Word(key string) string { return valueOf[string](v, key) }
 
-// Int returns the value of a key that is a number, 0 without one.
+// Int returns the value of a key that is a whole number, 0 without one.
 func (v Values) Int(key string) int { return valueOf[int](v, key) }
+
+// Number returns the value of a key that is a [Number], 0 without one.
+func (v Values) Number(key string) float64 { return valueOf[float64](v, key) }
+
+// Wholes returns the value of a key that is a list of whole numbers, nil without one.
+func (v Values) Wholes(key string) []int { return valueOf[[]int](v, key) }
+
+// Names returns the value of a key that is a list of names, nil without one.
+func (v Values) Names(key string) []string { return valueOf[[]string](v, key) }
 
 func valueOf[T any](v Values, key string) T {
 	x, ok := v[key].(T)

@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // TestMethodsDescribeTheirTrainers: what the list says of a trainer the trainer says too,
@@ -22,12 +24,23 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 			t.Errorf("%s says too little", m.Name)
 		}
 		for _, k := range m.Keys {
-			if k.Text == "" || len(k.Words) == 0 && (k.Min < 1 || k.Max < k.Min) {
+			if k.Text == "" || k.Absent == "" && len(k.Words) == 0 || (k.Kind == method.Word) != (len(k.Words) > 0) ||
+				k.Kind == method.Whole && (k.Min < 1 || k.Max < k.Min) {
 				t.Errorf("%s: %+v", m.Name, k)
 			}
 		}
 	}
 	if _, err := methodOf(struct{ method.Trainer }{adassp.JointGram{}}); err == nil {
 		t.Error("a trainer from elsewhere is taken for one of the list")
+	}
+}
+
+// TestTriesOfSizesAreThoseOfSearches: the key of selectors that bounds the mean number of
+// tries has the bounds and the default of a search.
+func TestTriesOfSizesAreThoseOfSearches(t *testing.T) {
+	for _, k := range selection.Keys() {
+		if k.Name == "runs" && (k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) || k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {
+			t.Errorf("%+v", k)
+		}
 	}
 }

@@ -24,8 +24,8 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 		for i, k := range n.keys {
 			if f := fieldIndex(v.Type(), k.literal); f >= 0 {
 				decodeInto(n.kids[i], child(path, k.literal), v.Field(f), given)
-			} else if v.Type() == modelType {
-				given[child(path, k.literal)] = decodeKey(n.kids[i], k.literal, v.Addr().Interface().(*Model))
+			} else if sections[v.Type()] != "" {
+				decodeKey(n.kids[i], child(path, k.literal), k.literal, v, given)
 			}
 		}
 	case reflect.Pointer:

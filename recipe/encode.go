@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dptrain/dptrain/method"
 )
 
 // encode prints a struct as YAML by its yaml tags: sections as blocks, lists,
@@ -99,8 +101,8 @@ func entries(v reflect.Value) []entry {
 			add(key, f)
 		}
 	}
-	if m, ok := v.Interface().(Model); ok {
-		out = append(out, m.entries()...)
+	if section := sections[v.Type()]; section != "" {
+		out = append(out, valueEntries(section, v.FieldByName("Keys").Interface().(method.Values))...)
 	}
 	return out
 }

@@ -45,7 +45,9 @@ func (h *headerCheck) same() {
 func (r *Recipe) mentioned() []string {
 	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Data.Header)
 	for _, x := range r.choices() {
-		names = append(names, x.selection.Features...)
+		for _, key := range listsOfColumns() {
+			names = append(names, x.selection.Keys.Names(key)...)
+		}
 	}
 	for name := range r.Data.Columns {
 		names = append(names, name)
@@ -79,9 +81,11 @@ func (h *headerCheck) present() {
 		}
 	}
 	for _, x := range h.r.choices() {
-		for i, name := range x.selection.Features {
-			if !h.names[name] {
-				h.absent(h.r.src.problem, item(x.path+"selection.features", i), "the feature", name)
+		for _, key := range listsOfColumns() {
+			for i, name := range x.selection.Keys.Names(key) {
+				if !h.names[name] {
+					h.absent(h.r.src.problem, item(x.path+"selection."+key, i), "the feature", name)
+				}
 			}
 		}
 	}
@@ -130,7 +134,7 @@ func (h *headerCheck) enough() {
 	}
 	for _, x := range h.r.choices() {
 		path := x.path + "selection.sizes"
-		if sizes := x.selection.Sizes; len(sizes) > 0 && sizes[len(sizes)-1] > n {
+		if sizes := x.selection.Keys.Wholes("sizes"); len(sizes) > 0 && sizes[len(sizes)-1] > n {
 			h.ps = append(h.ps, h.r.src.problem(item(path, len(sizes)-1), fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path, sizes[len(sizes)-1], n), "a category column counts as one; the target and excluded columns do not count"))
 		}
 		path = x.path + "selection.k"
@@ -151,7 +155,7 @@ func (h *headerCheck) declared() {
 	}
 	columns := h.candidates()
 	if x := h.r.choices(); len(x) == 1 && x[0].selection.Method == "fixed" {
-		columns = x[0].selection.Features
+		columns = x[0].selection.Keys.Names("features")
 	}
 	var bare []string
 	for _, name := range columns {

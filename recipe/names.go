@@ -19,8 +19,6 @@ var (
 	scalings     = []string{"private", "declared"}
 	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
-	scores       = []string{"auto", "product", "correlation", "tau"}
-	topks        = []string{"lipschitz", "lipschitz-exponential", "one-shot", "peeling"}
 	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
 )
 

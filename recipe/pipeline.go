@@ -5,7 +5,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -45,7 +44,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share, r.Selection.Runs
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share, r.Selection.Keys.Number("runs")
 	if r.Model.Fallback != "none" {
 		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
@@ -55,7 +54,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	return p, nil
 }
 
-// selector translates the selection section for d candidate features.
+// selector translates the selection section for d candidate features. Methods that read
+// classes can also choose how many to keep.
 func (r *Recipe) selector(d int) (selection.Selector, error) {
 	s := r.Selection
 	if s.Method == pipeline.Auto {
@@ -71,33 +71,16 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	if !ok {
 		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
-	x, err := s.settings(m)
+	x := selection.Settings{K: s.K, Share: s.Share, Values: s.Keys}
+	if x.Share == 0 && m.NeedsClasses {
+		x.Share = pipeline.ClassedSelectionShare
+	}
 	if m.Private && !m.NeedsClasses && s.K == 0 {
 		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
 			return selection.None{}, nil
 		}
 	}
-	return m.New(x), err
-}
-
-// settings translates the keys of a method. Those that read classes can also choose how
-// many features to keep.
-func (s Selection) settings(m selection.Method) (selection.Settings, error) {
-	x := selection.Settings{
-		K: s.K, Share: s.Share, Score: selection.SISScore(s.Score), Lambda: s.Lambda, Buckets: s.Buckets, Sizes: s.Sizes, Features: s.Features,
-	}
-	if x.Share == 0 && m.NeedsClasses {
-		x.Share = pipeline.ClassedSelectionShare
-	}
-	if s.TopK == "" {
-		return x, nil
-	}
-	form, err := mechanism.ParseTopKForm(s.TopK)
-	if err != nil {
-		return x, fmt.Errorf("selection.topk: %w", err)
-	}
-	x.TopK = form
-	return x, nil
+	return m.New(x), nil
 }
 
 // budget translates the privacy section.

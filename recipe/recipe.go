@@ -130,25 +130,9 @@ type Selection struct {
 	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
 	// parameter mu under tight composition and of epsilon under basic.
 	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
-	// Score is what method "sis" ranks the columns by; empty leaves it to the
-	// method.
-	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"What the columns are ranked by (method sis only): tau, product, correlation, or auto for the method's own choice."`
-	// TopK is how method "sis" draws the columns with high scores; empty means
-	// "one-shot".
-	TopK string `yaml:"topk,omitempty" json:"topk,omitempty" jsonschema_description:"How the columns with high scores are drawn (method sis only)."`
-	// Lambda is the penalty of method "sublasso" on standardised columns; 0
-	// means .1.
-	Lambda float64 `yaml:"lambda,omitempty" json:"lambda,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Penalty of the lasso on standardised columns (method sublasso only)."`
-	// Buckets is into how many parts method "sublasso" deals the records; 0
-	// leaves it to the method.
-	Buckets int `yaml:"buckets,omitempty" json:"buckets,omitempty" jsonschema:"minimum=2,maximum=1000000" jsonschema_description:"Into how many parts the records are dealt (method sublasso only). Left out, the method decides."`
-	// Sizes are numbers of columns to try, increasing, for the methods "dpfsdr",
-	// "dpfs" and "crfs"; nil leaves the number to K or to the method.
-	Sizes []int `yaml:"sizes,omitempty" json:"sizes,omitempty" jsonschema:"minItems=2,uniqueItems=true" jsonschema_description:"Numbers of columns to try, increasing (methods dpfsdr, dpfs and crfs only): a private selection keeps the best of a secret number of tries."`
-	// Runs is the mean number of tries of Sizes; 0 means pipeline.DefaultSizeRuns.
-	Runs float64 `yaml:"runs,omitempty" json:"runs,omitempty" jsonschema:"exclusiveMinimum=1,maximum=1000" jsonschema_description:"Mean number of tries of sizes; 3 if left out. How many there are is drawn at random and stays secret."`
-	// Features is the list for method "fixed".
-	Features []string `yaml:"features,omitempty" json:"features,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The chosen columns (method fixed only)."`
+	// Keys are the values of keys that belong to methods, such as features of "fixed"; see
+	// [selection.Keys]. Nil leaves all of them to the method.
+	Keys method.Values `yaml:"-" json:"-"`
 }
 
 // Model says what is trained.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/method"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
@@ -253,7 +255,7 @@ func TestDecodedValues(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	if got, want := fixed.Selection, (Selection{Method: "fixed", Features: []string{"age", "2nd", "7", "yes"}}); !cmp.Equal(got, want) {
+	if got, want := fixed.Selection, (Selection{Method: "fixed", Keys: method.Values{"features": []string{"age", "2nd", "7", "yes"}}}); !cmp.Equal(got, want) {
 		t.Errorf("names are not as written: %+v", got)
 	}
 }

@@ -24,15 +24,7 @@ func (c *checker) selection() {
 	if !known {
 		return
 	}
-	if s.Method == "fixed" {
-		if len(s.Features) == 0 {
-			c.add("selection.features", "selection.features is required with method fixed: the columns to use", "")
-		}
-		c.features()
-	} else if s.Features != nil {
-		c.add("selection.features", "selection.features has no effect with method "+s.Method, "use method fixed, or remove it")
-	}
-	c.own()
+	c.keys(keyed{selectionSection, s.Method, s.Keys})
 	c.sizes()
 	c.forTask("selection.method", s.Method, c.can.selections)
 	if s.Method == "auto" && s.K > 0 && len(c.r.Data.Classes) > 2 {
@@ -65,60 +57,12 @@ func (c *checker) forTask(path, method string, available []string) {
 	}
 }
 
-// own checks the keys that belong to selection methods.
-func (c *checker) own() {
-	s := c.r.Selection
-	belongs := func(key string, given bool) bool {
-		owners := selection.WithKey(strings.TrimPrefix(key, "selection."))
-		its := slices.Contains(owners, s.Method)
-		if given && !its {
-			c.add(key, key+" has no effect with method "+s.Method, "use method "+joinedBy(owners, "or")+", or remove it")
-		}
-		return given && its
-	}
-	if belongs("selection.score", s.Score != "") {
-		c.name("selection.score", s.Score, scores, scores)
-	}
-	if belongs("selection.topk", s.TopK != "") {
-		c.name("selection.topk", s.TopK, topks, topks)
-	}
-	if belongs("selection.lambda", s.Lambda != 0 || c.given("selection.lambda")) && !(s.Lambda > 0 && s.Lambda < 1) {
-		c.add("selection.lambda", "selection.lambda must be above 0 and below 1, not "+show(s.Lambda), "leave it out for .1; at 1 no coefficient is left")
-	}
-	if belongs("selection.buckets", s.Buckets != 0 || c.given("selection.buckets")) && s.Buckets < 2 {
-		c.add("selection.buckets", fmt.Sprintf("selection.buckets must be at least 2, not %d", s.Buckets), "leave it out to let the method decide")
-	}
-}
-
-// sizes checks the numbers of columns to try.
+// sizes checks what stands beside numbers of columns to try: they are a search.
 func (c *checker) sizes() {
-	s, path := c.r.Selection, "selection.sizes"
-	hasRuns := s.Runs != 0 || c.given("selection.runs")
-	switch {
-	case s.Sizes == nil && c.given(path):
-		c.add(path, "selection.sizes must list two numbers of columns or more", "leave it out to let the method decide")
+	path := "selection.sizes"
+	m, _ := selection.MethodNamed(c.r.Selection.Method)
+	if c.r.Selection.Keys.Wholes("sizes") == nil || !m.Has("sizes") {
 		return
-	case s.Sizes == nil && hasRuns:
-		c.add("selection.runs", "selection.runs has no effect without selection.sizes", "list the numbers of columns to try, or remove it")
-		return
-	case s.Sizes == nil:
-		return
-	case !slices.Contains(selection.WithKey("sizes"), s.Method):
-		c.add(path, path+" has no effect with method "+s.Method, "use one of "+oneOf(selection.WithKey("sizes"))+", or make each size a candidate of search")
-		return
-	case s.K != 0 || c.given("selection.k"):
-		c.add(path, "selection.sizes stands beside selection.k", "keep one of the two: a number of columns, or several to try")
-	case len(s.Sizes) < 2:
-		c.add(path, "selection.sizes must list two numbers of columns or more", "one alone is selection.k")
-	}
-	for i, size := range s.Sizes {
-		if size < 1 || i > 0 && size <= s.Sizes[i-1] {
-			c.add(item(path, i), "selection.sizes must be increasing numbers from 1 on", "for example [2, 4, 8]")
-			break
-		}
-	}
-	if hasRuns && !(s.Runs > 1 && s.Runs <= pipeline.MaxRuns) {
-		c.add("selection.runs", fmt.Sprintf("selection.runs must be above 1 and at most %d, not %s", pipeline.MaxRuns, show(s.Runs)), "it is the mean number of tries; 3 is the default")
 	}
 	switch {
 	case c.home != "":
@@ -130,18 +74,18 @@ func (c *checker) sizes() {
 	}
 }
 
-func (c *checker) features() {
-	s := c.r.Selection
-	c.nameList("selection.features", s.Features, "column")
-	for i, f := range s.Features {
+// columnNames checks a list of features.
+func (c *checker) columnNames(path string, names []string) {
+	c.nameList(path, names, "column")
+	for i, name := range names {
 		switch {
-		case f == "":
-		case f == c.r.Data.Target:
-			c.add(item("selection.features", i), "the target "+quoted(f)+" cannot be a feature", "")
-		case f == c.r.unitColumn():
-			c.add(item("selection.features", i), "the column "+quoted(f)+" identifies the privacy unit and cannot be a feature", "")
-		case slices.Contains(c.r.Data.Exclude, f):
-			c.add(item("selection.features", i), "the feature "+quoted(f)+" is excluded in data.exclude", "remove it from one of the two lists")
+		case name == "":
+		case name == c.r.Data.Target:
+			c.add(item(path, i), "the target "+quoted(name)+" cannot be a feature", "")
+		case name == c.r.unitColumn():
+			c.add(item(path, i), "the column "+quoted(name)+" identifies the privacy unit and cannot be a feature", "")
+		case slices.Contains(c.r.Data.Exclude, name):
+			c.add(item(path, i), "the feature "+quoted(name)+" is excluded in data.exclude", "remove it from one of the two lists")
 		}
 	}
 }
@@ -167,5 +111,5 @@ func (c *checker) model() {
 	case m.Fallback != "none" && !pipeline.MayAbstain(m.Method):
 		c.add("model.fallback", "model.fallback has no effect with method "+m.Method+", which never abstains", "remove it")
 	}
-	c.keys()
+	c.keys(keyed{modelSection, m.Method, m.Keys})
 }

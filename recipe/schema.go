@@ -42,11 +42,11 @@ func schema() *generate.Schema {
 	closed("scaling.method", scalings)
 	for _, home := range []string{"", "search.candidates[]."} {
 		closed(home+"selection.method", selections)
-		closed(home+"selection.score", scores)
-		closed(home+"selection.topk", topks)
 		closed(home+"model.fallback", fallbacks())
-		for _, k := range modelKeys() {
-			at(home+"model").Properties.Set(k.Name, k.schema())
+		for _, section := range []string{selectionSection, modelSection} {
+			for _, k := range keysOf(section) {
+				at(home+section).Properties.Set(k.Name, k.schema())
+			}
 		}
 	}
 	closed("search.candidates[].model.method", models)
@@ -63,10 +63,8 @@ func schema() *generate.Schema {
 		Description: at("data.columns[].missing").Description,
 		AnyOf:       []*generate.Schema{{Type: "number"}, {Enum: []any{missingIndicator}}},
 	}
-	// Names are taken as written, so a bare 7 or true is a name too.
-	for _, path := range []string{"data.target", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]", "selection.features[]", "search.candidates[].selection.features[]"} {
-		name := at(path)
-		name.Type, name.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
+	for _, path := range []string{"data.target", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
+		asName(at(path))
 	}
 	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
 	addConditions(root, at)
@@ -87,10 +85,10 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 			Then: &generate.Schema{Required: []string{then}},
 		}
 	}
-	for _, path := range []string{"selection", "search.candidates[].selection"} {
-		at(path).AllOf = []*generate.Schema{when("method", "fixed", "features")}
-		at(path).DependentRequired = map[string][]string{"runs": {"sizes"}}
-		at(path).Not = &generate.Schema{Required: []string{"sizes", "k"}}
+	for _, home := range []string{"", "search.candidates[]."} {
+		for _, section := range []string{selectionSection, modelSection} {
+			addLinks(at(home+section), section, when)
+		}
 	}
 	at("search.candidates[].selection").Not = &generate.Schema{Required: []string{"sizes"}} // a search of its own
 	at("search.candidates[]").MinProperties = new(uint64(1))
@@ -102,6 +100,31 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	p.Set("data", &generate.Schema{Required: []string{"classes"}})
 	classes.Then.Properties = p
 	root.AllOf = []*generate.Schema{classes}
+}
+
+// addLinks adds which keys of a section need each other, or exclude each other, and which
+// ones a method needs.
+func addLinks(s *generate.Schema, section string, when func(key, value, then string) *generate.Schema) {
+	for _, k := range keysOf(section) {
+		if k.Needs.Key != "" {
+			if s.DependentRequired == nil {
+				s.DependentRequired = map[string][]string{}
+			}
+			s.DependentRequired[k.Name] = []string{k.Needs.Key}
+		}
+		if k.Excludes.Key != "" {
+			both := &generate.Schema{Required: []string{k.Name, k.Excludes.Key}}
+			if s.Not != nil {
+				both = &generate.Schema{AnyOf: []*generate.Schema{s.Not, both}}
+			}
+			s.Not = both
+		}
+		for _, o := range k.owners {
+			if o.key.Required != "" {
+				s.AllOf = append(s.AllOf, when("method", o.method, k.Name))
+			}
+		}
+	}
 }
 
 // anyOf returns the alternatives of a schema, if there is one.
@@ -191,10 +214,8 @@ func structKeys(t reflect.Type) []string {
 			keys = append(keys, key)
 		}
 	}
-	if t == modelType {
-		for _, k := range modelKeys() {
-			keys = append(keys, k.Name)
-		}
+	for _, k := range keysOf(sections[t]) {
+		keys = append(keys, k.Name)
 	}
 	return keys
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
 )
 
 // A Method describes a way to choose features to those who name it: recipes, command
@@ -12,28 +13,26 @@ import (
 type Method struct {
 	// Name is the method's name in a recipe.
 	Name string
+	// Summary says in a few words what it does.
+	Summary string
 	// Private reports whether it releases something, and so spends a share of the budget.
 	Private bool
 	// NeedsClasses reports whether it is for classification only.
 	NeedsClasses bool
 	// TwoClasses reports whether it takes two classes only: it ranks by one number.
 	TwoClasses bool
-	// Keys are the keys of the section of a recipe that it reads, beside k and share.
-	Keys []string
-	// New returns the selector for some settings.
+	// Keys are what it reads of the section of a recipe, beside k and share.
+	Keys []method.Key
+	// New returns the selector for some settings, whose values are checked. Keys without a
+	// value take their defaults.
 	New func(Settings) Selector
 }
 
 // Settings are what a recipe says of a selector. Each method reads its own.
 type Settings struct {
-	K        int     // 0 leaves it to a method that can choose it
-	Share    float64 // of the budget, in (0, 1)
-	Score    SISScore
-	TopK     mechanism.TopKForm
-	Lambda   float64
-	Buckets  int
-	Sizes    []int
-	Features []string
+	K             int     // 0 leaves it to a method that can choose it
+	Share         float64 // of the budget, in (0, 1)
+	method.Values         // of its keys
 }
 
 // ratio is how many times what the selection spends is left to the model.
@@ -47,22 +46,51 @@ func (s Settings) ratio() float64 {
 // Methods lists the selectors of this package, in the order in which recipes and messages
 // have them. What these say of selectors, and [Own], is read from here: a new one is an entry.
 func Methods() []Method {
-	sizes := []string{"sizes", "runs"}
 	return []Method{
-		{Name: None{}.Name(), New: func(Settings) Selector { return None{} }},
-		{Name: Fixed{}.Name(), Keys: []string{"features"}, New: func(s Settings) Selector { return Fixed{s.Features} }},
-		{Name: Kendall{}.Name(), Private: true, TwoClasses: true, New: func(s Settings) Selector { return Kendall{K: s.K} }},
-		{Name: SubLasso{}.Name(), Private: true, TwoClasses: true, Keys: []string{"lambda", "buckets"},
-			New: func(s Settings) Selector { return SubLasso{K: s.K, Lambda: s.Lambda, Buckets: s.Buckets} }},
-		{Name: SIS{}.Name(), Private: true, TwoClasses: true, Keys: []string{"score", "topk"},
-			New: func(s Settings) Selector { return SIS{K: s.K, Score: s.Score, TopK: s.TopK} }},
-		{Name: DPFSDR{}.Name(), Private: true, NeedsClasses: true, Keys: sizes,
-			New: func(s Settings) Selector { return DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Sizes} }},
-		{Name: DPFS{}.Name(), Private: true, NeedsClasses: true, Keys: sizes,
-			New: func(s Settings) Selector { return DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Sizes} }},
-		{Name: CRFS{}.Name(), Private: true, NeedsClasses: true, Keys: sizes,
-			New: func(s Settings) Selector { return CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Sizes} }},
+		{Name: None{}.Name(), Summary: "every column", New: func(Settings) Selector { return None{} }},
+		{Name: Fixed{}.Name(), Summary: "the columns that are listed", Keys: keys("features"),
+			New: func(s Settings) Selector { return Fixed{s.Names("features")} }},
+		{Name: Kendall{}.Name(), Summary: "the columns with the strongest rank correlation with the target", Private: true, TwoClasses: true,
+			New: func(s Settings) Selector { return Kendall{K: s.K} }},
+		{Name: SubLasso{}.Name(), Summary: "the columns for which lassos on small parts of the records vote", Private: true, TwoClasses: true,
+			Keys: keys("lambda", "buckets"),
+			New: func(s Settings) Selector {
+				return SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
+			}},
+		{Name: SIS{}.Name(), Summary: "the columns with the strongest marginal dependence on the target", Private: true, TwoClasses: true,
+			Keys: keys("score", "topk"),
+			New: func(s Settings) Selector {
+				return SIS{K: s.K, Score: SISScore(s.Word("score")), TopK: topK(s.Word("topk"))}
+			}},
+		{Name: DPFSDR{}.Name(), Summary: "columns that separate the classes and do not repeat each other", Private: true, NeedsClasses: true,
+			Keys: keys("sizes", "runs"),
+			New: func(s Settings) Selector {
+				return DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Wholes("sizes")}
+			}},
+		{Name: DPFS{}.Name(), Summary: "the columns with the highest F-scores", Private: true, NeedsClasses: true,
+			Keys: keys("sizes", "runs"),
+			New:  func(s Settings) Selector { return DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")} }},
+		{Name: CRFS{}.Name(), Summary: "the columns with the highest F-scores, without correlated ones", Private: true, NeedsClasses: true,
+			Keys: keys("sizes", "runs"),
+			New:  func(s Settings) Selector { return CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")} }},
 	}
+}
+
+// topK returns the form of a checked name, the default for "".
+func topK(name string) mechanism.TopKForm {
+	if name == "" {
+		return mechanism.OneShot
+	}
+	form, err := mechanism.ParseTopKForm(name)
+	if err != nil {
+		panic(err) // a mistake in the caller's code
+	}
+	return form
+}
+
+// Has reports whether a method reads a key.
+func (m Method) Has(key string) bool {
+	return slices.ContainsFunc(m.Keys, func(k method.Key) bool { return k.Name == key })
 }
 
 // MethodNamed returns the method of that name.
@@ -73,17 +101,6 @@ func MethodNamed(name string) (Method, bool) {
 		return Method{}, false
 	}
 	return list[i], true
-}
-
-// WithKey lists the names of the methods that read a key.
-func WithKey(key string) []string {
-	var out []string
-	for _, m := range Methods() {
-		if slices.Contains(m.Keys, key) {
-			out = append(out, m.Name)
-		}
-	}
-	return out
 }
 
 // Own reports whether a selector is one of this package, whose choice is private or a

@@ -23,7 +23,7 @@ func (Logistic) Method() method.Method {
 		Name: Logistic{}.Name(), Summary: "logistic regression by noisy gradients",
 		ClassesFrom: 2, Relations: method.EveryRecord(),
 		Keys: []method.Key{{
-			Name: "form", Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
+			Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
 			Words: []string{Gradients, Output},
 		}},
 		New: func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },

@@ -1,0 +1,75 @@
+package selection
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/method"
+)
+
+// Keys lists the keys of all selectors, in the order in which recipes and documents have
+// them. [Methods] says which selector has which.
+func Keys() []method.Key {
+	return []method.Key{
+		{
+			Name: "score", Kind: method.Word, Text: "What the columns are ranked by",
+			Rest:  ": tau, product, correlation, or auto for the method's own choice",
+			Words: []string{string(ScoreAuto), string(ScoreProduct), string(ScoreCorrelation), string(ScoreTau)},
+			Doc: "`tau` is rank correlation and needs no ranges. `product` is the sum of products of scaled values. `correlation` is the same " +
+				"with values cut at half their ranges and the target counted from a released centre. `auto` is `tau`, unless there are " +
+				"category columns (at most 1000 columns in all); then it is `correlation`.",
+		},
+		{
+			Name: "topk", Kind: method.Word, Text: "How the columns with high scores are drawn", Absent: "`one-shot`",
+			Words: []string{
+				mechanism.Lipschitz.String(), mechanism.LipschitzExponential.String(), mechanism.OneShot.String(), mechanism.Peeling.String(),
+			},
+			Doc: "`one-shot`: noise on every score, the best ones kept. `peeling`: one after another, the same law. `lipschitz`: the whole " +
+				"set at once, as in the paper. `lipschitz-exponential`: the same with exponential noise, a pure law.",
+		},
+		{
+			Name: "lambda", Kind: method.Number, Text: "Penalty of the lasso on standardised columns", Absent: "`0.1`",
+			Min: 0, Max: 1, Above: true, Below: true, Hint: "leave it out for .1; at 1 no coefficient is left",
+		},
+		{
+			Name: "buckets", Text: "Into how many parts the records are dealt", Rest: ". Left out, the method decides",
+			Absent: "the method decides", Min: 2, Max: maxBuckets, OpenEnded: true, Hint: "leave it out to let the method decide",
+		},
+		{
+			Name: "sizes", Kind: method.Wholes, Text: "Numbers of columns to try, increasing", Absent: "none",
+			Rest: ": a private selection keeps the best of a secret number of tries", Min: 1, Hint: "for example [2, 4, 8]",
+			Least: 2, Few: "two numbers of columns or more", FewHint: "one alone is selection.k",
+			Excludes: method.Link{Key: "k", Hint: "keep one of the two: a number of columns, or several to try"},
+			Instead:  "make each size a candidate of search",
+			Doc:      "It stands in place of `k`: `[2, 4, 8]`. What it costs stands in [dpfsdr](../methods/dpfsdr.md).",
+		},
+		{
+			Name: "runs", Kind: method.Number, Text: "Mean number of tries of sizes", Absent: "`3`",
+			Rest: "; 3 if left out. How many there are is drawn at random and stays secret",
+			Min:  1, Max: maxRuns, Above: true, Hint: "it is the mean number of tries; 3 is the default",
+			Needs: method.Link{Key: "sizes", Hint: "list the numbers of columns to try, or remove it"},
+		},
+		{
+			Name: "features", Kind: method.Names, Text: "The chosen columns", Absent: "none",
+			Least: 1, Required: "the columns to use", Doc: "For example `[age, rooms]`.",
+		},
+	}
+}
+
+// maxRuns is the largest mean number of tries, pipeline.MaxRuns.
+const maxRuns = 1000
+
+// keys returns some of [Keys].
+func keys(names ...string) []method.Key {
+	all := Keys()
+	out := make([]method.Key, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(all, func(k method.Key) bool { return k.Name == name })
+		if at < 0 {
+			panic(fmt.Sprintf("selection: no key %s", name)) // a constant of this package is wrong
+		}
+		out[i] = all[at]
+	}
+	return out
+}
