@@ -23,7 +23,7 @@ import (
 
 // ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
 // one place, or the budget protects units and the engine does not limit their records.
-var ErrEngine = errors.New("pipeline: the engine cannot carry the plan out")
+var ErrEngine = errors.New("the engine cannot carry the plan out")
 
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
 // out is refused with [ErrEngine] before a record is read. Records of privacy units are limited in
