@@ -16,7 +16,8 @@ type Scores struct {
 	// What follows is of two classes only.
 
 	// AUC is the probability that a record of the second class has a larger score than
-	// one of the first; equal bins count half.
+	// one of the first. Of equal bins it is read from how the share of the second class
+	// changes from bin to bin.
 	AUC *Share
 	// LogLoss is the mean of -ln of the probability that the model gives to the true
 	// class, at the bins' [Bins.Chance] within [.001, .999]; nil if the model has no
@@ -69,7 +70,7 @@ func readScores(classes int, bins Bins, first, second []int, v float64) *Scores 
 	if classes > 2 {
 		return out
 	}
-	area := auc(p, q, v)
+	area := orderedWithin(auc(p, q, v), p, q)
 	out.AUC = &area
 	out.LogLoss = logLoss(p, q, bins.Chance, v)
 	for b, edge := range bins.Edges {
@@ -126,6 +127,65 @@ func auc(p, q []float64, v float64) Share {
 	}
 	reach := normal(Level) * math.Sqrt(noise+luck)
 	return limited(Share{Value: area, Lower: area - reach, Upper: area + reach, Level: Level})
+}
+
+// orderedWithin returns the area with what the order of scores within bins adds to it.
+func orderedWithin(s Share, p, q []float64) Share {
+	if !s.Known() {
+		return s
+	}
+	more := withinBins(p, q)
+	bend := math.Abs(more) / 2
+	out := Share{Value: s.Value + more, Lower: s.Lower + more - bend, Upper: s.Upper + more + bend, Level: s.Level}
+	if s.Value > nearlyAll {
+		// Few bins hold both classes, and what is missing may all be in them.
+		out.Upper = max(out.Upper, s.Upper+tied(p, q)/2)
+	}
+	return limited(out)
+}
+
+// tied returns the share of the pairs of two classes that are in one bin.
+func tied(p, q []float64) float64 {
+	total := 0.
+	for b := range p {
+		total += max(p[b], 0) * max(q[b], 0)
+	}
+	return total / (part(p, 0).value * part(q, 0).value)
+}
+
+// withinBins returns what the order of scores within bins adds to an area that counts equal
+// bins half. Let records be numbered by their scores, w of them in a bin, and let the share s of
+// the second class change by d over the bin, evenly. A record of the second class then lies above
+// one of the first with probability 1/2 + d/(12 s (1-s)), and of these pairs there are
+// w^2 s (1-s): the area grows by the sum of w^2 d/12 over the number of all pairs. The change d
+// is that between the bins on both sides. Where the share bends, that is not all: half of
+// the sum is added to the interval at both ends.
+func withinBins(p, q []float64) float64 {
+	last := len(p) - 1
+	if last < 1 {
+		return 0
+	}
+	w, s := make([]float64, len(p)), make([]float64, len(p))
+	for b := range p {
+		w[b] = max(p[b]+q[b], 0)
+		if w[b] > 0 {
+			s[b] = min(max(p[b]/w[b], 0), 1)
+		}
+	}
+	total := 0.
+	for b := range w {
+		from, to := max(b-1, 0), min(b+1, last)
+		apart := (w[from] + w[to]) / 2 // between the middles of the bins on both sides
+		if to == from+2 {
+			apart += w[b]
+		}
+		if w[b] == 0 || apart == 0 {
+			continue
+		}
+		most := 2 * min(s[b], 1-s[b]) // a share stays within [0, 1]
+		total += sq(w[b]) * min(max(w[b]*(s[to]-s[from])/apart, -most), most) / 12
+	}
+	return total / (part(p, 0).value * part(q, 0).value)
 }
 
 // aucVariance returns the area with the variances of noise and of luck.

@@ -90,8 +90,8 @@ func TestPortion(t *testing.T) {
 	}
 }
 
-// TestAreaCoverage: the interval of the area covers that of the population's bins, with
-// balanced and unequal classes and with noise. Of 1500 intervals that each cover with
+// TestAreaCoverage: the interval of the area covers that of the scores themselves, of two normal
+// laws, with balanced and unequal classes and with noise. Of 1500 intervals that each cover with
 // probability .92 (what is promised for unequal ones), fewer than 1324 cover with
 // probability below 1e-6.
 func TestAreaCoverage(t *testing.T) {
@@ -113,9 +113,8 @@ func TestAreaCoverage(t *testing.T) {
 	for _, c := range []struct {
 		n                    int
 		minority, gap, sigma float64
-	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5}, {100, .5, 5, .3}, {300, .2, 6, 1}} {
-		p, q := draw(4_000_000, c.minority, c.gap)
-		truth, _, _ := aucVariance(p, q, 0)
+	}{{600, .5, 1, 6}, {2000, .2, 1, 6}, {2000, .2, 2, 6}, {5000, .1, 1, 2}, {600, .5, 2, .5}, {100, .5, 5, .3}, {300, .2, 6, 1}, {20000, .1, 2, .5}} {
+		truth := .5 * math.Erfc(-c.gap/2) // the normal distribution function at gap/sqrt 2
 		covered := 0
 		for range runs {
 			p, q := draw(c.n, c.minority, c.gap)
@@ -123,7 +122,7 @@ func TestAreaCoverage(t *testing.T) {
 				p[b] += c.sigma * r.NormFloat64()
 				q[b] += c.sigma * r.NormFloat64()
 			}
-			s := auc(p, q, c.sigma*c.sigma)
+			s := orderedWithin(auc(p, q, c.sigma*c.sigma), p, q)
 			checkShare(t, s)
 			if s.Lower <= truth && truth <= s.Upper {
 				covered++
@@ -169,6 +168,41 @@ func TestLargestGain(t *testing.T) {
 		}
 		if covered < 915 {
 			t.Errorf("%+v: %d of %d cover", pop, covered, runs)
+		}
+	}
+}
+
+// TestWithinBins: with exact counts of two normal laws in few bins, at the quantiles of the
+// scores, the area that counts equal bins half is off by what the order within bins adds, up to
+// half of it.
+func TestWithinBins(t *testing.T) {
+	cdf := func(x float64) float64 { return .5 * math.Erfc(-x/math.Sqrt2) }
+	for _, c := range []struct{ share, gap float64 }{{.5, 1}, {.5, 2.5}, {.1, 1}, {.1, 1.8}, {.1, 2.5}, {.03, 1.8}} {
+		const bins = 16
+		p, q := make([]float64, bins), make([]float64, bins)
+		before, beforeP, beforeQ := 0., 0., 0.
+		for b := range bins {
+			at := math.Inf(1)
+			if b < bins-1 {
+				low, high := -10., 10.
+				for range 80 {
+					at = (low + high) / 2
+					if c.share*cdf(at-c.gap)+(1-c.share)*cdf(at) < before+1./bins {
+						low = at
+					} else {
+						high = at
+					}
+				}
+			}
+			before += 1. / bins
+			p[b], q[b] = 1e6*c.share*(cdf(at-c.gap)-beforeP), 1e6*(1-c.share)*(cdf(at)-beforeQ)
+			beforeP, beforeQ = cdf(at-c.gap), cdf(at)
+		}
+		truth := cdf(c.gap / math.Sqrt2)
+		area, _, _ := aucVariance(p, q, 0)
+		missing, more := truth-area, withinBins(p, q)
+		if !(missing > .0005 && math.Abs(missing-more) <= missing/2+1e-4) {
+			t.Errorf("%+v: equal bins take off %.4f, their order adds %.4f", c, missing, more)
 		}
 	}
 }
