@@ -46,6 +46,9 @@ func At(path string, o Options) *Ledger {
 	return &Ledger{path: path, options: o}
 }
 
+// Path returns the path that the ledger was named by.
+func (l *Ledger) Path() string { return l.path }
+
 // at marks a step for the tests.
 func (l *Ledger) at(step string) error {
 	if l.step == nil {

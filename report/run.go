@@ -2,6 +2,10 @@ package report
 
 import (
 	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/pipeline"
@@ -35,7 +39,7 @@ type Run struct {
 	Seconds map[string]float64 `json:"seconds"`
 }
 
-// Tool names the program that ran.
+// Tool names the version of dptrain that ran.
 type Tool struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
@@ -56,6 +60,48 @@ func NewRun(res *pipeline.Result, stats *dataset.Stats) *Run {
 		r.Seconds[stage] = seconds
 	}
 	return r
+}
+
+// module is the path of this module.
+const module = "github.com/dptrain/dptrain"
+
+// ThisTool returns what the compiler wrote into the program about this module. The commit is
+// empty if it is unknown, and ends in + for a modified tree. A program that
+// imports the module knows its version alone.
+func ThisTool() Tool {
+	t := Tool{Version: "(devel)", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module }); i >= 0 {
+		t.Version = info.Deps[i].Version
+		return t
+	}
+	if info.Main.Version != "" {
+		t.Version = info.Main.Version
+	}
+	modified := false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			t.Commit = s.Value
+		case "vcs.modified":
+			modified = s.Value == "true"
+		}
+	}
+	if modified && t.Commit != "" {
+		t.Commit += "+"
+	}
+	return t
+}
+
+// Collect returns the files of a run that ends now. stats is what the reader counted, or nil; recipe is the
+// published recipe, or nil; table is the path of the table, as given.
+func Collect(res *pipeline.Result, stats *dataset.Stats, recipe []byte, table string) Files {
+	run := NewRun(res, stats)
+	run.Date, run.Data, run.Tool = time.Now().UTC().Format(time.RFC3339), table, ThisTool()
+	return Files{Model: res.Model, Report: New(res), Recipe: recipe, Run: run}
 }
 
 // encode writes run.json.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/entry"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/report"
@@ -73,12 +74,8 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan 
 	if j.ledger == "" {
 		return nil
 	}
-	table, err := filepath.Abs(j.table)
-	if err != nil {
-		table = j.table
-	}
-	_, err = a.openLedger(j.ledger).Note(ctx, ledger.Note{
-		Dataset: j.recipe.Ledger.Dataset, Table: realPath(table), Method: plan.Method(), What: ledger.NoteAudit,
+	_, err := a.openLedger(j.ledger).Note(ctx, ledger.Note{
+		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.table), Method: plan.Method(), What: ledger.NoteAudit,
 	})
 	if err != nil {
 		return ledgerHint(ctx, err, j, p)

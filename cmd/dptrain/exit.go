@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/entry"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/recipe"
@@ -95,9 +96,9 @@ func usagef(format string, args ...any) error {
 func message(err error) string {
 	switch {
 	case exitCode(err) == exitInterrupted:
-		var spent *staysSpent
+		var spent *entry.SpentError
 		if errors.As(err, &spent) {
-			return "dptrain: interrupted" + spent.note()
+			return "dptrain: interrupted" + spent.Consequence()
 		}
 		return "dptrain: interrupted"
 	case is[*dataset.FileError](err), is[*placeError](err), is[recipe.Problems](err), is[*report.DirError](err), is[*ledger.FileError](err), is[*bench.KnownError](err):

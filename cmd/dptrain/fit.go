@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/entry"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/report"
@@ -81,16 +81,13 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err := j.holdable(p.Schema, 1); err != nil {
 		return err
 	}
-	entry, err := a.reserve(ctx, j, p, plan)
+	e, err := a.reserve(ctx, j, p, plan)
 	if err != nil {
 		return err
 	}
-	res, files, err := a.train(ctx, j, p, a.progress(plan, quiet), entry, folder)
-	if err != nil && entry != nil {
-		return &staysSpent{err, j.ledger}
-	}
+	res, files, err := a.train(ctx, j, p, a.progress(plan, quiet), e, folder)
 	if err != nil {
-		return err
+		return e.Spent(err)
 	}
 	if quiet {
 		return verdict(res, out)
@@ -106,7 +103,7 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 }
 
 // train reads the rows, trains, commits and writes the results.
-func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress func(string), entry *entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
+func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress func(string), e *entry.Entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
 	none := report.Files{}
 	progress("read")
 	start := time.Now()
@@ -124,43 +121,13 @@ func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress 
 	if err != nil {
 		return nil, none, err
 	}
-	entry.enter(files.Report)
+	e.Enter(files.Report)
 	progress("write")
 	if err := folder.Stage(ctx, files); err != nil {
 		return nil, none, err
 	}
-	if err := entry.commit(ctx); err != nil {
-		return nil, none, entry.keep(err, j, folder)
-	}
-	return res, files, folder.Place(ctx)
+	return res, files, e.Publish(ctx, folder, j.recipe.Output.Dir)
 }
-
-// staysSpent is the error of a run that ended after its price was entered.
-type staysSpent struct {
-	error
-	ledger string
-}
-
-func (e *staysSpent) Error() string { return e.error.Error() + e.note() }
-
-func (e *staysSpent) note() string {
-	var kept *keptError
-	if errors.As(e.error, &kept) {
-		return "; the price of this run stays spent in " + e.ledger + ", and its results are kept in " + kept.folder +
-			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
-	}
-	return "; the price of this run stays spent in " + e.ledger
-}
-
-// keptError is the error of a run that could not be entered as ended.
-type keptError struct {
-	error
-	folder, out string
-}
-
-func (e *keptError) Unwrap() error { return e.error }
-
-func (e *staysSpent) Unwrap() error { return e.error }
 
 // verdict turns a run without a model into the error that says so. The bit it
 // tells was released by the mechanism.
@@ -179,11 +146,7 @@ func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, e
 	if err != nil {
 		return report.Files{}, err
 	}
-	run := report.NewRun(res, stats)
-	run.Date, run.Data = time.Now().UTC().Format(time.RFC3339), j.table
-	v := thisVersion()
-	run.Tool = report.Tool{Version: v.Version, Commit: v.Commit, Go: v.Go}
-	return report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: run}, nil
+	return report.Collect(res, stats, public, j.table), nil
 }
 
 // pointer says where the results are. It ends the output of every run in the

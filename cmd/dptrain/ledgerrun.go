@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/entry"
 	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/report"
@@ -24,119 +22,31 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 	})
 }
 
-// entry is the run's reservation; nil for a run without a ledger.
-type entry struct {
-	*ledger.Reservation
-	dataset string
-	absent  []string // protected columns that the table does not have
-}
-
 // reserve enters the price of a run, or refuses it. No row was read so far.
-func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*entry, error) {
+func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*entry.Entry, error) {
 	if j.ledger == "" {
 		return nil, nil
 	}
-	table, err := filepath.Abs(j.table)
-	if err != nil {
-		table = j.table
-	}
-	name := j.recipe.Ledger.Dataset
-	absent, err := a.absentColumns(ctx, j, p)
-	if err != nil {
-		return nil, err
-	}
-	r, err := a.openLedger(j.ledger).Reserve(ctx, ledger.Request{
-		Dataset: name, Plan: plan.Priced, Table: realPath(table), Method: plan.Method(), Target: p.Target, CuratorNotes: true,
-		Public: p.PublicColumns(), Records: j.records(), Note: j.note,
+	e, err := entry.Reserve(ctx, entry.Request{
+		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
+		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Pipeline: p, Plan: plan,
 	})
-	if err != nil {
-		return nil, ledgerHint(ctx, err, j, p)
-	}
-	return &entry{r, name, absent}, nil
-}
-
-// records says what the run takes as one record of its table.
-func (j *job) records() ledger.Records {
-	switch kind, _, _ := tablefile.Of(j.table); {
-	case j.table == "", kind.Parquet:
-		return ledger.RecordsUnstated
-	case j.recipe.Data.MultilineQuotes:
-		return ledger.RecordsQuoted
-	}
-	return ledger.RecordsLines
-}
-
-// enter writes the reservation into the report of its run.
-func (e *entry) enter(r *report.Report) {
-	if e == nil {
-		return
-	}
-	r.Enter(report.Ledger{Dataset: e.dataset, Entry: e.Head.Sequence, Head: e.Head.Hash})
-	if len(e.absent) > 0 {
-		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: absentText(e.dataset, e.absent)})
-	}
-	if len(e.Others) > 0 {
-		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: othersText(e.dataset, e.Others)})
-	}
-}
-
-// commit enters that the run has ended. Nothing was released so far.
-func (e *entry) commit(ctx context.Context) error {
-	if e == nil {
-		return nil
-	}
-	return e.Commit(ctx)
-}
-
-// keep puts the results of a run aside that could not be entered as ended.
-func (e *entry) keep(err error, j *job, folder *report.Folder) error {
-	path, absolute := filepath.Abs(j.ledger)
-	if absolute != nil {
-		path = j.ledger
-	}
-	kept, failed := folder.Keep(report.Kept{Path: path, Entry: e.Head.Sequence, Head: e.Head.Hash})
-	if failed != nil {
-		return err
-	}
-	return &keptError{err, kept, j.recipe.Output.Dir}
-}
-
-// othersText is the warning about a table that has runs under other names.
-func othersText(dataset string, others []string) string {
-	names := make([]string, len(others))
-	for i, name := range others {
-		names[i] = fmt.Sprintf("%q", name)
-	}
-	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.", strings.Join(names, ", "), dataset)
-}
-
-// realPath resolves symbolic links where it can.
-func realPath(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	return path
+	return e, fittingHint(ctx, err, p)
 }
 
 // ledgerHint adds to a refusal what to do about it.
 func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) error {
+	return fittingHint(ctx, entry.Hint(err, j.ledger), p)
+}
+
+// fittingHint adds to the refusal of a run that would cross the total what would fit.
+func fittingHint(ctx context.Context, err error, p *pipeline.Pipeline) error {
 	var spent *ledger.SpentError
-	switch {
-	case errors.As(err, &spent):
-		a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
-		return fitting(ctx, err, a, p)
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
-		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, j.ledger)
-	case errors.Is(err, ledger.ErrRelation):
-		return fmt.Errorf("%w; change privacy.relation", err)
-	case errors.Is(err, ledger.ErrPublic):
-		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
-	case errors.Is(err, ledger.ErrRecords):
-		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
-	case errors.Is(err, ledger.ErrUnit):
-		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
+	if !errors.As(err, &spent) {
+		return err
 	}
-	return err
+	a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
+	return fitting(ctx, err, a, p)
 }
 
 // fitting adds to the refusal of a run the largest epsilon that would be
@@ -235,7 +145,7 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		err = acc.CheckPublic(p.PublicColumns())
 	}
 	if err == nil {
-		err = acc.CheckRecords(j.records())
+		err = acc.CheckRecords(entry.Records(j.table, j.recipe.Data.MultilineQuotes))
 	}
 	if err != nil {
 		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
@@ -244,7 +154,7 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
 		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
 	}
-	if l.Absent, err = a.absentFrom(acc, j, p); err != nil {
+	if l.Absent, err = entry.Absent(acc, j.ledger, j.header, p.PublicColumns()); err != nil {
 		return nil, err
 	}
 	b.Ledger = l
@@ -283,7 +193,7 @@ func (l *billLedger) text() string {
 		l.Dataset, l.Epsilon, l.Delta, show(l.Limit), show(l.Spent), show(l.Cost))
 	warning := l.Equal.text()
 	if len(l.Absent) > 0 {
-		warning += report.Paragraph("Warning", absentText(l.Dataset, l.Absent))
+		warning += report.Paragraph("Warning", entry.AbsentText(l.Dataset, l.Absent))
 	}
 	if !l.Fits {
 		return report.Paragraph("Ledger", s+", so it would be refused") + warning

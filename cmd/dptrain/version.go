@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/report"
 )
 
 // version names the build.
@@ -17,29 +18,10 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
-// thisVersion reads what the compiler wrote into the program.
+// thisVersion returns what the compiler wrote into the program.
 func thisVersion() version {
-	v := version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	modified := false
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Commit = s.Value
-		case "vcs.modified":
-			modified = s.Value == "true"
-		}
-	}
-	if modified && v.Commit != "" {
-		v.Commit += "+"
-	}
-	return v
+	t := report.ThisTool()
+	return version{t.Version, t.Commit, t.Go, runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 func versionCommand(a *app) *cobra.Command {
