@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -229,6 +230,15 @@ type Guarantee struct {
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.
 	Profile []ProfilePoint
+}
+
+// String returns the promise in one line, without its profile.
+func (g Guarantee) String() string {
+	s := fmt.Sprintf("epsilon %v, delta %v (relation %v)", g.Epsilon, g.Delta, g.Relation)
+	if g.Unit != (Unit{}) {
+		s += fmt.Sprintf(" for every %q with at most %d records", g.Unit.Column, g.Unit.MaxRows)
+	}
+	return s
 }
 
 // profileEpsilons returns the public list of epsilons of every profile.

@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/dptrain/dptrain"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/ledger"
 	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
 )
 
 // TestPrograms runs the programs that README.md and docs/start/go.md show, one after the
@@ -25,12 +28,22 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	if err := declared(t.Context()); err != nil {
+	if err := first(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	predictions, err := predict(t.Context(), "out/release/model.json", "testdata/houses.csv")
 	if err != nil || len(predictions) != 6000 {
 		t.Errorf("%d predictions, %v", len(predictions), err)
+	}
+	if _, err := ledger.At("dptrain.ledger", ledger.Options{}).Register(t.Context(), "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+		t.Fatal(err)
+	}
+	table, err := dptrain.Open("testdata/houses.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit, err := expert(t.Context(), table); err != nil || fit.R2 != nil || len(fit.Considered) != 9 {
+		t.Errorf("%+v, %v", fit, err)
 	}
 	result, err := fromRecipe(t.Context(), "examples/classes.yaml")
 	if err != nil || result.Confusion == nil {
@@ -38,39 +51,45 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// declared is the program of README.md and of docs/start/go.md.
-func declared(ctx context.Context) error {
-	p := &pipeline.Pipeline{
-		Schema: dataset.Schema{Columns: []dataset.Column{
-			{Name: "area"},
-			{Name: "age", Ranged: true, Lower: 0, Upper: 90},
-			{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "near bay", "near ocean", "island"}},
-			{Name: "price"},
-		}},
-		Target:  "price",
-		Budget:  budget.Target{Epsilon: 1, Delta: 1e-6},
-		Holdout: pipeline.DefaultHoldout,
-	}
-	plan, err := p.Plan() // the price; no row is read
+// first is the program of README.md and of docs/start/go.md.
+func first(ctx context.Context) error {
+	table, err := dptrain.Open("testdata/houses.csv") // the names of its columns
 	if err != nil {
 		return err
 	}
-	fmt.Println(plan.Guarantee().Mu)
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}
+	plan, err := run.Plan(table) // the price; no row is read
+	if err != nil {
+		return err
+	}
+	fit, err := plan.Fit(ctx, table)
+	if err != nil {
+		return err
+	}
+	fmt.Println(fit.R2, fit.Guarantee)
+	return fit.Save("out")
+}
 
-	table, stats, err := dataset.Read(ctx, "testdata/houses.csv", p.Schema, dataset.ReadOptions{})
-	if err != nil {
-		return err
+// expert is the second program of docs/start/go.md.
+func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
+	run := dptrain.Run{
+		Target: "price", Epsilon: 3,
+		Columns: map[string]dptrain.Column{
+			"age":   dptrain.Range(0, 90),
+			"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
+		},
+		Selector: selection.Kendall{K: 5},
+		Model:    tukey.Tukey{Buckets: 400},
+		Holdout:  dptrain.None,
+		Ledger:   ledger.At("dptrain.ledger", ledger.Options{}),
+		Dataset:  "houses",
+		Progress: func(share float64, stage string) { fmt.Printf("%3.0f%% %s\n", 100*share, stage) },
 	}
-	result, err := p.Fit(ctx, table, pipeline.Options{})
+	plan, err := run.Plan(table)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Println(result.R2.Value, result.R2.Lower, result.R2.Upper)
-	return report.Write(ctx, "out", report.Files{
-		Model:  result.Model,
-		Report: report.New(result),
-		Run:    report.NewRun(result, stats), // for the owner of the data only
-	}, false)
+	return plan.Fit(ctx, table)
 }
 
 // fromRecipe trains what a recipe says.

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/dptrain/dptrain/budget"
@@ -70,6 +71,15 @@ type R2 struct {
 	Intervals []HalfWidth `json:"intervals"`
 	Records   Count       `json:"records"` // held-out records with a target that can be read
 	Missing   Count       `json:"missing"` // held-out records without
+}
+
+// String returns the value and its interval, the interval alone where [R2.Unknown].
+func (r R2) String() string {
+	interval := fmt.Sprintf("%v%% interval %.3g to %.3g", 100*r.Level, r.Lower, r.Upper)
+	if r.Unknown() {
+		return "unknown, " + interval
+	}
+	return fmt.Sprintf("%.3g, %s", r.Value, interval)
 }
 
 // Unknown reports whether the interval is so wide that the value says nothing.

@@ -1,0 +1,295 @@
+package dptrain_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+const houses = "testdata/houses.csv"
+
+// Train on a table, and write the model with its report.
+func Example() {
+	table, err := dptrain.Open("testdata/houses.csv")
+	check(err)
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}
+	plan, err := run.Plan(table)
+	check(err)
+	fmt.Println(plan.Guarantee())
+
+	fit, err := plan.Fit(context.Background(), table)
+	check(err)
+	fmt.Println("better than the mean:", fit.R2.Value > 0)
+
+	dir, err := os.MkdirTemp("", "example-")
+	check(err)
+	defer os.RemoveAll(dir)
+	check(fit.Save(filepath.Join(dir, "out")))
+	// Output:
+	// epsilon 1, delta 1e-06 (relation add-remove)
+	// better than the mean: true
+}
+
+// Predict one house.
+func ExampleFit_Predictor() {
+	table, err := dptrain.Open("testdata/houses.csv")
+	check(err)
+	plan, err := dptrain.Run{Target: "price", Epsilon: 2, Columns: map[string]dptrain.Column{
+		"age":   dptrain.Range(0, 90),
+		"ocean": dptrain.Categories("inland", "near bay", "near ocean", "island"),
+	}}.Plan(table)
+	check(err)
+	fit, err := plan.Fit(context.Background(), table)
+	check(err)
+	predictor, err := fit.Predictor()
+	check(err)
+	price, err := predictor.PredictRecord(map[string]any{
+		"area": 120, "rooms": 4, "age": 30, "distance": 5, "latitude": 0, "longitude": 0, "quality": 5, "garden": 200, "ocean": "inland",
+	})
+	check(err)
+	fmt.Println("a price:", price > 0)
+	// Output:
+	// a price: true
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func must[T any](x T, err error) T {
+	check(err)
+	return x
+}
+
+// TestPlanReadsNoRow: a header is enough for a price, and Fit alone needs the file.
+func TestPlanReadsNoRow(t *testing.T) {
+	header := must(dptrain.Open(houses)).Header
+	table := &dptrain.Table{Path: filepath.Join(t.TempDir(), "absent.csv"), Header: header}
+	plan, err := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}}.Plan(table)
+	if err != nil || plan.Guarantee().Epsilon != 1 || len(plan.Leaves()) == 0 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, dataset.ErrUnreadable) {
+		t.Errorf("fit: %v", err)
+	}
+	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, mechanism.ErrOpened) {
+		t.Errorf("second fit: %v", err)
+	}
+	if _, err := plan.Fit(t.Context(), &dptrain.Table{Path: houses, Header: header[1:]}); !errors.Is(err, pipeline.ErrSchema) {
+		t.Errorf("another header: %v", err)
+	}
+}
+
+// TestDefaults: a run without settings is the starter recipe of `dptrain init`, as published, whatever
+// the task; None stands for 0.
+func TestDefaults(t *testing.T) {
+	for name, classes := range map[string][]string{"price": nil, "repaid": {"no", "yes"}} {
+		path := map[string]string{"price": houses, "repaid": "testdata/loans.csv"}[name]
+		table := must(dptrain.Open(path))
+		starter, problems := recipe.Parse("starter", must(recipe.Init(table.Header, path, name, classes...)))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		starter.Data.Header = table.Header
+		plan, err := dptrain.Run{Target: name, Epsilon: 1, Classes: classes}.Plan(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := string(plan.Recipe()), string(must(starter.Public())); got != want {
+			t.Errorf("the recipe of the run:\n%s\nof `dptrain init`:\n%s", got, want)
+		}
+	}
+	plan, err := dptrain.Run{Target: "price", Epsilon: 1, Holdout: dptrain.None}.Plan(must(dptrain.Open(houses)))
+	if err != nil || slices.Contains(plan.Stages(), "held-out metric") || !strings.Contains(string(plan.Recipe()), "\nholdout: 0\n") {
+		t.Errorf("%s, %v", plan.Recipe(), err)
+	}
+}
+
+// TestMistakes: what is missing or wrong is refused in the words of the recipe, before the file is touched.
+func TestMistakes(t *testing.T) {
+	table := &dptrain.Table{Path: "absent.csv", Header: []string{"x", "y"}}
+	book := ledger.At(filepath.Join(t.TempDir(), "l"), ledger.Options{})
+	for want, run := range map[string]dptrain.Run{
+		"privacy.epsilon is required":               {Target: "y"},
+		"privacy.epsilon must be greater than 0":    {Target: "y", Epsilon: -1},
+		"data.target is required":                   {Epsilon: 1},
+		`the target "z" is not in the header`:       {Target: "z", Epsilon: 1},
+		"holdout must be from 0 to 0.5, not -2":     {Target: "y", Epsilon: 1, Holdout: -2},
+		"privacy.delta":                             {Target: "y", Epsilon: 1, Delta: 2},
+		"ledger.dataset is required":                {Target: "y", Epsilon: 1, Ledger: book},
+		"belong to a run with a Ledger":             {Target: "y", Epsilon: 1, Dataset: "houses"},
+		`the declared column "w" is not in the hea`: {Target: "y", Epsilon: 1, Columns: map[string]dptrain.Column{"w": dptrain.Range(0, 1)}},
+	} {
+		if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", run, err, want)
+		}
+	}
+	if _, err := dptrain.Open("absent.csv"); !errors.Is(err, dataset.ErrUnreadable) {
+		t.Errorf("open: %v", err)
+	}
+}
+
+// TestLedger: a run is entered before a row is read and as ended after it, its release
+// holds together with the ledger, and a second run over the total is refused.
+func TestLedger(t *testing.T) {
+	dir := t.TempDir()
+	book := ledger.At(filepath.Join(dir, "dptrain.ledger"), ledger.Options{})
+	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 1.2, Delta: 1e-6}))
+	table := must(dptrain.Open(houses))
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses", Note: "the first"}
+	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
+	account := must(must(book.Read(t.Context())).Account("houses"))
+	if len(account.Runs) != 1 || account.Reserved.Cost != 0 || account.Committed.Cost == 0 {
+		t.Errorf("after a run: %+v", account)
+	}
+	out := filepath.Join(dir, "out")
+	if err := fit.Save(out); err != nil {
+		t.Fatal(err)
+	}
+	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{Ledger: book})); v.Err() != nil {
+		t.Errorf("verify: %+v", v)
+	}
+	if slices.ContainsFunc(fit.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" }) {
+		t.Error("a run in a ledger warns that there is none")
+	}
+	absent := &dptrain.Table{Path: filepath.Join(dir, "absent.csv"), Header: table.Header}
+	var spent *ledger.SpentError
+	if _, err := must(run.Plan(absent)).Fit(t.Context(), absent); !errors.As(err, &spent) {
+		t.Errorf("over the total, before the file was touched: %v", err)
+	}
+}
+
+// TestLedgerIsBusy: where the end of a run cannot be entered, Fit returns what was paid for, and
+// Save publishes nothing until it can.
+func TestLedgerIsBusy(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "dptrain.ledger")
+	book := ledger.At(path, ledger.Options{})
+	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 5, Delta: 1e-5}))
+	table := must(dptrain.Open(houses))
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses"}
+	run.Progress = func(share float64, _ string) {
+		if share == 1 {
+			check(os.Rename(path, path+".away"))
+		}
+	}
+	fit, err := must(run.Plan(table)).Fit(t.Context(), table)
+	if fit == nil || !errors.Is(err, ledger.ErrUnreadable) || !strings.Contains(err.Error(), "stays spent") {
+		t.Fatalf("%v, %v", fit, err)
+	}
+	out, later := filepath.Join(dir, "out"), filepath.Join(dir, "later")
+	if err := fit.Save(out); err == nil || !strings.Contains(err.Error(), "ledger commit") {
+		t.Errorf("save: %v", err)
+	}
+	if got := filesIn(out); len(got) == 0 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "pending/") }) {
+		t.Errorf("kept: %v", got)
+	}
+	check(os.Rename(path+".away", path))
+	if err := fit.Save(later); err != nil || !slices.Contains(filesIn(later), "release/model.json") {
+		t.Errorf("save: %v, %v", filesIn(later), err)
+	}
+}
+
+// TestSave: the files are those of `dptrain fit`, hold together, and are never replaced. What
+// a result prints holds no exact count.
+func TestSave(t *testing.T) {
+	table := must(dptrain.Open("testdata/loans.csv"))
+	var shares []float64
+	var stages []string
+	run := dptrain.Run{
+		Target: "repaid", Epsilon: 1, Classes: []string{"no", "yes"}, Exclude: []string{"rating", "home", "purpose"},
+		Progress: func(share float64, stage string) { shares, stages = append(shares, share), append(stages, stage) },
+	}
+	plan := must(run.Plan(table))
+	fit := must(plan.Fit(t.Context(), table))
+	if fit.Confusion == nil || fit.R2 != nil {
+		t.Errorf("%+v", fit)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	if err := fit.Save(out); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"curator/run.json", "release/model.json", "release/recipe.yaml", "release/report.json"}
+	if got := filesIn(out); !slices.Equal(got, want) {
+		t.Errorf("files: %v", got)
+	}
+	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{})); v.Err() != nil {
+		t.Errorf("verify: %+v", v)
+	}
+	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
+		t.Errorf("a second save: %v", err)
+	}
+	encoded := must(json.Marshal(fit))
+	count := fmt.Sprint(fit.Curator.TrainRows)
+	for _, printed := range []string{string(encoded), fmt.Sprintf("%+v", fit), fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
+		if strings.Contains(printed, count) {
+			t.Errorf("the number of training records, %s, is in: %s", count, printed)
+		}
+	}
+	if !slices.IsSorted(shares) || shares[0] != 0 || shares[len(shares)-1] != 1 {
+		t.Errorf("shares: %v", shares)
+	}
+	slices.Sort(stages)
+	planned := slices.Sorted(slices.Values(append(plan.Stages(), "read", "done")))
+	if !slices.Equal(stages, planned) {
+		t.Errorf("stages: %v, planned: %v", stages, planned)
+	}
+}
+
+// TestExpert: selectors and trainers of other packages take the place of the default, and the
+// release says so.
+func TestExpert(t *testing.T) {
+	table := must(dptrain.Open(houses))
+	run := dptrain.Run{
+		Target: "price", Epsilon: 3, Exclude: []string{"ocean"}, Holdout: dptrain.None,
+		Selector: selection.Kendall{K: 5}, Model: tukey.Tukey{Buckets: 400},
+	}
+	plan := must(run.Plan(table))
+	if plan.Method() != "tukey" || plan.Recipe() != nil {
+		t.Errorf("method %s, recipe %s", plan.Method(), plan.Recipe())
+	}
+	fit := must(plan.Fit(t.Context(), table))
+	if fit.R2 != nil || len(fit.Selected) != 5 {
+		t.Errorf("%+v", fit)
+	}
+	out := t.TempDir()
+	check(fit.Save(out))
+	r := must(report.Decode(bytes.NewReader(must(os.ReadFile(filepath.Join(out, "release", "report.json"))))))
+	if r.Model.Method != "tukey" {
+		t.Errorf("%+v", r.Model)
+	}
+}
+
+// filesIn lists the files below a folder.
+func filesIn(dir string) []string {
+	var out []string
+	for _, list := range []string{"*/*", "*/*/*"} {
+		for _, path := range must(filepath.Glob(filepath.Join(dir, list))) {
+			if info := must(os.Stat(path)); !info.IsDir() {
+				out = append(out, filepath.ToSlash(must(filepath.Rel(dir, path))))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

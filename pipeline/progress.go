@@ -1,0 +1,25 @@
+package pipeline
+
+import "github.com/dptrain/dptrain/budget"
+
+// Stages lists the stages that a run of the plan announces to Options.Progress, each once. A
+// run in which every method abstained leaves out the held-out metric.
+func (p *Plan) Stages() []string {
+	var out []string
+	if p.of.Budget.Unit != (budget.Unit{}) {
+		out = append(out, "unit")
+	}
+	out = append(out, "split")
+	switch {
+	case len(p.tries) > 0:
+		out = append(out, "search")
+	case len(p.branches) > 1 || p.branches[0].counts():
+		out = append(out, "count", "scaling", selectionNode, "model")
+	default:
+		out = append(out, "scaling", selectionNode, "model")
+	}
+	if p.of.Holdout > 0 {
+		out = append(out, heldOutStage)
+	}
+	return out
+}
