@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrTargetAbsent is returned by [Init] when the target is not a column.
@@ -47,8 +49,26 @@ func Init(header []string, path, target string, classes ...string) ([]byte, erro
 	if len(classes) == 0 {
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
-	fmt.Fprintf(&b, initTail, show(d.Privacy.Delta), show(d.Holdout), d.Output.Dir)
+	selectors, trainers := describedFor(len(classes))
+	fmt.Fprintf(&b, initTail, show(d.Privacy.Delta), show(d.Holdout), selectors, trainers, d.Output.Dir)
 	return []byte(b.String()), nil
+}
+
+// describedFor lists the selectors and the trainers for so many classes, 0 for numbers, as
+// comments of one line each.
+func describedFor(classes int) (selectors, trainers string) {
+	line := func(name, summary string) string { return fmt.Sprintf("#   %-18s%s\n", name, summary) }
+	for _, m := range selection.Methods() {
+		if !(m.NeedsClasses && classes == 0) && !(m.TwoClasses && classes > 2) {
+			selectors += line(m.Name, m.Summary)
+		}
+	}
+	for _, m := range pipeline.Trainers() {
+		if !(m.ClassesOnly() && classes == 0) && !(m.TwoClasses() && classes > 2) {
+			trainers += line(m.Name, m.Summary)
+		}
+	}
+	return selectors, trainers
 }
 
 func usableHeader(header []string) error {
@@ -99,7 +119,9 @@ const initTail = `privacy:
   # Where one person may have several records, protect the person:
   # unit: {column: PERSON, max_rows: 4}
 # holdout: %s                  # share of records for the private held-out metric
-# selection: {method: auto}     # or none, or fixed with features: [a, b]
-# model: {method: auto}
+# What is kept of the columns: auto, or one of
+%s# selection: {method: auto}     # with fixed also features: [a, b]
+# What is trained: auto, or one of
+%s# model: {method: auto}
 # output: {dir: %s}
 `

@@ -42,16 +42,18 @@ func Keys() []method.Key {
 			Least: 2, Few: "two numbers of columns or more", FewHint: "one alone is selection.k",
 			Excludes: method.Link{Key: "k", Hint: "keep one of the two: a number of columns, or several to try"},
 			Instead:  "make each size a candidate of search",
-			Doc:      "It stands in place of `k`: `[2, 4, 8]`. What it costs stands in [dpfsdr](../methods/dpfsdr.md).",
+			Doc: "Instead of `k`, such as `[2, 4, 8]`. A private selection keeps the best of a secret number of tries " +
+				"([dpfsdr](../methods/dpfsdr.md)).",
 		},
 		{
 			Name: "runs", Kind: method.Number, Text: "Mean number of tries of sizes", Absent: "`3`",
 			Rest: "; 3 if left out. How many there are is drawn at random and stays secret",
 			Min:  1, Max: maxRuns, Above: true, Hint: "it is the mean number of tries; 3 is the default",
+			Doc:   "How many there are is drawn at random and stays secret. With `sizes` only.",
 			Needs: method.Link{Key: "sizes", Hint: "list the numbers of columns to try, or remove it"},
 		},
 		{
-			Name: "features", Kind: method.Names, Text: "The chosen columns", Absent: "none",
+			Name: "features", Kind: method.Names, Text: "The chosen columns",
 			Least: 1, Required: "the columns to use", Doc: "For example `[age, rooms]`.",
 		},
 	}

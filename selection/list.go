@@ -48,29 +48,29 @@ func (s Settings) ratio() float64 {
 func Methods() []Method {
 	return []Method{
 		{Name: None{}.Name(), Summary: "every column", New: func(Settings) Selector { return None{} }},
-		{Name: Fixed{}.Name(), Summary: "the columns that are listed", Keys: keys("features"),
+		{Name: Fixed{}.Name(), Summary: "the columns that features lists", Keys: keys("features"),
 			New: func(s Settings) Selector { return Fixed{s.Names("features")} }},
-		{Name: Kendall{}.Name(), Summary: "the columns with the strongest rank correlation with the target", Private: true, TwoClasses: true,
+		{Name: Kendall{}.Name(), Summary: "columns of strong rank correlation with the target", Private: true, TwoClasses: true,
 			New: func(s Settings) Selector { return Kendall{K: s.K} }},
-		{Name: SubLasso{}.Name(), Summary: "the columns for which lassos on small parts of the records vote", Private: true, TwoClasses: true,
+		{Name: SubLasso{}.Name(), Summary: "columns that lassos on small parts of the records vote for", Private: true, TwoClasses: true,
 			Keys: keys("lambda", "buckets"),
 			New: func(s Settings) Selector {
 				return SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
 			}},
-		{Name: SIS{}.Name(), Summary: "the columns with the strongest marginal dependence on the target", Private: true, TwoClasses: true,
+		{Name: SIS{}.Name(), Summary: "columns of strong marginal dependence on the target", Private: true, TwoClasses: true,
 			Keys: keys("score", "topk"),
 			New: func(s Settings) Selector {
 				return SIS{K: s.K, Score: SISScore(s.Word("score")), TopK: topK(s.Word("topk"))}
 			}},
-		{Name: DPFSDR{}.Name(), Summary: "columns that separate the classes and do not repeat each other", Private: true, NeedsClasses: true,
+		{Name: DPFSDR{}.Name(), Summary: "columns that separate the classes and repeat no other one", Private: true, NeedsClasses: true,
 			Keys: keys("sizes", "runs"),
 			New: func(s Settings) Selector {
 				return DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Wholes("sizes")}
 			}},
-		{Name: DPFS{}.Name(), Summary: "the columns with the highest F-scores", Private: true, NeedsClasses: true,
+		{Name: DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,
 			Keys: keys("sizes", "runs"),
 			New:  func(s Settings) Selector { return DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")} }},
-		{Name: CRFS{}.Name(), Summary: "the columns with the highest F-scores, without correlated ones", Private: true, NeedsClasses: true,
+		{Name: CRFS{}.Name(), Summary: "columns of high F-score, without correlated ones", Private: true, NeedsClasses: true,
 			Keys: keys("sizes", "runs"),
 			New:  func(s Settings) Selector { return CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")} }},
 	}

@@ -12,8 +12,10 @@ import (
 
 	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/pipeline"
 	"github.com/dptrain/dptrain/recipe"
 	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/selection"
 )
 
 const benchLong = `Bench compares methods on public tables by their exact R², or with
@@ -35,7 +37,22 @@ have a command of their own: docs/lab/experiments.md.
 // benchNames lists the methods, in lines for a terminal.
 func benchNames() string {
 	return benchLong + "\n" + report.Paragraph("Models", strings.Join(bench.Models(), ", ")) +
-		report.Paragraph("Selections", strings.Join(bench.Selections(), ", "))
+		report.Paragraph("Selections", strings.Join(bench.Selections(), ", ")) + "\n" + benchSummaries()
+}
+
+// benchSummaries says in a line each what a method does.
+func benchSummaries() string {
+	var b strings.Builder
+	line := func(name, summary string) { fmt.Fprintf(&b, "  %-18s%s\n", name, summary) }
+	b.WriteString("Models:\n")
+	for _, m := range pipeline.Trainers() {
+		line(m.Name, m.Summary)
+	}
+	b.WriteString("Selections keep:\n")
+	for _, m := range selection.Methods() {
+		line(m.Name, m.Summary)
+	}
+	return b.String()
 }
 
 const benchExample = `  dptrain bench --public --data houses.csv --method joint-gram,nonprivate-ols
