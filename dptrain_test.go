@@ -239,11 +239,12 @@ func TestSave(t *testing.T) {
 	if err := fit.Save(out); !errors.Is(err, report.ErrExists) {
 		t.Errorf("a second save: %v", err)
 	}
-	encoded := must(json.Marshal(fit))
-	count := fmt.Sprint(fit.Curator.TrainRows)
-	for _, printed := range []string{string(encoded), fmt.Sprintf("%+v", fit), fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
-		if strings.Contains(printed, count) {
-			t.Errorf("the number of training records, %s, is in: %s", count, printed)
+	fit.Curator.TrainRows = 918273645918273 // digits that no other number has
+	for _, printed := range []string{string(must(json.Marshal(fit))), fmt.Sprintf("%+v", fit), fmt.Sprintf("%#v", fit), fmt.Sprintln(*fit)} {
+		for _, exact := range []string{"918273645918273", "TrainRows", "train_rows"} {
+			if strings.Contains(printed, exact) {
+				t.Errorf("%s is in: %s", exact, printed)
+			}
 		}
 	}
 	if !slices.IsSorted(shares) || shares[0] != 0 || shares[len(shares)-1] != 1 {
@@ -253,6 +254,35 @@ func TestSave(t *testing.T) {
 	planned := slices.Sorted(slices.Values(append(plan.Stages(), "read", "done")))
 	if !slices.Equal(stages, planned) {
 		t.Errorf("stages: %v, planned: %v", stages, planned)
+	}
+}
+
+// TestAbstained: without a model there is no predictor.
+func TestAbstained(t *testing.T) {
+	if p, err := new(dptrain.Fit).Predictor(); p != nil || !errors.Is(err, dptrain.ErrAbstained) {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// TestPrivateColumns: with the relation that protects listed columns alone, the others are public in the plan and
+// in the ledger, which refuses a run that uses a protected one as public.
+func TestPrivateColumns(t *testing.T) {
+	table := must(dptrain.Open(houses))
+	book := ledger.At(filepath.Join(t.TempDir(), "dptrain.ledger"), ledger.Options{})
+	total := budget.Total{Epsilon: 2, Delta: 1e-5, Relation: budget.SubstitutePrivateColumns}
+	must(book.Register(t.Context(), "houses", total, "area", "garden"))
+	run := dptrain.Run{
+		Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Relation: total.Relation, Ledger: book, Dataset: "houses",
+		Columns: map[string]dptrain.Column{"area": {Private: true}},
+	}
+	if _, err := must(run.Plan(table)).Fit(t.Context(), table); !errors.Is(err, ledger.ErrPublic) {
+		t.Errorf("the garden is public: %v", err)
+	}
+	run.Columns["garden"] = dptrain.Column{Private: true}
+	plan := must(run.Plan(table))
+	fit := must(plan.Fit(t.Context(), table))
+	if fit.Guarantee.Relation != total.Relation || fit.Unprotected == nil {
+		t.Errorf("%v, %+v", fit.Guarantee, fit.Unprotected)
 	}
 }
 
@@ -274,6 +304,9 @@ func TestExpert(t *testing.T) {
 	}
 	out := t.TempDir()
 	check(fit.Save(out))
+	if v := must(report.Verify(t.Context(), filepath.Join(out, "release"), report.VerifyOptions{})); v.Err() != nil {
+		t.Errorf("verify: %+v", v)
+	}
 	r := must(report.Decode(bytes.NewReader(must(os.ReadFile(filepath.Join(out, "release", "report.json"))))))
 	if r.Model.Method != "tukey" {
 		t.Errorf("%+v", r.Model)
