@@ -33,12 +33,14 @@ func (BRC) Method() method.Method {
 		NoIndicator: "which looks at one number of a column",
 		Pure:        func(v method.Values) bool { return slices.Contains([]string{Laplace, Paper}, v.Word("form")) },
 		Keys: []method.Key{
-			{Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
+			{Name: "form", Kind: method.Word, Text: "The form of the method",
+				Own:   "gaussian, laplace (noise that delta 0 allows), or paper (as published)",
 				Words: []string{Gaussian, Laplace, Paper}, Check: checkForm,
-				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, which `delta: 0` needs. `paper` is the algorithm as published (Laplace " +
-					"noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
+				Doc: "Of `brc`: `laplace` is `gaussian` with Laplace noise, which `delta: 0` needs. `paper` is the algorithm as published " +
+					"(Laplace noise on the accuracy, random classifiers of all columns) and needs a relation with a public number of records."},
 			{Name: "rounds", Text: "The number of rounds", Doc: "Each makes one random classifier.", Min: 1, Max: MaxRounds,
-				Rest: ". Left out it is 100, and 25 for form paper", Absent: "`100`; `25` for form `paper`", Hint: "leave it out for the default"},
+				Rest: ". Left out it is 100, and 25 for form paper", Absent: "`100`; `25` for form `paper`",
+				Hint: "leave it out for the default"},
 		},
 		New: func(v method.Values) method.Trainer { return BRC{Form: v.Word("form"), Rounds: v.Int("rounds")} },
 	}
