@@ -129,7 +129,10 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	if out.Plan, err = p.Plan(); err != nil {
 		return nil, err
 	}
-	return out, p.Rehearse(context.Background(), out.Plan)
+	if err := p.Rehearse(context.Background(), out.Plan); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Recipe returns the recipe that the run stands for, as it is published: YAML with every

@@ -140,8 +140,8 @@ func TestMistakes(t *testing.T) {
 		"belong to a run with a Ledger":             {Target: "y", Epsilon: 1, Dataset: "houses"},
 		`the declared column "w" is not in the hea`: {Target: "y", Epsilon: 1, Columns: map[string]dptrain.Column{"w": dptrain.Range(0, 1)}},
 	} {
-		if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", run, err, want)
+		if plan, err := run.Plan(table); plan != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, %v, want %q", run, plan, err, want)
 		}
 	}
 	if _, err := dptrain.Open("absent.csv"); !errors.Is(err, dataset.ErrUnreadable) {
