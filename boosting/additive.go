@@ -259,7 +259,9 @@ func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
 		return err
 	}
 	sigma := bound.Sensitivity() * rootOf(parts) / b.session.Mu(shapesLeaf)
-	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: s.learn(sums.Value(), sigma, clip)})
+	table := make([]float64, fineBins)
+	copy(table, s.learn(sums.Value(), sigma, clip))
+	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: table})
 	return nil
 }
 

@@ -32,7 +32,7 @@ type move struct {
 	Linear []float64
 	Bins   int
 	Of     []uint8
-	Table  []float64
+	Table  []float64 // fineBins of them
 }
 
 // keptCells is the number of cells of encoded rows up to which all are kept.
@@ -113,10 +113,10 @@ func (k *kept) Take(step int, b dataset.Block) {
 			bins[r] = m.Of[fine]
 		}
 	default:
-		var table [fineBins]float64
-		copy(table[:], m.Table)
-		for r, bin := range k.bins[m.Bins] {
-			k.f[r] += table[bin]
+		table, bins := (*[fineBins]float64)(m.Table), k.bins[m.Bins]
+		f := k.f[:len(bins)]
+		for r, bin := range bins {
+			f[r] += table[bin]
 		}
 	}
 }
@@ -128,8 +128,9 @@ func (k *kept) residuals(buf []float64) []float64 {
 		buf = make([]float64, max(blockRows, len(k.y)))
 	}
 	buf = buf[:len(k.y)]
-	for i, y := range k.y {
-		buf[i] = y - min(max(k.f[i], -1), 1)
+	y, f := k.y[:len(buf)], k.f[:len(buf)]
+	for i := range buf {
+		buf[i] = y[i] - min(max(f[i], -1), 1)
 	}
 	return buf
 }
