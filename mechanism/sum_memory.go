@@ -41,23 +41,22 @@ func (m *Memory) Schema() dataset.Schema { return m.all.Schema() }
 
 // Gather implements [Gatherer]: no cell is copied.
 func (m *Memory) Gather(ctx context.Context, p Part) (dataset.View, error) {
-	var key string
-	for _, c := range p.Cuts {
-		key += c.key()
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	rows, ok := m.parts[key]
-	if !ok {
-		every := make([]int, len(m.all.Schema().Columns))
-		for j := range every {
-			every[j] = j
+	rows, key := m.all, ""
+	for _, c := range p.Cuts {
+		cut := key + c.key()
+		if _, ok := m.parts[cut]; !ok {
+			kept, others, err := c.deal(ctx, rows)
+			if err != nil {
+				return kept, err
+			}
+			m.parts[cut] = kept
+			if c.Coin != nil {
+				m.parts[key+c.opposite().key()] = others
+			}
 		}
-		var err error
-		if rows, err = (Part{Columns: every, Cuts: p.Cuts}).Of(ctx, m.all); err != nil {
-			return rows, err
-		}
-		m.parts[key] = rows
+		rows, key = m.parts[cut], cut
 	}
 	if len(p.Recoded) > 0 {
 		rows = m.recode(key, rows, p.Recoded)

@@ -131,27 +131,40 @@ func (n *number) Cells() Cells { return sums(n.n[:]) }
 // view are those of the engine's schema. The only error is that of the context.
 func (p Part) Of(ctx context.Context, v dataset.View) (dataset.View, error) {
 	for _, c := range p.Cuts {
-		if c.None {
-			v = v.Select(nil)
-			continue
+		kept, _, err := c.deal(ctx, v)
+		if err != nil {
+			return v, err
 		}
-		if c.Coin == nil {
-			var err error
-			if v, err = v.Known(ctx, c.Known); err != nil {
-				return v, err
-			}
-			continue
-		}
-		identity := c.Coin.fault.identities()
-		v = v.Split(2, func(id uint64) int {
-			if c.Coin.Heads(identity(id), c.Share) == c.Heads {
-				return 0
-			}
-			return 1
-		})[0]
+		v = kept
 	}
 	for _, c := range p.Recoded {
 		v = v.Recode(c.Column, c.As, c.Values)
 	}
 	return v.Columns(p.Columns), ctx.Err()
+}
+
+// deal returns the records of a view of all columns that the cut keeps and, if it is one by
+// coins, those of the opposite cut.
+func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.View, err error) {
+	switch {
+	case c.None:
+		return v.Select(nil), others, ctx.Err()
+	case c.Coin == nil:
+		kept, err = v.Known(ctx, c.Known)
+		return kept, others, err
+	}
+	identity := c.Coin.fault.identities()
+	sides := v.Split(2, func(id uint64) int {
+		if c.Coin.Heads(identity(id), c.Share) == c.Heads {
+			return 0
+		}
+		return 1
+	})
+	return sides[0], sides[1], ctx.Err()
+}
+
+// opposite returns the cut by the same coins that keeps the others.
+func (c Cut) opposite() Cut {
+	c.Heads = !c.Heads
+	return c
 }
