@@ -288,7 +288,7 @@ func TestSumsIgnoreOrderAndCuts(t *testing.T) {
 		a, b := s.NewSums([]float64{-1}, []float64{1}), s.NewSums([]float64{-1}, []float64{1})
 		a.Add([][]float64{order[:cut]})
 		b.Add([][]float64{order[cut:]})
-		a.Cells().Merge(b.Cells().Values())
+		a.Cells().merge(b.Cells().values())
 		if a.sums[0] != whole.sums[0] {
 			t.Fatalf("%d and %d", a.sums[0], whole.sums[0])
 		}

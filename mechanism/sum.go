@@ -37,7 +37,8 @@ type Block struct {
 	Kept Kept
 }
 
-// Cells are the integers that an accumulator adds to. Nobody but an engine can read them.
+// Cells are the integers that an accumulator adds to. No other package can read them: an engine
+// gets those of a whole pass, from [Pass.Over].
 type Cells struct{ parts []cells }
 
 type cells struct {
@@ -58,8 +59,8 @@ func Join(all ...Cells) Cells {
 	return out
 }
 
-// Len returns the number of integers.
-func (c Cells) Len() int {
+// len returns the number of integers.
+func (c Cells) len() int {
 	n := 0
 	for _, p := range c.parts {
 		n += len(p.values)
@@ -67,20 +68,20 @@ func (c Cells) Len() int {
 	return n
 }
 
-// Values returns a copy of the integers. They are exact and private.
-func (c Cells) Values() []int64 {
-	out := make([]int64, 0, c.Len())
+// values returns a copy of the integers. They are exact and private.
+func (c Cells) values() []int64 {
+	out := make([]int64, 0, c.len())
 	for _, p := range c.parts {
 		out = append(out, p.values...)
 	}
 	return out
 }
 
-// Merge adds the values of another accumulator of the same statistic, over other records.
+// merge adds the values of another accumulator of the same statistic, over other records.
 // The order in which several are merged does not matter. It panics if their number is
 // another one.
-func (c Cells) Merge(values []int64) {
-	if len(values) != c.Len() {
+func (c Cells) merge(values []int64) {
+	if len(values) != c.len() {
 		panic("mechanism: the cells of two accumulators differ in number")
 	}
 	for _, p := range c.parts {
@@ -134,9 +135,9 @@ func (p Pass) New() Accumulator { return p.Statistic.New(Maker{p.Relation, p.tap
 func (p Pass) Merge(values ...[]int64) []int64 {
 	all := p.New().Cells()
 	for _, v := range values {
-		all.Merge(v)
+		all.merge(v)
 	}
-	return all.Values()
+	return all.values()
 }
 
 // blockRows is the number of records of a block where a statistic does not say:
@@ -183,9 +184,9 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	}
 	group.Wait()
 	for _, acc := range accs[1:] {
-		accs[0].Cells().Merge(acc.Cells().Values())
+		accs[0].Cells().merge(acc.Cells().values())
 	}
-	return accs[0].Cells().Values(), ctx.Err()
+	return accs[0].Cells().values(), ctx.Err()
 }
 
 // Sum adds a statistic up over records: the one way from many records to a private value. A
@@ -198,7 +199,7 @@ func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic)
 		var none A
 		return none, err
 	}
-	acc.Cells().Merge(values)
+	acc.Cells().merge(values)
 	return acc, nil
 }
 

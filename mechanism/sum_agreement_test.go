@@ -96,7 +96,7 @@ func TestAgreementMerges(t *testing.T) {
 		whole.Add(w, votes)
 		a.Add(w[:cut], votes[:cut])
 		b.Add(w[cut:], votes[cut:])
-		a.Cells().Merge(b.Cells().Values())
+		a.Cells().merge(b.Cells().values())
 		if *a != *whole {
 			t.Fatalf("%+v, want %+v", *a, *whole)
 		}

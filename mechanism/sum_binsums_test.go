@@ -39,7 +39,7 @@ func TestBinSumsAddsUp(t *testing.T) {
 		a, b, whole := s.NewBinSums(3, bound), s.NewBinSums(3, bound), s.NewBinSums(3, bound)
 		a.Add(bins[cut:], g[cut:])
 		b.Add(bins[:cut], g[:cut])
-		a.Cells().Merge(b.Cells().Values())
+		a.Cells().merge(b.Cells().values())
 		whole.Add(bins, g)
 		x, y := a.Bound(), whole.Bound()
 		for k := range 3 {

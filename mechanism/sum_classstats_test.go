@@ -150,7 +150,7 @@ func TestClassStatsValues(t *testing.T) {
 	const one, half = FixedOne, FixedOne / 2
 	a.Add([][]int16{{one, half, -one}, {half, 0, one}}, []int32{0, 1, 2})
 	b.Add([][]int16{{-half, one}, {one, 0}}, []int32{1, -1})
-	a.Cells().Merge(b.Cells().Values())
+	a.Cells().merge(b.Cells().values())
 	released, err := a.Release(s, "stats")
 	if err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func TestPartGramMerges(t *testing.T) {
 	_, whole := partOf(t, s, []int{1, 2}, 1, .3, u, z)
 	a, _ := partOf(t, s, []int{1, 2}, 1, .3, u[:1], z[:1])
 	b, _ := partOf(t, s, []int{1, 2}, 1, .3, u[1:], z[1:])
-	a.Cells().Merge(b.Cells().Values())
+	a.Cells().merge(b.Cells().values())
 	merged, err := a.Bound()
 	if err != nil || change(merged, whole) != 0 || merged.sens != whole.sens {
 		t.Errorf("%v and %v, %v", merged, whole, err)

@@ -42,8 +42,8 @@ func TestSizeCountsOfMissing(t *testing.T) {
 		t.Errorf("a record without a size moves the counts by %v of the bound", got)
 	}
 	merged := s.NewSizeCounts(4)
-	merged.Cells().Merge(one.Cells().Values())
-	merged.Cells().Merge(one.Cells().Values())
+	merged.Cells().merge(one.Cells().values())
+	merged.Cells().merge(one.Cells().values())
 	if merged.missing[0] != 2 || merged.first[3] != 0 {
 		t.Errorf("merged: %+v", merged)
 	}

@@ -32,7 +32,7 @@ func TestSquareSumsRelease(t *testing.T) {
 	q, other := s.NewSquareSums(), s.NewSquareSums()
 	q.Add([]float64{.5, -2, math.NaN()}, []float64{2, .5, 1})
 	other.Add([]float64{math.NaN(), 0}, []float64{math.NaN(), math.NaN()})
-	q.Cells().Merge(other.Cells().Values())
+	q.Cells().merge(other.Cells().values())
 	released, err := q.Release(s, "leaf")
 	if err != nil {
 		t.Fatal(err)
