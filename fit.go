@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/entry"
+	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/report"
 )
 
 // ErrAbstained is returned by [Fit.Predictor] where the method abstained: there is no model.

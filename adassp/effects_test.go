@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/internal/scaling"
 )
 
 // levelsOf returns the distribution of a category column with these counts, and of

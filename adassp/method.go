@@ -1,6 +1,6 @@
 package adassp
 
-import "github.com/dptrain/dptrain/method"
+import "github.com/dptrain/dptrain/internal/method"
 
 // Method describes the trainer.
 func (JointGram) Method() method.Method {

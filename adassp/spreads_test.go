@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
 )
 

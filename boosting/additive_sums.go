@@ -1,6 +1,6 @@
 package boosting
 
-import "github.com/dptrain/dptrain/mechanism"
+import "github.com/dptrain/dptrain/internal/mechanism"
 
 // countsStatistic counts the records in each fine bin of every list.
 type countsStatistic struct{ Of *state }

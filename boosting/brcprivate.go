@@ -3,7 +3,7 @@ package boosting
 import (
 	"math"
 
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // privateSide is what the random classifiers see: the private features, and the

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/scaling"
 )
 
 // feature is one column of all records: a number in fixed point, or the code of

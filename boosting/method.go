@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 // Method describes the trainer.

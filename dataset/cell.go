@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/dptrain/dptrain/internal/cell"
-	"github.com/dptrain/dptrain/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
 
 // class says what a cell turned out to be.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // TestBlocks: every block says what it is in, and a block that the tests leave out says why.

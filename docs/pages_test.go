@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/internal/pages"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // tree is the repository.

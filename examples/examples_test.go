@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 func TestRecipes(t *testing.T) {

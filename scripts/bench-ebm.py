@@ -40,7 +40,7 @@ MASK = (1 << 64) - 1
 
 
 def permutation(n, number):
-    """The permutation of `dptrain bench` with seed 0: see bench/split.go."""
+    """The permutation of `dptrain bench` with seed 0: see internal/bench/split.go."""
     text = b"dptrain.bench/1 split" + (0).to_bytes(8, "big") + number.to_bytes(8, "big")
     state = int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // ClassScores are the scores of features for a classifier.

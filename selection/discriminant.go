@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/internal/gram"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/scaling"
 )
 
 const (

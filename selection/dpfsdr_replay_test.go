@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // TestClassReplay: on a neighbouring table, a record gone or replaced at any

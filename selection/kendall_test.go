@@ -10,7 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // choose runs a selector on columns whose last one is the target.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 // A Method describes a way to choose features to those who name it: recipes, command

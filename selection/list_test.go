@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 // TestMethodsDescribeTheirSelectors: what the list says of a selector the selector says too.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/scaling"
 )
 
 // record runs x on a table of numeric columns, whose last category column, if

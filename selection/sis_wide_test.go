@@ -8,9 +8,9 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/kendall"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/publicdata"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/scaling"
+	"github.com/dptrain/dptrain/internal/scaling"
 )
 
 // TestSISKhan: with an ample budget the five columns of the largest |tau| of a

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // ErrSizes is returned at plan time for a list of sizes that is not increasing,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // TestSubLassoFindsWhatMatters: on 4000 records with 3 strong columns of 20,

@@ -11,7 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/lasso"
-	"github.com/dptrain/dptrain/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // votes lets every part vote, on all cores. Counts are integers: the order in

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // Errors of Plan. They depend on the recipe only.

@@ -1,6 +1,6 @@
 package svm
 
-import "github.com/dptrain/dptrain/method"
+import "github.com/dptrain/dptrain/internal/method"
 
 // The forms of [Logistic], as recipes name them.
 const (

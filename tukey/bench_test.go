@@ -8,10 +8,10 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // BenchmarkSGEMM fits 241,600 x 5 real rows and, in the same run, non-private

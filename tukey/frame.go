@@ -2,9 +2,9 @@ package tukey
 
 import (
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/scaling"
 )
 
 // frame holds the public facts with which buckets are fitted and a point is read

@@ -1,6 +1,6 @@
 package tukey
 
-import "github.com/dptrain/dptrain/method"
+import "github.com/dptrain/dptrain/internal/method"
 
 // Method describes the trainer.
 func (Tukey) Method() method.Method {

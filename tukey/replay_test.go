@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 // TestReplay records a run, replays it on neighbouring tables and compares: one

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sort"
 
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 const (

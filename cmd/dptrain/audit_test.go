@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dptrain/dptrain/audit"
+	"github.com/dptrain/dptrain/internal/audit"
 )
 
 // TestAudit: the table and the JSON of a small audit. With a hundred runs at

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/entry"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/audit"
+	"github.com/dptrain/dptrain/internal/entry"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // auditOwn audits the table of a job, for its owner alone: the output folder first,

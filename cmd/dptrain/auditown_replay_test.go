@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/audit"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 // TestOwnAuditOfAFault: a run that carries a fault out and one that does not end with

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/audit"
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 // ownArgs are the words of a small audit of the table. With a hundred runs at this

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/selection"
 )
 

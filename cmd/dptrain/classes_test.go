@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // classCSV is a table whose target is "over 50 K" where a is large, "under 50 K"

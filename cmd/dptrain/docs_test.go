@@ -39,13 +39,18 @@ func TestPitfallsNameTests(t *testing.T) {
 	}
 }
 
-// isTest looks for a test function in a package.
+// isTest looks for a test function in a package, which may be one below internal/.
 func isTest(t *testing.T, pkg, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	rooms, err := filepath.Glob(filepath.Join("..", "..", "internal", pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, rooms...)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

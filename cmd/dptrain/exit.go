@@ -9,13 +9,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/entry"
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // The exit codes. None of them depends on a record outside a mechanism.

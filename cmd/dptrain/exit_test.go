@@ -11,10 +11,10 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/tukey"
 )
 

@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 const initLong = `Print a commented recipe for a table. Only the header line is read; nothing is

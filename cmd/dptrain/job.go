@@ -12,8 +12,8 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // recipeFlags are the flags that stand for keys of a recipe.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const ledgerLong = `A ledger adds up what all runs on a data set spend, against a total that is

@@ -16,8 +16,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // ledgerArgs are the flags of a run on line.csv that keeps a ledger.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const ledgerCommitLong = `Enter a run that has ended and whose ledger could not be written at that moment,

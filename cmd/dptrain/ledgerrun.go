@@ -8,10 +8,10 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/entry"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/entry"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // openLedger returns the ledger at path; whoever waits for it says so.

@@ -12,8 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // accountJSON is a data set in `ledger show --json`.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	"github.com/dptrain/dptrain/internal/pages"
-	"github.com/dptrain/dptrain/mechanism/secret"
 )
 
 // TestPages runs every command that the pages show, in the order of each page, in a folder with

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // text prints an explanation as a table and how to read it.

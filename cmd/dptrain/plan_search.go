@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 // billSearch is the price of a search.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 // progress returns the function that is told of every stage as it begins. On a

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const reportLong = `Print the report of a run as fit printed it: what is promised, the model, the

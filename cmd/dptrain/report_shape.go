@@ -13,8 +13,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/report"
 )
 
 // scoreName stands for the score of an additive model among its columns.

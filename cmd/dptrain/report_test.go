@@ -13,7 +13,7 @@ import (
 // formats' own tests.
 func releasedRun(t *testing.T) {
 	t.Helper()
-	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../report/testdata/report-1.json")
+	model, text := read(t, "../../regression/testdata/model-1-additive.json"), read(t, "../../internal/report/testdata/report-1.json")
 	chdir(t)
 	if err := os.MkdirAll("out/release", 0o700); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 
 func TestReportRegistry(t *testing.T) {
 	files := goldenFiles(t)
-	classes := read(t, "../../report/testdata/report-2.json")
+	classes := read(t, "../../internal/report/testdata/report-2.json")
 	releasedRun(t)
 	write(t, "classes.json", classes)
 	got := dptrain(t, "report", "out", "--registry")

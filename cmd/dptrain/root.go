@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dptrain/dptrain/audit"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/audit"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // app is what the verbs share: the three streams, and whether the last of them

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 func schemaCommand(a *app) *cobra.Command {

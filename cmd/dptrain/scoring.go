@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 // scoring is a table on its way through a scorer.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const searchRecipe = `data:

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/ledger"
-	"github.com/dptrain/dptrain/recipe"
-	"github.com/dptrain/dptrain/report"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 const verifyLong = `Check that a release holds together, without the table. The steps of the report

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/dptrain/dptrain/evaluate"
+	"github.com/dptrain/dptrain/internal/evaluate"
 )
 
 // fresh are records that a run never saw, with its predictions.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/publicdata"
-	"github.com/dptrain/dptrain/pipeline"
 )
 
 // mostSplits is how often a split is fit.

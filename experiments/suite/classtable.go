@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
+	"github.com/dptrain/dptrain/internal/bench"
 )
 
 // metricAccuracy is the share of the tested rows whose class is predicted.

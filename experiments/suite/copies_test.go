@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/internal/bench"
 )
 
 func TestCopiesTable(t *testing.T) {

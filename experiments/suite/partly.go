@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/baseline"
+	"github.com/dptrain/dptrain/internal/bench"
 )
 
 // Seed004 is the name of the experiments of "Classification with Partially Private

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/bench"
 )
 
 // smallTable writes a table of d features and n rows, the sum of the first two

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/internal/bench"
 )
 
 // regressionTable is what the page of seed-001 shows, found from its records.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/pipeline"
-	"github.com/dptrain/dptrain/recipe"
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 // planned begins the names of the methods that say what `dptrain plan` tells of a

@@ -7,9 +7,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/baseline"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
-	"github.com/dptrain/dptrain/mechanism"
-	"github.com/dptrain/dptrain/method"
-	"github.com/dptrain/dptrain/pipeline"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
 )

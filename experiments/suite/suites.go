@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dptrain/dptrain/bench"
+	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 

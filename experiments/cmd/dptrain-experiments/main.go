@@ -19,10 +19,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/dptrain/dptrain/bench"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/suite"
-	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/ledger"
 )
 
 const about = `Dptrain-experiments carries out a whole experiment of one of the papers on the

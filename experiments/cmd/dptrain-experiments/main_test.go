@@ -11,7 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/experiments/suite"
-	"github.com/dptrain/dptrain/ledger"
+	"github.com/dptrain/dptrain/internal/ledger"
 )
 
 type result struct {

@@ -1,0 +1,382 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The conformance suite: what every selector and every trainer owes, whatever
+// its method. The methods are those that the recipe and the pipeline list, so a
+// new one is in it from its first day.
+
+// conformer is one way to train, under one relation.
+type conformer struct {
+	name      string
+	selection string
+	model     string
+	task      string
+	relation  budget.Relation
+}
+
+func conformers() []conformer {
+	selections, models := recipe.Available()
+	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
+		for _, m := range pipeline.Methods(task) {
+			if !slices.Contains(models, m) {
+				models = append(models, m)
+			}
+		}
+	}
+	var out []conformer
+	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+			for _, s := range selections {
+				out = append(out, conformer{selection: s, model: "joint-gram", task: task, relation: rel})
+			}
+			for _, m := range models {
+				out = append(out, conformer{selection: "none", model: m, task: task, relation: rel})
+			}
+		}
+	}
+	for i := range out {
+		c := &out[i]
+		c.name = strings.Join([]string{c.task, c.selection, c.model, c.relation.String()}, " ")
+	}
+	return out
+}
+
+// pipeline returns the pipeline that a recipe for the method describes, or the
+// refusal.
+func (c conformer) pipeline(t *testing.T) (*pipeline.Pipeline, error) {
+	t.Helper()
+	selection := "{method: " + c.selection
+	switch c.selection {
+	case "none", "auto":
+	case "fixed":
+		selection += ", features: [a, b]"
+	default:
+		selection += ", k: 2"
+	}
+	columns, classes := "", ""
+	if c.relation == budget.SubstitutePrivateColumns {
+		columns = "  columns: {a: {private: true}}\n"
+	}
+	if c.task == regression.TaskClassification {
+		classes = "  classes: [\"0\", \"1\"]\n"
+	}
+	text := fmt.Sprintf("task: %s\ndata:\n  path: t.csv\n  target: y\n%s%sprivacy: {epsilon: 3, relation: %v}\nselection: %s}\nmodel: {method: %s}\nholdout: 0.3\n",
+		c.task, columns, classes, c.relation, selection, c.model)
+	r, problems := recipe.Parse("", []byte(text))
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return r.Pipeline([]string{"a", "b", "c", "d", "y"})
+}
+
+// tables are all rows that a run must stand.
+func (c conformer) tables(t *testing.T, schema dataset.Schema) map[string]*dataset.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(7, 7))
+	build := func(n int, cell func(i, j int) float64) *dataset.Table {
+		columns := make([]dataset.ColumnData, len(schema.Columns))
+		for j, col := range schema.Columns {
+			for i := range n {
+				if v := cell(i, j); col.Kind == dataset.Category {
+					columns[j].Codes = append(columns[j].Codes, int32(i%3)) // the last is in no class
+				} else {
+					columns[j].Floats = append(columns[j].Floats, v)
+				}
+			}
+		}
+		tab, err := dataset.NewTable(schema, columns, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0, 5e-324}
+	return map[string]*dataset.Table{
+		"empty":     build(0, nil),
+		"one row":   build(1, func(_, j int) float64 { return float64(j) }),
+		"constant":  build(30, func(_, _ int) float64 { return 3 }),
+		"odd":       build(49, func(i, j int) float64 { return odd[(i+i/7*j)%len(odd)] }),
+		"duplicate": build(40, func(i, j int) float64 { return float64((i/20 + 1) * (j + 1)) }),
+		"ordinary":  build(90, func(_, _ int) float64 { return rng.NormFloat64() }),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	before := runtime.NumGoroutine()
+	ran := map[string]int{}
+	for _, c := range conformers() {
+		p, err := c.pipeline(t)
+		if err == nil {
+			_, err = p.Plan()
+		}
+		if err != nil {
+			refused(t, c, err)
+			continue
+		}
+		ran[c.selection]++
+		ran[c.model]++
+		t.Run(c.name, func(t *testing.T) { conforms(t, c, p) })
+	}
+	selections, models := recipe.Available()
+	for _, name := range append(selections, models...) {
+		if ran[name] == 0 {
+			t.Errorf("%s never ran", name)
+		}
+	}
+	// What still runs after a cancelled call may end by itself.
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+// refused: a method that does not support a task or relation says so before any
+// row is read, as a problem of the recipe or a typed error of the plan. Nothing
+// but private columns and the task is a reason.
+func refused(t *testing.T, c conformer, err error) {
+	t.Helper()
+	var problems recipe.Problems
+	known := errors.As(err, &problems) || errors.Is(err, pipeline.ErrRelation) || errors.Is(err, pipeline.ErrModel) || errors.Is(err, pipeline.ErrTwoClasses)
+	if !known || err.Error() == "" {
+		t.Errorf("%s: refused by %T: %v", c.name, err, err)
+	}
+	if c.relation != budget.SubstitutePrivateColumns && c.task == regression.TaskClassification && c.model != "tukey" {
+		t.Errorf("%s: refused: %v", c.name, err)
+	}
+}
+
+// conforms checks one way to train.
+func conforms(t *testing.T, c conformer, p *pipeline.Pipeline) {
+	plan := plan(t, p)
+	tables := c.tables(t, p.Schema)
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		res, err := p.FitPlan(context.Background(), plan.Again(), tables[name], pipeline.Options{})
+		if err != nil {
+			t.Fatalf("%s rows: %v", name, err)
+		}
+		planIsSpend(t, plan, res)
+		if res, err = p.FitRecorded(context.Background(), plan, tables[name], pipeline.Options{}, mechanism.NewRecorder(5).KeepColumns()); err != nil {
+			t.Fatalf("%s rows, no column left out: %v", name, err)
+		}
+		if len(res.Unread) > 0 && c.relation != budget.SubstitutePrivateColumns { // public ones are left out all the same
+			t.Errorf("%s rows: %v left out", name, res.Unread)
+		}
+		planIsSpend(t, plan, res)
+	}
+
+	// Another order of the records, with the same noise and coins.
+	tab := tables["ordinary"]
+	var published [2]map[string]float64
+	for side, rows := range []*dataset.Table{tab, shuffled(t, tab)} {
+		res, err := p.FitRecorded(context.Background(), plan, rows, pipeline.Options{}, mechanism.NewRecorder(9).KeepColumns())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if published[side], err = released(res); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The public classifier of BRC adds up public columns in floating point, which
+	// no guarantee is about.
+	tolerance := 0.
+	if c.model == "brc" && c.relation == budget.SubstitutePrivateColumns {
+		tolerance = 1e-12
+	}
+	if len(published[0]) != len(published[1]) {
+		t.Errorf("in another order of the records %d numbers are published, not %d", len(published[1]), len(published[0]))
+	} else {
+		for k, v := range published[0] {
+			if w := published[1][k]; !(math.Abs(v-w) <= tolerance) {
+				t.Errorf("in another order of the records %s is %v, not %v", k, w, v)
+				break
+			}
+		}
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.FitPlan(ctx, plan, tab, pipeline.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// shuffled returns the records of a table, with their identities, in another
+// order.
+func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
+	t.Helper()
+	columns, ids := make([]dataset.ColumnData, len(tab.Schema().Columns)), make([]uint64, 0, tab.Len())
+	for _, k := range rand.New(rand.NewPCG(3, 4)).Perm(tab.Len()) {
+		ids = append(ids, tab.ID(k))
+		for j, c := range tab.Schema().Columns {
+			if c.Kind == dataset.Category {
+				columns[j].Codes = append(columns[j].Codes, tab.Codes(j)[k])
+			} else {
+				columns[j].Floats = append(columns[j].Floats, tab.Float(j)[k])
+			}
+		}
+	}
+	out, err := dataset.NewTable(tab.Schema(), columns, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// planIsSpend: the events of a run are the leaves of its plan, each with its law
+// and all of its draws released (fewer where a mechanism that may abstain was not
+// reached, or a column without a range was left out), and the laws of each part compose to no more than the promise.
+func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
+	t.Helper()
+	leaves := plan.Leaves()
+	if len(leaves) != len(res.Events) {
+		t.Fatalf("%d leaves, %d events", len(leaves), len(res.Events))
+	}
+	parts := map[string][]budget.Law{}
+	for i, e := range res.Events {
+		l := leaves[i]
+		if e.Path != l.Path || e.Law.Kind != l.Law.Kind || e.Law.Mu != l.Law.Mu || e.Law.Epsilon != l.Law.Epsilon || e.Law.Draws != l.Law.Draws {
+			t.Errorf("event %+v of leaf %+v", e, l)
+		}
+		at := e.Place
+		branch := at.Branch != "" || at.Candidate != "" // one of several, of which one is told of
+		if e.Released > e.Law.Draws || e.Released < e.Law.Draws && !branch && !res.Abstained && len(res.Unread) == 0 {
+			t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+		}
+		if !branch {
+			parts[l.Part] = append(parts[l.Part], l.Law)
+		}
+	}
+	g := plan.Guarantee()
+	for part, laws := range parts {
+		curve, err := budget.Compose(laws...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spent := curve.Epsilon(g.Delta); !(spent <= g.Epsilon*(1+1e-9)) {
+			t.Errorf("part %q spends %v of %v", part, spent, g.Epsilon)
+		}
+	}
+}
+
+// TestSearchConforms: a search owes what every way to train owes, for every task
+// and relation, and its result is that of one candidate.
+func TestSearchConforms(t *testing.T) {
+	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+			c := conformer{name: task + " search " + rel.String(), task: task, relation: rel}
+			candidates := "[{model: {method: joint-gram}}, {selection: {method: kendall, k: 2}, model: {method: boosted-additive}}, {model: {method: auto}}]"
+			switch {
+			case rel == budget.SubstitutePrivateColumns && task == regression.TaskClassification:
+				candidates, c.model = "[{model: {method: joint-gram}}, {model: {method: brc}}]", "brc"
+			case rel == budget.SubstitutePrivateColumns:
+				candidates = "[{model: {method: joint-gram}}, {selection: {method: fixed, features: [a]}, model: {method: joint-gram}}]"
+			}
+			text := "data:\n  path: t.csv\n  target: y\n"
+			if rel == budget.SubstitutePrivateColumns {
+				text += "  columns: {a: {private: true}}\n"
+			}
+			if task == regression.TaskClassification {
+				text += "  classes: [\"0\", \"1\"]\n"
+			}
+			text += fmt.Sprintf("task: %s\nprivacy: {epsilon: 3, relation: %v}\nholdout: 0.3\nsearch: {runs: 3, holdout: 0.3, candidates: %s}\n", task, rel, candidates)
+			r, problems := recipe.Parse("", []byte(text))
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			p, err := r.Pipeline([]string{"a", "b", "c", "d", "y"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(c.name, func(t *testing.T) {
+				conforms(t, c, p)
+				res, err := p.FitRecorded(context.Background(), plan(t, p), c.tables(t, p.Schema)["ordinary"], pipeline.Options{}, mechanism.NewRecorder(2).KeepColumns())
+				if err != nil {
+					t.Fatal(err)
+				}
+				won := pipeline.CandidateName(res.Search.Chosen)
+				for _, e := range res.Events {
+					at := e.Place
+					if at.Candidate != "" && at.Candidate != won && e.Released > 0 || at.Candidate == won && at.Branch == "" && e.Released != e.Law.Draws {
+						t.Errorf("%s won: %+v", won, e)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestStatisticsConform: every release of the mechanism room spends what was
+// priced and no more, and takes no leaf of another law or statistic, or that was not planned.
+func TestStatisticsConform(t *testing.T) {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute, budget.SubstitutePrivateColumns} {
+		for _, x := range mechanism.WorstPairs() {
+			law := lawOf(x, 1, 1e-6)
+			other := budget.Law{Kind: budget.Laplace, Epsilon: 1, Draws: 1}
+			if x.Kind == budget.Laplace {
+				other.Kind = budget.Exponential
+			}
+			priced, err := budget.Calibrate(budget.Seq("audit", budget.FixedLeaf("step", law).Of(x.Statistic),
+				budget.FixedLeaf("other", other), budget.FixedLeaf("named", law).Of("another")), budget.Target{Epsilon: 9, Delta: .1, Relation: rel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := mechanism.NewSession(priced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release, err := x.Prepare(context.Background(), s, law, 0)
+			if !slices.Contains(x.Relations, rel) {
+				if x.Statistic == mechanism.StatPrivateBlocks && !errors.Is(err, mechanism.ErrRelation) {
+					t.Errorf("%s under %v: %v", x.Statistic, rel, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(x.Statistic, err)
+			}
+			if _, err := release(s, "absent", 0); !errors.Is(err, mechanism.ErrUnknownLeaf) {
+				t.Errorf("%s on a leaf that was not planned: %v", x.Statistic, err)
+			}
+			if _, err := release(s, "other", 0); !errors.Is(err, mechanism.ErrLaw) {
+				t.Errorf("%s on a leaf of another law: %v", x.Statistic, err)
+			}
+			if _, err := release(s, "named", 0); !errors.Is(err, mechanism.ErrStatistic) {
+				t.Errorf("%s on a leaf of another statistic: %v", x.Statistic, err)
+			}
+			if _, err := release(s, "step", 0); err != nil {
+				t.Errorf("%s: %v", x.Statistic, err)
+			}
+			if _, err := release(s, "step", 0); !errors.Is(err, mechanism.ErrSpent) {
+				t.Errorf("%s twice: %v", x.Statistic, err)
+			}
+			if e := s.Events()[0]; e.Released != 1 || s.Events()[1].Released != 0 {
+				t.Errorf("%s: events %+v", x.Statistic, s.Events())
+			}
+		}
+	}
+}

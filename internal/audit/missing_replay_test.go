@@ -1,0 +1,177 @@
+//go:build replay
+
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// blank returns the table with the target of some records taken away.
+func blank(t *testing.T, tab *dataset.Table, target string, at func(i int) bool) *dataset.Table {
+	t.Helper()
+	columns, ids := make([]dataset.ColumnData, len(tab.Schema().Columns)), make([]uint64, tab.Len())
+	for i := range ids {
+		ids[i] = tab.ID(i)
+	}
+	for j, c := range tab.Schema().Columns {
+		columns[j] = dataset.ColumnData{Floats: slices.Clone(tab.Float(j)), Codes: slices.Clone(tab.Codes(j))}
+		for i := range ids {
+			switch {
+			case c.Name != target || !at(i):
+			case c.Kind == dataset.Category:
+				columns[j].Codes[i] = int32(len(c.Categories))
+			default:
+				columns[j].Floats[i] = math.NaN()
+			}
+		}
+	}
+	out, err := dataset.NewTable(tab.Schema(), columns, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// targetless returns neighbours in which a record at the first, middle or last position
+// that has a target is added or replaced by one that is the same but for it.
+func targetless(t *testing.T, tab *dataset.Table, target string, rel budget.Relation) []Neighbour {
+	t.Helper()
+	var out []Neighbour
+	for position, at := range map[string]int{"first": 1, "middle": tab.Len()/2 + 1, "last": tab.Len() - 2} {
+		record := make([]cell, len(tab.Schema().Columns))
+		for j, c := range tab.Schema().Columns {
+			switch {
+			case c.Name == target:
+				record[j] = cell{float: math.NaN(), code: int32(len(c.Categories))}
+			case c.Kind == dataset.Category:
+				record[j].code = tab.Codes(j)[at]
+			default:
+				record[j].float = tab.Float(j)[at]
+			}
+		}
+		n, err := edit(tab, at, rel != budget.AddRemove, record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, Neighbour{"record without a target near the " + position + " position", n})
+	}
+	return out
+}
+
+// missingRun is a run on the first rows of an example's table.
+type missingRun struct {
+	example string
+	rows    int
+	change  func(p *pipeline.Pipeline)
+}
+
+// missingRuns are runs of every method that reads targets, by name.
+func missingRuns() map[string]missingRun {
+	out := map[string]missingRun{}
+	add := func(name, file string, rows int, change func(p *pipeline.Pipeline)) {
+		out[name] = missingRun{file, rows, change}
+	}
+	model := func(m, form string, s selection.Selector) func(*pipeline.Pipeline) {
+		return func(p *pipeline.Pipeline) { p.Model, p.Selector = formed(m, form), s }
+	}
+	for _, m := range pipeline.Methods("regression") {
+		if !pipeline.MayAbstain(m) {
+			add(m, "houses", 40, model(m, "", nil))
+			add(m+" of classes", "classes", 40, model(m, "", nil))
+		}
+	}
+	add("auto", "houses", 40, model(pipeline.Auto, "", nil))
+	add("auto of classes", "classes", 40, model(pipeline.Auto, "", nil))
+	add("declared", "declared", 40, model("boosted-additive", "", nil))
+	add("tukey", "houses", 1200, func(p *pipeline.Pipeline) {
+		p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"area", "age"}}
+	})
+	for name, s := range map[string]selection.Selector{
+		"kendall": selection.Kendall{K: 3}, "sublasso": selection.SubLasso{K: 2}, "sublasso buckets": selection.SubLasso{K: 2, Buckets: 5},
+		"sis correlation": selection.SIS{K: 2, Score: selection.ScoreCorrelation}, "sis product": selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz},
+		"sis tau": selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling},
+	} {
+		add(name, "houses", 40, model("joint-gram", "", s))
+		add(name+" of classes", "classes", 40, model("joint-gram", "", s))
+	}
+	for _, file := range []string{"classes", "classes-three"} {
+		for name, s := range map[string]selection.Selector{"dpfsdr": selection.DPFSDR{K: 2, Exact: true}, "dpfs": selection.DPFS{K: 2, Exact: true}, "crfs": selection.CRFS{K: 2}} {
+			add(name+" on "+file, file, 40, model("logistic", "", s))
+		}
+		for _, m := range []string{"brc", "svm", "logistic", "joint-gram"} {
+			for _, form := range formsOf(m) {
+				if form != boosting.Paper { // see below
+					add(fmt.Sprintf("%s %s on %s", m, form, file), file, 40, model(m, form, nil))
+				}
+			}
+		}
+	}
+	add("sizes", "dpfsdr-sizes", 60, func(*pipeline.Pipeline) {})
+	add("search", "search", 60, func(*pipeline.Pipeline) {})
+	return out
+}
+
+// TestReplayWithoutTarget: of every method no release sees inputs further apart than it
+// declares, and nothing that is published depends on a record, where records have no target
+// that can be read: those of the table, at its ends and in the middle, and the one that is added,
+// removed or put in another's place.
+func TestReplayWithoutTarget(t *testing.T) {
+	runs := missingRuns()
+	for name, run := range runs {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+			t.Run(fmt.Sprintf("%s under %v", name, rel), func(t *testing.T) {
+				t.Parallel()
+				replayMissing(t, run, rel)
+			})
+		}
+	}
+	paper := missingRun{"classes", 40, func(p *pipeline.Pipeline) { p.Model = boosting.BRC{Form: boosting.Paper} }}
+	t.Run("brc paper", func(t *testing.T) { replayMissing(t, paper, budget.Substitute) })
+	for _, file := range []string{"private-columns", "private-columns-three", "private-columns-brc"} {
+		t.Run(file, func(t *testing.T) {
+			replayMissing(t, missingRun{file, 40, func(*pipeline.Pipeline) {}}, budget.SubstitutePrivateColumns)
+		})
+	}
+}
+
+// replayMissing replays a run under a relation.
+func replayMissing(t *testing.T, run missingRun, rel budget.Relation) {
+	t.Helper()
+	r, p, whole := example(t, "../../examples/"+run.example+".yaml")
+	p.Budget.Relation = rel
+	run.change(p)
+	n := run.rows
+	tab := blank(t, whole.Select(firstRows(n)).Compact(), p.Target, func(i int) bool { return i == 0 || i == n/2 || i == n-1 || i%5 == 3 })
+	neighbours, err := Neighbours(tab, rel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rel != budget.SubstitutePrivateColumns { // the target is public
+		neighbours = append(neighbours, targetless(t, tab, p.Target, rel)...)
+	}
+	checkReplay(t, r, p, tab, neighbours)
+}
+
+// checkReplay: no fault, and a release that moved.
+func checkReplay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, neighbours []Neighbour) {
+	t.Helper()
+	faults, closest := replayOn(t, r, p, tab, 6, neighbours)
+	for _, f := range faults {
+		t.Error(f)
+	}
+	if closest < .5 || closest > 1 {
+		t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+	}
+}

@@ -1,0 +1,30 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// TestOwnTableFindsAFault: the penalty of a support vector machine that follows the
+// exact number of records shows on the owner's table: it is in every report. Without the
+// fault nothing is found (false alarm 1e-6).
+func TestOwnTableFindsAFault(t *testing.T) {
+	p, tab := small(t, "classes", 400)
+	p.Model, p.Holdout = svm.SVM{}, 0
+	for _, f := range []mechanism.Fault{0, mechanism.ExactCount} {
+		v, err := OwnTableFaulty(context.Background(), p, tab, Options{Runs: 600, Records: 1, Confidence: 1 - 1e-6}, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("measured %.2f of %.2f", v.Whole.Epsilon, v.Claim.Epsilon)
+		if found := slices.Contains(v.Violations(), "run"); found != (f != 0) {
+			t.Errorf("fault %v: measured %.2f of %.2f", f, v.Whole.Epsilon, v.Claim.Epsilon)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// example loads a recipe, its pipeline and its table.
+func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *dataset.Table) {
+	t.Helper()
+	r, err := recipe.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p, tab
+}
+
+func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
+	t.Helper()
+	out, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// record runs a pipeline under a recorder, writes its results as the command
+// does, and returns what release/ holds: names and contents.
+func record(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, plan *pipeline.Plan, tab *dataset.Table, rec *mechanism.Recorder) map[string]string {
+	t.Helper()
+	res, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, r, res, tab)
+}
+
+// written writes results as the command does, and returns what release/ holds: names and contents.
+func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.Table) map[string]string {
+	t.Helper()
+	public, err := r.Public()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	files := report.Files{Model: res.Model, Report: report.New(res), Recipe: public, Run: report.NewRun(res, &dataset.Stats{Rows: tab.Len()})}
+	if err := report.Write(context.Background(), dir, files, true); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	err = filepath.WalkDir(filepath.Join(dir, report.ReleaseDir), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		out[filepath.Base(path)] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) != 3 {
+		t.Fatalf("release/ holds %d files", len(out))
+	}
+	return out
+}
+
+// replay runs a pipeline on a table and on each neighbour, and returns the
+// faults and the largest ratio of distance to declared sensitivity by leaf.
+func replay(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte) (faults []string, closest float64) {
+	t.Helper()
+	neighbours, err := Neighbours(tab, p.Budget.Relation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return replayOn(t, r, p, tab, seed, neighbours)
+}
+
+// replayOn is replay on given neighbours.
+func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset.Table, seed byte, neighbours []Neighbour) (faults []string, closest float64) {
+	t.Helper()
+	first := mechanism.NewRecorder(seed)
+	if seed%2 == 0 { // columns of few records leave the model
+		first.KeepColumns()
+	}
+	if p.Search != nil {
+		first.ForceTries(4)
+	}
+	plan := plan(t, p)
+	published := record(t, r, p, plan, tab, first)
+	for _, n := range neighbours {
+		second := first.Replay()
+		again := record(t, r, p, plan, n.Table, second)
+		found, ratio := mechanism.Compare(first, second)
+		closest = max(closest, ratio)
+		for _, f := range found {
+			faults = append(faults, n.Name+": "+f)
+		}
+		if !maps.Equal(published, again) {
+			faults = append(faults, n.Name+": what is published depends on the record")
+		}
+	}
+	return faults, closest
+}
+
+// TestRecordAndReplay: every example recipe, each relation it supports, every
+// kind of record at the first, middle and last position, under several coins.
+func TestRecordAndReplay(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			r, p, tab := example(t, file)
+			for seed := range byte(2) {
+				faults, closest := replay(t, r, p, tab, seed)
+				for _, f := range faults {
+					t.Error(f)
+				}
+				// A replay in which nothing moved would test nothing.
+				if closest < .5 || closest > 1 {
+					t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+				}
+			}
+		})
+	}
+}
+
+// TestReplayTakesEveryBranch: among the recipes that TestRecordAndReplay goes
+// through, both branches of the automatic choice are taken, and each of its two
+// models is trained.
+func TestReplayTakesEveryBranch(t *testing.T) {
+	for file, want := range map[string]string{
+		"houses": "fit/train/all/model/boosted-additive/shapes", "auto-few-records": "fit/train/kendall/model/boosted-additive/shapes",
+		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-additive/shapes", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
+	} {
+		_, p, tab := example(t, "../../examples/"+file+".yaml")
+		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1).KeepColumns())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return e.Path == want && e.Released == e.Law.Draws }) {
+			t.Errorf("%s: %s was not released", file, want)
+		}
+	}
+}
+
+// TestReplayOnTinyTables: tables of 0, 1 and 2 records, where anything that
+// looks at n shows.
+func TestReplayOnTinyTables(t *testing.T) {
+	for _, file := range []string{"categories", "classes", "classes-three"} {
+		replayTinyTables(t, "../../examples/"+file+".yaml")
+	}
+}
+
+func replayTinyTables(t *testing.T, file string) {
+	t.Helper()
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		for n := range 3 {
+			r, p, tab := example(t, file)
+			rows := make([]int32, n)
+			for i := range rows {
+				rows[i] = int32(i)
+			}
+			q := *p
+			q.Budget.Relation = rel
+			for seed := range byte(4) {
+				if rel == budget.Substitute && n == 0 {
+					continue
+				}
+				faults, _ := replay(t, r, &q, tab.Select(rows).Compact(), seed)
+				for _, f := range faults {
+					t.Errorf("%v, %d rows: %s", rel, n, f)
+				}
+			}
+		}
+	}
+}
+
+// TestReplayCatchesALie: a sensitivity that is too small, a release that the
+// data decides and a published exact number are all found.
+func TestReplayCatchesALie(t *testing.T) {
+	r, p, tab := example(t, "../../examples/categories.yaml")
+	first := mechanism.NewRecorder(1)
+	record(t, r, p, plan(t, p), tab, first)
+	// Two records removed at once: twice the change that was declared.
+	rows := make([]int32, 0, tab.Len())
+	for i := range tab.Len() {
+		if i > 40 {
+			rows = append(rows, int32(i))
+		}
+	}
+	second := first.Replay()
+	record(t, r, p, plan(t, p), tab.Select(rows).Compact(), second)
+	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
+		t.Error("forty records at once look like one")
+	}
+	q := *p
+	q.Holdout = 0
+	third := first.Replay()
+	record(t, r, &q, plan(t, &q), tab, third)
+	if faults, _ := mechanism.Compare(first, third); len(faults) == 0 {
+		t.Error("leaves that vanish are not noticed")
+	}
+}

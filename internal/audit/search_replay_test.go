@@ -1,0 +1,170 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// TestSearchReplay: with many tries forced, every release of every try is compared,
+// those of tries that lost too, for records, for two classes, for patients, and where
+// records are replaced, whole or in their private columns.
+func TestSearchReplay(t *testing.T) {
+	for name, c := range map[string]struct {
+		example    string
+		candidates []pipeline.Candidate
+	}{
+		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}, {Model: boosting.BoostedAdaSSP{}}}},
+		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}}, {Model: svm.Logistic{}}}},
+		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}}},
+		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}}},
+		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, tab := small(t, c.example, 300)
+			p.Selector, p.SelectionShare, p.Model, p.Fallback = nil, 0, nil, nil
+			p.Search = &pipeline.Search{Runs: 3, Holdout: .3, Candidates: c.candidates}
+			plan := plan(t, p)
+			neighbours, err := Neighbours(tab, p.Budget.Relation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := mechanism.NewRecorder(3).ForceTries(7).KeepColumns()
+			published, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried := map[string]bool{}
+			for _, r := range first.Releases() {
+				tried[placeIn(plan, r.Path).Candidate] = true
+			}
+			if len(tried) != len(c.candidates)+1 {
+				t.Fatalf("candidates that were tried: %v; take another seed", tried)
+			}
+			before, err := released(published)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nearest := 0.
+			for _, n := range neighbours {
+				second := first.Replay()
+				res, err := p.FitRecorded(context.Background(), plan, n.Table, pipeline.Options{}, second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				faults, closest := mechanism.Compare(first, second)
+				nearest = max(nearest, closest)
+				for _, f := range faults {
+					t.Errorf("%s: %s", n.Name, f)
+				}
+				after, err := released(res)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if names := columnsOf([]map[string]float64{before, after}); len(names) > 0 {
+					t.Errorf("%s: what is published depends on the record: %q", n.Name, names)
+				}
+			}
+			if nearest < .5 || nearest > 1 {
+				t.Errorf("the closest release came within %.3f of its declared sensitivity", nearest)
+			}
+		})
+	}
+}
+
+// TestFaultScoringInTraining: a search that trains on the records that score its
+// tries is caught.
+func TestFaultScoringInTraining(t *testing.T) {
+	p, tab := small(t, "search", 60)
+	p.Holdout, p.Search.Holdout = 0, .5
+	caughtByReplay(t, p, tab, mechanism.HeldOutInTraining, `parts "train/score" and "train/train", priced as disjoint, both see the record`)
+}
+
+// TestEveryMethodIsACandidate: each selection and each model that this build has,
+// but for the one that may abstain, can be a candidate, and each of its tries
+// spends its own leaves, all draws of them, and nothing else.
+func TestEveryMethodIsACandidate(t *testing.T) {
+	for _, task := range []string{regression.TaskRegression, regression.TaskClassification} {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+			var p *pipeline.Pipeline
+			var c conformer
+			search := &pipeline.Search{Runs: 30, Holdout: .3}
+			for _, c = range conformers() {
+				if c.task != task || c.relation != rel || pipeline.MayAbstain(c.model) {
+					continue
+				}
+				one, err := c.pipeline(t)
+				if err != nil {
+					continue // it does not have this task
+				}
+				x := pipeline.Candidate{Selector: one.Selector, SelectionShare: one.SelectionShare, Model: one.Model}
+				if !slices.ContainsFunc(search.Candidates, func(y pipeline.Candidate) bool { return reflect.DeepEqual(x, y) }) {
+					search.Candidates = append(search.Candidates, x)
+				}
+				p = one
+			}
+			q := *p
+			q.Selector, q.SelectionShare, q.Model, q.Search = nil, 0, nil, search
+			t.Run(task+" "+rel.String(), func(t *testing.T) { tryAll(t, &q, c.tables(t, q.Schema)["ordinary"]) })
+		}
+	}
+}
+
+// tryAll makes many tries and looks at each.
+func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
+	plan := plan(t, p)
+	rec := mechanism.NewRecorder(1).ForceTries(12 * len(p.Search.Candidates)).KeepColumns()
+	if _, err := p.FitRecorded(context.Background(), plan, tab, pipeline.Options{}, rec); err != nil {
+		t.Fatal(err)
+	}
+	of, draws := map[int]string{}, map[int]map[string]int{}
+	for _, r := range rec.Releases() {
+		at := placeIn(plan, r.Path).Candidate
+		if was, ok := of[r.Try]; ok && was != at {
+			t.Fatalf("try %d releases of %q and %q", r.Try, was, at)
+		}
+		of[r.Try] = at
+		if draws[r.Try] == nil {
+			draws[r.Try] = map[string]int{}
+		}
+		if r.Part == 0 {
+			draws[r.Try][r.Path]++
+		}
+	}
+	tried := map[string]bool{}
+	for try, spent := range draws {
+		tried[of[try]] = true
+		for _, l := range plan.Leaves() {
+			if at := l.Place; at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
+				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)
+			}
+		}
+	}
+	if len(tried) != len(p.Search.Candidates)+1 {
+		t.Errorf("%d of %d candidates were tried", len(tried)-1, len(p.Search.Candidates))
+	}
+}
+
+// oneShot reports whether the draws of a leaf are made in one release.
+func oneShot(l budget.PricedLeaf, releases int) bool {
+	return l.Law.Kind == budget.Exponential && releases == 1
+}
+
+// placeIn returns where the leaf at path stands in a plan.
+func placeIn(plan *pipeline.Plan, path string) budget.Place {
+	l, _ := plan.Leaf(path)
+	return l.Place
+}

@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// lawOf is the law of a step that has all of epsilon and delta.
+func lawOf(x mechanism.WorstPair, epsilon, delta float64) budget.Law {
+	law := budget.Law{Kind: x.Kind, Epsilon: epsilon, Draws: 1}
+	switch x.Kind {
+	case budget.Gaussian:
+		law.Mu, law.Epsilon = budget.GaussianMu(epsilon, delta), 0
+	case budget.Approximate:
+		law.Delta = delta
+	}
+	return law
+}
+
+// leafOf measures a statistic on its own.
+func leafOf(t *testing.T, x mechanism.WorstPair, rel budget.Relation, epsilon float64, o Options) Leaf {
+	t.Helper()
+	const delta = 1e-6
+	law := lawOf(x, epsilon, delta)
+	m, err := Step(context.Background(), x, law, rel, delta, o)
+	if err != nil {
+		t.Fatal(x.Statistic, err)
+	}
+	return Leaf{Path: string(x.Statistic), Law: law, Epsilon: epsilon, Mu: law.Mu, Measure: m}
+}
+
+// TestStepsComeClose: one statistic of each law at epsilon .5, 1 and 3, and the
+// others at 3, are measured at no more than the claim and, but for the Tukey
+// mechanism, which is slow, at a third of it or more. A measure above the claim
+// has the odds 1e-6 each, by its confidence. The numbers of draws put a third of the claim
+// at least 6.5 standard deviations below the mean of what is measured (mean and deviation
+// of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and
+// .023 beside .167), so that by the normal law a case misses it with odds below 1e-10.
+func TestStepsComeClose(t *testing.T) {
+	most := map[budget.Statistic]int{mechanism.StatAgreement: 80_000, mechanism.StatHistogram: 200_000, mechanism.StatVotes: 80_000} // at epsilon .5
+	for _, x := range mechanism.WorstPairs() {
+		rel := budget.AddRemove
+		for rel < budget.SubstitutePrivateColumns && !slices.Contains(x.Relations, rel) {
+			rel++
+		}
+		for _, epsilon := range []float64{.5, 1, 3} {
+			draws := int(float64(most[x.Statistic]) / (4 * epsilon * epsilon))
+			if epsilon == 3 {
+				draws = drawsAt3(x)
+			}
+			if draws == 0 {
+				continue
+			}
+			l := leafOf(t, x, rel, epsilon, Options{Draws: draws, Confidence: 1 - 1e-6})
+			t.Logf("%s, %v: %.3f of %v", x.Statistic, rel, l.Measured(), epsilon)
+			if l.Violation() {
+				t.Errorf("%s: measured %+v of %+v", x.Statistic, l.Measure, l.Law)
+			}
+			if x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
+				t.Errorf("%s: measured %.3f of %v", x.Statistic, l.Measured(), epsilon)
+			}
+		}
+	}
+}
+
+// drawsAt3 is the number of draws at epsilon 3. The pairs of some statistics are less
+// easily told apart.
+func drawsAt3(x mechanism.WorstPair) int {
+	switch x.Statistic {
+	case mechanism.StatLipschitz:
+		return 32_000
+	case mechanism.StatLipschitzExponential:
+		return 64_000
+	}
+	return 16_000
+}
+
+// TestStepSubstitution: the pairs under substitution are as far apart; the odds are
+// those of TestStepsComeClose.
+func TestStepSubstitution(t *testing.T) {
+	for _, x := range mechanism.WorstPairs() {
+		if !slices.Contains(x.Relations, budget.Substitute) || x.Slow {
+			continue
+		}
+		l := leafOf(t, x, budget.Substitute, 3, Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6})
+		if l.Violation() || l.Measured() < 1 {
+			t.Errorf("%s: measured %.3f of 3", x.Statistic, l.Measured())
+		}
+	}
+}
+
+func TestStepMistakes(t *testing.T) {
+	x, _ := mechanism.WorstPairOf(mechanism.StatCount)
+	blocks, _ := mechanism.WorstPairOf(mechanism.StatPrivateBlocks)
+	law := lawOf(x, 1, 0)
+	if _, err := Step(context.Background(), blocks, lawOf(blocks, 1, 1e-6), budget.Substitute, 0, Options{}); !errors.Is(err, ErrStatistic) {
+		t.Error(err)
+	}
+	if _, err := Step(context.Background(), x, law, budget.AddRemove, 0, Options{Draws: 3}); !errors.Is(err, ErrOptions) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Step(ctx, x, law, budget.AddRemove, 0, Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestClopperPearson: the published ends of 4 of 20 at 2.5% a side, the closed
+// forms of 0 and n, and coverage by the binomial law itself.
+func TestClopperPearson(t *testing.T) {
+	near := func(got, want, tol float64) {
+		t.Helper()
+		if math.Abs(got-want) > tol {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	near(atLeast(4, 20, .025), .0573, 5e-5)
+	near(atMost(4, 20, .025), .4366, 5e-5)
+	near(atLeast(20, 20, .01), math.Pow(.01, 1./20), 1e-12)
+	near(atMost(0, 20, .01), 1-math.Pow(.01, 1./20), 1e-12)
+	near(atLeast(0, 20, .01), 0, 0)
+	near(atMost(20, 20, .01), 1, 0)
+	for _, p := range []float64{.01, .3, .5} {
+		const n, alpha = 60, .05
+		missed := 0.
+		for k := 0; k <= n; k++ {
+			a, _ := math.Lgamma(n + 1)
+			b, _ := math.Lgamma(float64(k + 1))
+			c, _ := math.Lgamma(float64(n - k + 1))
+			if atLeast(k, n, alpha) > p {
+				missed += math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+			}
+		}
+		if missed > alpha {
+			t.Errorf("p = %v: the lower end misses it with probability %v", p, missed)
+		}
+	}
+}
+
+var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/guide/audit.md")
+
+// TestStepTable prints the table of docs/guide/audit.md:
+//
+//	go test ./audit -run TestStepTable -table 100000 -v
+//
+// A cell is the share of the claim that was measured, and in brackets the epsilon: for
+// a Gaussian law the share of mu, and the epsilon at delta 1e-6 of the Gaussian curve
+// with the measured mu. The last column is the smallest share of epsilon, by threshold
+// events and nothing else: it does not use that the law is Gaussian.
+func TestStepTable(t *testing.T) {
+	if *tableDraws == 0 {
+		t.Skip("prints a table; give -table a number of draws")
+	}
+	for _, x := range mechanism.WorstPairs() {
+		t.Run(string(x.Statistic), func(t *testing.T) {
+			for rel := range budget.SubstitutePrivateColumns + 1 {
+				if !slices.Contains(x.Relations, rel) {
+					continue
+				}
+				row, events := fmt.Sprintf("| %s | %v | %v |", x.Statistic, x.Kind, rel), math.Inf(1)
+				for _, epsilon := range []float64{.5, 1, 3} {
+					l := leafOf(t, x, rel, epsilon, Options{Draws: *tableDraws})
+					share := l.Measured() / epsilon
+					if x.Kind == budget.Gaussian {
+						share = l.Measure.Mu / l.Mu
+					}
+					row += fmt.Sprintf(" %.2f (%.2f) |", share, l.Measured())
+					events = min(events, l.Measure.Epsilon/epsilon)
+					if l.Violation() || x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
+						t.Errorf("a violation, or less than a third: %+v", l)
+					}
+				}
+				t.Logf("%s %.2f |", row, events)
+			}
+		})
+	}
+}

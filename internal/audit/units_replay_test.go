@@ -1,0 +1,150 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// unitRuns are runs that protect patients, each with the releases that it is about:
+// ends of paths in the plan, all of which must have been made. Between them they
+// make every release that there is.
+func unitRuns() map[string]struct {
+	change   func(p *pipeline.Pipeline)
+	releases []string
+} {
+	type run = struct {
+		change   func(p *pipeline.Pipeline)
+		releases []string
+	}
+	model := func(method string) func(*pipeline.Pipeline) {
+		return func(p *pipeline.Pipeline) { p.Model = formed(method, "") }
+	}
+	selector := func(s selection.Selector) func(*pipeline.Pipeline) {
+		return func(p *pipeline.Pipeline) { p.Selector = s }
+	}
+	classes := func(method string, s selection.Selector) func(*pipeline.Pipeline) {
+		return func(p *pipeline.Pipeline) {
+			p.Task, p.Target, p.Model, p.Selector = regression.TaskClassification, "ward", formed(method, ""), s
+		}
+	}
+	return map[string]run{
+		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = nil, nil }, []string{"count"}},
+		"additive":       {model("boosted-additive"), []string{"counts", "residuals", "linear", "shapes"}},
+		"adassp":         {model("adassp"), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
+		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
+		"tukey": {func(p *pipeline.Pipeline) {
+			p.Model, p.Budget.Epsilon, p.Selector = tukey.Tukey{}, 60, selection.Fixed{Features: []string{"age", "dose"}}
+		}, []string{"tukey"}},
+		"kendall":    {selector(selection.Kendall{K: 3}), []string{"kendall"}},
+		"sublasso":   {selector(selection.SubLasso{K: 2, Buckets: 20}), []string{"sublasso"}},
+		"sis":        {selector(selection.SIS{K: 2}), []string{"center", "choice"}},
+		"lipschitz":  {selector(selection.SIS{K: 2, Score: selection.ScoreProduct, TopK: mechanism.Lipschitz}), []string{"choice"}},
+		"tau":        {selector(selection.SIS{K: 2, Score: selection.ScoreTau, TopK: mechanism.Peeling}), []string{"choice"}},
+		"brc":        {classes("brc", nil), []string{"records", "agreement", "confusion"}},
+		"svm":        {classes("svm", nil), []string{"svm"}},
+		"logistic":   {classes("logistic", selection.DPFSDR{K: 3, Exact: true}), []string{"gradients", "stats"}},
+		"class-gram": {classes("joint-gram", selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
+	}
+}
+
+// TestUnitReplay: with patients protected, no release of any method sees inputs
+// further apart than it declares, whatever whole unit comes or goes, nothing that is
+// published depends on the unit, and bounds are met in part.
+func TestUnitReplay(t *testing.T) {
+	for name, run := range unitRuns() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, p, tab := example(t, "../../examples/unit.yaml")
+			run.change(p)
+			rows := 1000
+			if name == "tukey" {
+				rows = tab.Len()
+			}
+			tab = blank(t, tab.Select(firstRows(rows)).Compact(), p.Target, func(i int) bool { return i%9 == 0 })
+			faults, closest := replay(t, r, p, tab, 3)
+			for _, f := range faults {
+				t.Error(f)
+			}
+			if closest < .5 || closest > 1 {
+				t.Errorf("the closest release came within %.3f of its declared sensitivity", closest)
+			}
+			allReleased(t, p, tab, run.releases)
+		})
+	}
+}
+
+// allReleased checks that a run makes releases of the given ends of paths.
+func allReleased(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, ends []string) {
+	t.Helper()
+	res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(3).KeepColumns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range ends {
+		if !slices.ContainsFunc(res.Events, func(e mechanism.Event) bool { return strings.HasSuffix("/"+e.Path, "/"+end) && e.Released > 0 }) {
+			t.Errorf("%s was not released", end)
+		}
+	}
+}
+
+func firstRows(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
+}
+
+// TestUnitReplayOnTinyTables: tables of 0 to 3 records, of one patient and of
+// several.
+func TestUnitReplayOnTinyTables(t *testing.T) {
+	for n := range 4 {
+		r, p, tab := example(t, "../../examples/unit.yaml")
+		for seed := range byte(3) {
+			faults, _ := replay(t, r, p, tab.Select(firstRows(n)).Compact(), seed)
+			for _, f := range faults {
+				t.Errorf("%d rows: %s", n, f)
+			}
+		}
+	}
+}
+
+// TestReplayCatchesSeveralUnits: several whole units at once move releases further than is
+// declared for one.
+func TestReplayCatchesSeveralUnits(t *testing.T) {
+	r, p, tab := example(t, "../../examples/unit.yaml")
+	priced := plan(t, p)
+	first := mechanism.NewRecorder(1).KeepColumns()
+	record(t, r, p, priced, tab, first)
+	seen := map[uint64]int{}
+	for i := range tab.Len() {
+		seen[tab.ID(i)]++
+	}
+	delete(seen, dataset.NoUnit)
+	gone := map[uint64]bool{}
+	for i := 0; len(gone) < 6; i++ {
+		if id := tab.ID(i); seen[id] >= p.Budget.Unit.MaxRows {
+			gone[id] = true
+		}
+	}
+	fewer, err := rebuild(tab, func(id uint64) bool { return gone[id] }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := first.Replay()
+	record(t, r, p, priced, fewer, second)
+	if faults, _ := mechanism.Compare(first, second); len(faults) == 0 {
+		t.Error("several units look like one")
+	}
+}

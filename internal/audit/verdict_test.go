@@ -1,0 +1,63 @@
+package audit
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// described loads the pipeline of an example recipe.
+func described(t *testing.T, name string) *pipeline.Pipeline {
+	t.Helper()
+	r, err := recipe.Load("../../examples/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPipeline: a small audit of a run finds no violation, has a measure for
+// every leaf of the plan, and sees something of a run at a large epsilon. Of
+// the ten bounds each has odds of 1e-3 to be above its truth, but no truth comes
+// near its claim with so few runs: a false alarm needs bounds that are wrong by
+// more than 5 standard deviations.
+func TestPipeline(t *testing.T) {
+	p := described(t, "classes-kendall")
+	p.Budget.Epsilon = 20
+	p.Holdout = .5
+	done := 0.
+	v, err := Pipeline(context.Background(), p, Options{Runs: 1500, Draws: 1000, Confidence: .99, Progress: func(d float64) { done = max(done, d) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad := v.Violations(); len(bad) > 0 {
+		t.Errorf("violations: %v", bad)
+	}
+	if len(v.Leaves) != len(plan.Leaves()) || slices.ContainsFunc(v.Leaves, func(l Leaf) bool { return l.Statistic == "" }) {
+		t.Errorf("leaves %+v", v.Leaves)
+	}
+	if v.Whole.Mu == 0 || v.Whole.Runs != 1500 || done != 1 || len(v.Pairs) != 3 {
+		t.Errorf("whole %+v of mu %v, done %v", v.Whole, v.Claim.Mu, done)
+	}
+	v.Whole.Epsilon = 21
+	v.Leaves[0].Measure.Epsilon = v.Leaves[0].Epsilon + .1
+	if got := v.Violations(); !slices.Equal(got, []string{v.Leaves[0].Path, "run"}) {
+		t.Errorf("violations: %v", got)
+	}
+}

@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/published"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// asPublished is how the names of published variants without a valid proof begin.
+const (
+	asPublished      = "as-published-"
+	asPublishedTukey = asPublished + "tukey" // the one that trains a model itself
+)
+
+// givesPrivacy reports whether a model method keeps the promise of its budget:
+// baselines make none, and the proofs of published variants fail.
+func givesPrivacy(method string) bool {
+	return !strings.HasPrefix(method, "nonprivate-") && !strings.HasPrefix(method, asPublished)
+}
+
+// Uint64 makes the generator a source of public experiments.
+func (g *generator) Uint64() uint64 { return g.next() }
+
+// publishedTrainer trains as a published variant did. A variant that chooses
+// columns spends the default share of epsilon on it and leaves the rest to
+// joint-gram on what it chose.
+//
+// Its randomness is public: an experiment on public data protects nobody. seed
+// moves with the trial, so that trials differ and can be repeated.
+func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, error) {
+	target := p.Schema.Index(p.Target)
+	features := len(p.Schema.Columns) - 1
+	method, err := published.New(name, published.Options{K: min(selection.DefaultK, max(1, features-1))})
+	if err != nil {
+		return nil, err
+	}
+	epsilon := p.Budget.Epsilon
+	if name != asPublishedTukey {
+		epsilon *= pipeline.DefaultSelectionShare
+	}
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		fitted, err := method.Fit(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, epsilon, p.Budget.Delta)
+		if err != nil {
+			return nil, err
+		}
+		if m := fitted.Model; m != nil {
+			return func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, pipeline.RowsOf(t.All())) }, nil
+		}
+		chosen := make([]string, 0, len(fitted.Columns))
+		seen := map[int]bool{}
+		for _, j := range fitted.Columns {
+			if !seen[j] {
+				chosen = append(chosen, p.Schema.Columns[j].Name)
+			}
+			seen[j] = true
+		}
+		after := *p
+		after.Selector, after.Model = selection.Fixed{Features: chosen}, adassp.JointGram{}
+		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
+		if after.Budget.Epsilon <= 0 {
+			return nil, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
+		}
+		return privately(&after)(ctx, t)
+	}, nil
+}
+
+// fingerprint tells the training parts of trials apart by their first rows.
+func fingerprint(t *dataset.Table) uint64 {
+	h := uint64(t.Len())
+	for i := range min(t.Len(), 64) {
+		h = (h ^ t.ID(i)) * 0x100000001b3
+	}
+	return h
+}

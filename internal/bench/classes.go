@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/adapter/golearn"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/tablefile"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// MetricAccuracy is the name of the metric of a classification: the exact share
+// of the held-out rows in a class that are predicted to be in it.
+const MetricAccuracy = "accuracy"
+
+// maxLevels is the largest number of different values that a text column may
+// have to become a category column; the values of a wider one are missing
+// numbers.
+const maxLevels = 1000
+
+var (
+	// ErrTask is returned for a task that is neither regression nor
+	// classification, and for classes without a classification.
+	ErrTask = errors.New("the task must be regression or classification, and only classification has classes (and a balance of them)")
+	// ErrNoClasses is returned for a table whose target has fewer than two
+	// different values, or more than a classifier takes.
+	ErrNoClasses = errors.New("the values of the target are no list of classes")
+)
+
+// tableFacts is what an experiment takes from a public table before it plans
+// its methods. On private data it would have to be declared.
+type tableFacts struct {
+	classes []string                 // of the target, for classification
+	columns map[string]recipe.Column // declarations of text columns
+}
+
+// facts reads what an experiment needs of a table: the classes of the target
+// unless they are given, and the values of text columns if they are to be
+// categories.
+func (c Config) facts(ctx context.Context, s source, header []string, target string) (tableFacts, error) {
+	f := tableFacts{classes: c.Classes}
+	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
+		return f, nil
+	}
+	levels, err := readLevels(ctx, s.path, header)
+	if err != nil {
+		return f, err
+	}
+	f.columns = map[string]recipe.Column{}
+	for j, name := range header {
+		switch {
+		case name != target && c.Categories && levels[j].text && len(levels[j].names) <= maxLevels:
+			f.columns[name] = recipe.Column{Categories: levels[j].sorted()}
+		case name == target && c.Task == regression.TaskClassification && len(f.classes) == 0:
+			if n := len(levels[j].names); n < 2 || n > evaluate.MaxClasses {
+				return f, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, name, s.path, n)
+			}
+			f.classes = levels[j].sorted()
+		}
+	}
+	return f, nil
+}
+
+// spellings collects the different values of a column.
+type spellings struct {
+	names map[string]bool
+	text  bool // one is not a number
+}
+
+// sorted returns the values, numbers by size and text by its letters.
+func (l spellings) sorted() []string {
+	names := make([]string, 0, len(l.names))
+	for name := range l.names {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, errX := strconv.ParseFloat(a, 64)
+		y, errY := strconv.ParseFloat(b, 64)
+		if errX == nil && errY == nil && x != y {
+			if x < y {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// add takes in a cell; one that is missing is no value.
+func (l *spellings) add(text string) {
+	text = cell.Trim(text)
+	if l.names[text] || cell.MissingWord(text) {
+		return
+	}
+	if len(l.names) <= maxLevels {
+		l.names[text] = true
+	}
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
+		l.text = true
+	}
+}
+
+// readLevels reads the values of every column of a public table.
+func readLevels(ctx context.Context, path string, header []string) ([]spellings, error) {
+	out := make([]spellings, len(header))
+	for j := range out {
+		out[j].names = map[string]bool{}
+	}
+	kind, _, _ := tablefile.Of(path)
+	if kind.Parquet {
+		return out, dataset.ParquetText(ctx, path, func(j int, text []byte) { out[j].add(string(text)) })
+	}
+	return out, readLines(ctx, path, kind, out)
+}
+
+// readLines is readLevels for CSV and TSV.
+func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spellings) error {
+	fail := func(msg string) error {
+		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fail("the table cannot be opened")
+	}
+	defer file.Close()
+	var src io.Reader = file
+	if kind.Gzip {
+		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
+			return fail("the table is no gzip file")
+		}
+	}
+	rows := csv.NewReader(src)
+	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
+	if kind.Comma != 0 {
+		rows.Comma = rune(kind.Comma)
+	}
+	for first := true; ; first = false {
+		cells, err := rows.Read()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return fail("the table is damaged")
+		case first:
+			continue
+		}
+		for j, text := range cells[:min(len(cells), len(out))] {
+			out[j].add(text)
+		}
+	}
+}
+
+// PublicColumns declares the columns of a public table with its different
+// values: text columns become categories, those named in categories too, and the
+// target is the last column, with its values as classes. Everything else is a
+// number. On private data all of this has to be declared. Errors: a
+// [*dataset.FileError], [ErrNoClasses], or that of ctx.
+func PublicColumns(ctx context.Context, path string, categories []string) ([]dataset.Column, error) {
+	header, err := dataset.Header(path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	levels, err := readLevels(ctx, path, header)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]dataset.Column, len(header))
+	last := len(header) - 1
+	for j, name := range header {
+		columns[j] = dataset.Column{Name: name}
+		if j == last || slices.Contains(categories, name) || levels[j].text && len(levels[j].names) <= maxLevels {
+			columns[j].Kind, columns[j].Categories = dataset.Category, levels[j].sorted()
+		}
+	}
+	if n := len(columns[last].Categories); n < 2 || n > evaluate.MaxClasses {
+		return nil, fmt.Errorf("%w: the last column of %s has %d values", ErrNoClasses, path, n)
+	}
+	return columns, nil
+}
+
+// A ClassScore is how well a classifier does on public rows.
+type ClassScore struct {
+	Accuracy float64 // share of the rows that are predicted to be in their class
+	Balanced float64 // mean of these shares over the classes that have rows
+}
+
+// ScoreClasses judges predictions, each the index of a class, over the rows that
+// are in a class: a truth outside the list is in none. Both numbers are read by
+// golearn from one confusion matrix. Its errors are [ErrNoTestRow] and
+// [golearn.ErrRowCount].
+func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
+	if len(truth) != len(predicted) {
+		return ClassScore{}, golearn.ErrRowCount
+	}
+	var known, guess []int32
+	for i, k := range truth {
+		if k >= 0 && int(k) < len(classes) {
+			known, guess = append(known, k), append(guess, predicted[i])
+		}
+	}
+	if len(known) == 0 {
+		return ClassScore{}, ErrNoTestRow
+	}
+	matrix, err := golearn.ConfusionOfCodes(classes, known, guess)
+	if err != nil {
+		return ClassScore{}, err
+	}
+	return ClassScore{golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix)}, nil
+}
+
+// codesOf returns the predictions of a classifier as indices.
+func codesOf(prediction []float64) []int32 {
+	codes := make([]int32, len(prediction))
+	for i, x := range prediction {
+		codes[i] = int32(x)
+	}
+	return codes
+}

@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// experiment is everything that runs on one table.
+type experiment struct {
+	source
+	header  []string
+	methods []*contender
+	read    dataset.ReadOptions
+	skip    func(data, method string, trial int) bool // nil: nothing is left out
+	rows    int                                       // known once the table is read
+	limit   int                                       // Config.Rows
+	balance bool                                      // Config.Balance
+	kept    []int32                                   // the rows that balancing leaves, of which rows counts; nil: all
+}
+
+// contender is a method made ready for a table.
+type contender struct {
+	*method
+	private  bool
+	schema   dataset.Schema
+	target   int      // the target's column
+	classes  []string // of the target; nil for a number
+	features int
+	trainer  trainer
+	err      error          // why it cannot run on this table
+	table    *dataset.Table // the rows under the method's schema
+}
+
+// newExperiment plans the methods for a table, of which it reads the header.
+func newExperiment(ctx context.Context, s source, methods []*method, c Config) (*experiment, error) {
+	target := c.Target
+	header, err := dataset.Header(s.path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if target == "" {
+		target = header[len(header)-1]
+	} else if !slices.Contains(header, target) {
+		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
+			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
+	}
+	facts, err := c.facts(ctx, s, header, target)
+	if err != nil {
+		return nil, err
+	}
+	x := &experiment{source: s, header: header}
+	for _, m := range methods {
+		if !m.appliesTo(s.path) {
+			continue
+		}
+		k := newContender(m, header, target, facts, c.Seed)
+		if refused(k.err) {
+			return nil, k.err
+		}
+		x.methods = append(x.methods, k)
+		x.read.MultilineQuotes = x.read.MultilineQuotes || m.recipe.Data.MultilineQuotes
+	}
+	return x, nil
+}
+
+// metric names what is measured.
+func (k *contender) metric() string {
+	if k.recipe.Task == regression.TaskClassification {
+		return MetricAccuracy
+	}
+	return MetricR2
+}
+
+// skips reports whether a method's trial t (from 0) is left out.
+func (x *experiment) skips(m *contender, t int) bool {
+	return x.skip != nil && x.skip(x.name, m.name, t+1)
+}
+
+// remaining is the number of rows that the first n trials give.
+func (x *experiment) remaining(n int) int {
+	rows := 0
+	for t := range n {
+		for _, m := range x.methods {
+			if !x.skips(m, t) {
+				rows++
+			}
+		}
+	}
+	return rows
+}
+
+// refused tells a budget that cannot be met, whatever the table, from a method
+// that does not fit one.
+func refused(err error) bool {
+	return slices.ContainsFunc([]error{budget.ErrTarget, budget.ErrLaw, budget.ErrNotPure, budget.ErrOverspent, pipeline.ErrRelation},
+		func(e error) bool { return errors.Is(err, e) })
+}
+
+// load reads the table: once for all methods whose columns are numeric, and once
+// more for each different set of declared categories.
+func (x *experiment) load(ctx context.Context) error {
+	var numbers *dataset.Table
+	var loaded []*dataset.Table
+	for _, m := range x.methods {
+		if m.err != nil {
+			continue
+		}
+		if i := slices.IndexFunc(loaded, func(t *dataset.Table) bool {
+			return reflect.DeepEqual(t.Schema(), m.schema)
+		}); i >= 0 {
+			m.table = loaded[i]
+			continue
+		}
+		var err error
+		if numeric(m.schema) {
+			if numbers == nil {
+				if numbers, _, err = dataset.Read(ctx, x.path, x.allNumeric(), x.read); err != nil {
+					return err
+				}
+			}
+			m.table, err = under(numbers, m.schema)
+		} else {
+			m.table, _, err = dataset.Read(ctx, x.path, m.schema, x.read)
+		}
+		if err != nil {
+			return err
+		}
+		loaded = append(loaded, m.table)
+		x.rows = m.table.Len()
+	}
+	return nil
+}
+
+// release gives the rows back to the collector.
+func (x *experiment) release() {
+	for _, m := range x.methods {
+		m.table = nil
+	}
+}
+
+// allNumeric is the schema of a table about which nothing is declared.
+func (x *experiment) allNumeric() dataset.Schema {
+	var s dataset.Schema
+	for _, name := range x.header {
+		s.Columns = append(s.Columns, dataset.Column{Name: name})
+	}
+	return s
+}
+
+func numeric(s dataset.Schema) bool {
+	return !slices.ContainsFunc(s.Columns, func(c dataset.Column) bool { return c.Kind != dataset.Numeric })
+}
+
+// under returns the columns of a numeric table that a schema names, treated as
+// it declares. It shares the memory of columns in which nothing changes.
+func under(t *dataset.Table, s dataset.Schema) (*dataset.Table, error) {
+	columns := make([]dataset.ColumnData, len(s.Columns))
+	for j, c := range s.Columns {
+		columns[j].Floats = t.Float(t.Schema().Index(c.Name))
+	}
+	return dataset.NewTable(s.Clone(), columns, nil)
+}

@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A Method names what an experiment trains.
+type Method struct {
+	Name      string // as it was written
+	Selection string // selection.method of a recipe; "none" keeps every column
+	K         int    // selection.k of a recipe; 0 leaves it to the selection
+	Model     string // model.method of a recipe
+}
+
+// A MethodError reports a method that an experiment cannot run.
+type MethodError struct {
+	Name    string
+	Problem string
+}
+
+func (e *MethodError) Error() string {
+	return fmt.Sprintf("method %q: %s", e.Name, e.Problem)
+}
+
+const (
+	keepAll = "none"
+	chosen  = "auto"
+)
+
+// Selections lists the names that a method may have before the plus sign. The
+// selection "fixed" needs a list of columns, and so a recipe.
+func Selections() []string {
+	names, _ := recipe.Available()
+	return slices.DeleteFunc(names, func(name string) bool { return name == "fixed" })
+}
+
+// Models lists the names of models: those that give privacy and then those that
+// do not.
+func Models() []string {
+	_, models := recipe.Available()
+	return append(models, recipe.AvailableInBench()...)
+}
+
+// ParseMethod reads "model", "selection+model" or "selection:k+model", where k is
+// the number of columns to choose. A model alone is trained on every column, but
+// "auto" also chooses the selection. The error is a [*MethodError] that lists
+// what there is.
+func ParseMethod(name string) (Method, error) {
+	name = strings.TrimSpace(name)
+	m := Method{Name: name, Selection: keepAll, Model: name}
+	before, after, pair := strings.Cut(name, "+")
+	switch {
+	case name == "":
+		return Method{}, &MethodError{name, "the name is empty; there are " + list(Models())}
+	case pair:
+		m.Selection, m.Model = before, after
+		if selection, k, counted := strings.Cut(before, ":"); counted {
+			var err error
+			m.Selection = selection
+			if m.K, err = strconv.Atoi(k); err != nil || m.K < 1 {
+				return Method{}, &MethodError{name, fmt.Sprintf("%q is not a number of columns; write SELECTION:K+MODEL with K at least 1", k)}
+			}
+		}
+	case name == chosen:
+		m.Selection = chosen
+	}
+	if !slices.Contains(Selections(), m.Selection) {
+		return Method{}, &MethodError{name, fmt.Sprintf(
+			"no selection is called %q in this version; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
+			m.Selection, list(Selections()))}
+	}
+	if !slices.Contains(Models(), m.Model) {
+		return Method{}, &MethodError{name, fmt.Sprintf(
+			"no model is called %q in this version; there are %s", m.Model, list(Models()))}
+	}
+	return m, nil
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }
+
+// method is a method with the recipe it stands for.
+type method struct {
+	name   string
+	recipe recipe.Recipe
+	file   bool // the recipe is a file, which may name its own table
+	own    bool // and runs on that one only
+}
+
+// appliesTo reports whether the method runs on a table.
+func (m *method) appliesTo(path string) bool {
+	return !m.own || filepath.Clean(m.recipe.DataFile()) == path
+}
+
+// methods returns the methods of the experiment: named ones and then recipes.
+func (c Config) methods() ([]*method, error) {
+	names := c.Methods
+	if len(names) == 0 && len(c.Recipes) == 0 {
+		names = []string{DefaultMethod}
+	}
+	var methods []*method
+	for _, name := range names {
+		parsed, err := ParseMethod(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.fitsTask(parsed); err != nil {
+			return nil, err
+		}
+		methods = append(methods, c.named(parsed))
+	}
+	for _, path := range c.Recipes {
+		r, err := recipe.Options{Bench: true}.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		base := filepath.Base(path)
+		methods = append(methods, &method{
+			name: strings.TrimSuffix(base, filepath.Ext(base)), recipe: *r,
+			file: true, own: len(c.Data) == 0,
+		})
+	}
+	seen := map[string]bool{}
+	for _, m := range methods {
+		if seen[m.name] {
+			return nil, &MethodError{m.name, "two methods or recipes have this name; leave one out, or rename the recipe's file"}
+		}
+		seen[m.name] = true
+	}
+	return methods, nil
+}
+
+// fitsTask refuses a method that reads classes where there are none.
+func (c Config) fitsTask(m Method) error {
+	if c.Task == regression.TaskClassification {
+		return nil
+	}
+	for _, part := range []string{m.Selection, m.Model} {
+		if recipe.NeedsClasses(part) {
+			return &MethodError{m.Name, part + " needs classes, and the task is regression; choose classification (--task classification), or another method"}
+		}
+	}
+	return nil
+}
+
+// named writes the recipe that a method name stands for.
+func (c Config) named(parsed Method) *method {
+	r, b := recipe.Default(), c.budget()
+	r.Privacy = recipe.Privacy{
+		Epsilon: b.Epsilon, Delta: b.Delta, Relation: b.Relation.String(), Composition: b.Composition.String(),
+	}
+	if c.Task != "" {
+		r.Task = c.Task
+	}
+	r.Selection.Method, r.Selection.K, r.Model.Method = parsed.Selection, parsed.K, parsed.Model
+	return &method{name: parsed.Name, recipe: r}
+}

@@ -1,0 +1,51 @@
+package bench_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/bench"
+)
+
+func TestParseMethod(t *testing.T) {
+	for name, want := range map[string]bench.Method{
+		"joint-gram":          {Name: "joint-gram", Selection: "none", Model: "joint-gram"},
+		"auto":                {Name: "auto", Selection: "auto", Model: "auto"},
+		"nonprivate-ols\n":    {Name: "nonprivate-ols", Selection: "none", Model: "nonprivate-ols"},
+		"none+joint-gram":     {Name: "none+joint-gram", Selection: "none", Model: "joint-gram"},
+		"auto+nonprivate-ols": {Name: "auto+nonprivate-ols", Selection: "auto", Model: "nonprivate-ols"},
+		"none+nonprivate-svm": {Name: "none+nonprivate-svm", Selection: "none", Model: "nonprivate-svm"},
+		"nonprivate-logistic": {Name: "nonprivate-logistic", Selection: "none", Model: "nonprivate-logistic"},
+		"kendall:10+auto":     {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
+	} {
+		if got, err := bench.ParseMethod(name); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", name, got, err)
+		}
+	}
+	for name, words := range map[string][]string{
+		"":                 {"empty", "joint-gram"},
+		"magic":            {`no model is called "magic"`, "auto", "joint-gram", "nonprivate-lasso"},
+		"magic+joint-gram": {`no selection is called "magic"`, "SELECTION+MODEL", "none"},
+		"fixed+joint-gram": {`no selection is called "fixed"`},
+		"+joint-gram":      {`no selection is called ""`},
+		"none+":            {`no model is called ""`},
+		"none+none+auto":   {`no model is called "none+auto"`},
+		"kendall:0+auto":   {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
+		"kendall:+auto":    {`"" is not a number of columns`},
+		"kendall:5":        {`no model is called "kendall:5"`},
+		"magic:5+auto":     {`no selection is called "magic"`, "SELECTION:K+MODEL"},
+	} {
+		_, err := bench.ParseMethod(name)
+		var typed *bench.MethodError
+		if !errors.As(err, &typed) {
+			t.Errorf("%q: got %v", name, err)
+			continue
+		}
+		for _, w := range words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: %q lacks %q", name, err, w)
+			}
+		}
+	}
+}

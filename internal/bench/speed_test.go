@@ -1,0 +1,22 @@
+package bench_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/publicdata"
+)
+
+// BenchmarkRun is ten trials of four methods on the largest table: 241,600 rows
+// of 15 features, reading included.
+func BenchmarkRun(b *testing.B) {
+	path := publicdata.Path(b, "regression", "361104_SGEMM.csv.gz")
+	for b.Loop() {
+		if _, err := bench.Run(context.Background(), bench.Config{
+			Public: true, Data: []string{path}, Methods: []string{"joint-gram", "nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso"},
+		}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// errPrivateSelection is the answer to a recipe whose selection spends budget
+// and whose model gives no privacy.
+var errPrivateSelection = errors.New("a private selection cannot be followed by a model without privacy")
+
+// errPublishedTask is the answer to a published variant in a classification.
+var errPublishedTask = errors.New("this published variant is for regression only")
+
+// predictor predicts the rows of a table in order.
+type predictor func(t *dataset.Table) ([]float64, error)
+
+// trainer fits a model to every row of a table. It may be called from several
+// goroutines at once.
+type trainer func(ctx context.Context, t *dataset.Table) (predictor, error)
+
+// newContender plans a method for a table. What is in the way is kept in err.
+func newContender(m *method, header []string, target string, facts tableFacts, seed uint64) *contender {
+	k := &contender{method: m, features: len(header) - 1}
+	r := m.recipe
+	k.private = givesPrivacy(r.Model.Method)
+	r.Holdout = 0
+	if r.Data.Target == "" {
+		r.Data.Target = target
+	}
+	if !m.file {
+		r.Data.Classes, r.Data.Columns = facts.classes, facts.columns
+	}
+	p, err := r.Pipeline(header)
+	if err != nil {
+		k.err = err
+		return k
+	}
+	k.schema, k.features, k.target = p.Schema, len(p.Schema.Columns)-1, p.Schema.Index(p.Target)
+	if r.Task == regression.TaskClassification && k.target >= 0 {
+		k.classes = p.Schema.Columns[k.target].Categories
+	}
+	if k.private {
+		if _, k.err = p.Plan(); k.err == nil {
+			k.trainer = privately(p)
+		}
+		return k
+	}
+	if classes := k.classes != nil; k.target < 0 || classes && len(k.classes) < 2 || !classes && p.Schema.Columns[k.target].Kind != dataset.Numeric {
+		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
+		return k
+	}
+	switch published := strings.HasPrefix(r.Model.Method, asPublished); {
+	case published && k.classes != nil:
+		k.err = errPublishedTask
+	case published:
+		k.trainer, k.err = publishedTrainer(r.Model.Method, p, seed)
+	default:
+		k.trainer, k.err = openly(r.Model.Method, p)
+	}
+	return k
+}
+
+// privately trains as every private run does, without a held-out part of its
+// own.
+func privately(p *pipeline.Pipeline) trainer {
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		result, err := p.Fit(ctx, t, pipeline.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if result.Model == nil {
+			return nil, ErrAbstained
+		}
+		return func(t *dataset.Table) ([]float64, error) {
+			return result.Model.Predict(nil, pipeline.RowsOf(t.All()))
+		}, nil
+	}
+}
+
+// openly trains a baseline of package nonprivate on the columns that the
+// pipeline's selector keeps.
+func openly(name string, p *pipeline.Pipeline) (trainer, error) {
+	target := p.Schema.Index(p.Target)
+	features, err := publicChoice(p, target)
+	if err != nil {
+		return nil, err
+	}
+	train, err := nonprivate.ForTable(name, p.Task == regression.TaskClassification)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
+		model, err := train(ctx, t.All(), target, features)
+		if err != nil {
+			return nil, err
+		}
+		return func(t *dataset.Table) ([]float64, error) { return model.Predict(t.All()) }, nil
+	}, nil
+}
+
+// publicChoice returns the columns that a selector keeps without looking at a
+// row.
+func publicChoice(p *pipeline.Pipeline, target int) ([]int, error) {
+	facts := selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	var columns []int
+	for j, c := range p.Schema.Columns {
+		if j != target {
+			facts.Columns = append(facts.Columns, c)
+			columns = append(columns, j)
+		}
+	}
+	_, private, err := p.Selector.Plan(facts)
+	switch {
+	case err != nil:
+		return nil, err
+	case private:
+		return nil, errPrivateSelection
+	case len(columns) == 0:
+		return nil, pipeline.ErrNoFeature
+	}
+	kept, err := p.Selector.Select(context.Background(), nil, facts, mechanism.Over(dataset.View{}))
+	for i, j := range kept {
+		kept[i] = columns[j]
+	}
+	return kept, err
+}

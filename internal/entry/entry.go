@@ -1,0 +1,207 @@
+// Package entry enters a run in a ledger: its price before a row is read, its place in the
+// report, and its end before anything is published.
+package entry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/tablefile"
+)
+
+// A Request is a run that asks to be entered. All of it is public.
+type Request struct {
+	Ledger          *ledger.Ledger
+	Dataset         string // the name under which runs are added up
+	Note            string // a label; may be empty
+	Table           string // path of the table
+	MultilineQuotes bool   // how the table is read
+	Header          []string
+	Pipeline        *pipeline.Pipeline
+	Plan            *pipeline.Plan // of Pipeline
+}
+
+// An Entry is the reservation of a run. The methods of a nil Entry, which is that of a run
+// without a ledger, do nothing.
+type Entry struct {
+	reservation *ledger.Reservation
+	request     Request
+	absent      []string // protected columns that the table does not have
+	committed   bool
+}
+
+// Reserve enters the price of a run, or refuses it; no row may be read before. Errors are
+// those of package ledger, with what to do about it; see [Hint].
+func Reserve(ctx context.Context, r Request) (*Entry, error) {
+	absent, err := absentColumns(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
+		Dataset: r.Dataset, Plan: r.Plan.Priced, Table: RealPath(r.Table), Method: r.Plan.Method(), Target: r.Pipeline.Target, CuratorNotes: true,
+		Public: r.Pipeline.PublicColumns(), Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
+	})
+	if err != nil {
+		return nil, Hint(err, r.Ledger.Path())
+	}
+	return &Entry{reservation: reserved, request: r, absent: absent}, nil
+}
+
+// Records returns what a run takes as one record of its table.
+func Records(table string, multilineQuotes bool) ledger.Records {
+	switch kind, _, _ := tablefile.Of(table); {
+	case table == "", kind.Parquet:
+		return ledger.RecordsUnstated
+	case multilineQuotes:
+		return ledger.RecordsQuoted
+	}
+	return ledger.RecordsLines
+}
+
+// RealPath returns the absolute path of a file, with symbolic links resolved where that is
+// possible.
+func RealPath(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
+}
+
+// Enter writes the reservation into the report of its run.
+func (e *Entry) Enter(r *report.Report) {
+	if e == nil {
+		return
+	}
+	name, head := e.request.Dataset, e.reservation.Head
+	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash})
+	if len(e.absent) > 0 {
+		text := AbsentText(name, e.absent)
+		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
+	}
+	if others := e.reservation.Others; len(others) > 0 {
+		text := othersText(name, others)
+		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: text})
+	}
+}
+
+// Commit enters that the run has ended. Nothing may have been published before. It may be
+// called again after an error, and does nothing once it has succeeded.
+func (e *Entry) Commit(ctx context.Context) error {
+	if e == nil || e.committed {
+		return nil
+	}
+	err := e.reservation.Commit(ctx)
+	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
+		err = nil
+	}
+	e.committed = err == nil
+	return err
+}
+
+// Publish commits the run, if that was not done before, and puts what was staged in folder in place. A run
+// that cannot be committed is kept beside its place: the error is a [*KeptError] then. out is the folder as the caller
+// named it.
+func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) error {
+	if err := e.Commit(ctx); err != nil {
+		return e.keep(err, folder, out)
+	}
+	return folder.Place(ctx)
+}
+
+// keep puts the results of a run aside that could not be entered as ended.
+func (e *Entry) keep(err error, folder *report.Folder, out string) error {
+	path := e.request.Ledger.Path()
+	if absolute, failed := filepath.Abs(path); failed == nil {
+		path = absolute
+	}
+	head := e.reservation.Head
+	kept, failed := folder.Keep(report.Kept{Path: path, Entry: head.Sequence, Head: head.Hash})
+	if failed != nil {
+		return err
+	}
+	return &KeptError{err, kept, out}
+}
+
+// Spent returns the error of a run that ended after its price was entered: a
+// [*SpentError] that wraps err, or err itself if there is no error or no entry.
+func (e *Entry) Spent(err error) error {
+	if e == nil || err == nil {
+		return err
+	}
+	return &SpentError{err, e.request.Ledger.Path()}
+}
+
+// SpentError is the error of a run that ended after its price was entered.
+type SpentError struct {
+	error
+	ledger string
+}
+
+// Error says what went wrong and that the price stays spent.
+func (e *SpentError) Error() string { return e.error.Error() + e.Consequence() }
+
+// Unwrap returns what went wrong.
+func (e *SpentError) Unwrap() error { return e.error }
+
+// Consequence says that the price stays spent, and where results are kept. It begins with
+// a semicolon.
+func (e *SpentError) Consequence() string {
+	var kept *KeptError
+	if errors.As(e.error, &kept) {
+		return "; the price of this run stays spent in " + e.ledger + ", and its results are kept in " + kept.folder +
+			": enter and publish them with `dptrain ledger commit " + kept.out + "`"
+	}
+	return "; the price of this run stays spent in " + e.ledger
+}
+
+// KeptError is the error of a run that could not be entered as ended, and whose results
+// are kept ([report.Folder.Keep]).
+type KeptError struct {
+	error
+	folder, out string
+}
+
+// Unwrap returns why the run could not be entered.
+func (e *KeptError) Unwrap() error { return e.error }
+
+// Hint adds to a refusal of a ledger what to do about it; nil stays nil. What to do about
+// a total that would be crossed depends on the run, and is not added.
+func Hint(err error, path string) error {
+	switch {
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
+		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
+	case errors.Is(err, ledger.ErrRelation):
+		return fmt.Errorf("%w; change privacy.relation", err)
+	case errors.Is(err, ledger.ErrPublic):
+		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+	case errors.Is(err, ledger.ErrRecords):
+		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
+	case errors.Is(err, ledger.ErrUnit):
+		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
+	}
+	return err
+}
+
+// othersText is the warning about a table that has runs under other names.
+func othersText(dataset string, others []string) string {
+	return fmt.Sprintf("The ledger has runs on this table under another name too: %s. "+
+		"Each name has a total of its own, so the promise about the records is the sum of all, not that of %q.", quoted(others), dataset)
+}
+
+// quoted lists names in quotes.
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(list, ", ")
+}

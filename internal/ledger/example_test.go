@@ -1,0 +1,84 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/ledger"
+)
+
+// A data set with a total, runs that are admitted until it is spent, and a check
+// against the head that a report printed.
+func Example() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
+	if _, err := l.Register(ctx, "houses", budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+		panic(err)
+	}
+	plan, err := budget.Calibrate(budget.GaussianLeaf("fit", 1, 1), budget.Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		panic(err)
+	}
+	var first ledger.Head
+	for run := 1; ; run++ {
+		r, err := l.Reserve(ctx, ledger.Request{Dataset: "houses", Plan: plan})
+		if errors.Is(err, ledger.ErrSpent) {
+			fmt.Printf("run %d is refused\n", run)
+			break
+		}
+		if err != nil {
+			panic(err)
+		}
+		if run == 1 {
+			first = r.Head
+		}
+		// Rows are read and the model is trained here, and then:
+		if err := r.Commit(ctx); err != nil {
+			panic(err)
+		}
+		// The results are put in place here.
+	}
+	book, err := l.Verify(ctx, first)
+	if err != nil {
+		panic(err)
+	}
+	spent, _ := book.Datasets[0].Spent().Value()
+	limit, _ := book.Datasets[0].Limit.Value()
+	fmt.Printf("%d entries, rho %.4f of %.4f\n", len(book.Entries), spent, limit)
+	// Output:
+	// run 4 is refused
+	// 8 entries, rho 0.0840 of 0.1013
+}
+
+// A note costs nothing and stays in the chain.
+func ExampleLedger_Note() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	l := ledger.At(filepath.Join(dir, "my.ledger"), ledger.Options{})
+	if _, err := l.Register(ctx, "houses", budget.Total{Epsilon: 2, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
+		panic(err)
+	}
+	if _, err := l.Note(ctx, ledger.Note{Dataset: "houses", Method: "joint-gram", What: ledger.NoteAudit}); err != nil {
+		panic(err)
+	}
+	book, err := l.Verify(ctx)
+	if err != nil {
+		panic(err)
+	}
+	a := book.Datasets[0]
+	fmt.Println(len(a.Notes), "note, spent", a.Spent().Cost)
+	// Output: 1 note, spent 0
+}

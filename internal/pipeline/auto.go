@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// The automatic choice of the model looks at a public fact alone; see
+// autoMethod. A run that names no selector either spends countShare of epsilon
+// on a lower bound n_lo of the number of training records, and with it chooses
+// between the two branches of the plan: a regression whether to choose
+// features, a classification of two classes whether to learn curves. Each
+// branch is priced for (epsilon - what n_lo costs, delta): whatever the choice,
+// basic composition covers it (docs/methods/auto.md, "The rule").
+const (
+	allBranch      = "all"      // every feature
+	kendallBranch  = "kendall"  // selection.DefaultK features
+	logisticBranch = "logistic" // every feature, one linear score of two classes
+	countLeaf      = "count"
+	// countShare is the share of epsilon that n_lo costs.
+	countShare = .03
+	// countMiss is the probability with which n_lo exceeds the true number. It
+	// concerns the quality of the choice, not privacy.
+	countMiss = .01
+	// fewRecords is the strength n_lo mu/w below which features are chosen
+	// first: mu is the model's, so that 1/mu is about the number of records that
+	// its noise hides, and w the weight of the candidates. docs/methods/auto.md,
+	// "Why this rule", has the figures.
+	fewRecords = 20
+	// fewForCurves is the same strength below which two classes are told apart
+	// by a linear score.
+	fewForCurves = 50
+	// categoryWeight is what a category weighs, where a number weighs 1: it has
+	// no curve, and records of one category do not depend on another's.
+	categoryWeight = .3
+)
+
+// autoMethod is the trainer of a run that does not name one. Under tight
+// composition curves cost next to nothing: many small releases are worth as much
+// as a large one. Under basic composition they are not.
+func (p *Pipeline) autoMethod() method.Trainer {
+	if p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns {
+		return adassp.JointGram{}
+	}
+	return boosting.Additive{}
+}
+
+// automatic reports whether the run chooses its stages by itself. A regression
+// with no more candidates than would be chosen has nothing to choose; nor has a
+// classification whose many small releases cost too much, for curves and scores
+// alike. More than two classes keep the method of [Pipeline.autoMethod].
+func (p *Pipeline) automatic(f selection.Facts) bool {
+	switch {
+	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
+		return false
+	case p.classification():
+		return len(f.Target.Categories) == 2 && p.autoMethod() == method.Trainer(boosting.Additive{})
+	}
+	return len(f.Columns) > selection.DefaultK
+}
+
+// branches returns the ways in which the training part may run: one, or two
+// of which n_lo chooses one, the second where records are few.
+func (p *Pipeline) branches(f selection.Facts) []branch {
+	model := p.Model
+	if model == nil {
+		model = p.autoMethod()
+	}
+	if p.automatic(f) {
+		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
+		if p.classification() {
+			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: svm.Logistic{}}}
+		}
+		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
+	}
+	b := branch{name: trainNode, selector: p.Selector, trainer: model, fallback: p.Fallback}
+	if b.selector == nil {
+		b.selector = selection.None{}
+	}
+	return []branch{b}
+}
+
+// IsBranch reports whether a name in a report is that of a branch of a run that chooses
+// by itself. A branch that was not taken has been paid for and released nothing.
+func IsBranch(name string) bool {
+	return name == allBranch || name == kendallBranch || name == logisticBranch
+}
+
+// choose releases n_lo and returns the branch it points to with its session.
+// s is the session of the training part.
+func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+	if len(p.branches) == 1 {
+		return p.branches[0], s, nil
+	}
+	low, err := releaseCount(s, p.facts, records)
+	if err != nil {
+		return branch{}, nil, err
+	}
+	b := p.pick(low)
+	if p.forced != nil {
+		b = *p.forced
+	}
+	return b, s.Sub(b.name), nil
+}
+
+// pick is the rule of docs/methods/auto.md, "The rule".
+func (p *Plan) pick(low int) branch {
+	few := float64(fewRecords)
+	if p.branches[1].name == logisticBranch {
+		few = fewForCurves
+	}
+	if float64(low)*p.modelMu(allBranch) < few*weight(p.facts.Columns) {
+		return p.branches[1]
+	}
+	return p.branches[0]
+}
+
+// modelMu is the mu, for one record, of all that the model of a branch releases.
+func (p *Plan) modelMu(name string) float64 {
+	square := 0.
+	for _, l := range p.Leaves() {
+		if at := l.Place; at.Candidate == p.candidate && at.Branch == name && at.Stage == modelNode {
+			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
+		}
+	}
+	return math.Sqrt(square) / float64(p.Target().Unit.Records())
+}
+
+// weight is what columns ask of the records, in numbers.
+func weight(columns []dataset.Column) float64 {
+	sum := 0.
+	for _, s := range scaling.NewEncoder(columns, nil).Slots() {
+		if s.Category == scaling.NumberSlot {
+			sum++
+		} else { // an indicator of missing cells has no curve either
+			sum += categoryWeight
+		}
+	}
+	return sum
+}
+
+// oneOf joins the branches' trees. A public number of records chooses for nothing.
+func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
+	switch {
+	case len(trees) == 1:
+		return trees[0]
+	case publicCount(f):
+		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...).As(budget.Part)
+	}
+	count := budget.LaplaceLeaf(countLeaf, countShare, 1).Of(mechanism.StatCount).As(budget.Stage)
+	return budget.OneOf(trainNode, count, trees...).As(budget.Part)
+}

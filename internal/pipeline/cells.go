@@ -1,0 +1,69 @@
+package pipeline
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// noCell is the cell of a record that is counted nowhere.
+const noCell = math.MaxUint16
+
+// A cellOf says in which cell a record is, by its class (one past the list where it is in none)
+// and by what a released model predicts for it: noCell for none.
+type cellOf interface {
+	cell(class int, prediction float64) int
+}
+
+// cellStatistic counts records by cell. A record is in one cell at most, which depends on that
+// record and on what was released: the L2 sensitivity is that of a histogram of one column,
+// 1 for a record added or removed.
+type cellStatistic struct {
+	Model predictor
+	Cells int
+	Of    cellOf
+}
+
+// New implements [mechanism.Statistic].
+func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &cellsPass{x: x, cells: m.NewHistogram([]int{1}, x.Cells)}
+}
+
+// releaseCells releases how many records of a view are in each of a number of cells.
+func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v mechanism.Records, m regression.Model, cells int, of cellOf) ([]float64, error) {
+	columns := v.Schema().Columns
+	x := cellStatistic{predictor{m, columns[:len(columns)-1]}, cells, of}
+	pass, err := mechanism.Sum[*cellsPass](ctx, s, v, x)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := mechanism.Gaussian(s, leaf, pass.cells.Bound())
+	if err != nil {
+		return nil, err
+	}
+	return counts.Value(), nil
+}
+
+type cellsPass struct {
+	x     cellStatistic
+	cells *mechanism.Histogram
+	codes []int32
+	bins  []uint16
+}
+
+func (p *cellsPass) Add(b mechanism.Block) {
+	n := b.Len()
+	if cap(p.bins) < n {
+		p.bins, p.codes = make([]uint16, n), make([]int32, n)
+	}
+	p.bins = p.bins[:n]
+	prediction := p.x.Model.Predict(b.Block)
+	for i, code := range b.Codes(len(p.x.Model.Features), p.codes[:n]) {
+		p.bins[i] = uint16(p.x.Of.cell(int(code), prediction[i]))
+	}
+	p.cells.Add([][]uint16{p.bins})
+}
+
+func (p *cellsPass) Cells() mechanism.Cells { return p.cells.Cells() }

@@ -1,0 +1,209 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// How a classification runs. The target is a category column whose categories
+// are the declared classes; a record in none of them is coded one past the
+// list. Every stage is handed that column, last. Two kinds of stages want
+// numbers instead, and get the column that [numericTarget] derives, record by
+// record: the selectors that do not say selection.Classed, and the trainers of
+// numeric targets, which oneVsRest turns into classifiers.
+
+// Errors of the plan of a classification. They depend on public facts only.
+var (
+	// ErrTask is returned for a task that is neither regression nor
+	// classification.
+	ErrTask = errors.New("unknown task")
+	// ErrClasses is returned when the target of a classification is not a
+	// category column of 2 to evaluate.MaxClasses classes and nothing else.
+	ErrClasses = errors.New("the target of a classification must be a category column of 2 to 255 classes, without other")
+	// ErrTwoClasses is returned when a stage that can tell two classes apart is
+	// given more.
+	ErrTwoClasses = errors.New("this method takes two classes only")
+)
+
+// TwoClasses reports whether a selector or model method, by its name in a
+// recipe, can only be run for a target of two classes: it ranks or fits one
+// number.
+func TwoClasses(name string) bool {
+	s, _ := selection.MethodNamed(name)
+	m, _ := TrainerNamed(name)
+	return s.TwoClasses || m.TwoClasses()
+}
+
+// classification reports whether the target has classes.
+func (p *Pipeline) classification() bool { return p.Task == regression.TaskClassification }
+
+// task returns the task by its name.
+func (p *Pipeline) task() string {
+	if p.Task == "" {
+		return regression.TaskRegression
+	}
+	return p.Task
+}
+
+// checkTarget validates the task and the kind of the target.
+func (p *Pipeline) checkTarget(target int) error {
+	switch p.Task {
+	case "", regression.TaskRegression:
+		if target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric || p.Schema.Columns[target].Indicator {
+			return fmt.Errorf("%w: %q", ErrTarget, p.Target)
+		}
+	case regression.TaskClassification:
+		if target < 0 || p.Schema.Columns[target].Kind != dataset.Category || p.Schema.Columns[target].Other {
+			return fmt.Errorf("%w: %q", ErrClasses, p.Target)
+		}
+		if n := len(p.Schema.Columns[target].Categories); n < 2 || n > evaluate.MaxClasses {
+			return fmt.Errorf("%w: %d", ErrClasses, n)
+		}
+	default:
+		return fmt.Errorf("%w: %q", ErrTask, p.Task)
+	}
+	return nil
+}
+
+// scoreRange is the declared range of a derived target.
+const scoreRange = 1
+
+// numericTarget is the column that is derived from a target of classes: +1 for
+// the records of one class, -1 for those of the others and 0 for those in no
+// class. Its range is a public fact.
+func numericTarget(target dataset.Column) dataset.Column {
+	return dataset.Column{Name: target.Name, Ranged: true, Lower: -scoreRange, Upper: scoreRange}
+}
+
+// valuesFor returns the derived target's value of every code.
+func valuesFor(class, classes int) []float64 {
+	values := make([]float64, classes+1)
+	for k := range classes {
+		values[k] = -1
+	}
+	values[class] = 1
+	return values
+}
+
+// derive returns the records with its last column, the target, derived for a
+// class.
+func derive(r mechanism.Records, class int) mechanism.Records {
+	columns := r.Schema().Columns
+	last := len(columns) - 1
+	return r.Recode(last, numericTarget(columns[last]), valuesFor(class, len(columns[last].Categories)))
+}
+
+// readsClasses reports whether a selector wants the target as it is: the
+// classes, or because it looks at no record.
+func readsClasses(s selection.Selector) bool {
+	c, ok := s.(selection.Classed)
+	return ok && c.NeedsClasses()
+}
+
+// factsFor returns the facts that a selector is told. With two classes a
+// selector of numbers sees them as -1 and +1.
+func factsFor(s selection.Selector, f selection.Facts) (selection.Facts, error) {
+	if f.Target.Kind != dataset.Category || readsClasses(s) {
+		return f, nil
+	}
+	if n := len(f.Target.Categories); n > 2 && TwoClasses(s.Name()) {
+		return f, fmt.Errorf("%w: selection %q, and there are %d", ErrTwoClasses, s.Name(), n)
+	}
+	f.Target = numericTarget(f.Target)
+	return f, nil
+}
+
+// viewFor returns the records as a selector reads them.
+func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mechanism.Records {
+	if f.Target.Kind != dataset.Category || readsClasses(s) {
+		return r
+	}
+	return derive(r, 1)
+}
+
+// classifierOf returns the trainer of so many classes: t itself if it reads them,
+// else one against the rest.
+func classifierOf(t method.Trainer, m method.Method, classes int) (method.Trainer, error) {
+	if classes > 2 && m.TwoClasses() {
+		return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, m.Name, classes)
+	}
+	if m.ClassesFrom > 0 && classes >= m.ClassesFrom {
+		return t, nil
+	}
+	one := oneVsRest{t}
+	if classes == 2 && !m.Abstains { // its law leaves no budget for more
+		return withCutoff{one}, nil
+	}
+	return one, nil
+}
+
+// oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two
+// classes, else one for each class against the others.
+type oneVsRest struct{ method.Trainer }
+
+// classNode is the name of the node of a class.
+func classNode(k int) string { return "class-" + strconv.Itoa(k+1) }
+
+// ofScore returns the facts of a score.
+func ofScore(f method.Facts) method.Facts {
+	last := len(f.Columns) - 1
+	f.Columns, f.Derived = append(f.Columns[:last:last], numericTarget(f.Columns[last])), true
+	return f
+}
+
+// Plan prices the fits: with L > 2 classes each has 1/L of the budget.
+func (t oneVsRest) Plan(f method.Facts) (budget.Node, error) {
+	node, err := t.Trainer.Plan(ofScore(f))
+	classes := len(f.Target().Categories)
+	if err != nil || classes == 2 {
+		return node, err
+	}
+	nodes := make([]budget.Node, classes)
+	for k := range nodes {
+		nodes[k] = budget.Seq(classNode(k), node).Scaled(1 / float64(classes))
+	}
+	return budget.Seq("classes", nodes...), nil
+}
+
+// Fit trains; see [method.Trainer].
+func (t oneVsRest) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	target := d.Target()
+	classes := len(target.Categories)
+	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	out := &method.Fit{Model: model, Scale: method.Signs}
+	add := func(s *mechanism.Session, class int) (*method.Fit, error) {
+		one := d
+		one.Facts, one.Records = ofScore(d.Facts), derive(d.Records, class)
+		fit, err := t.Trainer.Fit(ctx, s, one)
+		if err == nil {
+			model.Scores, out.Spreads = append(model.Scores, fit.Model), append(out.Spreads, fit.Spreads...)
+		}
+		return fit, err
+	}
+	if classes == 2 {
+		if _, err := add(s, 1); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+	s = s.Sub("classes")
+	for k := range classes {
+		fit, err := add(s.Sub(classNode(k)), k)
+		if err != nil {
+			return nil, err
+		}
+		// Clamped to [-1, 1], the scores of two sure classes would be equal.
+		fit.Linear().Lower, fit.Linear().Upper = -method.ScoreLimit, method.ScoreLimit
+	}
+	return out, nil
+}

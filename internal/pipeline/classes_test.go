@@ -1,0 +1,304 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// loans is a table of n rows whose target has the given classes: the larger the
+// income, the later the class. One row in twenty is in no class.
+func loans(t testing.TB, n int, classes ...string) *dataset.Table {
+	t.Helper()
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "income"}, {Name: "age", Ranged: true, Lower: 0, Upper: 100},
+		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{Name: "grade", Kind: dataset.Category, Categories: classes},
+	}}
+	data := make([]dataset.ColumnData, 4)
+	p := sequence(7)
+	for i := range n {
+		income, home := p.next(), int32(0)
+		if p.next() > 0 {
+			home = 1
+		}
+		data[0].Floats = append(data[0].Floats, 40+25*income)
+		data[1].Floats = append(data[1].Floats, 50+40*p.next())
+		data[2].Codes = append(data[2].Codes, home)
+		z := (income+1)/2 + .15*float64(home) - .075 + .06*p.next()
+		grade := int32(min(max(z*float64(len(classes)), 0), float64(len(classes)-1)))
+		if i%20 == 0 {
+			grade = int32(len(classes))
+		}
+		data[3].Codes = append(data[3].Codes, grade)
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func classify(tab *dataset.Table) *Pipeline {
+	return &Pipeline{
+		Task: regression.TaskClassification, Schema: tab.Schema(), Target: "grade", Holdout: DefaultHoldout,
+		Budget: budget.Target{Epsilon: 1, Delta: 1e-6},
+	}
+}
+
+// accuracy is the exact share of the rows in a class that a model puts there.
+func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
+	t.Helper()
+	guess, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, all := 0., 0.
+	for i, k := range tab.Codes(3) {
+		if int(k) < len(tab.Schema().Columns[3].Categories) {
+			all++
+			if guess[i] == float64(k) {
+				right++
+			}
+		}
+	}
+	return right / all
+}
+
+// TestClassifiers: every method gives a classifier of two classes, and those
+// that may one of more, that is right far more often than a constant.
+func TestClassifiers(t *testing.T) {
+	for _, c := range []struct {
+		classes []string
+		least   float64
+		methods []string
+	}{
+		{[]string{"no", "yes, sir"}, .85, Methods(regression.TaskClassification)},
+		{[]string{"low", "middle", "high"}, .55, slices.DeleteFunc(Methods(regression.TaskClassification), TwoClasses)},
+	} {
+		tab := loans(t, 30000, c.classes...)
+		for _, method := range c.methods {
+			p := classify(tab)
+			p.Model = named(method)
+			if method == "tukey" {
+				p.Budget.Epsilon, p.Selector = 8, selection.Fixed{Features: []string{"income"}}
+			}
+			res, err := p.Fit(context.Background(), tab, Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", method, err)
+			}
+			m, ok := res.Model.(*regression.Classifier)
+			if !ok {
+				t.Fatalf("%s: the model is %T", method, res.Model)
+			}
+			if o := m.Output(); o.Target != "grade" || !slices.Equal(o.Classes, c.classes) || o.Task != regression.TaskClassification || m.Guarantee == nil || m.Guarantee.Epsilon != p.Budget.Epsilon {
+				t.Errorf("%s: %+v, guarantee %+v", method, o, m.Guarantee)
+			}
+			exact := accuracy(t, m, tab)
+			if exact < c.least {
+				t.Errorf("%s of %d classes: accuracy %.3f", method, len(c.classes), exact)
+			}
+			// 3000 records are held out: .1 is eight standard deviations of their
+			// luck and of the noise.
+			if x := res.Confusion; x == nil || res.R2 != nil || math.Abs(x.Accuracy.Value-exact) > .1 || len(x.Counts) != len(c.classes)+1 {
+				t.Errorf("%s: confusion %+v, exact accuracy %.3f", method, x, exact)
+			}
+			if len(res.Events) == 0 || res.Task != regression.TaskClassification {
+				t.Errorf("%s: %d events, task %q", method, len(res.Events), res.Task)
+			}
+		}
+	}
+}
+
+// TestClassesPlan: L fits of one class against the others share the model's
+// budget, and the joint Gram matrix of many classes is one release.
+func TestClassesPlan(t *testing.T) {
+	tab := loans(t, 10, "a", "b", "c", "d")
+	p := classify(tab)
+	p.Model = adassp.AdaSSP{}
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := *p
+	one.Schema = p.Schema.Clone()
+	one.Schema.Columns[3].Categories = []string{"a", "b"}
+	single, err := one.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := func(plan *Plan) (sum float64, leaves int) {
+		for _, l := range plan.Leaves() {
+			if strings.Contains(l.Path, "/model/") {
+				sum += l.Law.Mu * l.Law.Mu * float64(l.Law.Draws)
+				leaves++
+			}
+		}
+		return sum, leaves
+	}
+	four, leaves := total(plan)
+	two, few := total(single)
+	// The cutoff of two classes is one leaf more.
+	if math.Abs(four/two-1) > .01 || leaves != 4*(few-1) {
+		t.Errorf("mu^2 of four fits is %v, of one %v; %d and %d leaves", four, two, leaves, few)
+	}
+	p.Model = adassp.JointGram{}
+	if plan, err = p.Plan(); err != nil {
+		t.Fatal(err)
+	}
+	if _, leaves = total(plan); leaves != 1 {
+		t.Errorf("joint-gram has %d leaves", leaves)
+	}
+}
+
+// TestClassesSpend: what is priced is what is released.
+func TestClassesSpend(t *testing.T) {
+	for _, classes := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
+		for _, method := range []string{"joint-gram", "adassp", "boosted-additive"} {
+			tab := loans(t, 300, classes...)
+			p := classify(tab)
+			p.Model, p.Budget.Relation = named(method), budget.Substitute
+			if len(classes) == 2 {
+				p.Selector = selection.Kendall{K: 2}
+			}
+			plan, err := p.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := p.Fit(context.Background(), tab, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, l := range plan.Leaves() {
+				// Columns of known ranges may be chosen; other ranges are paid for then too.
+				none := strings.Contains(l.Path, "/scaling/") && !slices.Contains(res.Selected, "income")
+				if e := res.Events[i]; e.Path != l.Path || e.Law != l.Law || e.Released != e.Law.Draws && !none {
+					t.Errorf("%s: leaf %+v, event %+v", method, l, e)
+				}
+			}
+		}
+	}
+}
+
+// TestSelectionForClasses: a selector of numbers sees two classes as -1 and +1,
+// and is refused more.
+func TestSelectionForClasses(t *testing.T) {
+	tab := loans(t, 20000, "no", "yes")
+	for _, s := range []selection.Selector{selection.Kendall{K: 1}, selection.SIS{K: 1}, selection.SubLasso{K: 1}} {
+		p := classify(tab)
+		p.Selector, p.Budget.Epsilon = s, 4
+		res, err := p.Fit(context.Background(), tab, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(res.Selected, []string{"income"}) {
+			t.Errorf("%s chose %v", s.Name(), res.Selected)
+		}
+		q := *p
+		q.Schema = p.Schema.Clone()
+		q.Schema.Columns[3].Categories = []string{"no", "yes", "maybe"}
+		if _, err := q.Plan(); !errors.Is(err, ErrTwoClasses) {
+			t.Errorf("%s of three classes: %v", s.Name(), err)
+		}
+	}
+}
+
+// classReader is a selector that reads classes: it keeps the column whose values
+// tell the first class from the second best, on public data.
+type classReader struct {
+	selection.None
+	saw *dataset.Column
+}
+
+func (classReader) NeedsClasses() bool { return true }
+
+func (x classReader) Select(ctx context.Context, s *mechanism.Session, f selection.Facts, r mechanism.Records) ([]int, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	columns := v.Schema().Columns
+	*x.saw = columns[len(columns)-1]
+	if f.Target.Kind != dataset.Category || v.Block(0, v.Len()).Codes(len(columns)-1, nil) == nil {
+		return nil, errors.New("the classes are not to be seen")
+	}
+	return x.None.Select(ctx, s, f, r)
+}
+
+// TestClassedSelector: a selector that says so is handed the classes, however
+// many there are.
+func TestClassedSelector(t *testing.T) {
+	tab := loans(t, 50, "a", "b", "c")
+	p := classify(tab)
+	var saw dataset.Column
+	p.Selector, p.UncheckedSelector = classReader{saw: &saw}, true
+	if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if saw.Kind != dataset.Category || len(saw.Categories) != 3 {
+		t.Errorf("the selector saw %+v", saw)
+	}
+}
+
+func TestClassesRefused(t *testing.T) {
+	tab := loans(t, 10, "a", "b", "c")
+	for name, c := range map[string]struct {
+		change func(*Pipeline)
+		want   error
+	}{
+		"unknown task":    {func(p *Pipeline) { p.Task = "ranking" }, ErrTask},
+		"numeric target":  {func(p *Pipeline) { p.Target = "income" }, ErrClasses},
+		"absent target":   {func(p *Pipeline) { p.Target = "?" }, ErrClasses},
+		"class target":    {func(p *Pipeline) { p.Task = "" }, ErrTarget},
+		"one class":       {func(p *Pipeline) { p.Schema.Columns[3].Categories = []string{"a"} }, ErrClasses},
+		"other":           {func(p *Pipeline) { p.Schema.Columns[3].Other = true }, ErrClasses},
+		"tukey":           {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrTwoClasses},
+		"tukey, fallback": {func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, adassp.JointGram{} }, ErrTwoClasses},
+		"kendall":         {func(p *Pipeline) { p.Selector = selection.Kendall{K: 1} }, ErrTwoClasses},
+		"unknown model":   {func(p *Pipeline) { p.Model = named("oracle") }, ErrModel},
+	} {
+		p := classify(tab)
+		p.Schema = p.Schema.Clone()
+		c.change(p)
+		if _, err := p.Plan(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestClassesTotal: nothing about the records is an error: none, one class only,
+// no record in a class, records outside the classes.
+func TestClassesTotal(t *testing.T) {
+	schema := loans(t, 0, "no way", "yes way").Schema()
+	for name, codes := range map[string][]int32{
+		"none": nil, "one record": {1}, "one class": {1, 1, 1, 1, 1, 1}, "no class": {2, 2, 2, 9, -4}, "unseen": {0, 0, 2, 0, 2},
+	} {
+		data := []dataset.ColumnData{{}, {}, {}, {Codes: codes}}
+		for i := range codes {
+			data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, math.Inf(i%3-1)), append(data[1].Floats, math.NaN()), append(data[2].Codes, int32(i))
+		}
+		tab, err := dataset.NewTable(schema, data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive"} {
+			p := classify(tab)
+			p.Model, p.Holdout = named(method), .5
+			res, err := p.Fit(context.Background(), tab, Options{})
+			if err != nil || res.Model == nil || res.Confusion == nil {
+				t.Errorf("%s, %s: %v", name, method, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/svm"
+)
+
+// ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
+// one place, or the budget protects units and the engine does not limit their records.
+var ErrEngine = errors.New("the engine cannot carry the plan out")
+
+// FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
+// out is refused with [ErrEngine] before a record is read. Records of privacy units are limited in
+// memory only.
+func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o Options) (*Result, error) {
+	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
+}
+
+func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+	if _, ok := e.(mechanism.Gatherer); !ok {
+		if names := plan.Gathers(); len(names) > 0 {
+			return nil, fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
+		}
+	}
+	if p.Budget.Unit != (budget.Unit{}) {
+		return nil, fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+	}
+	all := mechanism.RecordsOf(e, plan.columns)
+	return p.runFrom(ctx, plan, open, source{e.Schema(), func(*runner, *mechanism.Session) mechanism.Records { return all }, all.Len}, o)
+}
+
+// Gathers lists the stages of the plan that need all records in one place, by the names of
+// their methods, each once. All others are sums that any engine can add up.
+func (p *Plan) Gathers() []string {
+	var out []string
+	note := func(name string, gathers bool) {
+		if gathers && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, t := range p.tries {
+		for _, name := range t.Gathers() {
+			note(name, true)
+		}
+	}
+	for _, b := range p.branches {
+		if s, ok := b.selector.(selection.Gatherer); ok {
+			note(s.Name(), s.Gathers(p.facts))
+		}
+		for _, t := range []method.Trainer{b.trainer, b.fallback} {
+			if g, ok := t.(method.Gatherer); ok {
+				note(g.Name(), g.Gathers())
+			}
+		}
+		ranges := scaling.Private{Columns: append(slices.Clone(p.facts.Columns), p.facts.Target), Relation: p.facts.Relation}
+		note("scaling", ranges.Gathers())
+	}
+	return out
+}
+
+// RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
+// [mechanism.Pass] can be sent to the workers of an engine. A method whose statistics are
+// sums adds its own to the list.
+func RegisterStatistics() { registerStatistics() }
+
+var registerStatistics = sync.OnceFunc(func() {
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}}
+	for _, list := range [][]mechanism.Statistic{
+		scaling.Statistics(), adassp.Statistics(), boosting.Statistics(), svm.Statistics(), selection.Statistics(), evaluate.Statistics(),
+	} {
+		for _, x := range list {
+			all = append(all, x)
+		}
+	}
+	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Votes{}, &regression.Classifier{}} {
+		all = append(all, m)
+	}
+	for _, x := range all {
+		gob.Register(x)
+	}
+})

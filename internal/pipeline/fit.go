@@ -1,0 +1,287 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ErrSchema is returned when a table was read under another schema than the
+// pipeline's.
+var ErrSchema = errors.New("the table has another schema than the pipeline")
+
+// Options are the optional parts of a run. The zero value is a run without
+// progress.
+type Options struct {
+	// Progress, if set, is called when a stage begins, with its name. It says
+	// nothing about the data.
+	Progress func(stage string)
+}
+
+// A Result is what a run produced. Everything but Curator is covered by the
+// guarantee and may be published.
+type Result struct {
+	Task        string
+	Target      string
+	Method      string           // what trained the model: the plan's method, or its fallback
+	Abstained   bool             // the plan's method abstained
+	Model       regression.Model // nil if it abstained and there was no fallback
+	Branch      string           // of a run, or a winning try, that chose between two ways; "" otherwise
+	Guarantee   budget.Guarantee
+	Events      []mechanism.Event
+	Considered  []string                // candidate features
+	Selected    []string                // chosen features
+	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
+	R2          *evaluate.R2            // regression
+	Confusion   *evaluate.Confusion     // classification
+	Search      *Searched               // nil for a run without a search
+	Sizes       *SizeSearch             // nil for a run without a list of sizes
+	Unread      []Unread                // columns that are not in the model as their ranges were not found
+	Gaps        []Gap                   // features of which many cells are no numbers
+	Unprotected []Fact
+	Warnings    []Warning
+
+	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
+	Curator Curator `json:"-"`
+}
+
+// A Fact is a number or list that the recipe states and that the guarantee
+// does not protect.
+type Fact struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// Curator holds exact facts about the records for the data's owner. They are
+// not covered by the guarantee and must not be published. So that they get nowhere by
+// chance, every verb of package fmt prints a remark in their place, here and in a
+// [Result]; read the fields.
+type Curator struct {
+	Rows, TrainRows, HoldoutRows int
+	ScoreRows                    int                // of the training rows, those that scored the tries of a search
+	Seconds                      map[string]float64 // wall time by stage; of a search, that of its best try
+}
+
+// Format prints a remark.
+func (Curator) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, "(exact facts for the owner of the data)")
+}
+
+// MarshalJSON encodes the remark of [Curator.Format].
+func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Curator{})) }
+
+// Fit runs the pipeline on a table: it plans, opens a session and spends what
+// the plan priced. It returns the context's error when that ends first, and
+// otherwise fails only for reasons that do not depend on a record. A method that
+// abstained is no failure: see Result.Abstained.
+func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
+	plan, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	return p.FitPlan(ctx, plan, t, o)
+}
+
+// An opener opens the session of a run.
+type opener func(*budget.Priced) (*mechanism.Session, error)
+
+// opened returns a session that is there already.
+func opened(s *mechanism.Session) opener {
+	return func(*budget.Priced) (*mechanism.Session, error) { return s, nil }
+}
+
+// run carries a plan out in a session that it opens once plan and table are known to fit.
+func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+	return p.runFrom(ctx, plan, open, source{
+		schema: t.Schema(),
+		records: func(r *runner, s *mechanism.Session) mechanism.Records {
+			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns)))
+		},
+		rows: func(context.Context) (int, error) { return t.Len(), nil },
+	}, o)
+}
+
+// source is where the records of a run come from.
+type source struct {
+	schema  dataset.Schema
+	records func(*runner, *mechanism.Session) mechanism.Records // with the plan's columns, those of units limited
+	rows    func(context.Context) (int, error)                  // their exact number before that
+}
+
+// runFrom is run on the records of a source.
+func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from source, o Options) (*Result, error) {
+	p, err := p.planned(plan)
+	if err != nil {
+		return nil, err
+	}
+	if !sameSchema(p.Schema, from.schema) {
+		return nil, ErrSchema
+	}
+	s, err := open(plan.Priced)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
+	train, held := r.split(s, from.records(r, s))
+	out, err := r.trainOrSearch(ctx, s, train)
+	if err != nil {
+		return nil, err
+	}
+	guarantee := plan.Guarantee()
+	res := &Result{
+		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained, Branch: out.branch,
+		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
+		Unread: out.readings.unread, Gaps: out.readings.gaps,
+	}
+	for _, j := range out.chosen {
+		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
+	}
+	if fit := out.fit; fit != nil {
+		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
+		res.Model, res.Importances = fit.Model, importances(fit)
+		if p.Holdout > 0 {
+			part := s.Sub(holdoutNode)
+			if err := r.evaluate(ctx, part, held, fit, r.bins(part, fit), res); err != nil {
+				return nil, fmt.Errorf("held-out metric: %w", err)
+			}
+			addIntervals(res)
+		}
+	}
+	res.Events = s.Events()
+	res.Unprotected = p.unprotected()
+	res.Warnings = p.warnings(res)
+	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
+	for n, count := range map[*int]func(context.Context) (int, error){&res.Curator.Rows: from.rows, &res.Curator.TrainRows: train.Len, &res.Curator.HoldoutRows: held.Len} {
+		if *n, err = count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
+// curve covers the run.
+func modelGuarantee(g budget.Guarantee) *regression.Guarantee {
+	out := &regression.Guarantee{Epsilon: g.Epsilon, Delta: g.Delta, Mu: g.Mu, Relation: g.Relation.String()}
+	if math.IsInf(out.Mu, 1) {
+		out.Mu = 0
+	}
+	if u := g.Unit; u != (budget.Unit{}) {
+		out.Unit = &regression.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	return out
+}
+
+// runner carries the state of one run.
+type runner struct {
+	pipeline *Pipeline
+	plan     *Plan
+	options  Options
+	seconds  map[string]float64
+}
+
+// announce tells the caller that a stage begins.
+func (r *runner) announce(name string) {
+	if r.options.Progress != nil {
+		r.options.Progress(name)
+	}
+}
+
+// stage announces a stage and returns the function that ends it.
+func (r *runner) stage(name string) func() {
+	r.announce(name)
+	start := time.Now()
+	return func() { r.seconds[name] += time.Since(start).Seconds() }
+}
+
+// split deals every record, by the coin of its unit (its own where it is one), to
+// the training or the held-out part.
+func (r *runner) split(s *mechanism.Session, all mechanism.Records) (train, held mechanism.Records) {
+	defer r.stage("split")()
+	return deal(s, all, "split", r.pipeline.Holdout)
+}
+
+// deal deals every record, by the coin of that name of its unit, to the second
+// part with probability share and else to the first.
+func deal(s *mechanism.Session, all mechanism.Records, coin string, share float64) (first, second mechanism.Records) {
+	first, second = all.Deal(s.Coins(coin), share)
+	return trainingPart(s, first, all), second
+}
+
+// heldOutStage is the name of the last stage.
+const heldOutStage = "held-out metric"
+
+// evaluate predicts a part of the records and releases how good that is. The scores of
+// a classifier are counted in the given bins.
+func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
+	defer r.stage(heldOutStage)()
+	target := len(r.plan.facts.Columns)
+	records, model := v, predictor{f.Model, r.plan.facts.Columns}
+	if c, ok := f.Model.(*regression.Classifier); ok {
+		var err error
+		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})
+		return err
+	}
+	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
+		Records: records, Target: target, Model: model, Lower: f.Linear().Lower, Upper: f.Linear().Upper, Center: f.TargetMean,
+	})
+	if err == nil {
+		res.R2 = &r2
+	}
+	return err
+}
+
+// predictor is a released model of features that are the first columns of a block.
+type predictor struct {
+	Model    regression.Model
+	Features []dataset.Column
+}
+
+// Predict implements [evaluate.Predictor].
+func (p predictor) Predict(b dataset.Block) []float64 {
+	out, err := p.Model.Predict(nil, rowsOfColumns(b, p.Features))
+	if err != nil {
+		panic(err) // the model was trained on these columns
+	}
+	return out
+}
+
+// Classify implements [evaluate.Classifier].
+func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
+	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features))
+	if err != nil {
+		panic(err) // as in Predict
+	}
+	return prediction, score
+}
+
+// RowsOf presents the columns of a view to the Predict method of a model, which passes
+// over those that it does not need. Where the records of the view are consecutive, as in
+// [dataset.Table.All], no cell is copied.
+func RowsOf(v dataset.View) regression.Rows {
+	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns)
+}
+
+// rowsOfColumns gathers the first columns of a block, which are these.
+func rowsOfColumns(b dataset.Block, columns []dataset.Column) regression.Rows {
+	rows := regression.Rows{N: b.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	for j, c := range columns {
+		if c.Kind == dataset.Numeric {
+			rows.Numeric[c.Name] = b.Float(j, nil)
+		} else {
+			rows.Codes[c.Name] = regression.Codes{Values: b.Codes(j, nil), Categories: c.Categories}
+		}
+	}
+	return rows
+}

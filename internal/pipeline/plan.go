@@ -1,0 +1,275 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Errors of a plan. They depend on public facts only.
+var (
+	// ErrTarget is returned when the target is not a numeric column of the
+	// schema, or has an indicator of missing cells.
+	ErrTarget = errors.New("the target must be a numeric column of the schema, without an indicator of missing cells")
+	// ErrNoFeature is returned when no candidate feature is left.
+	ErrNoFeature = errors.New("no feature is left to train on")
+	// ErrRelation is returned when a stage does not support the relation.
+	ErrRelation = errors.New("a stage does not support the relation")
+	// ErrHoldout is returned for a held-out share outside [0, 0.5].
+	ErrHoldout = errors.New("the held-out share must lie in [0, 0.5]")
+	// ErrShare is returned for a selection share outside (0, 1).
+	ErrShare = errors.New("the selection's share must lie in (0, 1)")
+	// ErrUnit is returned where the schema's unit column is not that of the budget,
+	// and for a unit under another relation than add-remove: a unit that is replaced
+	// may bring another number of records, which the other relations make public.
+	ErrUnit = errors.New("the privacy unit cannot be protected as asked")
+	// ErrRange is returned when declared scaling meets a column without a
+	// range, and for a declared range that float64 does not resolve.
+	ErrRange = errors.New("a usable declared range is needed")
+	// ErrUnbounded is returned for a budget so large that no finite mu covers
+	// it: a model could not even state what it promises.
+	ErrUnbounded = fault.New(fault.Budget, "no finite mu covers the budget, so it would promise nothing; give a smaller epsilon")
+	// ErrPlan is returned by a fit with a plan of another pipeline, or of one that was
+	// changed since.
+	ErrPlan = errors.New("the plan is that of another pipeline; plan it again")
+	// ErrSelector is returned for a selector that is not one of package selection where
+	// UncheckedSelector is not set.
+	ErrSelector = errors.New("a selector from elsewhere could choose from exact records for nothing; set UncheckedSelector if it does not")
+	// ErrModel is returned for a model method that this package does not run.
+	ErrModel = errors.New("unknown model method")
+	// ErrFallback is returned for a fallback of a method that never abstains,
+	// and for one that may abstain itself.
+	ErrFallback = errors.New("a fallback must be a method that never abstains, beside one that may")
+)
+
+// DefaultSelectionShare is the share of the training budget that a private
+// selection spends by default: of mu^2 under tight composition, of epsilon
+// under basic.
+const DefaultSelectionShare = .1
+
+// ClassedSelectionShare is that of selectors that release statistics of whole classes,
+// of which they make more than a choice (docs/methods/dpfsdr.md, "Algorithm").
+const ClassedSelectionShare = .5
+
+// narrowest is the smallest half width of a declared range.
+const narrowest = 0x1p-1000
+
+// DefaultHoldout is the share of records that recipes hold out by default.
+const DefaultHoldout = .1
+
+// A Pipeline describes a private training run. It holds public facts only and
+// may be used for any number of runs, also at once.
+type Pipeline struct {
+	// Schema declares the columns that the run reads: candidate features and
+	// the target, and the unit column where Budget protects units.
+	Schema dataset.Schema
+	// Task is regression.TaskRegression, also when it is empty, or
+	// regression.TaskClassification.
+	Task string
+	// Target names the column to predict: a number, or for classification a
+	// category column whose categories are the classes, without other.
+	Target string
+	// Budget is the (epsilon, delta), relation, composition and privacy unit of
+	// the run.
+	Budget budget.Target
+	// Holdout is the share of records, in [0, .5], kept for the private
+	// held-out metric; with 0 there is none.
+	Holdout float64
+	// DeclaredScaling refuses numeric columns without a declared range instead
+	// of releasing their ranges.
+	DeclaredScaling bool
+	// Selector chooses the features. Nil keeps all, but without a Model and
+	// more than selection.DefaultK candidates the run chooses between all and
+	// selection.Kendall.
+	Selector selection.Selector
+	// UncheckedSelector admits selectors that are not of package selection. Nobody
+	// checks what such a one does: it is handed the exact records, and what it chooses is
+	// published. A run with one says so among the facts that are not protected.
+	UncheckedSelector bool
+	// SelectionShare is the share of the training budget, in (0, 1), that a
+	// selector which releases something spends; 0 means
+	// DefaultSelectionShare.
+	SelectionShare float64
+	// Model is the trainer, of a method of [Trainers]; nil chooses one, see [Auto].
+	Model method.Trainer
+	// Fallback is the trainer whose model is returned when Model abstains; nil
+	// means none. It is paid for whether it is used or not, and only a
+	// [method.Abstainer] has one.
+	Fallback method.Trainer
+	// SizeRuns is the mean number of tries of a selector's list of sizes (see
+	// selection.Sizer), above 1; 0 stands for DefaultSizeRuns.
+	SizeRuns float64
+	// Search, if set, tries several ways to select and train and keeps the best;
+	// the fields from Selector on are then empty.
+	Search *Search
+}
+
+// A Plan is a priced pipeline.
+type Plan struct {
+	*budget.Priced
+	of        *Pipeline // what was planned
+	guarantee budget.Guarantee
+	facts     selection.Facts
+	root      string // path of the training node
+	candidate string // of a search that this is a try of; "" otherwise
+	branches  []branch
+	tries     []*Plan // of the candidates of a search; branches is then empty
+	columns   []int   // candidate features and then the target, as schema columns
+	records   int
+	forced    *branch // in a rehearsal: the branch to take
+}
+
+// The names of the plan's nodes. They are part of report.json.
+const (
+	rootNode      = "fit"
+	trainNode     = "train"
+	selectionNode = "selection"
+	scalingNode   = "scaling"
+	modelNode     = "model"
+	fallbackNode  = "fallback"
+	holdoutNode   = "holdout"
+)
+
+// Plan prices the run: no row is needed and none is read. Errors are those of
+// this package, of package budget and of the stages.
+func (p *Pipeline) Plan() (*Plan, error) {
+	plan := &Plan{of: p.clone()}
+	if err := p.check(plan); err != nil {
+		return nil, err
+	}
+	train, err := p.trainingPart(plan, rootNode+"/"+trainNode)
+	if err != nil {
+		return nil, err
+	}
+	parts := []budget.Node{train}
+	if p.Holdout > 0 {
+		metric, err := p.metricNode(plan.facts.Target)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, budget.Seq(holdoutNode, metric).As(budget.Part))
+	}
+	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range plan.tries {
+		t.Priced = plan.Priced
+	}
+	plan.guarantee = plan.Priced.Guarantee()
+	if math.IsInf(plan.guarantee.Mu, 1) && !plan.approximate() {
+		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
+	}
+	return plan, nil
+}
+
+// trainingPart plans what happens to the training part, whose node is at path, and
+// notes its branches or tries in plan.
+func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
+	plan.root = path
+	if p.Search != nil {
+		return p.searchTree(plan)
+	}
+	plan.branches = p.branches(plan.facts)
+	trees := make([]budget.Node, len(plan.branches))
+	for i := range plan.branches {
+		var err error
+		if trees[i], err = p.trainTree(plan.facts, &plan.branches[i]); err != nil {
+			return budget.Node{}, err
+		}
+	}
+	plan.records = p.recordsFor(plan.facts, plan.branches[0])
+	return p.oneOf(plan.facts, trees), nil
+}
+
+// metricNode prices the held-out metric.
+func (p *Pipeline) metricNode(target dataset.Column) (budget.Node, error) {
+	if p.classification() {
+		return evaluate.Classification{Classes: target.Categories}.Plan()
+	}
+	return evaluate.Regression{}.Plan(), nil
+}
+
+// approximate reports whether a step of the plan is known by an epsilon and a
+// delta only: no Gaussian curve covers it, so there is no mu.
+func (p *Plan) approximate() bool {
+	return slices.ContainsFunc(p.Leaves(), func(l budget.PricedLeaf) bool { return l.Law.Kind == budget.Approximate })
+}
+
+// Guarantee says what the plan guarantees.
+func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
+
+// check validates the description and collects the facts of the plan.
+func (p *Pipeline) check(plan *Plan) error {
+	if err := p.Schema.Validate(); err != nil {
+		return err
+	}
+	target := p.Schema.Index(p.Target)
+	if err := p.checkTarget(target); err != nil {
+		return err
+	}
+	switch {
+	case !(p.Holdout >= 0 && p.Holdout <= .5):
+		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
+	case p.Fallback != nil && (!abstains(p.Model) || abstains(p.Fallback)):
+		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback.Name(), nameOf(p.Model))
+	}
+	if err := p.checkUnit(); err != nil {
+		return err
+	}
+	if err := p.checkSelector(); err != nil {
+		return err
+	}
+	if err := p.checkSearch(); err != nil {
+		return err
+	}
+	if err := p.checkSizes(); err != nil {
+		return err
+	}
+	if err := p.checkRelation(); err != nil {
+		return err
+	}
+	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	for j, c := range p.Schema.Columns {
+		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
+			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
+		}
+		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged {
+			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)
+		}
+		if j != target {
+			plan.facts.Columns = append(plan.facts.Columns, c)
+			plan.columns = append(plan.columns, j)
+		}
+	}
+	plan.columns = append(plan.columns, target)
+	if len(plan.facts.Columns) == 0 {
+		return ErrNoFeature
+	}
+	return nil
+}
+
+// Method returns the model method that the plan runs, or [SearchMethod].
+func (p *Plan) Method() string {
+	if len(p.tries) > 0 {
+		return SearchMethod
+	}
+	return p.branches[0].trainer.Name()
+}
+
+// Columns lists the names of the candidate features in table order.
+func (p *Plan) Columns() []string {
+	names := make([]string, len(p.facts.Columns))
+	for j, c := range p.facts.Columns {
+		names[j] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,34 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// answered is the probability with which a table of Plan.Records rows gets a
+// model from a method that may abstain.
+const answered = .95
+
+// Records returns how many rows a table needs so that a method that may abstain
+// answers about 95% of the time, held-out part included; 0 for a method that
+// always answers. Rows that a cap on units leaves out do not count, nor do those without a
+// target that can be read.
+func (p *Plan) Records() int { return p.records }
+
+// recordsFor computes Records from the priced plan.
+func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
+	t, ok := b.trainer.(method.Abstainer)
+	if !ok {
+		return 0
+	}
+	need := float64(t.Records(p.factsOf(b, b.columns)))
+	if !publicCount(f) {
+		// n_lo reaches need with probability answered when the records exceed it
+		// by the margin that n_lo keeps and the lower tail of its noise.
+		scale := float64(p.Budget.Unit.Records()) / (countShare * p.Budget.Epsilon)
+		need += scale * (math.Log(1/(2*countMiss)) + math.Log(1/(2*(1-answered))))
+	}
+	return int(math.Ceil(need / (1 - p.Holdout)))
+}

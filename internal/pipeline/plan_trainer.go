@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The part of epsilon and delta that a law takes that does not scale with the rest, which is
+// calibrated to what it leaves.
+const (
+	fixedAlone  = 1 - countShare // where nothing else but n_lo is released
+	fixedFirst  = .85            // beside ranges and a choice of features
+	fixedBacked = .55            // beside a fallback too
+	fixedDelta  = .9
+)
+
+// factsOf returns what the model of a branch is told about the given columns.
+func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
+	epsilon := fixedAlone
+	switch {
+	case b.fallback != nil:
+		epsilon = fixedBacked
+	case b.others:
+		epsilon = fixedFirst
+	}
+	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
+}
+
+// importanceLevel is the confidence level of the intervals of importances.
+const importanceLevel = .95
+
+// importances returns those of the columns of a model; nil where its method
+// releases nothing about how they are spread over the records.
+func importances(f *method.Fit) []regression.Importance {
+	if len(f.Spreads) == 0 {
+		return nil
+	}
+	return regression.Importances(f.Model.Inputs(), f.Spreads, importanceLevel)
+}
+
+// trainerFor returns the trainer for a target: a trainer of numbers tells classes apart
+// one against the rest.
+func trainerFor(t method.Trainer, target dataset.Column) (method.Trainer, error) {
+	m, err := methodOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if target.Kind == dataset.Category {
+		return classifierOf(t, m, len(target.Categories))
+	}
+	if m.ClassesOnly() {
+		return nil, fmt.Errorf("%w: %q", ErrModel, m.Name)
+	}
+	return t, nil
+}

@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// TestRehearse: what passes the rehearsal does not fail for its noise when it is
+// carried out on records, ordinary budgets pass, and one that is too small for a law
+// without a delta does not. (The mu of a Gaussian step stays above its part of delta.)
+func TestRehearse(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		selector selection.Selector
+		model    string
+		refused  bool
+	}{
+		{"auto", nil, Auto, true},
+		{"joint-gram", nil, "joint-gram", false},
+		{"kendall", selection.Kendall{K: 2}, "boosted-adassp", true},
+		{"tukey", selection.SubLasso{K: 2}, "tukey", false},
+	} {
+		table := wide(t, 100, 7)
+		p := describe(table)
+		refused := false
+		for _, epsilon := range []float64{1, 1e-4, 1e-7, 1e-10} {
+			p.Selector, p.Model, p.Budget.Epsilon = c.selector, named(c.model), epsilon
+			plan, err := p.Plan()
+			if errors.Is(err, tukey.ErrInfeasible) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = p.Rehearse(t.Context(), plan)
+			if err != nil && (!errors.Is(err, mechanism.ErrScale) || epsilon > 1e-7) {
+				t.Errorf("%s at %v: %v", c.name, epsilon, err)
+			}
+			if refused = err != nil; refused {
+				continue
+			}
+			if _, err := p.Fit(t.Context(), table, Options{}); err != nil {
+				t.Errorf("%s at %v passed the rehearsal: %v", c.name, epsilon, err)
+			}
+		}
+		if refused != c.refused {
+			t.Errorf("%s: the smallest budget refused: %v", c.name, refused)
+		}
+	}
+}
+
+// TestRehearseBranches: the branch that a run would not take at first is rehearsed too.
+func TestRehearseBranches(t *testing.T) {
+	p := describe(wide(t, 0, 7))
+	p.Budget.Epsilon = 1e-3
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := emptyTable(p.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.branches {
+		only := *plan
+		only.forced = &plan.branches[i]
+		s, err := mechanism.NewRehearsal(plan.Priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.run(t.Context(), &only, opened(s), empty, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		released := map[bool]int{}
+		for _, e := range s.Events() {
+			released[strings.HasPrefix(e.Path, "fit/train/"+plan.branches[i].name+"/")] += e.Released
+		}
+		if released[true] == 0 {
+			t.Errorf("branch %s: nothing released", plan.branches[i].name)
+		}
+	}
+	if len(plan.branches) < 2 {
+		t.Error("the run has no choice")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Rehearse(ctx, plan); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestRehearseSearch: of a search every candidate is rehearsed, also one that is rarely
+// tried.
+func TestRehearseSearch(t *testing.T) {
+	p, _ := searcher(t, 1)
+	p.Search.Runs = 1.01
+	for _, epsilon := range []float64{3, 1e-10} {
+		p.Budget.Epsilon = epsilon
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if err := p.Rehearse(t.Context(), plan); errors.Is(err, mechanism.ErrScale) != (epsilon < 1) {
+				t.Errorf("epsilon %v: %v", epsilon, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,41 @@
+//go:build replay
+
+package pipeline
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// TestSizesFindTheBest: with a large budget and twelve tries one column does not win. The
+// seeds are fixed, so is the outcome.
+func TestSizesFindTheBest(t *testing.T) {
+	p, tab := graded(t, 3000)
+	p.Budget.Epsilon = 30
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range byte(5) {
+		res, err := p.FitRecorded(context.Background(), plan, tab, Options{}, mechanism.NewRecorder(seed).ForceTries(12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Sizes.Chosen == 1 {
+			t.Errorf("seed %d: %+v", seed, res.Sizes)
+		}
+	}
+}
+
+// TestSizesHideTries: runs that tried once and runs that tried eight times tell the
+// same things.
+func TestSizesHideTries(t *testing.T) {
+	p, tab := graded(t, 300)
+	checkHidesTries(t, p, tab, "fit/train/model", 10, []int{1, 8}, func(res *Result) (int, any) {
+		told := *res.Sizes
+		told.Right = 0
+		return told.Chosen, told
+	})
+}

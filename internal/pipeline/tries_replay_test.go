@@ -1,0 +1,85 @@
+//go:build replay
+
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// checkHidesTries: runs that tried a candidate of the selection at the path any of the
+// numbers of times tell the same things, whichever candidate won: the same stages, the
+// same events but for the order of noise, the same notes for the curator, and the same
+// of what outcome returns beside the winner. A candidate must have won with each number.
+func checkHidesTries(t *testing.T, p *Pipeline, tab *dataset.Table, path string, seeds byte, tries []int, outcome func(*Result) (chosen int, told any)) {
+	t.Helper()
+	plan, err := p.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type told struct {
+		stages, notes []string
+		events        []mechanism.Event
+		curator       Curator
+		outcome       any
+	}
+	first, won := map[int]told{}, map[int]map[int]bool{}
+	for seed := range seeds {
+		for _, k := range tries {
+			var got told
+			rec := mechanism.NewRecorder(seed).ForceTries(k)
+			res, err := p.FitRecorded(context.Background(), plan, tab, Options{Progress: func(s string) { got.stages = append(got.stages, s) }}, rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTries(t, rec, path, k)
+			got.notes = slices.Sorted(maps.Keys(res.Curator.Seconds))
+			got.curator = res.Curator
+			// The numbers of records follow from the coins of the seed.
+			got.curator.Seconds, got.curator.TrainRows, got.curator.HoldoutRows, got.curator.ScoreRows = nil, 0, 0, 0
+			for _, e := range res.Events {
+				e.Scale, e.Sensitivity = 0, 0 // what they follow from was released
+				got.events = append(got.events, e)
+			}
+			var c int
+			c, got.outcome = outcome(res)
+			if won[c] == nil {
+				won[c] = map[int]bool{}
+			}
+			won[c][k] = true
+			if before, ok := first[c]; !ok {
+				first[c] = got
+			} else if !reflect.DeepEqual(before, got) {
+				t.Errorf("seed %d, %d tries: %+v, before %+v", seed, k, got, before)
+			}
+		}
+	}
+	for c, ks := range won {
+		if len(ks) == len(tries) {
+			return
+		}
+		t.Logf("candidate %d won with tries %v", c, ks)
+	}
+	t.Error("no candidate won with every number of tries: the test compares nothing")
+}
+
+// checkTries: a run tried k times, and each try released something.
+func checkTries(t *testing.T, rec *mechanism.Recorder, path string, k int) {
+	t.Helper()
+	if n := rec.Tries(path); n != k {
+		t.Fatalf("%d tries, want %d", n, k)
+	}
+	seen := map[int]bool{}
+	for _, r := range rec.Releases() {
+		seen[r.Try] = true
+	}
+	if len(seen) != k+1 { // and what is released beside the selection
+		t.Errorf("releases of %d tries, want %d", len(seen)-1, k)
+	}
+}

@@ -1,0 +1,127 @@
+package recipe
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// ErrTargetAbsent is returned by [Init] when the target is not a column.
+var ErrTargetAbsent = fault.New(fault.Data, "the target is not in the header of the table")
+
+// ErrHeader is returned by [Init] when the header cannot be written as names:
+// it is empty, or a name is empty, repeated or not UTF-8.
+var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
+
+// Init writes a commented starter recipe for the table at path (as the recipe
+// should name it), whose columns are header. An empty target means the last
+// column. With classes the recipe is for classification. The result parses as it
+// stands and names every column, in comments where nothing is declared yet.
+// Errors never repeat a name from header.
+func Init(header []string, path, target string, classes ...string) ([]byte, error) {
+	if err := usableHeader(header); err != nil {
+		return nil, err
+	}
+	if target == "" {
+		target = header[len(header)-1]
+	}
+	if !slices.Contains(header, target) {
+		return nil, fmt.Errorf("%w: %s", ErrTargetAbsent, quoted(target))
+	}
+	var b strings.Builder
+	d := Default()
+	task, list := d.Task, ""
+	if len(classes) > 0 {
+		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(classes))
+	}
+	fmt.Fprintf(&b, initHead, task, yamlWord(path), yamlWord(target), list)
+	for _, name := range header {
+		if name != target {
+			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
+		}
+	}
+	if len(classes) == 0 {
+		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
+	}
+	selectors, trainers := describedFor(len(classes))
+	fmt.Fprintf(&b, initTail, show(d.Privacy.Delta), show(d.Holdout), selectors, trainers, d.Output.Dir)
+	return []byte(b.String()), nil
+}
+
+// describedFor lists the selectors and the trainers for so many classes, 0 for numbers, as
+// comments of one line each.
+func describedFor(classes int) (selectors, trainers string) {
+	line := func(name, summary string) string { return fmt.Sprintf("#   %-18s%s\n", name, summary) }
+	for _, m := range selection.Methods() {
+		if !(m.NeedsClasses && classes == 0) && !(m.TwoClasses && classes > 2) {
+			selectors += line(m.Name, m.Summary)
+		}
+	}
+	for _, m := range pipeline.Trainers() {
+		if !(m.ClassesOnly() && classes == 0) && !(m.TwoClasses() && classes > 2) {
+			trainers += line(m.Name, m.Summary)
+		}
+	}
+	return selectors, trainers
+}
+
+func usableHeader(header []string) error {
+	if len(header) == 0 {
+		return fmt.Errorf("%w: it has no columns", ErrHeader)
+	}
+	first := map[string]int{}
+	for i, name := range header {
+		if name == "" {
+			return fmt.Errorf("%w: the name of column %d is empty", ErrHeader, i+1)
+		}
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("%w: the name of column %d is not UTF-8 text", ErrHeader, i+1)
+		}
+		if j, again := first[name]; again {
+			return fmt.Errorf("%w: columns %d and %d have the same name", ErrHeader, j+1, i+1)
+		}
+		first[name] = i
+	}
+	return nil
+}
+
+const initHead = `# yaml-language-server: $schema=recipe.schema.json
+# For completion and checks in an editor: dptrain schema > recipe.schema.json
+#
+# A dptrain recipe. What is not written here has a default;
+# docs/reference/recipe.md explains every key. Then: dptrain check, dptrain
+# plan, dptrain fit.
+version: 1
+task: %s
+data:
+  path: %s
+  target: %s%s
+  # Columns that must not become features, such as identifiers:
+  # exclude: []
+  #
+  # Declare a column only with what is public knowledge, never by looking at
+  # the data: declarations are not protected. Ranges of numeric columns can be
+  # left out; they are then found privately. A category column needs its list:
+  #   near: {categories: [inland, bay, ocean]}
+  # columns:
+`
+
+const initTail = `privacy:
+  epsilon: 1.0                  # the budget of the whole run; or ln(3)
+  delta: %s                  # a public constant, never a function of the number of records
+  # relation: add-remove        # or substitute, when the number of records is public
+  # Where one person may have several records, protect the person:
+  # unit: {column: PERSON, max_rows: 4}
+# holdout: %s                  # share of records for the private held-out metric
+# What is kept of the columns: auto, or one of
+%s# selection: {method: auto}     # with fixed also features: [a, b]
+# What is trained: auto, or one of
+%s# model: {method: auto}
+# output: {dir: %s}
+`

@@ -1,0 +1,236 @@
+package recipe
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	generate "github.com/invopop/jsonschema"
+
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// The keys of the sections selection and model that belong to methods. What they are
+// called, what they may be and what is said of them is read from the methods themselves:
+// see [method.Key].
+
+// An ownedKey is a key with the methods of a section that have it.
+type ownedKey struct {
+	method.Key // of the first
+	owners     []owner
+}
+
+// An owner is a method with a key of its own.
+type owner struct {
+	method string
+	key    method.Key
+}
+
+// The sections with keys of methods.
+const (
+	selectionSection = "selection"
+	modelSection     = "model"
+)
+
+// sections holds the types of these sections.
+var sections = map[reflect.Type]string{reflect.TypeFor[Selection](): selectionSection, reflect.TypeFor[Model](): modelSection}
+
+// keysOf lists the keys of the methods of a section, in the order of documents; nil for
+// other sections.
+func keysOf(section string) []ownedKey {
+	var out []ownedKey
+	own := func(name string, k method.Key) {
+		i := slices.IndexFunc(out, func(x ownedKey) bool { return x.Name == k.Name })
+		if i < 0 {
+			i, out = len(out), append(out, ownedKey{Key: k})
+		}
+		out[i].owners = append(out[i].owners, owner{name, k})
+	}
+	switch section {
+	case modelSection:
+		for _, m := range pipeline.Trainers() {
+			for _, k := range m.Keys {
+				own(m.Name, k)
+			}
+		}
+	case selectionSection:
+		for _, k := range selection.Keys() {
+			out = append(out, ownedKey{Key: k})
+		}
+		for _, m := range selection.Methods() {
+			for _, k := range m.Keys {
+				own(m.Name, k)
+			}
+		}
+	}
+	return out
+}
+
+// listsOfColumns lists the keys of selections whose values are names of columns.
+func listsOfColumns() []string {
+	var out []string
+	for _, k := range selection.Keys() {
+		if k.Kind == method.Names {
+			out = append(out, k.Name)
+		}
+	}
+	return out
+}
+
+// names lists the methods with a key.
+func (k ownedKey) names() []string {
+	names := make([]string, len(k.owners))
+	for i, o := range k.owners {
+		names[i] = o.method
+	}
+	return names
+}
+
+// of returns the key of a method.
+func (k ownedKey) of(name string) (method.Key, bool) {
+	for _, o := range k.owners {
+		if o.method == name {
+			return o.key, true
+		}
+	}
+	return method.Key{}, false
+}
+
+// words lists what a word may be, of every method.
+func (k ownedKey) words() []string {
+	var out []string
+	for _, o := range k.owners {
+		for _, w := range o.key.Words {
+			if !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// describe says what a key is.
+func (k ownedKey) describe() string {
+	if k.Own != "" {
+		var parts []string
+		for _, o := range k.owners {
+			parts = append(parts, "of "+o.method+" "+o.key.Own)
+		}
+		return k.Text + ": " + strings.Join(parts, "; ") + "."
+	}
+	only := ""
+	if k.Needs.Key == "" { // else that one says so
+		only = " (" + plural("method", k.names()) + " only)"
+	}
+	return k.Text + only + k.Rest + "."
+}
+
+// plural is "method a" or "methods a and b".
+func plural(what string, names []string) string {
+	if len(names) == 1 {
+		return what + " " + names[0]
+	}
+	return what + "s " + joinedBy(names, "and")
+}
+
+// joinedBy is "a", "a or b" or "a, b or c".
+func joinedBy(names []string, word string) string {
+	last := len(names) - 1
+	if last <= 0 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " " + word + " " + names[last]
+}
+
+// schema is the property of a key in the JSON Schema.
+func (k ownedKey) schema() *generate.Schema {
+	s := &generate.Schema{Description: k.describe()}
+	number := func(x float64) json.Number { return json.Number(strconv.FormatFloat(x, 'f', -1, 64)) }
+	switch k.Kind {
+	case method.Word:
+		s.Type, s.Enum = "string", anys(k.words())
+	case method.Wholes:
+		s.Type, s.Items = "array", &generate.Schema{Type: "integer"}
+	case method.Names:
+		s.Type, s.Items = "array", asName(&generate.Schema{})
+	case method.Whole, method.Number:
+		s.Type = "integer"
+		if k.Kind == method.Number {
+			s.Type = "number"
+		}
+		if s.Minimum = number(k.Min); k.Above {
+			s.Minimum, s.ExclusiveMinimum = "", s.Minimum
+		}
+		if s.Maximum = number(k.Max); k.Below {
+			s.Maximum, s.ExclusiveMaximum = "", s.Maximum
+		}
+	}
+	if s.Items != nil {
+		s.MinItems, s.UniqueItems = new(uint64(k.Least)), true
+	}
+	return s
+}
+
+// asName makes a schema that of a name. Names are taken as written, so a bare 7 or true is
+// one too.
+func asName(s *generate.Schema) *generate.Schema {
+	s.Type, s.Extras = "", map[string]any{"type": []string{"string", "number", "boolean"}}
+	return s
+}
+
+// kinds are the types of the values of keys.
+var kinds = map[method.Kind]reflect.Type{
+	method.Whole: reflect.TypeFor[int](), method.Number: reflect.TypeFor[float64](), method.Word: reflect.TypeFor[string](),
+	method.Wholes: reflect.TypeFor[[]int](), method.Names: reflect.TypeFor[[]string](),
+}
+
+// decodeKey stores the value of a key of a method of a section, if it has the right type.
+func decodeKey(n *node, path, name string, section reflect.Value, given map[string]bool) {
+	keys := keysOf(sections[section.Type()])
+	i := slices.IndexFunc(keys, func(k ownedKey) bool { return k.Name == name })
+	if i < 0 {
+		return
+	}
+	v := reflect.New(kinds[keys[i].Kind]).Elem()
+	decodeInto(n, path, v, given)
+	isList := v.Kind() == reflect.Slice && !v.IsNil()
+	if !given[path] && !isList {
+		return
+	}
+	values := section.FieldByName("Keys")
+	if values.IsNil() {
+		values.Set(reflect.ValueOf(method.Values{}))
+	}
+	values.Interface().(method.Values)[name] = v.Interface()
+}
+
+// valueEntries lists the values of keys of a section as they are printed.
+func valueEntries(section string, values method.Values) []entry {
+	var out []entry
+	for _, k := range keysOf(section) {
+		v := reflect.ValueOf(values[k.Name])
+		if v.IsValid() && !v.IsZero() && !(v.Kind() == reflect.Slice && v.Len() == 0) {
+			out = append(out, entry{k.Name, v})
+		}
+	}
+	return out
+}
+
+// trainer returns the trainer of the section; nil for auto.
+func (m Model) trainer() method.Trainer {
+	if m.Method == pipeline.Auto {
+		return nil
+	}
+	return trainerOf(m.Method, m.Keys)
+}
+
+func trainerOf(name string, keys method.Values) method.Trainer {
+	if m, ok := pipeline.TrainerNamed(name); ok {
+		return m.New(keys)
+	}
+	return elsewhere(name)
+}

@@ -1,0 +1,189 @@
+package recipe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// The closed lists: every name a recipe may ever use. A name that is not here
+// is a mistake; a name that is here but not available in this build is refused
+// with a message that says so.
+var (
+	tasks        = []string{"regression", "classification"}
+	relations    = []string{"add-remove", "substitute", privateColumns}
+	compositions = []string{"tight", "basic"}
+	scalings     = []string{"private", "declared"}
+	selections   = selectionNames()
+	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
+	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
+)
+
+const (
+	privateColumns = "substitute-private-columns"
+	asPublished    = "as-published-" // prefix of published variants without a valid proof, for bench only
+)
+
+// trainers lists the names of the methods of models of which something holds.
+func trainers(holds func(method.Method) bool) []string {
+	var out []string
+	for _, m := range pipeline.Trainers() {
+		if holds(m) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// selectionNames lists what selection.method may say.
+func selectionNames() []string {
+	var out []string
+	for _, m := range selection.Methods() {
+		out = append(out, m.Name)
+	}
+	return append(out, pipeline.Auto)
+}
+
+func anyTrainer(method.Method) bool { return true }
+
+// fallbacks lists what model.fallback may say.
+func fallbacks() []string { return append([]string{"none"}, trainers(anyTrainer)...) }
+
+// availability is what one build can carry out, each a part of a closed list.
+type availability struct {
+	tasks, relations, compositions, scalings []string
+	selections, models, benchModels          []string
+	fallbacks                                []string
+}
+
+// thisBuild is the one place that says what this build can carry out: of models what
+// [pipeline.Trainers] lists.
+func thisBuild() availability {
+	return availability{
+		tasks:        tasks,
+		relations:    relations,
+		compositions: compositions,
+		scalings:     scalings,
+		selections:   selectionNames(),
+		models:       append(trainers(anyTrainer), pipeline.Auto),
+		benchModels: []string{
+			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm",
+			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
+		},
+		fallbacks: append([]string{"none"}, trainers(func(m method.Method) bool { return !m.Abstains })...),
+	}
+}
+
+// readsClasses reports whether a selection or model method is for classification
+// only.
+func readsClasses(name string) bool {
+	m, _ := pipeline.TrainerNamed(name)
+	s, _ := selection.MethodNamed(name)
+	return m.ClassesOnly() || s.NeedsClasses || slices.Contains([]string{"nonprivate-logistic", "nonprivate-svm"}, name)
+}
+
+// Available returns the names that this build accepts for selection.method and
+// model.method. The closed lists are longer; their other names are refused as
+// not available.
+func Available() (selection, model []string) {
+	a := thisBuild()
+	return slices.Clone(a.selections), slices.Clone(a.models)
+}
+
+// NeedsClasses reports whether a name of selection.method or model.method is for
+// classification only.
+func NeedsClasses(method string) bool { return readsClasses(method) }
+
+// AvailableInBench returns the names that this build accepts for model.method
+// in an experiment on public data only: they give no privacy.
+func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) }
+
+// choosesColumns reports whether a selection method can spend budget on
+// choosing: auto does when it is told how many columns to choose, as soon as a
+// build has a method that does.
+func (a availability) choosesColumns(method string) bool {
+	rest := func(name string) bool { m, _ := selection.MethodNamed(name); return m.Private }
+	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
+}
+
+// alwaysPure reports whether every law of a run of r is pure, so that delta
+// may be 0. A private model qualifies if its method says so and nothing else is released:
+// released ranges, the held-out metric and most selections draw Gaussian noise.
+func alwaysPure(r *Recipe) bool {
+	if strings.HasPrefix(r.Model.Method, "nonprivate-") {
+		return true
+	}
+	m, _ := pipeline.TrainerNamed(r.Model.Method)
+	return m.Pure != nil && m.Pure(r.Model.Keys) &&
+		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K == 0 &&
+		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
+}
+
+// oneOf prints a closed list for a message.
+func oneOf(names []string) string { return strings.Join(names, ", ") }
+
+// nearest returns the name closest to word if it is close enough to be what
+// was meant: at most two edits, and fewer than half of the name's letters.
+func nearest(word string, names []string) (string, bool) {
+	best, at := "", 3
+	for _, name := range names {
+		if strings.EqualFold(word, name) {
+			return name, true
+		}
+		if d := editDistance(strings.ToLower(word), name, at); d < at && 2*d < len(name) {
+			best, at = name, d
+		}
+	}
+	return best, best != ""
+}
+
+// Nearest returns the name that word may be a misspelling of: it differs in letter case
+// only, or by at most two edits (an insertion, a deletion, another letter, two letters
+// exchanged) and fewer than half of the name's letters. ok is false if there is none.
+func Nearest(word string, names []string) (name string, ok bool) {
+	lower := make([]string, len(names))
+	for i, n := range names {
+		lower[i] = strings.ToLower(strings.TrimSpace(n))
+	}
+	best, ok := nearest(strings.TrimSpace(word), lower)
+	if !ok {
+		return "", false
+	}
+	for i, n := range lower {
+		if strings.EqualFold(n, best) {
+			return names[i], true
+		}
+	}
+	return "", false
+}
+
+// editDistance is the Damerau-Levenshtein distance (adjacent transpositions
+// count one; the restricted form), or limit if it is not smaller.
+func editDistance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit {
+		return limit
+	}
+	older, old := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range old {
+		old[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur := make([]int, len(b)+1)
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(old[j]+1, cur[j-1]+1, old[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], older[j-2]+1)
+			}
+		}
+		older, old = old, cur
+	}
+	return min(old[len(b)], limit)
+}

@@ -1,0 +1,119 @@
+package recipe
+
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// Pipeline returns the run that the recipe describes for a table with the
+// given header (column names in file order). The candidate features are the
+// columns of the header but the target, the excluded ones and the one that
+// identifies the privacy unit, in that order.
+// It is Problems if the recipe and the header do not fit; see
+// [Recipe.Validate].
+func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
+	if problems := r.Validate(header); len(problems) > 0 {
+		return nil, problems
+	}
+	target, err := r.budget()
+	if err != nil {
+		return nil, err
+	}
+	p := &pipeline.Pipeline{
+		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		DeclaredScaling: r.Scaling.Method == "declared",
+	}
+	excluded := map[string]bool{}
+	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
+		excluded[p.Schema.Unit] = true
+	}
+	for _, name := range r.Data.Exclude {
+		excluded[name] = true
+	}
+	for _, name := range header {
+		if !excluded[name] {
+			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
+		}
+	}
+	if r.Search != nil {
+		p.Search, err = r.search(len(p.Schema.Columns) - 1)
+		return p, err
+	}
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share, r.Selection.Keys.Number("runs")
+	if r.Model.Fallback != "none" {
+		p.Fallback = trainerOf(r.Model.Fallback, nil)
+	}
+	if p.Selector, err = r.selector(len(p.Schema.Columns) - 1); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// selector translates the selection section for d candidate features. Methods that read
+// classes can also choose how many to keep.
+func (r *Recipe) selector(d int) (selection.Selector, error) {
+	s := r.Selection
+	if s.Method == pipeline.Auto {
+		switch {
+		case s.K > 0: // told how many
+			return selection.Kendall{K: s.K}, nil
+		case r.Model.Method == pipeline.Auto: // the pipeline chooses
+			return nil, nil
+		}
+		return selection.None{}, nil
+	}
+	m, ok := selection.MethodNamed(s.Method)
+	if !ok {
+		return nil, fmt.Errorf("selection %q has no selector", s.Method)
+	}
+	x := selection.Settings{K: s.K, Share: s.Share, Values: s.Keys}
+	if x.Share == 0 && m.NeedsClasses {
+		x.Share = pipeline.ClassedSelectionShare
+	}
+	if m.Private && !m.NeedsClasses && s.K == 0 {
+		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
+			return selection.None{}, nil
+		}
+	}
+	return m.New(x), nil
+}
+
+// budget translates the privacy section.
+func (r *Recipe) budget() (budget.Target, error) {
+	relation, err := budget.ParseRelation(r.Privacy.Relation)
+	if err != nil {
+		return budget.Target{}, err
+	}
+	composition, err := budget.ParseComposition(r.Privacy.Composition)
+	out := budget.Target{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Relation: relation, Composition: composition}
+	if u := r.Privacy.Unit; u != nil {
+		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	return out, err
+}
+
+// column translates what is declared about a column.
+func (r *Recipe) column(name string) dataset.Column {
+	if name == r.Data.Target && r.Task == regression.TaskClassification {
+		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes}
+	}
+	d := r.Data.Columns[name]
+	c := dataset.Column{Name: name, Private: d.Private}
+	if d.Categories != nil {
+		c.Kind, c.Categories, c.Other = dataset.Category, d.Categories, d.Other == nil || *d.Other
+		return c
+	}
+	if d.Lower != nil && d.Upper != nil {
+		c.Ranged, c.Lower, c.Upper = true, *d.Lower, *d.Upper
+	}
+	if x := d.Missing.number(); x != nil {
+		c.HasMissing, c.Missing = true, *x
+	}
+	c.Indicator = d.Missing.asIndicator()
+	return c
+}

@@ -1,0 +1,264 @@
+package recipe
+
+import (
+	"path/filepath"
+
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// Version is the recipe format this package reads and writes.
+const Version = 1
+
+// A Recipe describes one private training run. Obtain one from [Parse],
+// [Load] or [FromFlags]: these fill in every default and check every rule. A
+// Recipe is plain data; it may be copied, and holds no file open.
+type Recipe struct {
+	// Version is the format of the file, always [Version].
+	Version int `yaml:"version" json:"version" jsonschema:"default=1" jsonschema_description:"Format of this file."`
+	// Task is "regression" or "classification".
+	Task string `yaml:"task" json:"task" jsonschema:"default=regression" jsonschema_description:"What the target is: a number (regression) or one of the declared classes (classification)."`
+	// Data names the table and declares what is public about its columns.
+	Data Data `yaml:"data" json:"data" jsonschema:"required" jsonschema_description:"The table, the target, and what is public knowledge about the columns."`
+	// Privacy is the budget and how it is counted.
+	Privacy Privacy `yaml:"privacy" json:"privacy" jsonschema:"required" jsonschema_description:"The privacy budget and how it is counted."`
+	// Holdout is the share of records, in [0, 0.5], kept apart for the private
+	// held-out metric; 0 means no metric. Each record draws its own coin.
+	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
+	// Scaling says where the ranges of numeric columns come from.
+	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
+	// Selection says how features are chosen.
+	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
+	// Model says what is trained.
+	Model Model `yaml:"model" json:"model" jsonschema_description:"What is trained."`
+	// Search is nil unless several selections and models are tried. Selection and
+	// Model are then those of Default and have no meaning.
+	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
+	// Ledger is nil unless spending is kept across runs.
+	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
+	// Output says where results go.
+	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
+
+	src *source // positions of the text it came from; nil if built in code
+}
+
+// Data names the table and declares what is public about its columns.
+type Data struct {
+	// Path is the table, relative to the recipe unless absolute; see
+	// [Recipe.DataFile].
+	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1" jsonschema_description:"The table, relative to this file: .csv, .csv.gz, .tsv or .parquet."`
+	// Header lists the columns of the table, all of them, in its order. A published
+	// recipe has it, so that it has a plan without the table. Beside Path it is what the
+	// table must have.
+	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
+	// Target is the column to predict.
+	Target string `yaml:"target" json:"target" jsonschema:"required,minLength=1" jsonschema_description:"The column to predict."`
+	// Exclude lists columns that are never read as features.
+	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
+	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
+	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
+	// Columns holds the declarations, by column name.
+	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
+	// Classes lists the classes of the target, for classification only. A cell
+	// that is none of them is in no class.
+	Classes []string `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class."`
+}
+
+// Column declares public knowledge about one column: a range, or the list of
+// its categories. What is declared is not protected by the guarantee.
+type Column struct {
+	// Lower and Upper bound the column, in its own units; both or neither,
+	// Lower < Upper. Values outside are clamped.
+	Lower *float64 `yaml:"lower,omitempty" json:"lower,omitempty" jsonschema_description:"Smallest value, in the column's own units; smaller ones are clamped."`
+	Upper *float64 `yaml:"upper,omitempty" json:"upper,omitempty" jsonschema_description:"Largest value, in the column's own units; larger ones are clamped."`
+	// Missing stands for cells that are missing or not a finite number; nil leaves the
+	// number to the run.
+	Missing *Missing `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell; left out, the median, found privately. indicator: the median, and a term of its own in the model for such cells."`
+	// Categories makes the column categorical and lists its values.
+	Categories []string `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table."`
+	// Other says whether values outside Categories form a category of their
+	// own. Parsing sets it (default true) exactly when Categories is set.
+	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
+	// Private marks a protected column; only under the relation
+	// substitute-private-columns, where all other columns are public.
+	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column (only with relation substitute-private-columns, where every other column is public)."`
+}
+
+// Privacy is the budget of the run and how it is counted.
+type Privacy struct {
+	// Epsilon is finite and greater than 0. The text may say ln(3).
+	Epsilon float64 `yaml:"epsilon" json:"epsilon" jsonschema:"required" jsonschema_description:"Privacy loss bound of the whole run: a number greater than 0, or ln(number)."`
+	// Delta is in [0, 1), a public constant that never depends on the number
+	// of records; 0 only if every law of the run is pure, else at least
+	// [MinDelta].
+	Delta float64 `yaml:"delta" json:"delta" jsonschema:"minimum=0,exclusiveMaximum=1,default=1e-6" jsonschema_description:"Probability that the bound epsilon fails: a public constant, never a function of the number of records. 0 only if every law is pure."`
+	// Relation says which tables the guarantee makes hard to tell apart.
+	Relation string `yaml:"relation" json:"relation" jsonschema:"default=add-remove" jsonschema_description:"Which tables are neighbours: one record added or removed (the number of records is private), one replaced (it is public), or one record's private columns replaced."`
+	// Composition is "tight" (privacy loss distributions) or "basic" (sums of
+	// epsilon, as the papers split it).
+	Composition string `yaml:"composition" json:"composition" jsonschema:"default=tight" jsonschema_description:"How the steps add up: tight (privacy loss distributions) or basic (sums of epsilon)."`
+	// Unit is nil where the record is the unit of protection. It needs the relation
+	// add-remove.
+	Unit *Unit `yaml:"unit,omitempty" json:"unit,omitempty" jsonschema_description:"Who is protected where one person may have several records. Leave out to protect single records."`
+}
+
+// Unit says who is protected where one person may have several records: whoever a
+// value of a column stands for.
+type Unit struct {
+	// Column identifies the unit. It is never a feature. A record whose cell is
+	// missing belongs to nobody and is left out.
+	Column string `yaml:"column" json:"column" jsonschema:"required,minLength=1" jsonschema_description:"The column that says whose record it is, such as patient_id. It is never a feature; a record without a value is left out."`
+	// MaxRows is how many records of a unit the run keeps, 1 to
+	// budget.MaxUnitRows: a public constant. Noise grows in proportion.
+	MaxRows int `yaml:"max_rows" json:"max_rows" jsonschema:"required,minimum=1,maximum=1000" jsonschema_description:"How many records of a unit are kept at most, by lot: a public constant. Noise grows in proportion to it."`
+}
+
+// Scaling says where the ranges of numeric columns come from.
+type Scaling struct {
+	// Method is "private" (ranges are found privately; declared ranges are
+	// used where there are some) or "declared".
+	Method string `yaml:"method" json:"method" jsonschema:"default=private" jsonschema_description:"private: undeclared ranges are found privately, from the budget. declared: every numeric column declares lower and upper."`
+}
+
+// Selection says how features are chosen.
+type Selection struct {
+	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"How features are chosen."`
+	// K is how many columns to choose; a category column counts as one. 0
+	// leaves the number to the method.
+	K int `yaml:"k,omitempty" json:"k,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides."`
+	// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless
+	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
+	// parameter mu under tight composition and of epsilon under basic.
+	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
+	// Keys are the values of keys that belong to methods, such as features of "fixed"; see
+	// [selection.Keys]. Nil leaves all of them to the method.
+	Keys method.Values `yaml:"-" json:"-"`
+}
+
+// Model says what is trained.
+type Model struct {
+	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"What is trained."`
+	// Fallback is the method whose model is returned when Method abstains, or
+	// "none". A fallback is paid for whether it is used or not.
+	Fallback string `yaml:"fallback" json:"fallback" jsonschema:"default=none" jsonschema_description:"Method used when the first one abstains; it is paid for whether used or not."`
+	// Keys are the values of keys that belong to methods, such as buckets of "tukey"; see
+	// [method.Key]. Nil leaves all of them to the method.
+	Keys method.Values `yaml:"-" json:"-"`
+}
+
+// Search tries several ways to select and train and keeps the best.
+type Search struct {
+	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; how
+	// many there are is secret.
+	Runs float64 `yaml:"runs" json:"runs" jsonschema:"exclusiveMinimum=1,maximum=1000,default=5" jsonschema_description:"Mean number of tries. How many there are is drawn at random and stays secret."`
+	// Holdout is the share of the training records, in (0, 0.5], that scores a try.
+	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"exclusiveMinimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of the training records that score a try; each record draws its own coin."`
+	// Candidates are what is tried, from 2 to pipeline.MaxCandidates.
+	Candidates []Candidate `yaml:"candidates" json:"candidates" jsonschema:"required,minItems=2,maxItems=64,uniqueItems=true" jsonschema_description:"What is tried: each with a selection, a model or both. Everything else is shared."`
+}
+
+// Candidate is a selection and a model to try; what is left out is auto.
+type Candidate struct {
+	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
+	Model     Model     `yaml:"model" json:"model" jsonschema_description:"What is trained."`
+}
+
+// Ledger keeps spending across runs.
+type Ledger struct {
+	// Path is the ledger file, relative to the recipe unless absolute; see
+	// [Recipe.LedgerFile].
+	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1,default=dptrain.ledger" jsonschema_description:"The ledger, relative to this file."`
+	// Dataset is the name under which all runs on this data set are added up.
+	Dataset string `yaml:"dataset" json:"dataset" jsonschema:"required,minLength=1" jsonschema_description:"Name under which all runs on this data set are added up; give every copy and extract the same name."`
+}
+
+// Output says where results go.
+type Output struct {
+	// Dir receives release/ and curator/, relative to the working directory.
+	Dir string `yaml:"dir,omitempty" json:"dir,omitempty" jsonschema:"minLength=1,default=out" jsonschema_description:"Folder for release/ and curator/, relative to the working directory. Never overwritten without --force."`
+}
+
+// defaultShare is a default that several files need.
+const defaultShare = 0.1
+
+// The defaults of a search.
+const (
+	defaultRuns       = 5
+	defaultScoreShare = 0.1
+)
+
+// DefaultLedger is the value of ledger.path.
+const DefaultLedger = "dptrain.ledger"
+
+// MinDelta is the smallest delta above 0 that is accepted. The accountant's
+// arithmetic is trusted to about 1e-12 in delta, so smaller targets could not
+// be told from 0.
+const MinDelta = 1e-10
+
+// Default returns a recipe with every default and the three required values
+// (data.path, data.target, privacy.epsilon) left zero.
+func Default() Recipe {
+	return Recipe{
+		Version:   Version,
+		Task:      "regression",
+		Privacy:   Privacy{Delta: 1e-6, Relation: "add-remove", Composition: "tight"},
+		Holdout:   0.1,
+		Scaling:   Scaling{Method: "private"},
+		Selection: Selection{Method: "auto"},
+		Model:     Model{Method: "auto", Fallback: "none"},
+		Output:    Output{Dir: "out"},
+	}
+}
+
+// settle fills the defaults that depend on other keys.
+func (r *Recipe) settle(given map[string]bool, can availability) {
+	r.settleSearch(given)
+	for _, x := range r.choices() {
+		s := x.selection
+		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
+			s.Share = defaultShare
+			if readsClasses(s.Method) {
+				s.Share = pipeline.ClassedSelectionShare
+			}
+		}
+	}
+	for name, c := range r.Data.Columns {
+		if c.Categories != nil && c.Other == nil {
+			yes := true
+			c.Other = &yes
+			r.Data.Columns[name] = c
+		}
+	}
+	if r.Ledger != nil && !given["ledger.path"] {
+		r.Ledger.Path = DefaultLedger
+	}
+}
+
+// unitColumn is the column that identifies the privacy unit, "" where there is
+// none.
+func (r *Recipe) unitColumn() string {
+	if r.Privacy.Unit == nil {
+		return ""
+	}
+	return r.Privacy.Unit.Column
+}
+
+// DataFile returns the path of the table: data.path, taken relative to the
+// folder of the recipe file. Empty if the recipe has no data.path.
+func (r *Recipe) DataFile() string { return r.beside(r.Data.Path) }
+
+// LedgerFile returns the path of the ledger, taken relative to the folder of
+// the recipe file. Empty if the recipe keeps no ledger.
+func (r *Recipe) LedgerFile() string {
+	if r.Ledger == nil {
+		return ""
+	}
+	return r.beside(r.Ledger.Path)
+}
+
+func (r *Recipe) beside(path string) string {
+	if path == "" || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
+		return path
+	}
+	return filepath.Join(filepath.Dir(r.src.file), path)
+}

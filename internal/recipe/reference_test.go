@@ -1,0 +1,210 @@
+package recipe
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/selection"
+)
+
+var writeReference = flag.Bool("write", false, "write the tables of methods in docs/reference/recipe.md anew")
+
+// TestReferenceTables: the tables of methods and their keys in the reference are those of
+// the lists of methods. With -write they are written.
+func TestReferenceTables(t *testing.T) {
+	file := filepath.Join("..", "..", "docs", "reference", "recipe.md")
+	old := string(read(t, file))
+	page := old
+	for name, table := range map[string]string{
+		"selectors": selectorTable(), "keys of selectors": keyTable(selectionSection),
+		"trainers": trainerTable(), "keys of trainers": keyTable(modelSection),
+	} {
+		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->\n"
+		before, rest, ok := strings.Cut(page, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			t.Fatalf("%s has no place for the table of %s", file, name)
+		}
+		page = before + begin + "\n" + table + "\n" + end + after
+	}
+	if page == old {
+		return
+	}
+	if !*writeReference {
+		t.Fatalf("the tables of methods in %s are not those of the lists; run go test ./recipe -run TestReferenceTables -write", file)
+	}
+	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// table is a table in Markdown.
+func table(head ...string) *tableText {
+	x := &tableText{}
+	x.row(head...)
+	x.row(slices.Repeat([]string{"---"}, len(head))...)
+	return x
+}
+
+type tableText struct{ strings.Builder }
+
+func (x *tableText) row(cells ...string) { fmt.Fprintf(x, "| %s |\n", strings.Join(cells, " | ")) }
+
+func selectorTable() string {
+	x := table("selector", "keeps", "target", "relations")
+	for _, m := range selection.Methods() {
+		relations := method.EveryRelation()
+		if m.Private {
+			relations = method.EveryRecord()
+		}
+		x.row(linked(m.Name), m.Summary, targets(!m.NeedsClasses, m.TwoClasses), relationNames(relations))
+	}
+	return x.String()
+}
+
+func trainerTable() string {
+	x := table("trainer", "is", "target", "relations")
+	for _, m := range pipeline.Trainers() {
+		is := m.Summary
+		if m.Abstains {
+			is += " (may abstain)"
+		}
+		x.row(linked(m.Name), is, targets(!m.ClassesOnly(), m.TwoClasses()), relationNames(m.Relations))
+	}
+	return x.String()
+}
+
+// linked is a name, with a link to its page if it has one.
+func linked(name string) string {
+	page := "methods/" + name + ".md"
+	if _, err := os.Stat(filepath.Join("..", "..", "docs", page)); err != nil {
+		return code(name)
+	}
+	return "[" + code(name) + "](../" + page + ")"
+}
+
+func code(word string) string { return "`" + word + "`" }
+
+func codes(words []string) string {
+	var out []string
+	for _, w := range words {
+		out = append(out, code(w))
+	}
+	return strings.Join(out, ", ")
+}
+
+func targets(numbers, twoClasses bool) string {
+	classes := "classes"
+	if twoClasses {
+		classes = "two classes"
+	}
+	if numbers {
+		return "a number, " + classes
+	}
+	return classes
+}
+
+func relationNames(relations []budget.Relation) string {
+	if len(relations) == len(method.EveryRelation()) {
+		return "all"
+	}
+	var out []string
+	for _, r := range relations {
+		out = append(out, r.String())
+	}
+	return codes(out)
+}
+
+func keyTable(section string) string {
+	x := table("key", "methods", "value", "default", "meaning")
+	for _, k := range keysOf(section) {
+		var values, defaults []string
+		text := k.Text + "."
+		for _, o := range k.owners {
+			values, defaults = append(values, valueOf(o.key)), append(defaults, defaultOf(o.key))
+			if !strings.Contains(text, o.key.Doc) {
+				text += " " + o.key.Doc
+			}
+		}
+		x.row(code(section+"."+k.Name), codes(k.names()), ofEach(k, values), ofEach(k, defaults), text)
+	}
+	return x.String()
+}
+
+// ofEach is what the methods of a key have in common, or what each has.
+func ofEach(k ownedKey, texts []string) string {
+	if len(slices.Compact(slices.Clone(texts))) == 1 {
+		return texts[0]
+	}
+	var out []string
+	for i, name := range k.names() {
+		out = append(out, "of "+code(name)+" "+texts[i])
+	}
+	return strings.Join(out, "; ")
+}
+
+func valueOf(k method.Key) string {
+	switch k.Kind {
+	case method.Word:
+		return codes(k.Words)
+	case method.Whole:
+		if k.OpenEnded {
+			return "a whole number, " + bounds(k)
+		}
+		return "a whole number " + bounds(k)
+	case method.Number:
+		return "a number " + bounds(k)
+	case method.Wholes:
+		return fmt.Sprintf("%d or more whole numbers from %s on", k.Least, written(k, k.Min))
+	}
+	return fmt.Sprintf("%d or more columns", k.Least)
+}
+
+func defaultOf(k method.Key) string {
+	switch {
+	case k.Required != "":
+		return "required"
+	case k.Absent == "":
+		return code(k.Words[0])
+	}
+	return k.Absent
+}
+
+// TestInitListsWhatFits: a starter lists the methods of its task only, and parses.
+func TestInitListsWhatFits(t *testing.T) {
+	for _, x := range []struct {
+		classes  []string
+		has, not []string
+	}{
+		{nil, []string{"kendall", "tukey", "joint-gram"}, []string{"dpfs", "svm", "brc"}},
+		{[]string{"no", "yes"}, []string{"kendall", "tukey", "dpfs", "svm"}, nil},
+		{[]string{"a", "b", "c"}, []string{"dpfs", "svm", "joint-gram"}, []string{"kendall", "tukey"}},
+	} {
+		text, err := Init([]string{"x", "z", "y"}, "t.csv", "y", x.classes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := Parse("starter", text); len(problems) > 0 {
+			t.Error(problems)
+		}
+		lists := func(name string) bool { return strings.Contains(string(text), "\n#   "+name+" ") }
+		for _, name := range x.has {
+			if !lists(name) {
+				t.Errorf("%d classes: %s is not listed", len(x.classes), name)
+			}
+		}
+		for _, name := range x.not {
+			if lists(name) {
+				t.Errorf("%d classes: %s is listed", len(x.classes), name)
+			}
+		}
+	}
+}

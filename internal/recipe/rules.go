@@ -1,0 +1,395 @@
+package recipe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// checker applies the rules that need more than one key, or better words than
+// a schema has. It looks at the decoded recipe, so recipes from files and from
+// flags meet the same rules.
+type checker struct {
+	r     *Recipe
+	can   availability
+	bench bool
+	home  string // of the keys selection and model: "", or a candidate's path with a dot
+	ps    Problems
+}
+
+// checkRules runs every rule; it never stops at the first problem.
+func checkRules(r *Recipe, can availability, bench bool) Problems {
+	c := &checker{r: r, can: can, bench: bench}
+	c.format()
+	c.data()
+	c.columns()
+	c.privacy()
+	c.shares()
+	if r.Search == nil {
+		c.selection()
+		c.model()
+	} else {
+		c.search()
+	}
+	c.ledgerAndOutput()
+	return c.ps
+}
+
+func (c *checker) add(path, msg, hint string) {
+	if at := c.at(path); at != path {
+		path, msg = at, shown(strings.TrimSuffix(c.home, "."))+": "+msg
+	}
+	c.ps = append(c.ps, c.r.src.problem(path, msg, hint))
+}
+
+// at places a key of a selection or a model, which may be a candidate's.
+func (c *checker) at(path string) string {
+	if strings.HasPrefix(path, "selection.") || strings.HasPrefix(path, "model.") {
+		return c.home + path
+	}
+	return path
+}
+
+// given reports whether the text says something at path.
+func (c *checker) given(path string) bool {
+	if c.r.src == nil {
+		return false
+	}
+	_, ok := c.r.src.at[c.at(path)]
+	return ok
+}
+
+// name checks a word against a closed list, then against what this build can
+// do, and reports whether it is on the closed list.
+func (c *checker) name(path, word string, closed, available []string) bool {
+	switch {
+	case !slices.Contains(closed, word):
+		hint := "one of " + oneOf(closed)
+		if best, ok := nearest(word, closed); ok {
+			hint = "did you mean " + best + "? " + hint
+		}
+		c.add(path, fmt.Sprintf("%s: unknown name %s", path, quoted(word)), hint)
+		return false
+	case !slices.Contains(available, word):
+		c.add(path, fmt.Sprintf("%s: %s is not available in this version", path, word), "available: "+oneOf(available))
+	}
+	return true
+}
+
+func (c *checker) format() {
+	r := c.r
+	if r.Version != Version {
+		c.add("version", fmt.Sprintf("version %d of the recipe format is unknown", r.Version), fmt.Sprintf("this build reads version %d", Version))
+	}
+	c.name("task", r.Task, tasks, c.can.tasks)
+}
+
+// shares checks what is kept apart, and where ranges come from.
+func (c *checker) shares() {
+	r := c.r
+	if !(r.Holdout >= 0 && r.Holdout <= 0.5) {
+		c.add("holdout", "holdout must be from 0 to 0.5, not "+show(r.Holdout), "0 means no held-out metric")
+	}
+	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
+}
+
+func (c *checker) data() {
+	d := c.r.Data
+	if c.given("data.header") && len(d.Header) == 0 {
+		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
+	} else if d.Path == "" && len(d.Header) == 0 && !c.bench {
+		c.add("data.path", "data.path is required: the table to learn from", "")
+	}
+	switch {
+	case d.Target == "" && (!c.bench || c.given("data.target")):
+		c.add("data.target", "data.target is required: the name of the column to predict", "")
+	case !utf8.ValidString(d.Target):
+		c.add("data.target", "data.target is not UTF-8 text", "")
+	case slices.Contains(d.Exclude, d.Target) && d.Target != "":
+		i := slices.Index(d.Exclude, d.Target)
+		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded", "the target is never a feature; remove it here")
+	}
+	c.nameList("data.exclude", d.Exclude, "column")
+	c.nameList("data.header", d.Header, "column")
+	c.classes()
+}
+
+func (c *checker) classes() {
+	classes := c.r.Data.Classes
+	switch {
+	case c.r.Task == "regression" && (len(classes) > 0 || c.given("data.classes")):
+		c.add("data.classes", "data.classes has no meaning for regression", "remove it, or set task: classification")
+		return
+	case c.r.Task == "classification" && len(classes) == 0:
+		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
+		return
+	case c.r.Task == "classification" && len(classes) == 1:
+		c.add("data.classes", "data.classes needs at least two classes", "")
+	case c.r.Task == "classification" && len(classes) > evaluate.MaxClasses:
+		c.add("data.classes", fmt.Sprintf("data.classes has %d classes, more than %d", len(classes), evaluate.MaxClasses), "")
+	}
+	c.nameList("data.classes", classes, "class")
+}
+
+// nameList refuses empty and repeated names. Space around a category does not
+// tell two apart: readers ignore it.
+func (c *checker) nameList(path string, names []string, what string) {
+	first := map[string]int{}
+	for i, name := range names {
+		p := item(path, i)
+		if what != "column" {
+			name = strings.Trim(name, " \t")
+		}
+		if name == "" {
+			c.add(p, shown(path)+": an empty "+what, "")
+			continue
+		}
+		if j, again := first[name]; again {
+			c.add(p, fmt.Sprintf("%s: %s %s is listed twice", shown(path), what, quoted(name)), fmt.Sprintf("it is item %d already", j+1))
+			continue
+		}
+		first[name] = i
+	}
+}
+
+func (c *checker) columns() {
+	anyPrivate := false
+	for name, col := range c.r.Data.Columns {
+		path := child("data.columns", name)
+		anyPrivate = anyPrivate || col.Private
+		if name == "" {
+			c.add(path, "data.columns: an empty column name", "")
+		}
+		if c.given(path) && !c.declaresAnything(path) {
+			c.add(path, shown(path)+" declares nothing", "give lower and upper, or categories, or remove it")
+		}
+		if name == c.r.Data.Target {
+			c.targetColumn(path, col)
+		}
+		if col.Missing.asIndicator() {
+			c.indicator(path, name == c.r.Data.Target, col)
+		}
+		if col.Categories != nil {
+			c.categories(path, col)
+		} else {
+			c.bounds(path, col)
+		}
+		if col.Private && c.r.Privacy.Relation != privateColumns {
+			c.add(child(path, "private"), "private columns need the relation "+privateColumns, "under other relations every column is protected; remove private")
+		}
+	}
+	c.partlyPublic()
+	if c.r.Privacy.Relation == privateColumns && !anyPrivate {
+		c.add("privacy.relation", "the relation "+privateColumns+" needs at least one column with private: true", "")
+	}
+	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
+		c.needsBounds(t)
+	}
+}
+
+// indicator checks a column with an indicator of missing cells.
+func (c *checker) indicator(path string, target bool, col Column) {
+	at := child(path, "missing")
+	switch {
+	case target:
+		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
+	case col.Categories != nil:
+		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
+	default:
+		for _, x := range c.r.choices() {
+			for _, name := range []string{x.model.Method, x.model.Fallback} {
+				if m, _ := pipeline.TrainerNamed(name); m.NoIndicator != "" {
+					c.add(at, shown(path)+": missing: indicator cannot be used with method "+name+", "+m.NoIndicator, "declare a number, or use another method")
+					return
+				}
+			}
+		}
+	}
+}
+
+// partlyPublic refuses methods that make no use of public columns.
+func (c *checker) partlyPublic() {
+	if c.r.Privacy.Relation != privateColumns {
+		return
+	}
+	if s := c.r.Selection; s.Method != "none" && s.Method != "fixed" && (s.Method != "auto" || s.K > 0) && slices.Contains(selections, s.Method) {
+		c.add("selection.method", "selection.method: "+s.Method+" cannot choose columns under "+privateColumns, "use none, or list the columns with method fixed")
+	}
+	if m := c.r.Model.Method; m != "auto" && !slices.Contains(pipeline.PrivateColumnsMethods(), m) && slices.Contains(models, m) {
+		c.add("model.method", "model.method: "+m+" makes no use of public columns", "under "+privateColumns+" use one of "+oneOf(pipeline.PrivateColumnsMethods()))
+	}
+}
+
+// declaresAnything reports whether the text has a key below path.
+func (c *checker) declaresAnything(path string) bool {
+	return slices.ContainsFunc(keysOfColumn, func(key string) bool { return c.given(child(path, key)) })
+}
+
+var keysOfColumn = keysAt([]string{"data", "columns", "any"})
+
+// needsBounds asks for the range of a numeric column under declared scaling.
+func (c *checker) needsBounds(name string) {
+	col := c.r.Data.Columns[name]
+	if col.Categories == nil && col.Lower == nil && col.Upper == nil {
+		path := child("data.columns", name)
+		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper", "declare them in data.columns, or use scaling private")
+	}
+}
+
+func (c *checker) targetColumn(path string, col Column) {
+	if col.Private {
+		c.add(child(path, "private"), "the target cannot be a private column", "under "+privateColumns+" the target is public")
+	}
+	switch {
+	case col.Categories == nil && c.r.Task == "classification":
+		for _, bound := range []struct {
+			key   string
+			value *float64
+		}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
+			if bound.value != nil {
+				c.add(child(path, bound.key), "the target has classes, and "+bound.key+" is for a number", "remove it")
+			}
+		}
+	case col.Categories == nil:
+	case c.r.Task == "classification":
+		c.add(child(path, "categories"), "the target has classes, not categories", "list them in data.classes")
+	default:
+		c.add(child(path, "categories"), "the target of a regression must be numeric, and categories are declared for it", "remove them, or set task: classification with data.classes")
+	}
+}
+
+func (c *checker) categories(path string, col Column) {
+	for _, bound := range []struct {
+		key   string
+		value *float64
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
+		if bound.value == nil {
+			continue
+		}
+		hint := "a column has categories or a range, not both"
+		if bound.key == "missing" {
+			hint = "a missing cell of a category column counts as a value outside the list"
+		}
+		c.add(child(path, bound.key), shown(path)+": "+bound.key+" has no meaning beside categories", hint)
+	}
+	list := child(path, "categories")
+	if len(col.Categories) == 0 {
+		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
+	}
+	c.nameList(list, col.Categories, "category")
+}
+
+func (c *checker) bounds(path string, col Column) {
+	if col.Other != nil {
+		c.add(child(path, "other"), shown(path)+": other has no meaning without categories", "")
+	}
+	switch lower, upper, missing := col.Lower, col.Upper, col.Missing.number(); {
+	case lower != nil && upper == nil:
+		c.add(child(path, "lower"), shown(path)+": lower without upper", "declare both, or neither")
+	case lower == nil && upper != nil:
+		c.add(child(path, "upper"), shown(path)+": upper without lower", "declare both, or neither")
+	case lower != nil && !(*lower < *upper):
+		c.add(child(path, "lower"), fmt.Sprintf("%s: lower (%s) must be below upper (%s)", shown(path), show(*lower), show(*upper)), "")
+	case lower != nil && finiteNumber(*lower) && finiteNumber(*upper) && !finiteNumber(*upper-*lower):
+		c.add(child(path, "upper"), shown(path)+": the range is too wide to compute with", "")
+	case lower != nil && missing != nil && !(*lower <= *missing && *missing <= *upper):
+		c.add(child(path, "missing"), fmt.Sprintf("%s: missing (%s) must lie between lower (%s) and upper (%s)", shown(path), show(*missing), show(*lower), show(*upper)), "")
+	}
+	for _, b := range []struct {
+		key   string
+		value *float64
+	}{{"lower", col.Lower}, {"upper", col.Upper}, {"missing", col.Missing.number()}} {
+		if b.value != nil && !finiteNumber(*b.value) {
+			c.add(child(path, b.key), shown(path)+": "+b.key+" must be a finite number", "")
+		}
+	}
+}
+
+func finiteNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+func (c *checker) privacy() {
+	p := c.r.Privacy
+	c.name("privacy.relation", p.Relation, relations, c.can.relations)
+	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
+	switch e := p.Epsilon; {
+	case e == 0 && !c.given("privacy.epsilon"):
+		c.add("privacy.epsilon", "privacy.epsilon is required: the privacy budget of the run", "for example 1.0, or ln(3)")
+	case !finiteNumber(e):
+		c.add("privacy.epsilon", "privacy.epsilon must be a finite number, not "+show(e), "`dptrain bench` runs non-private methods by name")
+	case e <= 0:
+		c.add("privacy.epsilon", "privacy.epsilon must be greater than 0, not "+show(e), "")
+	}
+	switch d := p.Delta; {
+	case !(d >= 0 && d < 1):
+		c.add("privacy.delta", "privacy.delta must be at least 0 and below 1, not "+show(d), "1e-6 is the default")
+	case d == 0 && !alwaysPure(c.r):
+		c.add("privacy.delta", "privacy.delta must be above 0: this run draws Gaussian noise", "0 is only possible when every law of the run is pure; 1e-6 is the default")
+	case d > 0 && d < MinDelta:
+		c.add("privacy.delta", fmt.Sprintf("privacy.delta must be at least %s, not %s", show(MinDelta), show(d)), "smaller values cannot be told from 0 by the accountant")
+	}
+	if p.Unit != nil {
+		c.unit(*p.Unit)
+	}
+}
+
+// unit checks the privacy unit.
+func (c *checker) unit(u Unit) {
+	switch p := "privacy.unit.column"; {
+	case u.Column == "":
+		c.add(p, p+" is required: the column that says whose record it is", "for example patient_id")
+	case !utf8.ValidString(u.Column):
+		c.add(p, p+" is not UTF-8 text", "")
+	case u.Column == c.r.Data.Target:
+		c.add(p, p+": the target "+quoted(u.Column)+" cannot identify the unit", "name the column that says whose record it is")
+	}
+	if _, declared := c.r.Data.Columns[u.Column]; declared {
+		c.add(child("data.columns", u.Column), "the column "+quoted(u.Column)+" identifies the unit and takes no declaration", "it is never a feature; remove it here")
+	}
+	switch p := "privacy.unit.max_rows"; {
+	case u.MaxRows == 0 && !c.given(p):
+		c.add(p, p+" is required: how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it")
+	case u.MaxRows < 1 || u.MaxRows > budget.MaxUnitRows:
+		c.add(p, fmt.Sprintf("%s must be from 1 to %d, not %d", p, budget.MaxUnitRows, u.MaxRows), "")
+	}
+	switch {
+	case c.bench:
+		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody", "remove it; `dptrain fit` honours it")
+	case c.r.Privacy.Relation != budget.AddRemove.String() && slices.Contains(relations, c.r.Privacy.Relation):
+		c.add("privacy.relation", "privacy.relation must be add-remove with privacy.unit, not "+c.r.Privacy.Relation,
+			"the other relations make the number of records public, and a unit that is replaced may change it")
+	}
+}
+
+func (c *checker) ledgerAndOutput() {
+	if l := c.r.Ledger; l != nil {
+		if l.Dataset == "" {
+			c.add("ledger.dataset", "ledger.dataset is required: the name under which runs on this data set are added up", "")
+		}
+		if l.Path == "" {
+			c.add("ledger.path", "ledger.path is empty", "remove it to use "+DefaultLedger)
+		}
+	}
+	if c.r.Output.Dir == "" {
+		c.add("output.dir", "output.dir is empty", "remove it to use out")
+	}
+	c.path("data.path", c.r.Data.Path)
+	c.path("output.dir", c.r.Output.Dir)
+	if c.r.Ledger != nil {
+		c.path("ledger.path", c.r.Ledger.Path)
+	}
+}
+
+// path refuses line ends and other control characters in the name of a file: what is
+// printed about it would be taken for something else.
+func (c *checker) path(key, name string) {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		c.add(key, key+" holds a control character: "+quoted(name), "name a file without one")
+	}
+}

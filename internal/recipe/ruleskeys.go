@@ -1,0 +1,161 @@
+package recipe
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/method"
+)
+
+// The rules of the keys that belong to methods.
+
+// A keyed is a section with keys of methods.
+type keyed struct {
+	section string
+	method  string
+	values  method.Values
+}
+
+// keys checks the keys of the methods of a section.
+func (c *checker) keys(s keyed) {
+	for _, k := range keysOf(s.section) {
+		path := s.section + "." + k.Name
+		own, has := k.of(s.method)
+		set := c.set(s, k.Name)
+		switch {
+		case !set && has && own.Required != "":
+			c.required(path, s.method, own)
+		case !set:
+		case k.Needs.Key != "" && !c.set(s, k.Needs.Key):
+			c.add(path, path+" has no effect without "+s.section+"."+k.Needs.Key, k.Needs.Hint)
+		case !has && k.Needs.Key != "": // said of the key that it needs
+		case !has:
+			c.add(path, path+" has no effect with method "+s.method, k.remedy())
+		default:
+			c.value(path, s, own)
+		}
+	}
+}
+
+// set reports whether a key of a section has a value, or the text says something there.
+func (c *checker) set(s keyed, key string) bool {
+	if v := reflect.ValueOf(s.values[key]); v.IsValid() && !v.IsZero() {
+		return true
+	}
+	if s.section == selectionSection && key == "k" && c.r.Selection.K != 0 {
+		return true
+	}
+	isWord := slices.ContainsFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key && k.Kind == method.Word })
+	return !isWord && c.given(s.section+"."+key)
+}
+
+// remedy says what to do where a key has no effect.
+func (k ownedKey) remedy() string {
+	use := "use method " + joinedBy(k.names(), "or")
+	if len(k.owners) > 2 {
+		use = "use one of " + oneOf(k.names())
+	}
+	if k.Instead != "" {
+		return use + ", or " + k.Instead
+	}
+	return use + ", or remove it"
+}
+
+func (c *checker) required(path, name string, k method.Key) {
+	c.add(path, path+" is required with method "+name+": "+k.Required, "")
+}
+
+// value checks the value of a key of a method. That it has the type of its kind the
+// decoder has seen to.
+func (c *checker) value(path string, s keyed, k method.Key) {
+	switch k.Kind {
+	case method.Word:
+		c.word(path, k, s.values.Word(k.Name))
+	case method.Whole:
+		c.number(path, k, float64(s.values.Int(k.Name)))
+	case method.Number:
+		c.number(path, k, s.values.Number(k.Name))
+	case method.Wholes:
+		c.wholes(path, s, k)
+	case method.Names:
+		if len(s.values.Names(k.Name)) == 0 {
+			c.required(path, s.method, k)
+		}
+		c.columnNames(path, s.values.Names(k.Name))
+	}
+}
+
+// word checks a word against the list of a key.
+func (c *checker) word(path string, k method.Key, word string) {
+	if !c.name(path, word, k.Words, k.Words) || k.Check == nil {
+		return
+	}
+	relation, err := budget.ParseRelation(c.r.Privacy.Relation)
+	if err != nil {
+		return // said elsewhere
+	}
+	if message, hint := k.Check(word, relation); message != "" {
+		c.add(path, path+": "+message, hint)
+	}
+}
+
+// number checks a number against the bounds of a key. That one is too large for a key
+// without an end the schema says.
+func (c *checker) number(path string, k method.Key, x float64) {
+	switch {
+	case k.OpenEnded && !(x >= k.Min):
+		reason := ""
+		if k.TooSmall != "" {
+			reason = ": " + k.TooSmall
+		}
+		c.add(path, path+" must be at least "+written(k, k.Min)+", not "+written(k, x)+reason, k.Hint)
+	case !k.OpenEnded && !k.Holds(x):
+		c.add(path, path+" must be "+bounds(k)+", not "+written(k, x), k.Hint)
+	}
+}
+
+// bounds names the numbers that a key may have.
+func bounds(k method.Key) string {
+	low, high := "at least", "at most"
+	if k.Above {
+		low = "above"
+	}
+	if k.Below {
+		high = "below"
+	}
+	switch {
+	case k.OpenEnded:
+		return low + " " + written(k, k.Min)
+	case !k.Above && !k.Below:
+		return "from " + written(k, k.Min) + " to " + written(k, k.Max)
+	}
+	return low + " " + written(k, k.Min) + " and " + high + " " + written(k, k.Max)
+}
+
+// written writes a number of a key, a whole one with all its digits.
+func written(k method.Key, x float64) string {
+	if k.Kind == method.Number {
+		return show(x)
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
+
+// wholes checks a list of whole numbers.
+func (c *checker) wholes(path string, s keyed, k method.Key) {
+	xs := s.values.Wholes(k.Name)
+	switch {
+	case k.Excludes.Key != "" && c.set(s, k.Excludes.Key):
+		c.add(path, path+" stands beside "+s.section+"."+k.Excludes.Key, k.Excludes.Hint)
+	case len(xs) < k.Least:
+		c.add(path, path+" must list "+k.Few, k.FewHint)
+	}
+	for i, x := range xs {
+		if float64(x) < k.Min || i > 0 && x <= xs[i-1] {
+			c.add(item(path, i), fmt.Sprintf("%s must be increasing numbers from %s on", path, written(k, k.Min)), k.Hint)
+			return
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The files of a release.
+const (
+	reportFile = "report.json"
+	modelFile  = "model.json"
+	recipeFile = "recipe.yaml"
+)
+
+// A State is the result of a check.
+type State string
+
+// The states.
+const (
+	Fits       State = "ok"
+	Misfit     State = "does not fit"
+	NotChecked State = "not checked"
+)
+
+// A Check is one question about a release and its answer.
+type Check struct {
+	Name  string // what was compared, such as "model.json"
+	State State
+	// Text says what holds, why it was not checked, or, one thing an item, what does not
+	// fit.
+	Text []string
+}
+
+// A Verification is what [Verify] found.
+type Verification struct{ Checks []Check }
+
+// Misfits counts the checks that do not fit.
+func (v *Verification) Misfits() int { return v.count(Misfit) }
+
+func (v *Verification) count(s State) int {
+	n := 0
+	for _, c := range v.Checks {
+		if c.State == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Text prints one paragraph a check, and a verdict if no check failed. It returns the
+// errors of w.
+func (v *Verification) Text(w io.Writer) error {
+	const width = 13
+	var b strings.Builder
+	for _, c := range v.Checks {
+		for i, text := range c.Text {
+			label := string(c.State)
+			if i > 0 {
+				label = ""
+			}
+			b.WriteString(paragraph(label, c.Name+": "+text, width))
+		}
+	}
+	if v.Misfits() == 0 {
+		b.WriteString(paragraph("verdict", "the release holds together"+v.asFar(), width))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// asFar says how many checks were not made.
+func (v *Verification) asFar() string {
+	switch n := v.count(NotChecked); n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" as far as it was checked; 1 of %d checks was not made", len(v.Checks))
+	default:
+		return fmt.Sprintf(" as far as it was checked; %d of %d checks were not made", n, len(v.Checks))
+	}
+}
+
+// VerifyOptions are the optional parts of a verification. The zero value looks at the
+// release alone.
+type VerifyOptions struct {
+	Ledger *ledger.Ledger // where the run was entered; nil if it is not at hand
+}
+
+// Verify reports whether the release in the folder dir holds together, from public facts
+// alone: it reads no table.
+//
+// It compares the report with its checksum and the other files with their hashes, adds up
+// the steps anew with the accountant, plans the recipe anew and compares step by step, and
+// compares the model and, if there is one, the ledger with the report. Of a release of an
+// earlier version it checks what can be checked. It finds every edit of a file by
+// somebody who does not make the checksums anew. It finds an edit of the guarantee, of a
+// step or of the recipe that is not consistent with all others also if they were made
+// anew. It cannot find released values (the coefficients of a model, a metric) that were
+// replaced together with all checksums: nothing but the ledger is outside of the release.
+//
+// The error is that of a report that cannot be read, or of the ledger, and wraps
+// [ErrFormat], [ErrContent], an error of the file system or a [*ledger.FileError].
+func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, error) {
+	v := &verifier{dir: dir, out: &Verification{}}
+	var err error
+	if v.raw, err = readLimited(filepath.Join(dir, reportFile), MaxBytes); err != nil {
+		return nil, err
+	}
+	if v.report, err = Decode(strings.NewReader(string(v.raw))); err != nil {
+		return nil, err
+	}
+	v.checksum()
+	v.files()
+	v.steps()
+	v.guarantee()
+	v.recipeAndPlan()
+	v.model()
+	if err := v.ledger(ctx, o.Ledger); err != nil {
+		return nil, err
+	}
+	return v.out, nil
+}
+
+// verifier collects checks.
+type verifier struct {
+	dir    string
+	raw    []byte // of the report
+	report *Report
+	out    *Verification
+}
+
+// add notes a check that fits if there are no problems.
+func (v *verifier) add(name, holds string, problems []string) {
+	if len(problems) == 0 {
+		v.out.Checks = append(v.out.Checks, Check{name, Fits, []string{holds}})
+		return
+	}
+	const most = 10
+	if n := len(problems); n > most {
+		problems = append(slices.Clip(problems[:most-1]), fmt.Sprintf("and %d more", n-most+1))
+	}
+	v.out.Checks = append(v.out.Checks, Check{name, Misfit, problems})
+}
+
+// skip notes what was not checked.
+func (v *verifier) skip(name, why string) {
+	v.out.Checks = append(v.out.Checks, Check{name, NotChecked, []string{why}})
+}
+
+// earlier reports whether the report is of a version that held no checksums.
+func (v *verifier) earlier() bool { return v.report.Format != Format }
+
+// checksum compares the report with what it would be if it were written now.
+func (v *verifier) checksum() {
+	var b strings.Builder
+	switch err := Encode(&b, v.report); {
+	case v.earlier():
+		v.skip(reportFile, "a report of the version "+v.report.Format+" holds no checksum, so an edit of what is not checked below "+
+			"would not show")
+	case err != nil || b.String() != string(v.raw):
+		v.add(reportFile, "", []string{"the file is not as dptrain wrote it: its checksum does not fit"})
+	default:
+		v.add(reportFile, "the file is as it was written, by its checksum", nil)
+	}
+}
+
+// files compares the other files with their hashes.
+func (v *verifier) files() {
+	entries, err := os.ReadDir(v.dir)
+	for _, e := range entries {
+		if !slices.Contains(contents(ReleaseDir), e.Name()) {
+			v.add("folder", "", []string{shown(e.Name()) + " is no file of a release"})
+		}
+	}
+	if err != nil {
+		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
+	}
+	for _, f := range []struct {
+		name, hash string
+		size       int
+		absent     bool // it may be, in an earlier version too
+	}{
+		{modelFile, v.report.Files.Model, regression.MaxModelBytes, v.report.Model.Kind == ""},
+		{recipeFile, v.report.Files.Recipe, maxRecipeBytes, true},
+	} {
+		data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
+		gone := errors.Is(err, os.ErrNotExist)
+		switch {
+		case err != nil && !gone:
+			v.add(f.name, "", []string{"the file cannot be read: " + reasonOf(err)})
+		case v.earlier() && (!gone || f.absent):
+			v.skip(f.name, "the report holds no hash of it")
+		case gone && f.hash == "" && f.absent:
+			v.add(f.name, "there is none, as the report says", nil)
+		case gone:
+			v.add(f.name, "", []string{"the file is not there"})
+		case f.hash == "":
+			v.add(f.name, "", []string{"the report says that there is none"})
+		case hashOf(data) != f.hash:
+			v.add(f.name, "", []string{"it is another file than the report names: its SHA-256 is " + hashOf(data)})
+		default:
+			v.add(f.name, "it is the file that the report names, by its SHA-256", nil)
+		}
+	}
+}
+
+// errLarge is the reason of a file that is not read.
+var errLarge = errors.New("it is larger than any that dptrain writes")
+
+// readLimited reads a file of at most so many bytes.
+func readLimited(path string, most int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = &os.PathError{Op: "read", Path: path, Err: errLarge}
+	}
+	return data, err
+}
+
+// reasonOf is an error without the path of its file.
+func reasonOf(err error) string {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}

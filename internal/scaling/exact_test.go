@@ -1,0 +1,76 @@
+package scaling
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// TestPublicColumnsAreFree: under private columns the range of a public column
+// is exact and no leaf is planned for it; under the other relations it is
+// released like any other.
+func TestPublicColumnsAreFree(t *testing.T) {
+	x := append(ramp(3000, -3, 40), math.NaN())
+	tab, columns := table(t, x, x)
+	columns[1].Private = true
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		if _, private := (Private{Columns: columns[:1], Target: -1, Relation: rel}).Plan(); !private {
+			t.Errorf("%v: a range that is private is not priced", rel)
+		}
+	}
+	p := Private{Columns: columns, Target: -1, Relation: budget.SubstitutePrivateColumns}
+	if _, private := (Private{Columns: columns[:1], Target: -1, Relation: p.Relation}).Plan(); private {
+		t.Error("a public range is priced")
+	}
+	node, _ := p.Plan()
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 5, Delta: 1e-6, Relation: p.Relation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Run(context.Background(), s.Sub("scaling"), mechanism.Over(tab.All()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Range{Lower: x[0], Upper: x[2999], Exact: true, HasMedian: true, Median: x[1499], Numbers: Count{Value: 3000}}); got[0] != want {
+		t.Errorf("range %+v, want %+v", got[0], want)
+	}
+	if got[1].Exact || got[1].Declared || got[1].Lower == x[0] {
+		t.Errorf("the private column has the range %+v", got[1])
+	}
+	// One private column of two: noise for one only.
+	if e := s.Events()[0]; math.Abs(e.Sensitivity-math.Sqrt2) > 1e-9 {
+		t.Errorf("sensitivity %v, want sqrt2", e.Sensitivity)
+	}
+}
+
+// TestExactIsTotal: whatever the column, the range is finite, holds every
+// finite value that float64 can scale, and can be scaled by.
+func TestExactIsTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOf(rapid.Float64()).Draw(t, "x")
+		schema := dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}
+		tab, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Exact(context.Background(), mechanism.Over(tab.All()), 0)
+		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		for _, v := range x {
+			if math.Abs(v) < widest && (v < r.Lower || v > r.Upper) {
+				t.Fatalf("%v is outside %+v", v, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package scaling
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// binStatistic counts in which bin of each of several numeric columns a record lies: one of
+// equal bins of an interval, or one of the bins of magnitudes.
+type binStatistic struct {
+	Columns []int
+	Weights []int      // of the columns
+	Number  int        // of bins
+	Within  []interval // of the columns; nil for magnitudes
+}
+
+// New implements [mechanism.Statistic].
+func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &binPass{binStatistic: x, hist: m.NewHistogram(x.Weights, x.Number), bins: make([][]uint16, len(x.Columns))}
+}
+
+type binPass struct {
+	binStatistic
+	hist *mechanism.Histogram
+	bins [][]uint16
+	buf  []float64
+}
+
+func (p *binPass) Add(b mechanism.Block) {
+	for i, j := range p.Columns {
+		p.buf = grow(p.buf, b.Len())
+		column := b.Float(j, p.buf)
+		p.bins[i] = grow(p.bins[i], len(column))
+		if p.Within != nil {
+			linearBins(p.bins[i], column, p.Within[i])
+			continue
+		}
+		for k, x := range column {
+			p.bins[i][k] = exponentBin(x)
+		}
+	}
+	p.hist.Add(p.bins)
+}
+
+func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
+
+// release releases the counts of a statistic, and returns them for each column with the
+// standard deviation of the noise in them.
+func release(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
+	acc, err := mechanism.Sum[*binPass](ctx, s, r, x)
+	if err != nil {
+		return nil, err
+	}
+	released, err := mechanism.Gaussian(s, name, acc.hist.Bound())
+	if err != nil {
+		return nil, err
+	}
+	out := make([]noisyCounts, len(x.Columns))
+	for i, w := range x.Weights {
+		out[i] = noisyCounts{released.Value()[i*x.Number : (i+1)*x.Number], s.Scale(name) / float64(w)}
+		for b := range out[i].counts {
+			out[i].counts[b] /= float64(w)
+		}
+	}
+	return out, nil
+}
+
+// noisyCounts are the released counts of one column.
+type noisyCounts struct {
+	counts []float64
+	sigma  float64
+}
+
+// grow returns a slice of length n, reusing buf where it has room.
+func grow[T any](buf []T, n int) []T {
+	if cap(buf) < n {
+		return make([]T, n)
+	}
+	return buf[:n]
+}
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic { return []mechanism.Statistic{binStatistic{}} }

@@ -1,0 +1,240 @@
+package scaling
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// table builds a numeric table and its columns.
+func table(t testing.TB, columns ...[]float64) (*dataset.Table, []dataset.Column) {
+	t.Helper()
+	var schema dataset.Schema
+	var data []dataset.ColumnData
+	for j, x := range columns {
+		schema.Columns = append(schema.Columns, dataset.Column{Name: string(rune('a' + j))})
+		data = append(data, dataset.ColumnData{Floats: x})
+	}
+	tab, err := dataset.NewTable(schema, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab, schema.Columns
+}
+
+// ranges runs private scaling at a budget.
+func ranges(t testing.TB, epsilon float64, target int, tab *dataset.Table, columns []dataset.Column) []Range {
+	t.Helper()
+	return run(t, Private{Columns: columns, Target: target}, epsilon, tab)
+}
+
+// run carries the stage out.
+func run(t testing.TB, p Private, epsilon float64, tab *dataset.Table) []Range {
+	t.Helper()
+	node, private := p.Plan()
+	if !private {
+		t.Fatal("nothing to release")
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: p.Relation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(priced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Run(context.Background(), s.Sub("scaling"), mechanism.Over(tab.All()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func ramp(n int, lower, upper float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = lower + (upper-lower)*(float64(i)+.5)/float64(n)
+	}
+	return x
+}
+
+// TestRangesFollowTheData: with a large budget the ranges are the outer
+// quantiles, widened, at any magnitude and sign.
+func TestRangesFollowTheData(t *testing.T) {
+	for _, c := range []struct{ lower, upper float64 }{{0, 1}, {-5, 3}, {1e-9, 3e-9}, {4e7, 9e7}, {-8e12, -1e12}, {1000, 1001}} {
+		tab, columns := table(t, ramp(20000, c.lower, c.upper))
+		r := ranges(t, 50, -1, tab, columns)[0]
+		middle, half := (c.lower+c.upper)/2, (c.upper-c.lower)/2*(1-2*featureReading.outer)*featureReading.widen
+		// The last bins are 1/32 of an interval that is at most a few bins of
+		// the magnitude wider than the data: an offset of a thousand widths
+		// leaves about half a width of slack.
+		if math.Abs(r.Center()-middle) > .4*half || r.Half() < .9*half || r.Half() > 1.6*half {
+			t.Errorf("[%v, %v]: range [%v, %v], expected about %v +- %v", c.lower, c.upper, r.Lower, r.Upper, middle, half)
+		}
+		if r.Declared {
+			t.Error("a released range says it is declared")
+		}
+	}
+}
+
+// TestTargetKeepsItsSign: a target that is never negative gets no negative
+// range; a feature does.
+func TestTargetKeepsItsSign(t *testing.T) {
+	x := ramp(20000, 1, 100)
+	tab, columns := table(t, x, x)
+	r := ranges(t, 50, 1, tab, columns)
+	if r[0].Lower >= 0 || r[1].Lower != 0 {
+		t.Errorf("feature %+v, target %+v", r[0], r[1])
+	}
+}
+
+// TestDeclaredRangesAreKept and cost nothing.
+func TestDeclaredRangesAreKept(t *testing.T) {
+	columns := []dataset.Column{{Name: "a", Ranged: true, Lower: -2, Upper: 5}, {Name: "b", Kind: dataset.Category, Categories: []string{"x"}}}
+	p := Private{Columns: columns}
+	if _, private := p.Plan(); private {
+		t.Error("a declared range is priced")
+	}
+	got, err := p.Run(context.Background(), nil, mechanism.Over(dataset.View{}))
+	if err != nil || got[0] != (Range{Lower: -2, Upper: 5, Declared: true}) || got[1] != (Range{}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestTotal: no table, however odd, keeps a range from being finite and of
+// positive width.
+func TestTotal(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, x := range map[string][]float64{
+		"no rows": {}, "one row": {5}, "missing": {nan, nan, nan}, "infinite": {inf, -inf, inf},
+		"zeros": make([]float64, 500), "constant": ramp(500, 7, 7), "huge": ramp(500, 1e300, 1.7e308), "tiny": ramp(500, 1e-310, 1e-300),
+		"two far values": append(ramp(400, -1e30, -1e30), ramp(400, 1e30, 1e30)...),
+		"mostly zero":    append(make([]float64, 5000), ramp(60, 1, 3)...),
+	} {
+		for _, epsilon := range []float64{.01, 1, 50} {
+			for range 5 {
+				tab, columns := table(t, x, x)
+				for _, r := range ranges(t, epsilon, 1, tab, columns) {
+					if !(r.Lower < r.Upper) || math.IsInf(r.Lower, 0) || math.IsInf(r.Upper, 0) {
+						t.Errorf("%s at %v: [%v, %v]", name, epsilon, r.Lower, r.Upper)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestExponentBins: bins are ordered like the values, edges enclose them.
+func TestExponentBins(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.Float64().Draw(t, "x")
+		y := rapid.Float64().Draw(t, "y")
+		bx, by := exponentBin(x), exponentBin(y)
+		if x < y && bx > by {
+			t.Fatalf("%v in bin %d, %v in bin %d", x, bx, y, by)
+		}
+		lower, upper := exponentEdges(int(bx))
+		if a := math.Abs(x); a >= math.Ldexp(1, minExponent) && a < math.Ldexp(1, maxExponent+1) && (x < lower || x > upper) {
+			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
+		}
+	})
+	if exponentBin(math.NaN()) < exponentBins {
+		t.Error("a missing value is counted")
+	}
+	bins := make([]uint16, 6)
+	linearBins(bins, []float64{math.NaN(), -7, 0, .5, 1, 9}, interval{0, 1})
+	if !slices.Equal(bins, []uint16{noBin, 0, 0, Bins / 2, Bins - 1, Bins - 1}) {
+		t.Errorf("linear bins %v", bins)
+	}
+	if exponentBin(math.Copysign(0, -1)) != zeroBin || exponentBin(1) != zeroBin+1-minExponent {
+		t.Error("zero or one in a wrong bin")
+	}
+}
+
+// TestThreshold reproduces the specification: at c=10 columns and mu=.3 the
+// noise is 10.5409 and the threshold 52.6135.
+func TestThreshold(t *testing.T) {
+	sigma := math.Sqrt(10) / .3
+	threshold := sigma * math.Sqrt(2*math.Log(exponentBins*10/spurious))
+	if math.Abs(sigma-10.5409) > 1e-4 || math.Abs(threshold-52.6135) > 1e-4 {
+		t.Errorf("sigma %.4f, threshold %.4f", sigma, threshold)
+	}
+}
+
+func TestQuantilesOfCounts(t *testing.T) {
+	counts := make([]float64, 10)
+	for i := range counts {
+		counts[i] = 100
+	}
+	if q := quantiles(counts, interval{0, 10}, .05); math.Abs(q.Lower-.5) > 1e-12 || math.Abs(q.Upper-9.5) > 1e-12 {
+		t.Errorf("uniform counts: %v", q)
+	}
+	for name, counts := range map[string][]float64{"nothing": make([]float64, 10), "negative": {-3, -1, -2}} {
+		if q := quantiles(counts, interval{-1, 4}, .05); q != (interval{-1, 4}) {
+			t.Errorf("%s: %v", name, q)
+		}
+	}
+}
+
+// TestEncode: affine map, clamp, rounding toward zero, missing values,
+// category blocks.
+func TestEncode(t *testing.T) {
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "a"}, {Name: "b", HasMissing: true, Missing: 4},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "d", Kind: dataset.Category, Categories: []string{"x", "y"}},
+	}}
+	tab, err := dataset.NewTable(schema, []dataset.ColumnData{
+		{Floats: []float64{-9, 0, 1, 1e9, math.NaN()}}, {Floats: []float64{0, 2, 4, 3, math.NaN()}},
+		{Codes: []int32{0, 1, 2, 9, 0}}, {Codes: []int32{0, 1, 2, 9, 1}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEncoder(schema.Columns, []Range{{Lower: -1, Upper: 2}, {Lower: 0, Upper: 4}, {}, {}})
+	rows := make([][]int16, len(e.Slots()))
+	for k := range rows {
+		rows[k] = make([]int16, 5)
+	}
+	e.Encode(tab.All().Block(0, 5), rows, &Scratch{})
+	const one = mechanism.FixedOne
+	want := [][]int16{
+		{-one, -5461, 5461, one, 0}, // -1/3 and 1/3 of 16384 toward zero
+		{-one, 0, one, one / 2, one},
+		{one, 0, 0, 0, one}, {0, one, 0, 0, 0}, {0, 0, one, one, 0},
+		{one, 0, 0, 0, 0}, {0, one, 0, 0, one},
+	}
+	for k := range want {
+		for i := range want[k] {
+			if rows[k][i] != want[k][i] {
+				t.Errorf("slot %d, row %d: %d, want %d", k, i, rows[k][i], want[k][i])
+			}
+		}
+	}
+	if got, want := e.NormLimit(.5), 2*NumericNorm+2+.25; math.Abs(got-want) > 1e-15 {
+		t.Errorf("norm limit %v, want %v", got, want)
+	}
+}
+
+// TestEncodeIsTotal: any range and value give an entry within [-1, 1].
+func TestEncodeIsTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
+		if a == b {
+			return
+		}
+		e := NewEncoder([]dataset.Column{{Name: "x"}}, []Range{{Lower: min(a, b), Upper: max(a, b)}})
+		out := make([]int16, 1)
+		e.encodeNumeric(out, []float64{rapid.Float64().Draw(t, "x")}, 0)
+		if out[0] < -mechanism.FixedOne || out[0] > mechanism.FixedOne {
+			t.Fatalf("%d", out[0])
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package scaling
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// TestMedianOfCounts reproduces the specification, and reads nothing from counts that do
+// not stand out of their noise.
+func TestMedianOfCounts(t *testing.T) {
+	counts := []float64{30, 50, -4, 20, 10}
+	if at, ok := median(noisyCounts{counts, .1}, interval{0, 5}); !ok || math.Abs(at-1.46) > 1e-12 {
+		t.Errorf("median %v, %v, want 1.46", at, ok)
+	}
+	// The total, 106, is 3 standard deviations of its noise at sigma 15.80.
+	for sigma, want := range map[float64]bool{15.7: true, 15.9: false} {
+		if _, ok := median(noisyCounts{counts, sigma}, interval{0, 5}); ok != want {
+			t.Errorf("noise %v: a median is read: %v", sigma, ok)
+		}
+	}
+	for name, counts := range map[string][]float64{"nothing": make([]float64, 5), "negative": {-3, 0, -1, 0, 0}} {
+		if at, ok := median(noisyCounts{counts, 0}, interval{-1, 1}); ok && (at < -1 || at > 1 || at != at) {
+			t.Errorf("%s: median %v", name, at)
+		}
+	}
+}
+
+// lognormal returns n quantiles of the law exp(2 + z), z standard normal, in an order
+// that mixes them.
+func lognormal(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		q := (float64(i*7919%n) + .5) / float64(n)
+		x[i] = math.Exp(2 + math.Sqrt2*math.Erfinv(2*q-1))
+	}
+	return x
+}
+
+// TestMissingIsTheMedian: a missing cell of a skewed column takes its median, 7.39, where
+// the middle of its range is 20 and more, also of a public column. At epsilon 20 the noise in a bin
+// of about a tenth of 10,007 records is below 20, and a bin is at most 2 wide.
+func TestMissingIsTheMedian(t *testing.T) {
+	tab, columns := table(t, append(lognormal(10007), math.NaN()))
+	r := ranges(t, 20, -1, tab, columns)[0]
+	e := NewEncoder(columns, []Range{r})
+	if at := e.Missing(0); math.Abs(at-math.Exp(2)) > 1 || r.Center() < 15 {
+		t.Errorf("a missing cell becomes %v, the middle is %v", at, r.Center())
+	}
+	exact, err := Exact(t.Context(), mechanism.Over(tab.All()), 0)
+	if err != nil || math.Abs(exact.Fill()-math.Exp(2)) > .01 {
+		t.Errorf("a public column: %+v, %v", exact, err)
+	}
+	columns[0].HasMissing, columns[0].Missing = true, 3
+	if at := NewEncoder(columns, []Range{r}).Missing(0); at != 3 {
+		t.Errorf("declared 3, but a missing cell becomes %v", at)
+	}
+	if at := (Range{Lower: 2, Upper: 6, Declared: true}).Fill(); at != 4 {
+		t.Errorf("a declared range without a median fills %v", at)
+	}
+}
+
+// TestUnread: a column of which no bin passes is unread, and faint only where one full of
+// numbers might not pass either. At epsilon 50 the noise of a bin is below 3.
+func TestUnread(t *testing.T) {
+	none := make([]float64, 4000)
+	for i := range none {
+		none[i] = math.NaN()
+	}
+	tab, columns := table(t, ramp(4000, 1, 100), none, ramp(4000, 5, 6))
+	got := ranges(t, 50, 2, tab, columns)
+	for j, want := range []bool{false, true, false} {
+		if got[j].Unread != want || got[j].Faint {
+			t.Errorf("column %d: %+v", j, got[j])
+		}
+		n := got[j].Numbers
+		if full := map[bool]float64{false: 4000, true: 0}[want]; math.Abs(n.Value-full) > 7*n.Sigma || !(n.Sigma > 0) {
+			t.Errorf("column %d has %+v numbers", j, n)
+		}
+	}
+	tab, columns = table(t, ramp(10, 1, 100), none[:10])
+	for j, r := range ranges(t, .1, -1, tab, columns) {
+		if r.Unread && !r.Faint {
+			t.Errorf("ten records, column %d: %+v", j, r)
+		}
+	}
+	// Where the number of records is public it speaks for itself.
+	tab, columns = table(t, none)
+	p := Private{Columns: columns, Target: -1, Relation: budget.Substitute}
+	if r := run(t, p, 50, tab)[0]; !r.Unread || r.Faint {
+		t.Errorf("4000 public records: %+v", r)
+	}
+	if r, err := Exact(t.Context(), mechanism.Over(tab.All()), 0); err != nil || !r.Unread || r.Faint || !(r.Half() > 0) {
+		t.Errorf("a public column without a number: %+v, %v", r, err)
+	}
+}
