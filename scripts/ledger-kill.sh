@@ -4,4 +4,4 @@
 # never above the total. Another number of runs:  scripts/ledger-kill.sh 200
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-exec go test ./ledger -run '^TestTwoProcessesKilled$' -count 1 -v -timeout 60m -args -debits "${1:-1000}"
+exec go test ./internal/ledger -run '^TestTwoProcessesKilled$' -count 1 -v -timeout 60m -args -debits "${1:-1000}"

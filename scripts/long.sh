@@ -38,12 +38,12 @@ machines() {
   local here=$PWD dir arch
   dir=$(mktemp -d)
   for arch in amd64 386 arm64; do
-    CGO_ENABLED=0 GOARCH=$arch step go test -tags replay -c -o "$dir/audit.$arch" ./audit
-    CGO_ENABLED=0 GOARCH=$arch step go test -c -o "$dir/scaling.$arch" ./scaling
+    CGO_ENABLED=0 GOARCH=$arch step go test -tags replay -c -o "$dir/audit.$arch" ./internal/audit
+    CGO_ENABLED=0 GOARCH=$arch step go test -c -o "$dir/scaling.$arch" ./internal/scaling
     local run=()
     [[ $arch == arm64 ]] && run=(qemu-aarch64)
-    cd "$here/scaling" && step "${run[@]}" "$dir/scaling.$arch" -test.run '^TestSameRowsOnEveryMachine$'
-    cd "$here/audit" && step "${run[@]}" "$dir/audit.$arch" -test.run '^TestSameReleasesOnEveryMachine$' -machines "$dir/$arch"
+    cd "$here/internal/scaling" && step "${run[@]}" "$dir/scaling.$arch" -test.run '^TestSameRowsOnEveryMachine$'
+    cd "$here/internal/audit" && step "${run[@]}" "$dir/audit.$arch" -test.run '^TestSameReleasesOnEveryMachine$' -machines "$dir/$arch"
     cd "$here"
     step diff "$dir/amd64" "$dir/$arch"
   done
@@ -60,28 +60,28 @@ if [[ $part == all || $part == fresh ]]; then
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 ./...
 fi
 if [[ $part == all || $part == empty ]]; then
-  step go test ./pipeline -run '^TestEmpty' -count 5 -args -long
+  step go test ./internal/pipeline -run '^TestEmpty' -count 5 -args -long
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
   fuzz dataset FuzzParquet           # Parquet
   fuzz internal/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
-  fuzz recipe FuzzParse              # recipes
+  fuzz internal/recipe FuzzParse              # recipes
   fuzz regression FuzzDecodeModel    # model files
-  fuzz report FuzzDecode             # reports
-  fuzz ledger FuzzFile               # the ledger's store
-  fuzz ledger FuzzEntry              # the ledger's entries
+  fuzz internal/report FuzzDecode             # reports
+  fuzz internal/ledger FuzzFile               # the ledger's store
+  fuzz internal/ledger FuzzEntry              # the ledger's entries
   fuzz internal/fastfloat FuzzParse  # numbers
 fi
 if [[ $part == all || $part == kill ]]; then
   step scripts/ledger-kill.sh
-  step go test ./report -run '^TestKilled' -count 1 -v -timeout 60m -args -kills 200
+  step go test ./internal/report -run '^TestKilled' -count 1 -v -timeout 60m -args -kills 200
 fi
 if [[ $part == all || $part == soak ]]; then
   step go test ./cmd/dptrain -run '^TestSoak$' -count 1 -v -timeout 60m -args -fits 500
 fi
 if [[ $part == all || $part == replay ]]; then
-  step go test -tags replay ./audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
+  step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")
