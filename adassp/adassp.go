@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -37,8 +38,8 @@ const (
 // penalty is the smallest that a bound on the released eigenvalue shows to be
 // needed.
 //
-// Rows x hold the scaled features and the constant [Kappa], which stands for
-// the intercept, and are limited to norm B (see [Frame]); the target is scaled
+// Rows x hold the scaled features and the constant [linear.Kappa], which stands for
+// the intercept, and are limited to norm B (see [linear.Frame]); the target is scaled
 // to [-1, 1], so |y| <= C = 1 and the sensitivity of X^T y is B.
 //
 // [JointGram] is usually the better choice: it needs neither the first release,
@@ -56,20 +57,20 @@ const (
 	momentsLeaf    = "moments"
 )
 
-// Plan returns the three Gaussian leaves. Its error is [ErrTooWide].
+// Plan returns the three Gaussian leaves. Its error is [linear.ErrTooWide].
 func (AdaSSP) Plan(f method.Facts) (budget.Node, error) {
-	if _, err := NewFrame(f.Columns, nil); err != nil {
+	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(adasspNode,
-		budget.GaussianLeaf(eigenvalueLeaf, GramShare*EigenvalueShare, 1).Of(mechanism.StatEigenvalue),
-		budget.GaussianLeaf(matrixLeaf, GramShare*MatrixShare, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(momentsLeaf, GramShare*MomentsShare, 1).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*EigenvalueShare, 1).Of(mechanism.StatEigenvalue),
+		budget.GaussianLeaf(matrixLeaf, linear.GramShare*MatrixShare, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(momentsLeaf, linear.GramShare*MomentsShare, 1).Of(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].
 func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	frame, err := NewFrame(d.Columns, d.Ranges)
+	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +87,11 @@ func (AdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	}
 	fit, last := r.solve(), frame.Slots()-1
 	lambda, _ := r.ridge()
-	fit.liftConstant(r.matrix.at(last, last), lambda)
-	return frame.Fit(fit.theta, fit.cov, r.moments[last], NewDistribution(Symmetric(r.matrix.p, r.matrix.values), r.s2)), nil
+	fit.LiftConstant(r.matrix.At(last, last), lambda)
+	return frame.Fit(fit.Theta, fit.Cov, r.moments[last], linear.NewDistribution(r.matrix.Symmetric(), r.s2)), nil
 }
 
-// momentsStatistic is the sums of x x^T and of x y, rows as a [Frame] sees them.
+// momentsStatistic is the sums of x x^T and of x y, rows as a [linear.Frame] sees them.
 type momentsStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
@@ -98,12 +99,12 @@ type momentsStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x momentsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Columns, x.Ranges)
+	f := linear.FrameOf(x.Columns, x.Ranges)
 	return &momentsPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit()), m.NewCross(f.Slots(), f.NormLimit(), 1)}
 }
 
 type momentsPass struct {
-	rows  *Rows
+	rows  *linear.TargetRows
 	gram  *mechanism.Gram
 	cross *mechanism.Cross
 }
@@ -122,7 +123,7 @@ func (p *momentsPass) Cells() mechanism.Cells {
 // noise: s1, s2 and s3 of docs/methods/adassp.md, "Budget and defaults".
 type released struct {
 	smallest   float64
-	matrix     packed
+	matrix     linear.Packed
 	moments    []float64
 	s1, s2, s3 float64
 }
@@ -142,7 +143,7 @@ func (p *momentsPass) release(s *mechanism.Session) (released, error) {
 		return released{}, err
 	}
 	return released{
-		smallest.Value()[0], packed{len(moments.Value()), matrix.Value()}, moments.Value(),
+		smallest.Value()[0], linear.Packed{P: len(moments.Value()), Values: matrix.Value()}, moments.Value(),
 		s.Scale(eigenvalueLeaf), s.Scale(matrixLeaf), s.Scale(momentsLeaf),
 	}, nil
 }
@@ -152,7 +153,7 @@ func (p *momentsPass) release(s *mechanism.Session) (released, error) {
 // in the matrix, each wrong with probability at most beta. The second result
 // says whether noise in the released eigenvalue moves lambda.
 func (r released) ridge() (lambda float64, noisy bool) {
-	d := float64(r.matrix.p)
+	d := float64(r.matrix.P)
 	bound := r.smallest - mathext.NormalQuantile(1-failure)*r.s1
 	eta := r.s2 * math.Sqrt(2*d*math.Log(2*d*d/failure))
 	return max(0, eta-max(0, bound)), bound > 0 && bound < eta
@@ -165,15 +166,15 @@ func (r released) ridge() (lambda float64, noisy bool) {
 // inverse, with the noises e of v (covariance s3^2 I), E of G (E theta has
 // covariance s2^2/2 (|theta|^2 I + theta theta^T)) and f of lambda (s1^2, or
 // none).
-func (r released) solve() solution {
+func (r released) solve() linear.Solution {
 	lambda, noisy := r.ridge()
-	inverse := NewSpectrum(Symmetric(r.matrix.p, r.matrix.values)).Apply(func(e float64) float64 { return 1 / max(e+lambda, eigenFloor) })
-	theta := mat.NewVecDense(r.matrix.p, nil)
-	theta.MulVec(inverse, mat.NewVecDense(r.matrix.p, r.moments))
+	inverse := linear.NewSpectrum(r.matrix.Symmetric()).Apply(func(e float64) float64 { return 1 / max(e+lambda, eigenFloor) })
+	theta := mat.NewVecDense(r.matrix.P, nil)
+	theta.MulVec(inverse, mat.NewVecDense(r.matrix.P, r.moments))
 	along := r.s2 * r.s2 / 2
 	alike := r.s3*r.s3 + along*mat.Dot(theta, theta)
 	if noisy {
 		along += r.s1 * r.s1
 	}
-	return solution{theta.RawVector().Data, sandwich(inverse, theta, alike, along)}
+	return linear.Solution{Theta: theta.RawVector().Data, Cov: linear.Sandwich(inverse, theta, alike, along)}
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"reflect"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -169,100 +167,6 @@ func TestSubstitutionNoise(t *testing.T) {
 	}
 }
 
-// TestSolveExact: without noise, and so without ridge, solve is the
-// least-squares solution.
-func TestSolveExact(t *testing.T) {
-	rows := [][]float64{{1, 0, 2, .5}, {0, 1, -1, .5}, {1, 1, 1.5, .5}, {-1, .5, -2, .5}, {.3, -.7, 1, .5}}
-	g := packed{4, make([]float64, 10)}
-	for _, z := range rows {
-		for i, k := 0, 0; i < 4; i++ {
-			for j := i; j < 4; j, k = j+1, k+1 {
-				g.values[k] += z[i] * z[j]
-			}
-		}
-	}
-	got := solveAll(g, g.p-2, 0, NewSpectrum(features(g, g.p-2)))[0].theta
-	x, y := mat.NewDense(5, 3, nil), mat.NewVecDense(5, nil)
-	for i, z := range rows {
-		x.SetRow(i, []float64{z[0], z[1], z[3]})
-		y.SetVec(i, z[2])
-	}
-	var want mat.VecDense
-	if err := want.SolveVec(x, y); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range got {
-		if math.Abs(v-want.AtVec(i)) > 1e-9 {
-			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
-		}
-	}
-}
-
-// TestSolveIsTotal: indefinite, zero, huge and singular matrices give finite
-// fits.
-func TestSolveIsTotal(t *testing.T) {
-	for name, values := range map[string][]float64{
-		"zero": make([]float64, 10), "negative": {-5, 0, 0, 0, -5, 0, 0, -5, 0, -5},
-		"huge": {1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300, 1e300},
-		"ones": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, "crossed": {0, 9, 9, 9, 0, 9, 9, 0, 9, 0},
-	} {
-		g := packed{4, values}
-		fit := solveAll(g, 2, 1, NewSpectrum(features(g, 2)))[0]
-		for i, v := range fit.theta {
-			if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.cov.At(i, i) >= 0) || math.IsInf(fit.cov.At(i, i), 0) {
-				t.Errorf("%s: theta %v, variance %v", name, fit.theta, fit.cov.At(i, i))
-			}
-		}
-	}
-}
-
-// TestRowOrderAndThreads: permuting the rows leaves the private input of the
-// Gram release equal, bit for bit, so equal noise gives equal models. Sums are
-// compared before noise.
-func TestRowOrderAndThreads(t *testing.T) {
-	tab, columns, ranges := linearTable(t, 5000, .5)
-	order := make([]int, tab.Len())
-	for i := range order {
-		order[i] = (i*2711 + 13) % len(order)
-	}
-	shuffled := make([]dataset.ColumnData, len(columns))
-	for j, c := range columns {
-		for _, i := range order {
-			if c.Kind == dataset.Category {
-				shuffled[j].Codes = append(shuffled[j].Codes, tab.Codes(j)[i])
-			} else {
-				shuffled[j].Floats = append(shuffled[j].Floats, tab.Float(j)[i])
-			}
-		}
-	}
-	other, err := dataset.NewTable(tab.Schema(), shuffled, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := exactSums(t, tab, columns, ranges), exactSums(t, other, columns, ranges)
-	if !reflect.DeepEqual(a, b) {
-		t.Error("the sums depend on the order of the rows")
-	}
-}
-
-// exactSums returns the sums that the Gram release adds noise to.
-func exactSums(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) mechanism.Bounded[mechanism.Symmetric] {
-	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", budget.GaussianLeaf("gram", 1, 1)), budget.Target{Epsilon: 1, Delta: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	acc, err := mechanism.Sum[*gramPass](context.Background(), s, mechanism.Over(tab.All()), gramStatistic{columns, ranges})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return acc.gram.Bound()
-}
-
 // TestDegenerateTables: no row, one row, more columns than rows.
 func TestDegenerateTables(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
@@ -278,7 +182,7 @@ func TestDegenerateTables(t *testing.T) {
 }
 
 func TestTooWide(t *testing.T) {
-	if _, err := (JointGram{}).Plan(method.Facts{Columns: make([]dataset.Column, MaxSlots)}); !errors.Is(err, ErrTooWide) {
+	if _, err := (JointGram{}).Plan(method.Facts{Columns: make([]dataset.Column, linear.MaxSlots)}); !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package adassp
 import (
 	"context"
 
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -34,31 +35,31 @@ func fitClasses(ctx context.Context, s *mechanism.Session, data method.Data) (*m
 	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
 	out := &method.Fit{Model: model, Scale: method.Shares}
 	for _, fit := range fits {
-		score := linear(data.Columns, enc, fit, d, true)
+		score := linear.Model(data.Columns, enc, fit, d, true)
 		score.Lower, score.Upper = -method.ScoreLimit, method.ScoreLimit
 		model.Scores = append(model.Scores, score)
-		out.Spreads = append(out.Spreads, spreads(data.Columns, enc, fit, d))
+		out.Spreads = append(out.Spreads, linear.Spreads(data.Columns, enc, fit, d))
 	}
 	return out, nil
 }
 
 // classFits returns the fits in scaled units, the encoder that says which these are
 // and the distribution of the features.
-func classFits(ctx context.Context, s *mechanism.Session, data method.Data) (*scaling.Encoder, Distribution, []solution, error) {
+func classFits(ctx context.Context, s *mechanism.Session, data method.Data) (*scaling.Encoder, linear.Distribution, []linear.Solution, error) {
 	last := len(data.Columns) - 1
 	enc := scaling.NewEncoder(data.Columns, append(data.Ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true}))
 	if partly(data.Columns, s.Relation()) {
 		m, err := releasePartly(ctx, s, data.Columns, data.Records, data.Ranges)
 		if err != nil {
-			return nil, Distribution{}, nil, err
+			return nil, linear.Distribution{}, nil, err
 		}
 		return enc, m.distribution(), m.solve(), nil
 	}
-	m, err := ReleaseMoments(ctx, s, "gram", data.Columns, data.Records, data.Ranges)
+	m, err := linear.ReleaseMoments(ctx, s, "gram", data.Columns, data.Records, data.Ranges)
 	if err != nil {
-		return nil, Distribution{}, nil, err
+		return nil, linear.Distribution{}, nil, err
 	}
-	first := m.sums.p - 1 - len(data.Target().Categories)
-	a := features(m.sums, first)
-	return enc, NewDistribution(a, m.sigma), solveAll(m.sums, first, m.sigma, NewSpectrum(a)), nil
+	first := m.Sums.P - 1 - len(data.Target().Categories)
+	a := m.Sums.Features(first)
+	return enc, linear.NewDistribution(a, m.Sigma()), m.Sums.SolveAll(first, m.Sigma(), linear.NewSpectrum(a)), nil
 }

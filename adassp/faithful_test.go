@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -121,7 +122,7 @@ func TestFaithfulScales(t *testing.T) {
 	_, s := faithful(t, 1, budget.AddRemove, tab, columns, ranges)
 	s = s.Sub(adasspNode)
 	mu := budget.GaussianMu(1, 1e-6)
-	b2 := 2*scaling.NumericNorm + 1 + Kappa*Kappa // a, b and the block of c
+	b2 := 2*scaling.NumericNorm + 1 + linear.Kappa*linear.Kappa // a, b and the block of c
 	for _, c := range []struct {
 		leaf string
 		want float64
@@ -140,7 +141,7 @@ func TestFaithfulScales(t *testing.T) {
 // TestRidge: the penalty of the specification, step 2, at its three branches.
 func TestRidge(t *testing.T) {
 	at := func(smallest float64) released {
-		return released{smallest: smallest, matrix: packed{p: 3}, s1: 2, s2: 1}
+		return released{smallest: smallest, matrix: linear.Packed{P: 3}, s1: 2, s2: 1}
 	}
 	eta := math.Sqrt(6 * math.Log(18/.05)) // d = 3, beta = .05
 	margin := 1.6448536269514722 * 2
@@ -158,12 +159,12 @@ func TestRidge(t *testing.T) {
 // TestFaithfulSolveExact: without noise the solution is least squares.
 func TestFaithfulSolveExact(t *testing.T) {
 	x, y := mat.NewDense(5, 3, []float64{1, 0, .5, 0, 1, .5, 1, 1, .5, -1, .5, .5, .3, -.7, .5}), mat.NewVecDense(5, []float64{2, -1, 1.5, -2, 1})
-	r := released{matrix: packed{3, make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
+	r := released{matrix: linear.Packed{P: 3, Values: make([]float64, 6)}, moments: make([]float64, 3), s2: 1e-30}
 	for n := range 5 {
 		for i, k := 0, 0; i < 3; i++ {
 			r.moments[i] += x.At(n, i) * y.AtVec(n)
 			for j := i; j < 3; j, k = j+1, k+1 {
-				r.matrix.values[k] += x.At(n, i) * x.At(n, j)
+				r.matrix.Values[k] += x.At(n, i) * x.At(n, j)
 			}
 		}
 	}
@@ -171,7 +172,7 @@ func TestFaithfulSolveExact(t *testing.T) {
 	if err := want.SolveVec(x, y); err != nil {
 		t.Fatal(err)
 	}
-	for i, v := range r.solve().theta {
+	for i, v := range r.solve().Theta {
 		if math.Abs(v-want.AtVec(i)) > 1e-9 {
 			t.Errorf("theta[%d] = %v, want %v", i, v, want.AtVec(i))
 		}
@@ -185,10 +186,10 @@ func TestFaithfulSolveIsTotal(t *testing.T) {
 		"zero": make([]float64, 6), "negative": {-5, 0, 0, -5, 0, -5}, "huge": {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}, "crossed": {0, 9, 9, 0, 9, 0},
 	} {
 		for _, smallest := range []float64{-1e10, 0, 1e10} {
-			fit := released{smallest, packed{3, values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
-			for i, v := range fit.theta {
-				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.cov.At(i, i) >= 0) || math.IsInf(fit.cov.At(i, i), 0) {
-					t.Errorf("%s: theta %v, variance %v", name, fit.theta, fit.cov.At(i, i))
+			fit := released{smallest, linear.Packed{P: 3, Values: values}, []float64{3e10, -1, 0}, 1, 1, 1}.solve()
+			for i, v := range fit.Theta {
+				if math.IsNaN(v) || math.IsInf(v, 0) || !(fit.Cov.At(i, i) >= 0) || math.IsInf(fit.Cov.At(i, i), 0) {
+					t.Errorf("%s: theta %v, variance %v", name, fit.Theta, fit.Cov.At(i, i))
 				}
 			}
 		}
@@ -317,8 +318,8 @@ func TestFaithfulCancelled(t *testing.T) {
 }
 
 func TestFaithfulTooWide(t *testing.T) {
-	wide := make([]dataset.Column, MaxSlots+1)
-	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide}); !errors.Is(err, ErrTooWide) {
+	wide := make([]dataset.Column, linear.MaxSlots+1)
+	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide}); !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := (AdaSSP{}).Plan(method.Facts{Columns: wide[1:]}); err != nil {
@@ -330,7 +331,7 @@ func TestFaithfulTooWide(t *testing.T) {
 // row that the accumulators clipped, up to their grid.
 func TestPredictionClipsAsTraining(t *testing.T) {
 	tab, columns, ranges := linearTable(t, 300, .1)
-	frame, err := NewFrame(columns, ranges)
+	frame, err := linear.NewFrame(columns, ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +343,7 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		0, 0, 0, 180, 90,
 		0, 0, 60, 90, 75,
 	})
-	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, NewDistribution(second, 1))
+	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, linear.NewDistribution(second, 1))
 
 	rows := frame.NewRows()
 	all := tab.All().Block(0, tab.Len())

@@ -1,6 +1,9 @@
 package adassp
 
-import "github.com/dptrain/dptrain/internal/method"
+import (
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+)
 
 // Method describes the trainer.
 func (JointGram) Method() method.Method {
@@ -18,4 +21,9 @@ func (AdaSSP) Method() method.Method {
 		Relations: method.EveryRecord(),
 		New:       func(method.Values) method.Trainer { return AdaSSP{} },
 	}
+}
+
+// Statistics lists the statistics of this package, for workers.
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{momentsStatistic{}, partStatistic{}}
 }

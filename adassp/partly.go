@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -58,7 +59,7 @@ func newLayout(columns []dataset.Column, ranges []scaling.Range) layout {
 	}
 	l.limit = scaling.NewEncoder(protected, nil).NormLimit(0)
 	// The target's entries have length 1 at most together, classes too.
-	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+Kappa*Kappa))
+	longest := math.Sqrt(1 + featureWeight*featureWeight*(float64(features)+linear.Kappa*linear.Kappa))
 	times := math.Sqrt(crossShare*l.limit) / longest
 	slots := l.enc.Slots()
 	for i, s := range slots {
@@ -88,26 +89,26 @@ type partStatistic struct {
 // New implements [mechanism.Statistic].
 func (x partStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	l := newLayout(x.Columns, x.Ranges)
-	return &partPass{gramPass: newGramPass(l.enc, nil), layout: l, sums: m.NewPartGram(l.weights, len(l.private), l.limit)}
+	return &partPass{rows: linear.NewRows(l.enc), layout: l, sums: m.NewPartGram(l.weights, len(l.private), l.limit)}
 }
 
 // partPass encodes blocks and feeds their public and private parts to an
 // accumulator.
 type partPass struct {
-	*gramPass
+	rows   *linear.Rows
 	layout layout
 	sums   *mechanism.PartGram
 	u, z   [][]int16
 }
 
 func (p *partPass) Add(b mechanism.Block) {
-	p.encode(b.Block)
+	p.rows.Encode(b.Block)
 	p.u, p.z = p.u[:0], p.z[:0]
 	for _, i := range p.layout.public {
-		p.u = append(p.u, p.rows[i])
+		p.u = append(p.u, p.rows.X[i])
 	}
 	for _, i := range p.layout.private {
-		p.z = append(p.z, p.rows[i])
+		p.z = append(p.z, p.rows.X[i])
 	}
 	p.sums.Add(p.u, p.z)
 }
@@ -150,11 +151,11 @@ func fitPartly(ctx context.Context, s *mechanism.Session, data method.Data) (*me
 		return nil, err
 	}
 	fit, d := m.solve()[0], m.distribution()
-	model := linear(data.Columns, m.enc, fit, d, true)
+	model := linear.Model(data.Columns, m.enc, fit, d, true)
 	n := len(m.public)
 	cross, weight := m.exact[gram.Index(n, n-2, n-1)], m.exact[gram.Index(n, n-1, n-1)]
-	mean := meanOf(m.enc.Range(len(data.Columns)-1), cross, weight)
-	return fitOf(model, mean, spreads(data.Columns, m.enc, fit, d)), nil
+	mean := linear.MeanOf(m.enc.Range(len(data.Columns)-1), cross, weight)
+	return linear.FitOf(model, mean, linear.Spreads(data.Columns, m.enc, fit, d)), nil
 }
 
 // partMoments are second moments; those of private entries are noisy.
@@ -173,25 +174,25 @@ type partMoments struct {
 // public and l private, and a public one -sum_i E_ji theta_i, from which the
 // covariance M of v - A theta follows; that of theta is S M S to first order,
 // S = (A+ + lambda I)^-1.
-func (m partMoments) solve() []solution {
+func (m partMoments) solve() []linear.Solution {
 	sums, trace := m.packed()
-	first := sums.p - 1 - m.targets
-	a := features(sums, first)
+	first := sums.P - 1 - m.targets
+	a := sums.Features(first)
 	// Public blocks without noise may be singular: one-hot blocks are.
-	inverse := NewSpectrum(a).ridgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
-	fits := make([]solution, m.targets)
+	inverse := linear.NewSpectrum(a).RidgeInverse(max(partlyRidge*m.noise(), 1e-9*max(trace, 1)))
+	fits := make([]linear.Solution, m.targets)
 	for t := range fits {
 		theta := mat.NewVecDense(a.SymmetricDim(), nil)
-		theta.MulVec(inverse, against(sums, first, first+t))
-		fits[t] = solution{theta.RawVector().Data, m.covariance(inverse, theta)}
+		theta.MulVec(inverse, sums.Against(first, first+t))
+		fits[t] = linear.Solution{Theta: theta.RawVector().Data, Cov: m.covariance(inverse, theta)}
 	}
 	return fits
 }
 
 // distribution returns that of the features: exact between public entries.
-func (m partMoments) distribution() Distribution {
+func (m partMoments) distribution() linear.Distribution {
 	sums, _ := m.packed()
-	a := features(sums, sums.p-1-m.targets)
+	a := sums.Features(sums.P - 1 - m.targets)
 	deviation := make([]float64, a.SymmetricDim()) // of a public entry's products with private ones; 0 of a private one
 	for k, j := range m.public {
 		if k == len(m.public)-1 {
@@ -205,7 +206,7 @@ func (m partMoments) distribution() Distribution {
 	for _, i := range m.private {
 		private[i] = true
 	}
-	return Distribution{a, func(i, j int) float64 {
+	return linear.Distribution{Second: a, Noise: func(i, j int) float64 {
 		switch {
 		case i == j && private[i]:
 			return m.square
@@ -221,7 +222,7 @@ func (m partMoments) distribution() Distribution {
 }
 
 // packed returns all moments as one matrix, and the sum of the sizes on its diagonal.
-func (m partMoments) packed() (sums packed, trace float64) {
+func (m partMoments) packed() (sums linear.Packed, trace float64) {
 	entries := len(m.public) + len(m.private)
 	full := mat.NewSymDense(entries, nil)
 	for a, i := range m.public {
@@ -237,11 +238,11 @@ func (m partMoments) packed() (sums packed, trace float64) {
 			full.SetSym(i, m.private[b], m.squares[gram.Index(len(m.private), a, b)])
 		}
 	}
-	sums = packed{entries, make([]float64, 0, gram.Len(entries))}
+	sums = linear.Packed{P: entries, Values: make([]float64, 0, gram.Len(entries))}
 	for i := range entries {
 		trace += math.Abs(full.At(i, i))
 		for j := i; j < entries; j++ {
-			sums.values = append(sums.values, full.At(i, j))
+			sums.Values = append(sums.Values, full.At(i, j))
 		}
 	}
 	return sums, trace

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -53,17 +53,17 @@ const (
 
 // Plan returns the leaf of the matrix and that of the gradients, one draw a
 // round, with half of the model's mu^2 each. Its errors are [ErrRounds] and
-// [adassp.ErrTooWide].
+// [linear.ErrTooWide].
 func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
 		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultRounds)
 	}
-	if _, err := adassp.NewFrame(f.Columns, nil); err != nil {
+	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(rootNode,
-		budget.GaussianLeaf(gramLeaf, adassp.GramShare/2, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare/2, t.rounds()).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(gramLeaf, linear.GramShare/2, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(gradientsLeaf, linear.GramShare/2, t.rounds()).Of(mechanism.StatCross)), nil
 }
 
 func (t BoostedAdaSSP) rounds() int {
@@ -75,7 +75,7 @@ func (t BoostedAdaSSP) rounds() int {
 
 // Fit trains; see [method.Trainer].
 func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	frame, err := adassp.NewFrame(d.Columns, d.Ranges)
+	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +106,11 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 	for k, x := range solver.theta {
 		residual -= float64(matrix.At(k, last) * x) // the conversion forbids fusing
 	}
-	adassp.LiftConstant(theta, cov, residual, noise, matrix.At(last, last), solver.lambda)
-	return frame.Fit(theta, cov, cross, adassp.NewDistribution(matrix, s.Scale(gramLeaf))), nil
+	linear.LiftConstant(theta, cov, residual, noise, matrix.At(last, last), solver.lambda)
+	return frame.Fit(theta, cov, cross, linear.NewDistribution(matrix, s.Scale(gramLeaf))), nil
 }
 
-// gramStatistic is the sum of x x^T, rows as an [adassp.Frame] sees them.
+// gramStatistic is the sum of x x^T, rows as a [linear.Frame] sees them.
 type gramStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
@@ -118,21 +118,12 @@ type gramStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Columns, x.Ranges)
+	f := linear.FrameOf(x.Columns, x.Ranges)
 	return &gramPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit())}
 }
 
-// frameOf returns the frame of columns that were planned.
-func frameOf(columns []dataset.Column, ranges []scaling.Range) *adassp.Frame {
-	f, err := adassp.NewFrame(columns, ranges)
-	if err != nil {
-		panic(err) // the same columns were planned
-	}
-	return f
-}
-
 type gramPass struct {
-	rows *adassp.Rows
+	rows *linear.TargetRows
 	gram *mechanism.Gram
 }
 
@@ -152,7 +143,7 @@ func releaseGram(ctx context.Context, s *mechanism.Session, r mechanism.Records,
 	if err != nil {
 		return nil, err
 	}
-	return adassp.Symmetric(len(acc.rows.X), noisy.Value()), nil
+	return linear.Packed{P: len(acc.rows.X), Values: noisy.Value()}.Symmetric(), nil
 }
 
 // gradientStatistic is the sum of x g, g the residual y - x theta clamped to [-C, C].
@@ -164,12 +155,12 @@ type gradientStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Columns, x.Ranges)
+	f := linear.FrameOf(x.Columns, x.Ranges)
 	return &gradientPass{f.NewRows(), m.NewCross(f.Slots(), f.NormLimit(), ResidualClip), x.Theta}
 }
 
 type gradientPass struct {
-	rows  *adassp.Rows
+	rows  *linear.TargetRows
 	cross *mechanism.Cross
 	theta []float64
 }

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -202,7 +202,7 @@ func TestNoiseMatchesStandardErrors(t *testing.T) {
 func TestScales(t *testing.T) {
 	x := linearSample(t, 10, 0)
 	part := budget.GaussianMu(1, 1e-6) / math.Sqrt2
-	b2 := 2*scaling.NumericNorm + 1 + adassp.Kappa*adassp.Kappa // a, b and the block of c
+	b2 := 2*scaling.NumericNorm + 1 + linear.Kappa*linear.Kappa // a, b and the block of c
 	for _, rounds := range []int{1, 7} {
 		_, s := x.train(t, rounds, 1, budget.AddRemove)
 		_, sub := x.train(t, rounds, 1, budget.Substitute)
@@ -238,7 +238,7 @@ func TestRoundsAreReleasedOnce(t *testing.T) {
 // times the clamped residual, computed here from the definition.
 func TestGradient(t *testing.T) {
 	x := linearSample(t, 500, .5)
-	frame, err := adassp.NewFrame(x.columns, x.ranges)
+	frame, err := linear.NewFrame(x.columns, x.ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +374,7 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%d rounds: %v", rounds, err)
 		}
 	}
-	if _, err := (BoostedAdaSSP{}).Plan(method.Facts{Columns: make([]dataset.Column, adassp.MaxSlots+1)}); !errors.Is(err, adassp.ErrTooWide) {
+	if _, err := (BoostedAdaSSP{}).Plan(method.Facts{Columns: make([]dataset.Column, linear.MaxSlots+1)}); !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("too wide: %v", err)
 	}
 }

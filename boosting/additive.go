@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -49,13 +50,13 @@ const (
 // Plan returns the leaves: the matrix of the start and the counts with one draw
 // each; the residual scale, the linear correction and the shapes with one draw
 // an epoch. A target that stands for classes says how large residuals are: there is
-// no residual scale then. Its error is [adassp.ErrTooWide].
+// no residual scale then. Its error is [linear.ErrTooWide].
 func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
 		return budget.Node{}, err
 	}
 	leaf := func(name string, share float64, draws int, of budget.Statistic) budget.Node {
-		return budget.GaussianLeaf(name, adassp.GramShare*share, draws).Of(of)
+		return budget.GaussianLeaf(name, linear.GramShare*share, draws).Of(of)
 	}
 	leaves := []budget.Node{
 		leaf(gramLeaf, momentsShare, 1, mechanism.StatGram),
@@ -74,13 +75,13 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	frame, err := adassp.NewFrame(d.Columns, d.Ranges)
+	frame, err := linear.NewFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	s = s.Sub(additiveNode)
 	records := d.Records
-	moments, err := adassp.ReleaseMoments(ctx, s, gramLeaf, d.Columns, records, d.Ranges)
+	moments, err := linear.ReleaseMoments(ctx, s, gramLeaf, d.Columns, records, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +106,8 @@ type booster struct {
 	ctx     context.Context
 	session *mechanism.Session
 	records mechanism.Records
-	frame   *adassp.Frame
-	moments *adassp.Moments
+	frame   *linear.Frame
+	moments *linear.Moments
 	classes bool
 
 	start    []float64 // coefficients of the start, by entry of x

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/internal/linear"
 )
 
 // covariance is that of the noise in the coefficients.
@@ -24,7 +24,7 @@ type covariance = *mat.SymDense
 // {0, 1} (empirical Bayes), and the correction the posterior mean. Everything
 // here is post-processing.
 type correction struct {
-	spectrum adassp.Spectrum
+	spectrum linear.Spectrum
 	eigen    []float64 // floored at the noise of the matrix
 	theta    []float64 // so far
 	mean     []float64 // of the observations, in the eigenbasis
@@ -32,10 +32,10 @@ type correction struct {
 	shrink   []float64 // by coordinate: beta = shrink * mean
 }
 
-func newCorrection(m *adassp.Moments) *correction {
+func newCorrection(m *linear.Moments) *correction {
 	k := len(m.Spectrum().Values)
 	c := &correction{spectrum: m.Spectrum(), eigen: make([]float64, k), theta: make([]float64, k), mean: make([]float64, k), shrink: make([]float64, k)}
-	floor := max(adassp.RidgeFactor*m.Sigma()*math.Sqrt(2*float64(k)), math.SmallestNonzeroFloat32)
+	floor := max(linear.RidgeFactor*m.Sigma()*math.Sqrt(2*float64(k)), math.SmallestNonzeroFloat32)
 	for i, e := range c.spectrum.Values {
 		c.eigen[i] = max(e, floor)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -207,7 +207,7 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 			scaled.SetSym(b, c, s.kernel.At(b, c)/(deviation[b]*deviation[c]))
 		}
 	}
-	spectrum := adassp.NewSpectrum(scaled)
+	spectrum := linear.NewSpectrum(scaled)
 	observed := mat.NewVecDense(k, nil)
 	for b := range k {
 		observed.SetVec(b, s.mean[b]/deviation[b])

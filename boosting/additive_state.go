@@ -4,8 +4,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/scaling"
 )
@@ -22,8 +22,8 @@ type state struct {
 	Moves   []move
 
 	once  sync.Once
-	frame *adassp.Frame
-	rows  sync.Pool // of *adassp.Rows
+	frame *linear.Frame
+	rows  sync.Pool // of *linear.TargetRows
 }
 
 // A move is one step of the state: predictions move by x Linear, or, of one list of bins, the fine
@@ -81,9 +81,9 @@ func (s *state) Begin(b dataset.Block) mechanism.Kept {
 }
 
 // encode returns the rows of a block in memory that goes back to s.rows.
-func (s *state) encode(b dataset.Block) *adassp.Rows {
-	s.once.Do(func() { s.frame = frameOf(s.Columns, s.Ranges) })
-	rows, ok := s.rows.Get().(*adassp.Rows)
+func (s *state) encode(b dataset.Block) *linear.TargetRows {
+	s.once.Do(func() { s.frame = linear.FrameOf(s.Columns, s.Ranges) })
+	rows, ok := s.rows.Get().(*linear.TargetRows)
 	if !ok {
 		rows = s.frame.NewRows()
 	}

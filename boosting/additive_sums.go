@@ -1,6 +1,9 @@
 package boosting
 
-import "github.com/dptrain/dptrain/internal/mechanism"
+import (
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
 
 // countsStatistic counts the records in each fine bin of every list.
 type countsStatistic struct{ Of *state }
@@ -88,7 +91,7 @@ func (linearStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
 func (x linearStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Of.Columns, x.Of.Ranges)
+	f := linear.FrameOf(x.Of.Columns, x.Of.Ranges)
 	return &linearPass{cross: m.NewCross(f.Slots(), f.NormLimit(), x.Clip), x: make([][]int16, f.Slots())}
 }
 

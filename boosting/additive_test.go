@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -135,11 +135,11 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 		t.Fatal(err)
 	}
 	s := session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
-	frame, err := adassp.NewFrame(x.columns, x.ranges)
+	frame, err := linear.NewFrame(x.columns, x.ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := adassp.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, mechanism.Over(x.tab.All()), x.ranges)
+	m, err := linear.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, mechanism.Over(x.tab.All()), x.ranges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,8 +242,8 @@ func TestAdditivePrivateInputs(t *testing.T) {
 }
 
 func TestAdditiveRefusesWideTables(t *testing.T) {
-	columns := make([]dataset.Column, adassp.MaxSlots+1)
-	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, adassp.ErrTooWide) {
+	columns := make([]dataset.Column, linear.MaxSlots+1)
+	if _, err := (Additive{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, linear.ErrTooWide) {
 		t.Errorf("%v", err)
 	}
 }
@@ -413,7 +413,7 @@ func TestLikeliest(t *testing.T) {
 // coefficients that the start missed, and the covariance is that of the noise.
 func TestCorrectionConverges(t *testing.T) {
 	a := mat.NewSymDense(3, []float64{900, 200, 0, 200, 700, 100, 0, 100, 400})
-	c := &correction{spectrum: adassp.NewSpectrum(a), theta: make([]float64, 3), mean: make([]float64, 3), shrink: make([]float64, 3)}
+	c := &correction{spectrum: linear.NewSpectrum(a), theta: make([]float64, 3), mean: make([]float64, 3), shrink: make([]float64, 3)}
 	c.eigen = c.spectrum.Values
 	want := []float64{.5, -.2, .1}
 	for range 5 {

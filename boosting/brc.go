@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
@@ -145,7 +145,7 @@ func (t BRC) Plan(f method.Facts) (budget.Node, error) {
 	if set.published {
 		agreement = mechanism.StatAgreementRatio
 	}
-	share := adassp.GramShare
+	share := linear.GramShare
 	root := budget.Seq(brcNode)
 	if f.Relation == budget.AddRemove {
 		root.Kids = append(root.Kids, set.leaf(recordsLeaf, share*brcCountShare, 1, mechanism.StatCount))

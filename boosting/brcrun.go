@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -163,7 +163,7 @@ func (b *brcRun) model() *regression.Votes {
 	target := b.columns[len(b.columns)-1].Name
 	m := &regression.Votes{
 		Linear: regression.Linear{
-			Target: target, Columns: adassp.Inputs(b.columns[:len(b.columns)-1], b.enc),
+			Target: target, Columns: linear.Inputs(b.columns[:len(b.columns)-1], b.enc),
 			Lower: -regression.Unbounded, Upper: regression.Unbounded,
 		},
 		Members: b.members,

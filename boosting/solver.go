@@ -5,14 +5,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/internal/linear"
 )
 
 // solver turns gradients into steps: theta += (A+ + lambda I)^-1 gradient, A+
 // the released matrix with negative eigenvalues replaced by 0 and lambda =
 // sigma sqrt(2d), the size of the noise in it. It sees public values only.
 type solver struct {
-	spectrum      adassp.Spectrum
+	spectrum      linear.Spectrum
 	inverse       *mat.SymDense
 	lambda, sigma float64
 	theta         []float64
@@ -22,7 +22,7 @@ type solver struct {
 func newSolver(matrix *mat.SymDense, sigma float64) *solver {
 	d := matrix.SymmetricDim()
 	s := &solver{
-		spectrum: adassp.NewSpectrum(matrix), sigma: sigma,
+		spectrum: linear.NewSpectrum(matrix), sigma: sigma,
 		lambda: max(sigma*math.Sqrt(2*float64(d)), math.SmallestNonzeroFloat64),
 		theta:  make([]float64, d),
 	}

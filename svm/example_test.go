@@ -72,38 +72,3 @@ func ExampleSVM() {
 	printClasses(fit.Model.(*regression.Classifier))
 	// Output: no yes
 }
-
-func ExampleLogistic_output() {
-	view, columns, ranges := rooms()
-	trainer, facts := svm.Logistic{Form: svm.Output}, method.Facts{Columns: columns}
-	node, err := trainer.Plan(facts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), AtLeast: 3900, Ranges: ranges})
-	if err != nil {
-		log.Fatal(err)
-	}
-	printClasses(fit.Model.(*regression.Classifier))
-	// Output: no yes
-}
-
-func ExampleLogistic() {
-	view, columns, ranges := rooms()
-	trainer, facts := svm.Logistic{}, method.Facts{Columns: columns}
-	node, err := trainer.Plan(facts)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fit, err := trainer.Fit(context.Background(), session(node), method.Data{Facts: facts, Records: mechanism.Over(view), Ranges: ranges})
-	if err != nil {
-		log.Fatal(err)
-	}
-	printClasses(fit.Model.(*regression.Classifier))
-	// Output: no yes
-}
-
-func ExampleDefaultLambda() {
-	fmt.Printf("%.1f\n", svm.DefaultLambda(30000, 1/.25))
-	// Output: 39.1
-}

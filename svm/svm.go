@@ -1,70 +1,57 @@
+// Package svm holds the linear support vector machine that is released with noise. It sees
+// the category target itself and answers with a [regression.Classifier]: one linear score
+// for two classes, one per class (one against the rest) for more. A record in none of the
+// declared classes takes no part.
+//
+// [SVM] finds the support vector machine of the training records, with a
+// huberised hinge and a penalty on the bias too, and releases it with Gaussian
+// noise. The one release is private because the penalty keeps one record from
+// moving the minimiser far: R/Lambda, R the norm of the longest row
+// ([mechanism.Minimizer] has the proof and holds the rows). That is a statement
+// about the minimiser and says nothing about a point on the way to it, so the
+// solver ends with a proof of how small the gradient is and has no limit of
+// iterations (package internal/hinge). It is the method of docs/methods/svm.md, "Algorithm",
+// after Chaudhuri, Monteleoni and Sarwate, "Differentially private empirical risk
+// minimization" (2011). Package logistic does the same with the logistic loss.
+//
+// The noise is as large in every direction and the penalty has to pay for the
+// worst one, so this is the simple method and not the accurate one.
+//
+// # Invariants
+//
+//   - The number of records enters only as the lower bound that a fit is
+//     given, a released number or a public one.
+//   - Every table gives a classifier: none without rows, with one class, or with
+//     missing cells is an error.
+//   - Coefficients are in original units, made of released values, declared and
+//     released ranges, and nothing else.
 package svm
 
 import (
 	"context"
-	"fmt"
-	"math"
 
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/regression"
-)
-
-const (
-	// Bias is kb, the constant entry of every row, where the features have norm
-	// at most 1. It is as much part of the penalty as the others.
-	Bias = .5
-	// LeastLambda and MostLambda bound the penalty. Below it the noise is larger
-	// than any useful weight.
-	LeastLambda = .1
-	MostLambda  = 1e12
-	// defaultFactor is the factor of the default penalty; see DefaultLambda.
-	defaultFactor = .5
-)
-
-const (
-	svmLeaf    = "svm"
-	outputLeaf = "output"
 )
 
 // SVM is the output-perturbed support vector machine; see the package comment.
-// Its rows are z = (x/B, Bias), x the features scaled and limited to norm B,
-// the public bound of [scaling.Encoder.NormLimit] without a constant; so |z| <=
-// R = sqrt(1 + Bias^2).
 type SVM struct {
 	// Lambda is the penalty of J(w) = sum of losses + Lambda/2 |w|^2, within
-	// [LeastLambda, MostLambda] and chosen from public facts; 0 stands for
-	// [DefaultLambda].
+	// [linear.LeastLambda, linear.MostLambda] and chosen from public facts; 0 stands for
+	// [linear.DefaultLambda].
 	Lambda float64
 }
 
-// DefaultLambda returns the default penalty for at least so many records and
-// noise of noise/Lambda in each direction of a score, R = 1:
-//
-//	max(1, .5 (atLeast noise^2)^(1/3)).
-//
-// The loss that a penalty Lambda costs grows like Lambda, and that which the noise
-// costs like n times its variance, n noise^2/Lambda^2; the sum is least for Lambda
-// of the order of (n noise^2)^(1/3). The factor is measured (docs/methods/svm.md,
-// "Figures"); a fixed share of n fits one table and one epsilon only.
-func DefaultLambda(atLeast int, noise float64) float64 {
-	v := defaultFactor * math.Cbrt(float64(max(atLeast, 1))*noise*noise)
-	return min(max(v, 1), MostLambda) // a v that is no number stays one: noise is public and finite
+// Method describes the trainer.
+func (SVM) Method() method.Method {
+	return method.Method{
+		Name: SVM{}.Name(), Summary: "the support vector machine, released with noise",
+		ClassesFrom: 2, Relations: method.EveryRecord(),
+		New: func(method.Values) method.Trainer { return SVM{} },
+	}
 }
-
-// perturbed is a minimiser that is released with noise.
-type perturbed struct {
-	lambda   float64
-	leaf     string
-	logistic bool
-}
-
-func (t SVM) perturbed() perturbed { return perturbed{t.Lambda, svmLeaf, false} }
 
 // Name returns "svm".
 func (SVM) Name() string { return "svm" }
@@ -75,139 +62,14 @@ func (SVM) Gathers() bool { return true }
 // NeedsCount returns true: the default penalty depends on the number of records.
 func (SVM) NeedsCount() bool { return true }
 
-// Plan returns the Gaussian leaf of the release. Its errors are [ErrTarget],
-// [ErrFeatures], [ErrLambda] and [adassp.ErrTooWide].
-func (t SVM) Plan(f method.Facts) (budget.Node, error) { return t.perturbed().plan(f) }
+// Plan is that of [linear.PerturbedMinimizer].
+func (t SVM) Plan(f method.Facts) (budget.Node, error) { return t.minimizer().Plan(f) }
 
-// Fit trains; see [method.Trainer]. The number of records decides nothing but the default
-// penalty.
+// Fit trains; see [method.Trainer].
 func (t SVM) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	return t.perturbed().fit(ctx, s, d)
+	return t.minimizer().Fit(ctx, s, d)
 }
 
-func (t perturbed) plan(facts method.Facts) (budget.Node, error) {
-	if t.lambda != 0 && !(t.lambda >= LeastLambda && t.lambda <= MostLambda) {
-		return budget.Node{}, fmt.Errorf("%w: %v; choose one in [%v, %v], or 0 for the default", ErrLambda, t.lambda, LeastLambda, float64(MostLambda))
-	}
-	if _, err := planFrame(facts.Columns); err != nil {
-		return budget.Node{}, err
-	}
-	return budget.GaussianLeaf(t.leaf, adassp.GramShare, 1).Of(mechanism.StatMinimizer), nil
-}
-
-func (t perturbed) fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	f, err := newFrame(d.Columns, d.Ranges)
-	if err != nil {
-		return nil, err
-	}
-	if f.slots() == 0 { // nothing is released
-		return f.fit(f.constant()), nil
-	}
-	lambda := t.penalty(d.AtLeast, f.noise(s, t.leaf))
-	limit := f.enc.NormLimit(0) // B^2
-	// With x in place of x/B a weight is a B-th of what it was, so the
-	// constant and the penalty are B and B^2 times as large.
-	start := s.NewMinimizer
-	if t.logistic {
-		start = s.NewLogisticMinimizer
-	}
-	minimizer := start(f.slots(), limit, Bias*math.Sqrt(limit), lambda*limit, f.classes())
-	v, err := d.Records.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.fill(ctx, minimizer, v); err != nil {
-		return nil, err
-	}
-	bounded, err := minimizer.Bound(ctx)
-	if err != nil {
-		return nil, err
-	}
-	released, err := mechanism.Gaussian(s, t.leaf, bounded)
-	if err != nil {
-		return nil, err
-	}
-	return f.fit(f.clipped(released.Value(), s.Scale(t.leaf), limit)), nil
-}
-
-// penalty is the given lambda or the default one.
-func (t perturbed) penalty(atLeast int, noise float64) float64 {
-	if t.lambda == 0 {
-		return DefaultLambda(atLeast, noise)
-	}
-	return t.lambda
-}
-
-// constant returns the scores of a model without features: all 0.
-func (f *frame) constant() []regression.Model {
-	out := make([]regression.Model, f.scores())
-	for c := range out {
-		m := f.linear([]float64{0}, diagonal{0}, 0)
-		out[c] = &m
-	}
-	return out
-}
-
-// noise returns the standard deviation of the noise times Lambda/R.
-func (f *frame) noise(s *mechanism.Session, leaf string) float64 {
-	change := math.Sqrt(float64(f.scores()))
-	if s.Relation() != budget.AddRemove {
-		change *= 2
-	}
-	return change / s.Mu(leaf)
-}
-
-// blockRows is the number of records that are encoded at once.
-const blockRows = 1024
-
-// fill hands all rows to a minimizer, which keeps them.
-func (f *frame) fill(ctx context.Context, m *mechanism.Minimizer, v dataset.View) error {
-	r := rows{frame: f, x: make([][]int16, f.slots())}
-	for from := 0; from < v.Len() && ctx.Err() == nil; from += blockRows {
-		codes := r.encode(v.Block(from, min(from+blockRows, v.Len())))
-		m.Add(r.x, codes)
-	}
-	return ctx.Err()
-}
-
-// clipped returns the scores for weights of x and the constant with noise sigma
-// in each. Training limited x alone to norm B and left the constant as it is. A
-// [regression.ClippedLinear] shortens what is not the middle of the prediction's
-// range, so that middle is the bias.
-func (f *frame) clipped(weights []float64, sigma, limit float64) []regression.Model {
-	size := f.slots() + 1
-	constant := Bias * math.Sqrt(limit)
-	variance := make([]float64, size)
-	for j := range variance {
-		variance[j] = sigma * sigma
-	}
-	cov := diagonal(variance)
-	out := make([]regression.Model, f.scores())
-	for c := range out {
-		theta := weights[c*size : (c+1)*size]
-		m := &regression.ClippedLinear{Linear: f.linear(theta, cov, constant), Norm: math.Sqrt(limit)}
-		// No score is further from the bias than |theta| B.
-		reach := 1.0
-		for _, w := range theta {
-			reach += math.Abs(w) * m.Norm
-		}
-		bias := constant * theta[size-1]
-		m.Lower, m.Upper = bias-reach, bias+reach
-		out[c] = m
-	}
-	return out
-}
-
-// diagonal is a diagonal matrix, as a covariance.
-type diagonal []float64
-
-func (d diagonal) Dims() (r, c int)  { return len(d), len(d) }
-func (d diagonal) SymmetricDim() int { return len(d) }
-func (d diagonal) T() mat.Matrix     { return d }
-
-func (d diagonal) At(i, j int) float64 {
-	if i != j {
-		return 0
-	}
-	return d[i]
+func (t SVM) minimizer() linear.PerturbedMinimizer {
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "svm"}
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
-	"reflect"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -89,7 +89,7 @@ func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64
 }
 
 func trainers() map[string]method.Trainer {
-	return map[string]method.Trainer{"svm": SVM{}, "output": Logistic{Form: Output}, "logistic": Logistic{}}
+	return map[string]method.Trainer{"svm": SVM{}, "output": logistic.Logistic{Form: logistic.Output}, "logistic": logistic.Logistic{}}
 }
 
 // dataOf are the records of a view, of which there are at least so many.
@@ -176,47 +176,6 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// TestScoreIsTrainings: the SVM's score of a row, which its model computes in
-// original units, is weights times the scaled and shortened row, for long and
-// short rows.
-func TestScoreIsTrainings(t *testing.T) {
-	columns, ranges := columnsOf(2)
-	f, err := newFrame(columns, ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit := f.enc.NormLimit(0)
-	theta := []float64{.5, -1.25, 2, .25, -.5, 3} // a, b, x, y, other, constant
-	m := f.clipped(theta, .01, limit)[0]
-	rows := regression.Rows{
-		N:       3,
-		Numeric: map[string][]float64{"a": {2, 0, -9}, "b": {300, 210, math.NaN()}},
-		Labels:  map[string][]string{"c": {"x", "y", "?"}},
-	}
-	got, err := m.Predict(nil, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	long := math.Sqrt(limit / 3) // (1, 1, 1) has norm sqrt(3) > B
-	end := math.Sqrt(limit / 2)
-	for i, want := range []float64{
-		1.5*math.Sqrt(limit) + long*(.5-1.25+2),
-		1.5*math.Sqrt(limit) - .125 + .25,
-		1.5*math.Sqrt(limit) + end*(-.5-.5),
-	} {
-		if math.Abs(got[i]-want) > 1e-9 {
-			t.Errorf("row %d: %v, want %v", i, got[i], want)
-		}
-	}
-	l := m.(*regression.ClippedLinear)
-	if se := l.Terms[0].StdError; math.Abs(se-.005) > 1e-12 {
-		t.Errorf("standard error %v of a, want .01 in half widths of 2", se)
-	}
-	if want := .01 * math.Sqrt(limit/4+4); math.Abs(l.InterceptStdError-want) > 1e-12 {
-		t.Errorf("standard error %v of the intercept, want %v", l.InterceptStdError, want)
-	}
-}
-
 // TestNoise: the spread of an SVM's weight over fits of one table is its standard
 // error, and that of a logistic one is within its. 200 fits: a ratio of variances
 // beyond 1.7 or below .55 has a probability below 1e-6 (chi-square with 199
@@ -279,22 +238,6 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestDefaultLambda: the rule, and that nothing but its arguments decides.
-func TestDefaultLambda(t *testing.T) {
-	for _, c := range []struct {
-		n     int
-		noise float64
-		want  float64
-	}{{0, 1, 1}, {-5, 1, 1}, {1000, 4, .5 * 10 * math.Cbrt(16)}, {8000, 1, 10}, {math.MaxInt32, 1e300, MostLambda}, {1000, math.Inf(1), MostLambda}} {
-		if got := DefaultLambda(c.n, c.noise); math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%d records, noise %v: %v, want %v", c.n, c.noise, got, c.want)
-		}
-	}
-	if got := (SVM{Lambda: 7}).perturbed().penalty(500, 1); got != 7 {
-		t.Errorf("lambda %v, want 7", got)
-	}
-}
-
 // TestScale: the noise of the release is (R + 2g)/(Lambda mu) in units of x/B;
 // twice that under substitution and sqrt(3) times that for three classes.
 func TestScale(t *testing.T) {
@@ -313,8 +256,8 @@ func TestScale(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := math.Sqrt(scaling.NewEncoder(columns[:3], nil).NormLimit(0))
-		want := c.factor * math.Sqrt(1.25) / 20 / s.Mu(svmLeaf)
-		if got := s.Scale(svmLeaf) * b; math.Abs(got-want) > 1e-4*want {
+		want := c.factor * math.Sqrt(1.25) / 20 / s.Mu("svm")
+		if got := s.Scale("svm") * b; math.Abs(got-want) > 1e-4*want {
 			t.Errorf("%+v: sigma %v, want %v", c, got, want)
 		}
 	}
@@ -332,23 +275,23 @@ func TestPlanErrors(t *testing.T) {
 		lambda  float64
 		want    error
 	}{
-		"no columns":     {nil, 0, ErrTarget},
-		"numeric target": {columns[:2], 0, ErrTarget},
-		"one class":      {[]dataset.Column{columns[0], {Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, 0, ErrTarget},
-		"no features":    {columns[3:], 0, ErrFeatures},
-		"empty category": {[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]}, 0, ErrFeatures},
-		"too wide":       {append(wide, columns[3]), 0, adassp.ErrTooWide},
-		"small lambda":   {columns, .01, ErrLambda},
-		"NaN":            {columns, math.NaN(), ErrLambda},
-		"negative":       {columns, -1, ErrLambda},
+		"no columns":     {nil, 0, linear.ErrTarget},
+		"numeric target": {columns[:2], 0, linear.ErrTarget},
+		"one class":      {[]dataset.Column{columns[0], {Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, 0, linear.ErrTarget},
+		"no features":    {columns[3:], 0, linear.ErrFeatures},
+		"empty category": {[]dataset.Column{{Name: "e", Kind: dataset.Category}, columns[3]}, 0, linear.ErrFeatures},
+		"too wide":       {append(wide, columns[3]), 0, linear.ErrTooWide},
+		"small lambda":   {columns, .01, linear.ErrLambda},
+		"NaN":            {columns, math.NaN(), linear.ErrLambda},
+		"negative":       {columns, -1, linear.ErrLambda},
 	} {
 		if _, err := (SVM{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: svm: %v", what, err)
 		}
-		if _, err := (Logistic{Form: Output, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (logistic.Logistic{Form: logistic.Output, Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: output: %v", what, err)
 		}
-		if _, err := (Logistic{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+		if _, err := (logistic.Logistic{Lambda: c.lambda}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
 			t.Errorf("%s: logistic: %v", what, err)
 		}
 	}
@@ -386,30 +329,5 @@ func TestEvents(t *testing.T) {
 				t.Errorf("%s: %d of %d draws of %s", name, e.Released, e.Law.Draws, e.Path)
 			}
 		}
-	}
-}
-
-// TestRowOrder: the order of the rows changes nothing before noise in the
-// gradients, whose sums are integers.
-func TestRowOrder(t *testing.T) {
-	columns, ranges := columnsOf(2)
-	s, err := mechanism.NewSession(priced(t, Logistic{}, columns, 1, budget.AddRemove))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := func(rows []record) any {
-		acc, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(tableOf(t, columns, rows, nil).All()), gradientStatistic{columns, ranges, [][]float64{{1, 2, -1, .5, 0, .3}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return acc.cross[0].Bound()
-	}
-	rows := records(999, 2)
-	turned := make([]record, len(rows))
-	for i := range rows {
-		turned[i] = rows[(i*31+7)%len(rows)]
-	}
-	if !reflect.DeepEqual(sums(rows), sums(turned)) {
-		t.Error("the sums depend on the order of the rows")
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 )
@@ -122,14 +122,14 @@ func TestPlanRefuses(t *testing.T) {
 		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible, nil},
 		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, nil, &law},
 		{"epsilon is no number", 0, method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
-		{"too wide", 0, method.Facts{Columns: numbers(adassp.MaxSlots + 1), Epsilon: 1, Delta: 1e-6}, adassp.ErrTooWide, nil},
+		{"too wide", 0, method.Facts{Columns: numbers(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6}, linear.ErrTooWide, nil},
 	} {
 		trainer := Tukey{Buckets: c.buckets}
 		_, err := trainer.Plan(c.facts)
 		if c.err != nil && !errors.Is(err, c.err) || c.is != nil && !errors.As(err, c.is) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if c.err != adassp.ErrTooWide && trainer.Records(c.facts) != 0 {
+		if c.err != linear.ErrTooWide && trainer.Records(c.facts) != 0 {
 			t.Errorf("%s: %d records", c.name, trainer.Records(c.facts))
 		}
 	}

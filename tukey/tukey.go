@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 )
@@ -51,16 +51,16 @@ func (Tukey) NeedsCount() bool { return true }
 func parameters(columns []dataset.Column) int { return len(slotsOf(columns)) + 1 }
 
 // Plan returns the leaf of the release, whose law calibration leaves alone. The
-// errors are [ErrBuckets], [ErrInfeasible], [adassp.ErrTooWide] for more than
-// [adassp.MaxSlots] parameters, and a [*budget.LawError] for a budget that is
+// errors are [ErrBuckets], [ErrInfeasible], [linear.ErrTooWide] for more than
+// [linear.MaxSlots] parameters, and a [*budget.LawError] for a budget that is
 // none.
 func (t Tukey) Plan(f method.Facts) (budget.Node, error) {
 	law := budget.Law{Kind: budget.Approximate, Epsilon: f.Epsilon, Delta: f.Delta, Draws: 1}
 	if err := law.Validate(); err != nil {
 		return budget.Node{}, err
 	}
-	if d := parameters(f.Columns); d > adassp.MaxSlots {
-		return budget.Node{}, fmt.Errorf("%w: %d parameters, at most %d; choose features first (selection) or exclude columns", adassp.ErrTooWide, d, adassp.MaxSlots)
+	if err := linear.CheckWidth(parameters(f.Columns), "parameters"); err != nil {
+		return budget.Node{}, err
 	}
 	if _, err := t.size(f); err != nil {
 		return budget.Node{}, err

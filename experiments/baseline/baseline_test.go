@@ -170,7 +170,7 @@ func TestEvidence(t *testing.T) {
 // The classifier by the nearer of the means (1, 0) and (0, .5), each of four
 // records.
 func TestNearerMean(t *testing.T) {
-	const kappa = .5 // adassp.Kappa
+	const kappa = .5 // linear.Kappa
 	h := nearerMean([]float64{0, 2, 4 * kappa, 4, 0, 4 * kappa})
 	for x, want := range map[[2]float64]bool{{1, 0}: true, {0, .5}: false, {.9, .1}: true, {.1, .4}: false} {
 		if got := h.constant + h.theta[0]*x[0] + h.theta[1]*x[1]; got > 0 != want {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/scaling"
 )
@@ -73,8 +73,8 @@ func (t People) Plan() (budget.Node, error) {
 		return budget.Node{}, fmt.Errorf("%w: %d rounds; choose 1 to %d", ErrSetting, n, maxRounds)
 	}
 	return budget.Seq(peopleNode,
-		budget.GaussianLeaf(meansLeaf, adassp.GramShare/2, t.rounds()),
-		budget.GaussianLeaf(agreementLeaf, adassp.GramShare/2, t.rounds())), nil
+		budget.GaussianLeaf(meansLeaf, linear.GramShare/2, t.rounds()),
+		budget.GaussianLeaf(agreementLeaf, linear.GramShare/2, t.rounds())), nil
 }
 
 // A PeopleModel is what People learns. All of it is public.
@@ -228,7 +228,7 @@ func (p *peopleRun) round(round int) error {
 // constant, and then those of class 1.
 func (p *peopleRun) sums() *mechanism.Cross {
 	size := len(p.rows) + 1
-	out := p.session.NewCross(2*size, p.model.enc.NormLimit(adassp.Kappa), upperWeight)
+	out := p.session.NewCross(2*size, p.model.enc.NormLimit(linear.Kappa), upperWeight)
 	const block = dataset.DefaultBlockRows
 	for lo := 0; lo < len(p.labels); lo += block {
 		hi := min(lo+block, len(p.labels))
@@ -244,7 +244,7 @@ func (p *peopleRun) sums() *mechanism.Cross {
 			for k, column := range p.rows {
 				entries[c*size+k][i-lo] = column[i]
 			}
-			entries[c*size+size-1][i-lo] = scaling.FixedPoint(adassp.Kappa)
+			entries[c*size+size-1][i-lo] = scaling.FixedPoint(linear.Kappa)
 		}
 		out.Add(entries, p.weights[lo:hi])
 	}
@@ -257,7 +257,7 @@ func nearerMean(sums []float64) member {
 	size := len(sums) / 2
 	h := member{theta: make([]float64, size-1)}
 	mean := func(c, k int) float64 {
-		weight := max(sums[c*size+size-1]/adassp.Kappa, 1) // at least one record's
+		weight := max(sums[c*size+size-1]/linear.Kappa, 1) // at least one record's
 		return min(max(sums[c*size+k]/weight, -1), 1)
 	}
 	for k := range h.theta {

@@ -11,8 +11,8 @@ import (
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // The names of the methods of seed-004.
@@ -48,8 +48,8 @@ func partlyMethods() []partlyMethod {
 		{partlyGram, false, fitRun(adassp.JointGram{}, part)},
 		{partlyPATE, false, pateRun},
 		{partlyPeople, false, peopleRun},
-		{wholeLogistic, false, fitRun(svm.Logistic{}, add)},
-		{wholeOutput, false, fitRun(svm.Logistic{Form: svm.Output}, add)},
+		{wholeLogistic, false, fitRun(logistic.Logistic{}, add)},
+		{wholeOutput, false, fitRun(logistic.Logistic{Form: logistic.Output}, add)},
 		{wholeBRC, false, fitRun(boosting.BRC{}, add)},
 		{wholePublished, false, publishedRun(sub)},
 		{wholeGram, false, fitRun(adassp.JointGram{}, add)},

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
 )
@@ -57,7 +58,7 @@ func separationMethods() []separationMethod {
 		{name: methodSVM, epsilons: second, table: true, run: separate(all, svm.SVM{}, false)},
 		{name: wholeDR, epsilons: whole, table: true, generated: true, run: separate(dr, svm.SVM{}, true)},
 		{name: wholeSVM, epsilons: whole, table: true, run: separate(all, svm.SVM{}, true)},
-		{name: wholeLinear, epsilons: whole, table: true, run: separate(all, svm.Logistic{}, true)},
+		{name: wholeLinear, epsilons: whole, table: true, run: separate(all, logistic.Logistic{}, true)},
 		{name: methodF, epsilons: scoreEpsilons[:], scores: true, run: scoreError},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/svm"
 )
@@ -27,7 +28,7 @@ func TestSearchReplay(t *testing.T) {
 		candidates []pipeline.Candidate
 	}{
 		"records":  {example: "houses", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}, {Model: boosting.BoostedAdaSSP{}}}},
-		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}}, {Model: svm.Logistic{}}}},
+		"classes":  {example: "classes", candidates: []pipeline.Candidate{{Model: nil}, {Model: svm.SVM{}}, {Model: logistic.Logistic{}}}},
 		"places":   {example: "substitute", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: nil}}},
 		"columns":  {example: "private-columns", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.BRC{}}}},
 		"patients": {example: "unit", candidates: []pipeline.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},

@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
@@ -171,7 +172,7 @@ func TestExplainAbstains(t *testing.T) {
 func TestExplainClassMethods(t *testing.T) {
 	for _, s := range []selection.Selector{selection.Kendall{K: 2}, selection.DPFSDR{}, nil} {
 		p := classed(5, 2)
-		p.Selector, p.Model = s, svm.Logistic{}
+		p.Selector, p.Model = s, logistic.Logistic{}
 		if s == nil {
 			p.Model = nil
 		}

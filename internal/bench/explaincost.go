@@ -5,6 +5,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
 )
@@ -92,7 +93,7 @@ func (s steps) seconds(n, m, scores float64) float64 {
 // stepsOf returns the time of a method, by its name.
 func stepsOf(method string) steps {
 	switch method {
-	case svm.Logistic{}.Name():
+	case logistic.Logistic{}.Name():
 		return steps{perCell: 1.2e-7, perScore: 8e-8}
 	case svm.SVM{}.Name():
 		return steps{once: .12, perScore: 5e-8}
@@ -153,7 +154,7 @@ func shapeOf(p *pipeline.Pipeline, method string, features []int, private bool) 
 	case method == adassp.JointGram{}.Name(): // one matrix with the scores' targets
 		s.model += s.scores - 1
 	case s.scores == 1 && p.Model == nil: // one of two methods
-		s.steps = stepsOf(svm.Logistic{}.Name())
+		s.steps = stepsOf(logistic.Logistic{}.Name())
 	default:
 		s.fits = s.scores
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // The automatic choice of the model looks at a public fact alone; see
@@ -78,7 +78,7 @@ func (p *Pipeline) branches(f selection.Facts) []branch {
 	if p.automatic(f) {
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}
 		if p.classification() {
-			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: svm.Logistic{}}}
+			return []branch{all, {name: logisticBranch, selector: selection.None{}, trainer: logistic.Logistic{}}}
 		}
 		return []branch{all, {name: kendallBranch, selector: selection.Kendall{K: selection.DefaultK}, trainer: model}}
 	}

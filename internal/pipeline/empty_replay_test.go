@@ -14,9 +14,9 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 	"github.com/dptrain/dptrain/tukey"
 )
 
@@ -89,7 +89,7 @@ func TestEmptyRecordsAddNothing(t *testing.T) {
 			p.Search = &Search{Candidates: []Candidate{{Model: adassp.JointGram{}}, {Model: adassp.AdaSSP{}}}, Runs: 3, Holdout: .3}
 		}},
 		"sizes": {2, func(p *Pipeline) {
-			p.Model, p.Selector = svm.Logistic{}, selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
+			p.Model, p.Selector = logistic.Logistic{}, selection.DPFSDR{Sizes: []int{1, 3}, Exact: false}
 		}},
 		"fallback": {2, func(p *Pipeline) { p.Model, p.Fallback = tukey.Tukey{}, boosting.BRC{} }},
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // ErrEngine is returned for a plan that an engine cannot carry out: a stage needs all records in
@@ -82,7 +83,7 @@ func RegisterStatistics() { registerStatistics() }
 var registerStatistics = sync.OnceFunc(func() {
 	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}}
 	for _, list := range [][]mechanism.Statistic{
-		scaling.Statistics(), adassp.Statistics(), boosting.Statistics(), svm.Statistics(), selection.Statistics(), evaluate.Statistics(),
+		scaling.Statistics(), adassp.Statistics(), boosting.Statistics(), linear.Statistics(), logistic.Statistics(), selection.Statistics(), evaluate.Statistics(),
 	} {
 		for _, x := range list {
 			all = append(all, x)

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/svm"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -25,13 +26,13 @@ func Trainers() []method.Method {
 		boosting.Additive{}.Method(),
 		boosting.BRC{}.Method(),
 		svm.SVM{}.Method(),
-		svm.Logistic{}.Method(),
+		logistic.Logistic{}.Method(),
 	}
 }
 
 // Auto stands for the model of a pipeline that names none: it is chosen from public facts,
 // [boosting.Additive] under tight composition, [adassp.JointGram] under basic; for two
-// classes, [svm.Logistic] where a noisy count says that records are few.
+// classes, [logistic.Logistic] where a noisy count says that records are few.
 const Auto = "auto"
 
 // TrainerNamed returns the method of that name.

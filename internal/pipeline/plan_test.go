@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -178,11 +178,11 @@ func TestRefusals(t *testing.T) {
 		"pure":            {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
 		"too wide": {func(p *Pipeline) {
 			many := dataset.Column{Name: "many", Kind: dataset.Category}
-			for i := range adassp.MaxSlots {
+			for i := range linear.MaxSlots {
 				many.Categories = append(many.Categories, strings.Repeat("x", i+1))
 			}
 			p.Schema.Columns = append(p.Schema.Columns, many)
-		}, adassp.ErrTooWide},
+		}, linear.ErrTooWide},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := describe(tab)

@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
@@ -179,7 +180,7 @@ func TestSearchOfClasses(t *testing.T) {
 	p, tab := searcher(t, 3000)
 	p.Task = regression.TaskClassification
 	p.Schema.Columns[4] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
-	p.Search.Candidates = []Candidate{{Model: nil}, {Model: svm.Logistic{}}, {Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
+	p.Search.Candidates = []Candidate{{Model: nil}, {Model: logistic.Logistic{}}, {Model: svm.SVM{}}, {Selector: selection.Kendall{K: 2}, Model: boosting.Additive{}}}
 	cols := make([]dataset.ColumnData, 5)
 	for j := range 4 {
 		cols[j].Floats = tab.Float(j)

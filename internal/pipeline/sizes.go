@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -110,7 +110,7 @@ func (p *Pipeline) sizesNode(sizes []int, model budget.Node) (budget.Node, error
 	for i, size := range sizes {
 		kids[i] = budget.Seq(SizeName(size),
 			budget.Seq(sizeFitNode, model).Scaled(1-rightShare),
-			budget.GaussianLeaf(rightLeaf, adassp.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of what it may spend
+			budget.GaussianLeaf(rightLeaf, linear.GramShare*rightShare, 1).Of(mechanism.StatHistogram), // a model has GramShare of what it may spend
 		).As(budget.Size)
 	}
 	return budget.Select(modelNode, law, kids...).As(budget.Stage), nil

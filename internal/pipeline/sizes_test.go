@@ -9,6 +9,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
 	"github.com/dptrain/dptrain/tukey"
@@ -132,7 +133,7 @@ func TestSizesAreRefused(t *testing.T) {
 		"inside a search": {func(p *Pipeline) {
 			x := p.Selector
 			p.Selector, p.SizeRuns, p.Model = nil, 0, nil
-			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: svm.SVM{}}, {Model: svm.Logistic{}}}}
+			p.Search = &Search{Runs: 3, Holdout: .2, Candidates: []Candidate{{Selector: x, Model: svm.SVM{}}, {Model: logistic.Logistic{}}}}
 		}, ErrSearch},
 	} {
 		t.Run(name, func(t *testing.T) {

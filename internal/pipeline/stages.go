@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -75,7 +75,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if scaled {
 		ranges = ranges.Scaled(rest)
 	} else {
-		rest /= adassp.GramShare // the model has the ranges' share too
+		rest /= linear.GramShare // the model has the ranges' share too
 	}
 
 	var stages []budget.Node

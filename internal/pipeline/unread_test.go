@@ -11,9 +11,9 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
-	"github.com/dptrain/dptrain/svm"
 )
 
 // misread is a table of n records with two numbers x and z, columns that hold no number,
@@ -113,7 +113,7 @@ func everyWay() []unreadCase {
 		}
 	}
 	return append(out,
-		unreadCase{classes: true, model: "logistic", form: svm.Output},
+		unreadCase{classes: true, model: "logistic", form: logistic.Output},
 		unreadCase{classes: true, model: "brc", form: boosting.Laplace},
 		unreadCase{selector: selection.Kendall{K: 3}, model: "joint-gram"},
 		unreadCase{selector: selection.SubLasso{K: 3}, model: "joint-gram"},

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// linear maps a fit of the scaled target by scaled features back to original
+// Model maps a fit of the scaled target by scaled features back to original
 // units, from released values only:
 //
 //	y = c_y + h_y (kappa theta_0 + sum_j theta_j (x_j - c_j)/h_j),
@@ -21,7 +21,7 @@ import (
 // their mean over the counts in d. extend says that values which a column does
 // not list, if there are many, may have a term even where training had no entry
 // for them.
-func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Distribution, extend bool) *regression.Linear {
+func Model(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution, extend bool) *regression.Linear {
 	last := len(columns) - 1
 	y := enc.Range(last)
 	w := &termWriter{
@@ -30,7 +30,7 @@ func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Dist
 			Lower: y.Lower, Upper: y.Upper,
 		},
 		fit: fit, distribution: d, half: y.Half(), extend: extend,
-		constant: mat.NewVecDense(len(fit.theta), nil),
+		constant: mat.NewVecDense(len(fit.Theta), nil),
 	}
 	slots := enc.Slots()
 	for lo := 0; slots[lo].Column < last; {
@@ -50,16 +50,16 @@ func linear(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Dist
 	}
 	// The intercept is g.theta + c_y, so its noise has variance g'Cov g.
 	g := w.constant
-	g.SetVec(len(fit.theta)-1, w.half*Kappa)
-	w.Intercept = y.Center() + mat.Dot(g, mat.NewVecDense(len(fit.theta), fit.theta))
-	w.InterceptStdError = math.Sqrt(max(0, mat.Inner(g, fit.cov, g)+w.shares))
+	g.SetVec(len(fit.Theta)-1, w.half*Kappa)
+	w.Intercept = y.Center() + mat.Dot(g, mat.NewVecDense(len(fit.Theta), fit.Theta))
+	w.InterceptStdError = math.Sqrt(max(0, mat.Inner(g, fit.Cov, g)+w.shares))
 	return w.Linear
 }
 
 // termWriter writes the terms of a model in original units.
 type termWriter struct {
 	*regression.Linear
-	fit          solution
+	fit          Solution
 	distribution Distribution
 	half         float64 // of the target's range
 	extend       bool
@@ -72,8 +72,8 @@ func (w *termWriter) number(column int, r scaling.Range, i int) {
 	unit := w.half / r.Half()
 	w.constant.SetVec(i, -unit*r.Center())
 	w.Terms = append(w.Terms, regression.Term{
-		Column: column, Coefficient: unit * w.fit.theta[i],
-		StdError: math.Abs(unit) * math.Sqrt(w.fit.cov.At(i, i)),
+		Column: column, Coefficient: unit * w.fit.Theta[i],
+		StdError: math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
 	})
 }
 
@@ -81,8 +81,8 @@ func (w *termWriter) number(column int, r scaling.Range, i int) {
 func (w *termWriter) missing(column, i int) {
 	unit := w.half * scaling.MissingEntry
 	w.Terms = append(w.Terms, regression.Term{
-		Column: column, Missing: true, Coefficient: unit * w.fit.theta[i],
-		StdError: math.Abs(unit) * math.Sqrt(w.fit.cov.At(i, i)),
+		Column: column, Missing: true, Coefficient: unit * w.fit.Theta[i],
+		StdError: math.Abs(unit) * math.Sqrt(w.fit.Cov.At(i, i)),
 	})
 }
 

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"

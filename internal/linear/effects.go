@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import "math"
 
@@ -46,7 +46,7 @@ type effects struct {
 
 // effectsOf reads the effects of the entries [lo, hi); the last of them stands
 // for the values that the column does not list if other is set.
-func effectsOf(fit solution, d Distribution, lo, hi int, other bool) effects {
+func effectsOf(fit Solution, d Distribution, lo, hi int, other bool) effects {
 	e := effects{levels: make([]effect, hi-lo), share: make([]float64, hi-lo), seen: make([]bool, hi-lo), listed: true}
 	counts, total := make([]measured, hi-lo), 0.
 	for v := range e.share {
@@ -68,11 +68,11 @@ func effectsOf(fit solution, d Distribution, lo, hi int, other bool) effects {
 	}
 	mean := 0.
 	for v, p := range e.share {
-		mean += p * fit.theta[lo+v]
+		mean += p * fit.Theta[lo+v]
 	}
 	for v, n := range counts {
 		if e.seen[v] {
-			e.shares += square(n.noise * (fit.theta[lo+v] - mean) / total)
+			e.shares += square(n.noise * (fit.Theta[lo+v] - mean) / total)
 		}
 	}
 	if !e.listed {
@@ -84,20 +84,20 @@ func effectsOf(fit solution, d Distribution, lo, hi int, other bool) effects {
 }
 
 // centre fills in the effects of all levels and of the unlisted values.
-func (e *effects) centre(fit solution, lo int, mean float64) {
+func (e *effects) centre(fit Solution, lo int, mean float64) {
 	with, variance := make([]float64, len(e.share)), e.shares // C p, and p'Cp
 	for v := range e.share {
 		for u, p := range e.share {
 			if p != 0 {
-				with[v] += p * fit.cov.At(lo+v, lo+u)
+				with[v] += p * fit.Cov.At(lo+v, lo+u)
 			}
 		}
 		variance += e.share[v] * with[v]
 	}
 	for v := range e.levels {
 		e.levels[v] = effect{
-			fit.theta[lo+v] - mean,
-			math.Sqrt(max(fit.cov.At(lo+v, lo+v)-2*with[v]+variance, 0)),
+			fit.Theta[lo+v] - mean,
+			math.Sqrt(max(fit.Cov.At(lo+v, lo+v)-2*with[v]+variance, 0)),
 		}
 	}
 	if !e.listed {
@@ -135,12 +135,12 @@ func (e *effects) borrow(other bool) {
 
 // asTrained returns the effects about that of the values that the column does not
 // list, as training had them: they have no entry and no effect.
-func (e effects) asTrained(fit solution, lo int) effects {
+func (e effects) asTrained(fit Solution, lo int) effects {
 	out := effects{levels: make([]effect, len(e.levels)), share: make([]float64, len(e.share)), listed: true}
 	for v, x := range e.levels {
 		out.levels[v] = effect{0, x.deviation}
 		if e.seen[v] {
-			out.levels[v] = effect{fit.theta[lo+v], math.Sqrt(fit.cov.At(lo+v, lo+v))}
+			out.levels[v] = effect{fit.Theta[lo+v], math.Sqrt(fit.Cov.At(lo+v, lo+v))}
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// spreads returns how much what each feature adds varies over the records, from
+// Spreads returns how much what each feature adds varies over the records, from
 // the released moments alone.
-func spreads(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Distribution) []regression.Spread {
+func Spreads(columns []dataset.Column, enc *scaling.Encoder, fit Solution, d Distribution) []regression.Spread {
 	last := len(columns) - 1
 	out := make([]regression.Spread, last)
 	slots := enc.Slots()
@@ -34,7 +34,7 @@ func spreads(columns []dataset.Column, enc *scaling.Encoder, fit solution, d Dis
 
 // levelSpread is that of a category column, entries [lo, hi): its cells are the
 // levels.
-func (d Distribution) levelSpread(fit solution, lo, hi int, other bool) regression.Spread {
+func (d Distribution) levelSpread(fit Solution, lo, hi int, other bool) regression.Spread {
 	e := effectsOf(fit, d, lo, hi, other)
 	var c regression.Cells
 	add := func(value float64, n measured) {
@@ -49,7 +49,7 @@ func (d Distribution) levelSpread(fit solution, lo, hi int, other bool) regressi
 	c.Cov = mat.NewSymDense(len(c.Values), nil) // that of values without an entry is 0
 	for i := lo; i < hi; i++ {
 		for j := i; j < hi; j++ {
-			c.Cov.SetSym(i-lo, j-lo, fit.cov.At(i, j))
+			c.Cov.SetSym(i-lo, j-lo, fit.Cov.At(i, j))
 		}
 	}
 	return c.Spread()
@@ -59,16 +59,16 @@ func (d Distribution) levelSpread(fit solution, lo, hi int, other bool) regressi
 // there is one, the indicator of its missing cells. With n records, q = theta'G theta, G the
 // products of the entries, and s = theta'b, b their sums, the variance is q/n - (s/n)^2,
 // whose derivatives by q, s and n are 1/n, -2s/n^2 and -(q - 2s^2/n)/n^2.
-func (d Distribution) numberSpread(fit solution, lo, hi int) regression.Spread {
+func (d Distribution) numberSpread(fit Solution, lo, hi int) regression.Spread {
 	var s regression.Spread
 	n, q, sum := d.records(), measured{}, measured{}
 	for i := lo; i < hi; i++ {
-		theta, b := fit.theta[i], d.total(i)
+		theta, b := fit.Theta[i], d.total(i)
 		s.Most += math.Abs(theta) // an entry lies in [-1, 1]
-		s.MostError += math.Sqrt(fit.cov.At(i, i))
+		s.MostError += math.Sqrt(fit.Cov.At(i, i))
 		sum = measured{sum.value + theta*b.value, math.Hypot(sum.noise, theta*b.noise)}
 		for j := i; j < hi; j++ {
-			times, g := theta*fit.theta[j], d.product(i, j)
+			times, g := theta*fit.Theta[j], d.product(i, j)
 			if j > i {
 				times *= 2
 			}
@@ -87,13 +87,13 @@ func (d Distribution) numberSpread(fit solution, lo, hi int) regression.Spread {
 }
 
 // addNoise takes in the noise of theta: see [regression.Spread].
-func (d Distribution) addNoise(s *regression.Spread, fit solution, lo, hi int) {
+func (d Distribution) addNoise(s *regression.Spread, fit Solution, lo, hi int) {
 	p, n := hi-lo, d.records().value
 	k, c := mat.NewDense(p, p, nil), mat.NewDense(p, p, nil)
 	for i := range p {
 		for j := range p {
 			k.Set(i, j, d.product(lo+i, lo+j).value/n-d.total(lo+i).value/n*d.total(lo+j).value/n)
-			c.Set(i, j, fit.cov.At(lo+i, lo+j))
+			c.Set(i, j, fit.Cov.At(lo+i, lo+j))
 		}
 	}
 	var kc, twice mat.Dense
@@ -102,7 +102,7 @@ func (d Distribution) addNoise(s *regression.Spread, fit solution, lo, hi int) {
 	trace := mat.Trace(&kc)
 	s.Slope = max(trace, 0)
 	if s.Variance > 0 {
-		theta := mat.NewVecDense(p, fit.theta[lo:hi])
+		theta := mat.NewVecDense(p, fit.Theta[lo:hi])
 		var along mat.VecDense
 		along.MulVec(k, theta)
 		s.Slope = min(max(mat.Inner(&along, c, &along)/s.Variance, 0), s.Slope)

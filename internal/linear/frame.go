@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
@@ -29,19 +28,20 @@ type Frame struct {
 // range a column. Without ranges (nil) it serves for planning only. Features
 // encode to at most [MaxSlots] entries of x, or it gives [ErrTooWide].
 func NewFrame(columns []dataset.Column, ranges []scaling.Range) (*Frame, error) {
-	f := frameOf(columns, ranges)
-	return f, checkWidth(f.slots)
+	f := FrameOf(columns, ranges)
+	return f, CheckWidth(f.slots, "entries a row")
 }
 
-func frameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
+// FrameOf is [NewFrame] where a plan has checked the width.
+func FrameOf(columns []dataset.Column, ranges []scaling.Range) *Frame {
 	features := scaling.NewEncoder(columns[:len(columns)-1], nil)
 	return &Frame{columns: columns, enc: scaling.NewEncoder(columns, ranges), slots: len(features.Slots()) + 1, limit: features.NormLimit(Kappa)}
 }
 
-// checkWidth refuses rows with too many entries.
-func checkWidth(slots int) error {
-	if slots > MaxSlots {
-		return fmt.Errorf("%w: %d entries a row, at most %d; choose features first (selection) or exclude columns", ErrTooWide, slots, MaxSlots)
+// CheckWidth returns [ErrTooWide] for more than [MaxSlots] entries; what says of what.
+func CheckWidth(entries int, what string) error {
+	if entries > MaxSlots {
+		return fmt.Errorf("%w: %d %s, at most %d; choose features first (selection) or exclude columns", ErrTooWide, entries, what, MaxSlots)
 	}
 	return nil
 }
@@ -56,42 +56,9 @@ func (f *Frame) NormLimit() float64 { return f.limit }
 // Target returns the range of the target.
 func (f *Frame) Target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
 
-// Rows is the reusable memory in which one goroutine encodes blocks.
-type Rows struct {
-	X [][]int16 // one slice per entry of x, fixed-point; its norm is not limited yet
-	Y []float64 // the target, in [-1, 1], on the grid of X
-
-	enc     *scaling.Encoder
-	target  []int16
-	slices  [][]int16
-	scratch scaling.Scratch
-}
-
 // NewRows returns memory for the blocks of one goroutine.
-func (f *Frame) NewRows() *Rows { return &Rows{X: make([][]int16, f.slots), enc: f.enc} }
-
-// Encode replaces X and Y by the rows of a block.
-func (r *Rows) Encode(b dataset.Block) {
-	n := b.Len()
-	for k := range r.X {
-		r.X[k] = grow(r.X[k], n)
-	}
-	r.target, r.Y = grow(r.target, n), grow(r.Y, n)
-	last := len(r.X) - 1
-	r.slices = append(append(r.slices[:0], r.X[:last]...), r.target)
-	r.enc.Encode(b, r.slices, &r.scratch)
-	for i, y := range r.target {
-		r.X[last][i] = scaling.FixedPoint(Kappa)
-		r.Y[i] = float64(y) / mechanism.FixedOne
-	}
-}
-
-// grow returns a slice of length n, reusing buf where it has room.
-func grow[T any](buf []T, n int) []T {
-	if cap(buf) < n {
-		return make([]T, n)
-	}
-	return buf[:n]
+func (f *Frame) NewRows() *TargetRows {
+	return &TargetRows{X: make([][]int16, f.slots), all: NewRows(f.enc)}
 }
 
 // Fit states coefficients of the scaled target by the entries of x, with the
@@ -101,9 +68,9 @@ func grow[T any](buf []T, n int) []T {
 // mean is read.
 func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *method.Fit {
 	m := &regression.ClippedLinear{
-		Linear:   *linear(f.columns, f.enc, solution{theta, cov}, d, false),
+		Linear:   *Model(f.columns, f.enc, Solution{theta, cov}, d, false),
 		Constant: Kappa, Norm: math.Sqrt(f.limit),
 	}
-	mean := meanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
-	return fitOf(m, mean, spreads(f.columns, f.enc, solution{theta, cov}, d))
+	mean := MeanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
+	return FitOf(m, mean, Spreads(f.columns, f.enc, Solution{theta, cov}, d))
 }

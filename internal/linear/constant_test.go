@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -18,34 +18,34 @@ func TestLiftConstant(t *testing.T) {
 	if err := theta.Solve(&system, v); err != nil {
 		t.Fatal(err)
 	}
-	x := solution{[]float64{theta.At(0, 0), theta.At(1, 0)}, mat.NewSymDense(2, []float64{2, 1, 1, 3})}
-	residual := func() float64 { return v.AtVec(1) - a.At(1, 0)*x.theta[0] - a.At(1, 1)*x.theta[1] }
+	x := Solution{[]float64{theta.At(0, 0), theta.At(1, 0)}, mat.NewSymDense(2, []float64{2, 1, 1, 3})}
+	residual := func() float64 { return v.AtVec(1) - a.At(1, 0)*x.Theta[0] - a.At(1, 1)*x.Theta[1] }
 	before := residual()
-	if math.Abs(before-lambda*x.theta[1]) > 1e-9 {
-		t.Fatalf("residual %v, lambda theta %v", before, lambda*x.theta[1])
+	if math.Abs(before-lambda*x.Theta[1]) > 1e-9 {
+		t.Fatalf("residual %v, lambda theta %v", before, lambda*x.Theta[1])
 	}
-	again := []float64{x.theta[0], x.theta[1]}
-	x.liftConstant(900, lambda)
+	again := []float64{x.Theta[0], x.Theta[1]}
+	x.LiftConstant(900, lambda)
 	if want := before * lambda / (900 + lambda); math.Abs(residual()-want) > 1e-9 {
 		t.Errorf("residual %v after the step, want %v", residual(), want)
 	}
 	factor := 1 + lambda/(900+lambda)
-	if got, want := x.cov.At(1, 1), 3*factor*factor; math.Abs(got-want) > 1e-12 {
+	if got, want := x.Cov.At(1, 1), 3*factor*factor; math.Abs(got-want) > 1e-12 {
 		t.Errorf("variance %v, want %v", got, want)
 	}
-	if got := x.cov.At(0, 1); math.Abs(got-factor) > 1e-12 || x.cov.At(0, 0) != 2 {
+	if got := x.Cov.At(0, 1); math.Abs(got-factor) > 1e-12 || x.Cov.At(0, 0) != 2 {
 		t.Errorf("covariance %v", got)
 	}
 	cov := mat.NewSymDense(2, []float64{2, 1, 1, 3})
 	LiftConstant(again, cov, before, 2, 900, lambda)
-	if math.Abs(again[1]-x.theta[1]) > 1e-12 || math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
-		t.Errorf("coefficient %v, want %v; variance %v", again[1], x.theta[1], cov.At(1, 1))
+	if math.Abs(again[1]-x.Theta[1]) > 1e-12 || math.Abs(cov.At(1, 1)-3-4/(930.*930)) > 1e-12 {
+		t.Errorf("coefficient %v, want %v; variance %v", again[1], x.Theta[1], cov.At(1, 1))
 	}
 	for _, weight := range []float64{-1e300, -5, 0, math.Inf(1)} { // what noise may make of few records
-		y := solution{[]float64{0, 1}, mat.NewSymDense(2, nil)}
-		y.liftConstant(weight, lambda)
-		if !(y.theta[1] >= 1 && y.theta[1] <= 2) {
-			t.Errorf("weight %v: %v", weight, y.theta[1])
+		y := Solution{[]float64{0, 1}, mat.NewSymDense(2, nil)}
+		y.LiftConstant(weight, lambda)
+		if !(y.Theta[1] >= 1 && y.Theta[1] <= 2) {
+			t.Errorf("weight %v: %v", weight, y.Theta[1])
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -6,27 +6,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// packed is a symmetric p x p matrix, the upper triangle by rows.
-type packed struct {
-	p      int
-	values []float64
+// Packed is a symmetric P x P matrix, the upper triangle by rows.
+type Packed struct {
+	P      int
+	Values []float64
 }
 
-func (g packed) at(i, j int) float64 {
+// At returns an entry.
+func (g Packed) At(i, j int) float64 {
 	if i > j {
 		i, j = j, i
 	}
-	return g.values[i*g.p-i*(i-1)/2+j-i]
+	return g.Values[i*g.P-i*(i-1)/2+j-i]
 }
 
-// solution is a linear fit in scaled units with the covariance of the noise in
-// it. Entry i of theta belongs to slot i; the last one belongs to the constant.
-type solution struct {
-	theta []float64
-	cov   *mat.SymDense
+// Solution is a linear fit in scaled units with the covariance of the noise in
+// it. Entry i of Theta belongs to slot i; the last one belongs to the constant.
+type Solution struct {
+	Theta []float64
+	Cov   *mat.SymDense
 }
 
-// solveAll fits several targets, entries first to p-2 of the rows, by the others
+// SolveAll fits several targets, entries first to P-2 of the rows, by the others
 // from the noisy matrix of second moments: with A the block of the others, whose
 // spectrum is a, and v its column against the target, theta = (A+ + lambda I)^-1 v,
 // where A+ has the negative eigenvalues replaced by 0 and lambda =
@@ -38,50 +39,50 @@ type solution struct {
 // S (e - E theta), S = (A+ + lambda I)^-1. Entries of E theta have covariance
 // sigma^2/2 (|theta|^2 I + theta theta^T) and those of e sigma^2/2 I, so the
 // covariance is S M S with M = sigma^2/2 ((1+|theta|^2) I + theta theta^T).
-func solveAll(g packed, first int, sigma float64, a Spectrum) []solution {
+func (g Packed) SolveAll(first int, sigma float64, a Spectrum) []Solution {
 	k := len(a.Values)
-	inverse := a.ridgeInverse(penalty(sigma, k))
-	fits := make([]solution, g.p-1-first)
+	inverse := a.RidgeInverse(Penalty(sigma, k))
+	fits := make([]Solution, g.P-1-first)
 	for t := range fits {
 		theta := mat.NewVecDense(k, nil)
-		theta.MulVec(inverse, against(g, first, first+t))
+		theta.MulVec(inverse, g.Against(first, first+t))
 		scale := sigma * sigma / 2
-		fits[t] = solution{theta.RawVector().Data, sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
+		fits[t] = Solution{theta.RawVector().Data, Sandwich(inverse, theta, scale*(1+mat.Dot(theta, theta)), scale)}
 	}
 	return fits
 }
 
-// penalty is lambda for noise of standard deviation sigma in k dimensions.
-func penalty(sigma float64, k int) float64 { return RidgeFactor * sigma * math.Sqrt(2*float64(k)) }
+// Penalty is the lambda of SolveAll for noise of standard deviation sigma in k dimensions.
+func Penalty(sigma float64, k int) float64 { return RidgeFactor * sigma * math.Sqrt(2*float64(k)) }
 
-// features returns the block of the features, which come before entry first of
+// Features returns the block of the features, which come before entry first of
 // the rows, and, last, the constant.
-func features(g packed, first int) *mat.SymDense {
+func (g Packed) Features(first int) *mat.SymDense {
 	a := mat.NewSymDense(first+1, nil)
 	for i := range first {
 		for j := i; j < first; j++ {
-			a.SetSym(i, j, g.at(i, j))
+			a.SetSym(i, j, g.At(i, j))
 		}
-		a.SetSym(i, first, g.at(i, g.p-1))
+		a.SetSym(i, first, g.At(i, g.P-1))
 	}
-	a.SetSym(first, first, g.at(g.p-1, g.p-1))
+	a.SetSym(first, first, g.At(g.P-1, g.P-1))
 	return a
 }
 
-// against returns the products of target, an entry of the rows, with what
-// features has.
-func against(g packed, first, target int) *mat.VecDense {
+// Against returns the products of target, an entry of the rows, with what
+// Features has.
+func (g Packed) Against(first, target int) *mat.VecDense {
 	v := mat.NewVecDense(first+1, nil)
 	for i := range first {
-		v.SetVec(i, g.at(i, target))
+		v.SetVec(i, g.At(i, target))
 	}
-	v.SetVec(first, g.at(g.p-1, target))
+	v.SetVec(first, g.At(g.P-1, target))
 	return v
 }
 
-// sandwich returns S M S for M = alike I + along theta theta^T:
+// Sandwich returns S M S for M = alike I + along theta theta^T:
 // alike S S + along (S theta)(S theta)^T.
-func sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.SymDense {
+func Sandwich(s *mat.SymDense, theta *mat.VecDense, alike, along float64) *mat.SymDense {
 	k := s.SymmetricDim()
 	var st mat.VecDense
 	st.MulVec(s, theta)
@@ -103,18 +104,18 @@ func Square(s *mat.SymDense) *mat.SymDense {
 	return &square
 }
 
-// ridgeInverse returns (A+ + lambda I)^-1.
-func (s Spectrum) ridgeInverse(lambda float64) *mat.SymDense {
+// RidgeInverse returns (A+ + lambda I)^-1.
+func (s Spectrum) RidgeInverse(lambda float64) *mat.SymDense {
 	lambda = max(lambda, math.SmallestNonzeroFloat64)
 	return s.Apply(func(e float64) float64 { return 1 / (max(e, 0) + lambda) })
 }
 
-// Symmetric unpacks a released p x p matrix, the upper triangle by rows.
-func Symmetric(p int, values []float64) *mat.SymDense {
-	a := mat.NewSymDense(p, nil)
-	for i, k := 0, 0; i < p; i++ {
-		for j := i; j < p; j, k = j+1, k+1 {
-			a.SetSym(i, j, values[k])
+// Symmetric returns the whole matrix.
+func (g Packed) Symmetric() *mat.SymDense {
+	a := mat.NewSymDense(g.P, nil)
+	for i, k := 0, 0; i < g.P; i++ {
+		for j := i; j < g.P; j, k = j+1, k+1 {
+			a.SetSym(i, j, g.Values[k])
 		}
 	}
 	return a

@@ -1,30 +1,50 @@
-package svm
+// Package logistic holds logistic regression under differential privacy: by noisy gradients
+// or, with the form [Output], as a minimiser that is released with noise. It sees the category
+// target itself and answers with a [regression.Classifier]: one linear score for two classes,
+// one per class (one against the rest) for more. A record in none of the declared classes takes
+// no part.
+//
+// [Logistic] minimises a logistic loss by a few noisy steps of a second-order
+// method: one release of the matrix of second moments, which bounds the Hessian
+// at every point (Böhning and Lindsay, 1988), then a number of releases of the
+// gradient, fixed in advance. The rows are limited to norm B and the slope of the
+// loss to 1/2, so a gradient moves by B/2 at most. Nothing needs to converge for
+// that, and no record is treated as worse than it is. docs/methods/logistic.md, "Figures", shows by
+// how much it is better than the minimiser with noise.
+package logistic
 
 import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
 )
 
+// The forms of [Logistic], as recipes name them.
 const (
-	// Steps is the number of gradients that [Logistic] releases.
-	Steps = 16
-	// MatrixShare is the share of its mu^2 that goes to the matrix of second
-	// moments; the gradients have the rest.
-	MatrixShare = .15
-	// SlopeClip bounds the slope of the loss. A slope is 1/2 at margin 0, so this
+	Gradients = "gradients" // releases noisy gradients
+	Output    = "output"    // releases the minimiser with noise
+)
+
+const (
+	// steps is the number of gradients that are released.
+	steps = 16
+	// matrixShare is the share of mu^2 that goes to the matrix of second moments;
+	// the gradients have the rest.
+	matrixShare = .15
+	// slopeClip bounds the slope of the loss. A slope is 1/2 at margin 0, so this
 	// makes the loss linear for records on the wrong side.
-	SlopeClip = .5
+	slopeClip = .5
 )
 
 // The names of the nodes of the plan.
@@ -35,7 +55,7 @@ const (
 )
 
 // Logistic is logistic regression by private second-order gradient steps. With
-// rows z = (x, kappa), kappa = [adassp.Kappa], limited to norm B as a whole, and
+// rows z = (x, kappa), kappa = [linear.Kappa], limited to norm B as a whole, and
 // labels y of -1 and +1, it minimises
 //
 //	F(theta) = sum_i l(y_i theta.z_i), l'(m) = -min(1/2, 1/(1 + e^m)),
@@ -54,7 +74,7 @@ const (
 // never raises F (Böhning and Lindsay, "Monotonicity of quadratic-approximation
 // algorithms", 1988). A is released once, its negative eigenvalues become 0 and
 // the size of its noise is added as in [adassp.JointGram]; a gradient is released
-// in each of [Steps] rounds. Stopping after so few is the regularisation: there
+// in each of 16 rounds. Stopping after so few is the regularisation: there
 // is no penalty, and no direction that the noise of A hides is followed far.
 //
 // # Privacy
@@ -70,12 +90,26 @@ const (
 // # Output
 //
 // In the form Output it is output-perturbed logistic regression instead, in everything but
-// the loss [SVM]: the minimiser of the logistic loss with the same penalty, released with
+// the loss package svm: the minimiser of the logistic loss with the same penalty, released with
 // noise (Chaudhuri, Monteleoni and Sarwate 2011, algorithm 1, in sum form). It is the
 // less accurate one.
 type Logistic struct {
 	Form   string  // [Gradients], also when it is empty, or [Output]
-	Lambda float64 // of Output, as in SVM
+	Lambda float64 // of Output: the penalty, as in package svm
+}
+
+// Method describes the trainer.
+func (Logistic) Method() method.Method {
+	return method.Method{
+		Name: Logistic{}.Name(), Summary: "logistic regression, by noisy gradients or a noisy minimiser",
+		ClassesFrom: 2, Relations: method.EveryRecord(),
+		Keys: []method.Key{{
+			Name: "form", Kind: method.Word, Text: "The form of the method", Own: "gradients, or output (noise on the minimiser)",
+			Words: []string{Gradients, Output},
+			Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
+		}},
+		New: func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
+	}
 }
 
 // Name returns "logistic".
@@ -90,74 +124,62 @@ func (t Logistic) Gathers() bool { return t.Form == Output }
 // FormName returns the form.
 func (t Logistic) FormName() string { return t.Form }
 
-func (t Logistic) perturbed() perturbed { return perturbed{t.Lambda, outputLeaf, true} }
+func (t Logistic) minimizer() linear.PerturbedMinimizer {
+	return linear.PerturbedMinimizer{Lambda: t.Lambda, Leaf: "output", Logistic: true}
+}
 
 // Plan returns the leaf of the matrix and that of the gradients, or of the form
-// Output that of the minimiser. Its errors are [method.ErrForm], [ErrTarget], [ErrFeatures], [ErrLambda] and
-// [adassp.ErrTooWide].
+// Output that of the minimiser. Its errors are [method.ErrForm], [linear.ErrTarget],
+// [linear.ErrFeatures], [linear.ErrLambda] and [linear.ErrTooWide].
 func (t Logistic) Plan(f method.Facts) (budget.Node, error) {
 	switch {
 	case t.Form == Output:
-		return t.perturbed().plan(f)
+		return t.minimizer().Plan(f)
 	case t.Form != "" && t.Form != Gradients:
 		return budget.Node{}, fmt.Errorf("%w: logistic %q; use one of %v", method.ErrForm, t.Form, []string{Gradients, Output})
 	case t.Lambda != 0:
-		return budget.Node{}, fmt.Errorf("%w: %v; of the form %s there is no penalty", ErrLambda, t.Lambda, Gradients)
+		return budget.Node{}, fmt.Errorf("%w: %v; of the form %s there is no penalty", linear.ErrLambda, t.Lambda, Gradients)
 	}
-	if _, err := planFrame(f.Columns); err != nil {
+	if _, err := linear.PlanClassFrame(f.Columns); err != nil {
 		return budget.Node{}, err
 	}
 	return budget.Seq(logisticNode,
-		budget.GaussianLeaf(matrixLeaf, adassp.GramShare*MatrixShare, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(gradientsLeaf, adassp.GramShare*(1-MatrixShare), Steps).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(gradientsLeaf, linear.GramShare*(1-matrixShare), steps).Of(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].
 func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	if t.Form == Output {
-		return t.perturbed().fit(ctx, s, d)
+		return t.minimizer().Fit(ctx, s, d)
 	}
-	f, err := newFrame(d.Columns, d.Ranges)
+	f, err := linear.NewClassFrame(d.Columns, d.Ranges)
 	if err != nil {
 		return nil, err
 	}
 	s, records := s.Sub(logisticNode), d.Records
-	matrix, err := f.releaseMatrix(ctx, s, records, matrixStatistic{d.Columns, d.Ranges})
+	matrix, err := releaseMatrix(ctx, s, records, matrixStatistic{d.Columns, d.Ranges})
 	if err != nil {
 		return nil, err
 	}
-	theta := make([][]float64, f.scores())
+	theta := make([][]float64, f.Scores())
 	for c := range theta {
-		theta[c] = make([]float64, f.slots()+1)
+		theta[c] = make([]float64, f.Slots()+1)
 	}
 	inverse := stepMatrix(matrix, s.Scale(matrixLeaf))
-	for round := range Steps {
+	for round := range steps {
 		if theta, err = step(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
 			return nil, err
 		}
 	}
-	return f.fit(f.plain(theta, inverse, s.Scale(gradientsLeaf))), nil
+	return f.Fit(plain(f, theta, inverse, s.Scale(gradientsLeaf))), nil
 }
 
 // stepMatrix returns ((A+ + r I)/4)^-1 for a released matrix A with noise sigma,
 // A+ with 0 for negative eigenvalues and r = RidgeFactor sigma sqrt(2 d).
 func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
-	ridge := max(adassp.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
-	return adassp.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
-}
-
-// whole encodes rows with the constant entry.
-type whole struct{ rows }
-
-func newWhole(f *frame) whole { return whole{rows{frame: f, x: make([][]int16, f.slots()+1)}} }
-
-func (r *whole) encode(b dataset.Block) []int32 {
-	codes := r.rows.encode(b)
-	constant := r.x[len(r.x)-1]
-	for i := range constant {
-		constant[i] = scaling.FixedPoint(adassp.Kappa)
-	}
-	return codes
+	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
+	return linear.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
 }
 
 // matrixStatistic is the sum of z z^T over the records in a class, z their rows with the
@@ -169,32 +191,33 @@ type matrixStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Columns, x.Ranges)
-	return &matrixPass{newWhole(f), m.NewGram(f.slots()+1, f.enc.NormLimit(adassp.Kappa))}
+	f := linear.ClassFrameOf(x.Columns, x.Ranges)
+	return &matrixPass{f.Classes(), f.NewRows(), m.NewGram(f.Slots()+1, f.Encoder.NormLimit(linear.Kappa))}
 }
 
 type matrixPass struct {
-	rows whole
-	gram *mechanism.Gram
+	classes int
+	rows    *linear.ClassRows
+	gram    *mechanism.Gram
 }
 
 // Add leaves records in no class out of the matrix, as they are out of the sum
 // of losses: their rows become 0.
 func (p *matrixPass) Add(b mechanism.Block) {
-	codes, classes := p.rows.encode(b.Block), uint32(p.rows.frame.classes())
-	for i, k := range codes {
-		if uint32(k) >= classes {
-			for _, column := range p.rows.x {
+	p.rows.Encode(b.Block)
+	for i, k := range p.rows.Codes {
+		if uint32(k) >= uint32(p.classes) {
+			for _, column := range p.rows.X {
 				column[i] = 0
 			}
 		}
 	}
-	p.gram.Add(p.rows.x)
+	p.gram.Add(p.rows.X)
 }
 
 func (p *matrixPass) Cells() mechanism.Cells { return p.gram.Cells() }
 
-func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, r mechanism.Records, x matrixStatistic) (*mat.SymDense, error) {
+func releaseMatrix(ctx context.Context, s *mechanism.Session, r mechanism.Records, x matrixStatistic) (*mat.SymDense, error) {
 	acc, err := mechanism.Sum[*matrixPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
@@ -203,7 +226,7 @@ func (f *frame) releaseMatrix(ctx context.Context, s *mechanism.Session, r mecha
 	if err != nil {
 		return nil, err
 	}
-	return adassp.Symmetric(f.slots()+1, noisy.Value()), nil
+	return linear.Packed{P: len(acc.rows.X), Values: noisy.Value()}.Symmetric(), nil
 }
 
 // gradientStatistic is the sum of -l' y z for each score, whose weights are Theta.
@@ -215,31 +238,32 @@ type gradientStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := frameOf(x.Columns, x.Ranges)
-	p := &gradientPass{rows: newWhole(f), cross: make([]*mechanism.Cross, f.scores()), theta: x.Theta}
+	f := linear.ClassFrameOf(x.Columns, x.Ranges)
+	p := &gradientPass{classes: f.Classes(), rows: f.NewRows(), cross: make([]*mechanism.Cross, f.Scores()), theta: x.Theta}
 	for c := range p.cross {
-		p.cross[c] = m.NewCross(f.slots()+1, f.enc.NormLimit(adassp.Kappa), SlopeClip)
+		p.cross[c] = m.NewCross(f.Slots()+1, f.Encoder.NormLimit(linear.Kappa), slopeClip)
 	}
 	return p
 }
 
 type gradientPass struct {
-	rows   whole
-	cross  []*mechanism.Cross
-	theta  [][]float64
-	slopes []float64
+	classes int
+	rows    *linear.ClassRows
+	cross   []*mechanism.Cross
+	theta   [][]float64
+	slopes  []float64
 }
 
 func (p *gradientPass) Add(b mechanism.Block) {
-	codes := p.rows.encode(b.Block)
-	p.cross[0].Clip(p.rows.x)
-	p.slopes = grow(p.slopes, len(codes))
+	p.rows.Encode(b.Block)
+	p.cross[0].Clip(p.rows.X)
+	p.slopes = slices.Grow(p.slopes[:0], b.Len())[:b.Len()]
 	for c, cross := range p.cross {
-		margins(p.slopes, p.rows.x, p.theta[c])
-		for i, k := range codes {
-			p.slopes[i] = pull(p.slopes[i], p.rows.frame.label(k, c))
+		margins(p.slopes, p.rows.X, p.theta[c])
+		for i, k := range p.rows.Codes {
+			p.slopes[i] = pull(p.slopes[i], label(p.classes, k, c))
 		}
-		cross.Add(p.rows.x, p.slopes)
+		cross.Add(p.rows.X, p.slopes)
 	}
 }
 
@@ -252,13 +276,13 @@ func (p *gradientPass) Cells() mechanism.Cells {
 }
 
 // label returns the label of class code k for score c: 0 for no class.
-func (f *frame) label(k int32, c int) float64 {
+func label(classes int, k int32, c int) float64 {
 	positive := int32(c)
-	if f.classes() == 2 {
+	if classes == 2 {
 		positive = 1
 	}
 	switch {
-	case uint32(k) >= uint32(f.classes()):
+	case uint32(k) >= uint32(classes):
 		return 0
 	case k == positive:
 		return 1
@@ -281,7 +305,7 @@ func margins(out []float64, x [][]int16, theta []float64) {
 
 // pull returns -l'(y m) y, m the score: how strongly a record with label y pulls
 // at the score.
-func pull(m, y float64) float64 { return y * min(SlopeClip, 1/(1+math.Exp(y*m))) }
+func pull(m, y float64) float64 { return y * min(slopeClip, 1/(1+math.Exp(y*m))) }
 
 // step releases a gradient for each score and returns the next theta.
 func step(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gradientStatistic, inverse *mat.SymDense, round int) ([][]float64, error) {
@@ -309,15 +333,15 @@ func step(ctx context.Context, s *mechanism.Session, r mechanism.Records, x grad
 // plain returns the scores. Rows were shortened as a whole, the constant too, so
 // shortening changes no sign and no order of scores, and the models do without.
 //
-// The covariance is that of the noise in all steps added up, Steps sigma^2 S S
+// The covariance is that of the noise in all steps added up, steps sigma^2 S S
 // with S the matrix of the steps. It is an upper bound in practice: where the
 // loss is curved a later step undoes part of the noise of earlier ones.
-func (f *frame) plain(theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
+func plain(f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma float64) []regression.Model {
 	cov := mat.NewSymDense(inverse.SymmetricDim(), nil)
-	cov.ScaleSym(Steps*sigma*sigma, adassp.Square(inverse))
+	cov.ScaleSym(steps*sigma*sigma, linear.Square(inverse))
 	out := make([]regression.Model, len(theta))
 	for c := range out {
-		m := f.linear(theta[c], cov, adassp.Kappa)
+		m := f.Linear(theta[c], cov, linear.Kappa)
 		out[c] = &m
 	}
 	return out

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -38,7 +38,7 @@ func covarianceOf(k int) *mat.SymDense {
 // their standard errors are those of the difference from the mean, computed here
 // from the whole matrix.
 func TestEffectsAreCentred(t *testing.T) {
-	fit := solution{[]float64{.3, -.2, .5, .1}, covarianceOf(4)}
+	fit := Solution{[]float64{.3, -.2, .5, .1}, covarianceOf(4)}
 	e := effectsOf(fit, levelsOf(0, 0, 10, 60, 30), 0, 3, false)
 	sum := 0.
 	for v, n := range []float64{10, 60, 30} {
@@ -49,7 +49,7 @@ func TestEffectsAreCentred(t *testing.T) {
 	}
 	difference := mat.NewDense(3, 4, []float64{.9, -.6, -.3, 0, -.1, .4, -.3, 0, -.1, -.6, .7, 0})
 	var half, want mat.Dense
-	half.Mul(difference, fit.cov)
+	half.Mul(difference, fit.Cov)
 	want.Mul(&half, difference.T())
 	for v, x := range e.levels {
 		if math.Abs(x.deviation-math.Sqrt(want.At(v, v))) > 1e-12 {
@@ -79,7 +79,7 @@ func TestCountsOfLevels(t *testing.T) {
 // TestUnseenLevels: a level whose count cannot be told from 0 takes the effect of
 // the other values, or none, and its standard error covers that it may be any.
 func TestUnseenLevels(t *testing.T) {
-	fit := solution{[]float64{.3, -.9, .5, .1}, covarianceOf(4)}
+	fit := Solution{[]float64{.3, -.9, .5, .1}, covarianceOf(4)}
 	for _, tt := range []struct {
 		name  string
 		other bool
@@ -113,7 +113,7 @@ func TestCentringKeepsPredictions(t *testing.T) {
 		{Name: "y", Ranged: true, Lower: -5, Upper: 9},
 	}
 	enc := scaling.NewEncoder(columns, []scaling.Range{{Lower: -2, Upper: 4}, {}, {Lower: -5, Upper: 9}})
-	fit := solution{[]float64{.2, .3, -.1, .4}, covarianceOf(4)}
+	fit := Solution{[]float64{.2, .3, -.1, .4}, covarianceOf(4)}
 	for _, none := range []float64{0, 300} {
 		second := mat.NewSymDense(4, []float64{
 			90, 0, 0, 0,
@@ -121,14 +121,14 @@ func TestCentringKeepsPredictions(t *testing.T) {
 			0, 0, 100, 50,
 			0, 200, 50, (500 + none) / 4,
 		})
-		m := linear(columns, enc, fit, NewDistribution(second, 1), true)
+		m := Model(columns, enc, fit, NewDistribution(second, 1), true)
 		if err := m.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		if terms := 3 + int(none)/300; len(m.Terms) != terms {
 			t.Errorf("%v unlisted: %d terms", none, len(m.Terms))
 		}
-		clipped := linear(columns, enc, fit, NewDistribution(second, 1), false)
+		clipped := Model(columns, enc, fit, NewDistribution(second, 1), false)
 		for level, theta := range []float64{.3, -.1, 0} {
 			want := 2 + 7*(theta+.2+.5*.4) // at a = 4
 			if level == 2 && none == 0 {

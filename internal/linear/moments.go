@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 type Moments struct {
 	columns []dataset.Column
 	enc     *scaling.Encoder
-	sums    packed
+	Sums    Packed // the sum of z z^T, z = (x, y', kappa)
 	sigma   float64
 
 	once     sync.Once
@@ -42,7 +42,7 @@ func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, colu
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Moments{columns: columns, enc: enc, sums: packed{p, noisy.Value()}, sigma: s.Scale(leaf)}, nil
+	return &Moments{columns: columns, enc: enc, Sums: Packed{p, noisy.Value()}, sigma: s.Scale(leaf)}, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal
@@ -52,50 +52,45 @@ func (m *Moments) Sigma() float64 { return m.sigma }
 // Spectrum returns the eigendecomposition of the block of the features and,
 // last, the constant: the entries of x in the words of [Frame]. It is computed once.
 func (m *Moments) Spectrum() Spectrum {
-	m.once.Do(func() { m.spectrum = NewSpectrum(features(m.sums, m.sums.p-2)) })
+	m.once.Do(func() { m.spectrum = NewSpectrum(m.Sums.Features(m.Sums.P - 2)) })
 	return m.spectrum
 }
 
 // Distribution returns that of the features.
 func (m *Moments) Distribution() Distribution {
-	return NewDistribution(features(m.sums, m.sums.p-2), m.sigma)
+	return NewDistribution(m.Sums.Features(m.Sums.P-2), m.sigma)
 }
 
 // Solve returns the coefficients of the scaled target by the entries of x, and
 // the covariance of the privacy noise in them.
 func (m *Moments) Solve() (theta []float64, cov *mat.SymDense) {
-	fit := solveAll(m.sums, m.sums.p-2, m.sigma, m.Spectrum())[0]
-	return fit.theta, fit.cov
+	fit := m.Sums.SolveAll(m.Sums.P-2, m.sigma, m.Spectrum())[0]
+	return fit.Theta, fit.Cov
 }
 
-// penalty is the lambda of Solve.
-func (m *Moments) penalty() float64 { return penalty(m.sigma, m.sums.p-1) }
+// Penalty is the lambda of Solve.
+func (m *Moments) Penalty() float64 { return Penalty(m.sigma, m.Sums.P-1) }
 
 // Linear states such coefficients as a model in original units.
 func (m *Moments) Linear(theta []float64, cov *mat.SymDense) *regression.Linear {
-	return linear(m.columns, m.enc, solution{theta, cov}, m.Distribution(), true)
+	return Model(m.columns, m.enc, Solution{theta, cov}, m.Distribution(), true)
 }
 
 // Spreads says how much what each feature adds by such coefficients varies over the
 // records.
 func (m *Moments) Spreads(theta []float64, cov *mat.SymDense) []regression.Spread {
-	return spreads(m.columns, m.enc, solution{theta, cov}, m.Distribution())
+	return Spreads(m.columns, m.enc, Solution{theta, cov}, m.Distribution())
 }
 
 // Records returns the noisy number of records; a record whose row was
 // shortened counts with the square of its factor.
-func (m *Moments) Records() float64 { return m.sums.at(m.sums.p-1, m.sums.p-1) / (Kappa * Kappa) }
+func (m *Moments) Records() float64 { return m.Sums.At(m.Sums.P-1, m.Sums.P-1) / (Kappa * Kappa) }
 
 // TargetMean returns the noisy mean of the target over the (weighted) records,
 // within the target's range. The entry of the target against the constant is
 // the sum of w^2 y' kappa and that of the constant against itself the sum of
 // w^2 kappa^2, w the factor by which the row was shortened.
 func (m *Moments) TargetMean() float64 {
-	p := m.sums.p
-	return meanOf(m.enc.Range(len(m.columns)-1), m.sums.at(p-2, p-1), m.sums.at(p-1, p-1))
-}
-
-// Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{gramStatistic{}, momentsStatistic{}, partStatistic{}}
+	p := m.Sums.P
+	return MeanOf(m.enc.Range(len(m.columns)-1), m.Sums.At(p-2, p-1), m.Sums.At(p-1, p-1))
 }

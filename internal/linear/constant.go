@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -16,17 +16,17 @@ import (
 // It is post-processing. The penalty in the denominator keeps the step small where there
 // are too few records to tell the mean from noise.
 
-// liftConstant takes the step for a solution of (A + lambda I) theta = v, for which
+// LiftConstant takes the step for a solution of (A + lambda I) theta = v, for which
 // r = lambda theta: the constant is multiplied by 1 + lambda/(A_ll+ + lambda), and its
 // noise with it. weight is A_ll.
-func (x solution) liftConstant(weight, lambda float64) {
-	last := len(x.theta) - 1
+func (x Solution) LiftConstant(weight, lambda float64) {
+	last := len(x.Theta) - 1
 	factor := 1 + shrunk(weight, lambda)
-	x.theta[last] *= factor
+	x.Theta[last] *= factor
 	for i := range last {
-		x.cov.SetSym(i, last, x.cov.At(i, last)*factor)
+		x.Cov.SetSym(i, last, x.Cov.At(i, last)*factor)
 	}
-	x.cov.SetSym(last, last, x.cov.At(last, last)*factor*factor)
+	x.Cov.SetSym(last, last, x.Cov.At(last, last)*factor*factor)
 }
 
 // shrunk returns lambda/(weight+ + lambda), 0 without a penalty.

@@ -1,4 +1,4 @@
-package adassp
+package linear
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 // entries of x, the constant [Kappa] last, are spread over the records. A record
 // whose row was shortened counts with the square of its factor. It is public.
 type Distribution struct {
-	second *mat.SymDense
-	noise  func(i, j int) float64 // standard deviation of an entry
+	Second *mat.SymDense
+	Noise  func(i, j int) float64 // standard deviation of an entry
 }
 
 // NewDistribution reads a matrix with noise of standard deviation sigma on the
@@ -35,11 +35,11 @@ func (x measured) above(deviations float64) bool { return x.value > deviations*x
 
 // product returns the sum of the products of two entries over the records.
 func (d Distribution) product(i, j int) measured {
-	return measured{d.second.At(i, j), d.noise(i, j)}
+	return measured{d.Second.At(i, j), d.Noise(i, j)}
 }
 
 // constant is the index of the constant.
-func (d Distribution) constant() int { return d.second.SymmetricDim() - 1 }
+func (d Distribution) constant() int { return d.Second.SymmetricDim() - 1 }
 
 // records returns the number of records.
 func (d Distribution) records() measured {
