@@ -33,7 +33,7 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 	if err != nil {
 		return err
 	}
-	if err := j.holdable(p.Schema, 2); err != nil {
+	if err := j.holdable(p, 2); err != nil {
 		return err
 	}
 	if err := a.noteAudit(ctx, j, p, plan); err != nil {
@@ -78,7 +78,7 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan 
 		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.table), Method: plan.Method(), What: ledger.NoteAudit,
 	})
 	if err != nil {
-		return ledgerHint(ctx, err, j, p)
+		return entry.Hint(ctx, err, j.ledger, p)
 	}
 	return nil
 }

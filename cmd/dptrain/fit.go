@@ -78,7 +78,7 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	if err := j.holdable(p.Schema, 1); err != nil {
+	if err := j.holdable(p, 1); err != nil {
 		return err
 	}
 	e, err := a.reserve(ctx, j, p, plan)

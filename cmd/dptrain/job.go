@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -216,6 +217,11 @@ func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
 		err = fault.As(fault.Recipe, err)
 	}
 	return plan, err
+}
+
+// holdable refuses a table that cannot be held; see [entry.Holdable].
+func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
+	return entry.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 
 func (j *job) readOptions() dataset.ReadOptions {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/entry"
@@ -27,66 +25,10 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	if j.ledger == "" {
 		return nil, nil
 	}
-	e, err := entry.Reserve(ctx, entry.Request{
+	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
 		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Pipeline: p, Plan: plan,
 	})
-	return e, fittingHint(ctx, err, p)
-}
-
-// ledgerHint adds to a refusal what to do about it.
-func ledgerHint(ctx context.Context, err error, j *job, p *pipeline.Pipeline) error {
-	return fittingHint(ctx, entry.Hint(err, j.ledger), p)
-}
-
-// fittingHint adds to the refusal of a run that would cross the total what would fit.
-func fittingHint(ctx context.Context, err error, p *pipeline.Pipeline) error {
-	var spent *ledger.SpentError
-	if !errors.As(err, &spent) {
-		return err
-	}
-	a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
-	return fitting(ctx, err, a, p)
-}
-
-// fitting adds to the refusal of a run the largest epsilon that would be
-// admitted, with the same delta.
-func fitting(ctx context.Context, refusal error, a *ledger.Account, p *pipeline.Pipeline) error {
-	e, err := largestEpsilon(ctx, a, p, 1)
-	switch {
-	case err != nil:
-		return err
-	case e == 0 && smallerDelta(refusal, p) > 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, p.Budget.Delta, smallerDelta(refusal, p))
-	case e == 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, p.Budget.Delta)
-	}
-	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, p.Budget.Delta, e)
-}
-
-// smallerDelta returns the delta at which the black boxes of a refused run would
-// fit, to two digits and rounded down; 0 where they are not what is too much, or no
-// delta that a recipe can have is small enough.
-func smallerDelta(refusal error, p *pipeline.Pipeline) float64 {
-	var spent *ledger.SpentError
-	if !errors.As(refusal, &spent) {
-		return 0
-	}
-	_, cost := spent.Charge.Value()
-	_, left := spent.Limit.Left(spent.Spent).Value()
-	if cost <= left {
-		return 0
-	}
-	delta := p.Budget.Delta * left / cost
-	if delta < budget.MinDelta {
-		return 0
-	}
-	digit := math.Pow(10, math.Floor(math.Log10(delta))-1)
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(delta/digit)*digit, 'g', 2, 64), 64)
-	if err != nil || rounded > delta {
-		return 0
-	}
-	return rounded
 }
 
 // billLedger is what a run would do to a ledger.
@@ -125,7 +67,7 @@ func amountOf(c budget.Charge) amount {
 func (a *app) accountOf(ctx context.Context, j *job, p *pipeline.Pipeline) (*ledger.Account, error) {
 	acc, err := a.openLedger(j.ledger).Account(ctx, j.recipe.Ledger.Dataset)
 	if err != nil {
-		return nil, ledgerHint(ctx, err, j, p)
+		return nil, entry.Hint(ctx, err, j.ledger, p)
 	}
 	return acc, nil
 }
@@ -148,7 +90,7 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 		err = acc.CheckRecords(entry.Records(j.table, j.recipe.Data.MultilineQuotes))
 	}
 	if err != nil {
-		return nil, ledgerHint(ctx, ledger.InFile(j.ledger, err), j, p)
+		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, p)
 	}
 	l := &billLedger{
 		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
@@ -159,7 +101,7 @@ func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	}
 	b.Ledger = l
 	if err := acc.Refuse(cost); err != nil {
-		return fitting(ctx, err, acc, p), nil
+		return entry.Hint(ctx, err, j.ledger, p), nil
 	}
 	left := acc.Limit.Left(acc.Spent().Plus(cost))
 	l.Remains, l.Runs = amountOf(left), moreRuns(left, cost)

@@ -25,7 +25,7 @@ func absentColumns(ctx context.Context, r Request) ([]string, error) {
 	}
 	acc, err := r.Ledger.Account(ctx, r.Dataset)
 	if err != nil {
-		return nil, Hint(err, r.Ledger.Path())
+		return nil, Hint(ctx, err, r.Ledger.Path(), r.Pipeline)
 	}
 	return Absent(acc, r.Ledger.Path(), r.Header, r.Pipeline.PublicColumns())
 }

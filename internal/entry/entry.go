@@ -48,7 +48,7 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 		Public: r.Pipeline.PublicColumns(), Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
 	})
 	if err != nil {
-		return nil, Hint(err, r.Ledger.Path())
+		return nil, Hint(ctx, err, r.Ledger.Path(), r.Pipeline)
 	}
 	return &Entry{reservation: reserved, request: r, absent: absent}, nil
 }
@@ -65,8 +65,11 @@ func Records(table string, multilineQuotes bool) ledger.Records {
 }
 
 // RealPath returns the absolute path of a file, with symbolic links resolved where that is
-// possible.
+// possible. A table that is in no file has the path "".
 func RealPath(path string) string {
+	if path == "" {
+		return ""
+	}
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
 	}
@@ -172,24 +175,6 @@ type KeptError struct {
 
 // Unwrap returns why the run could not be entered.
 func (e *KeptError) Unwrap() error { return e.error }
-
-// Hint adds to a refusal of a ledger what to do about it; nil stays nil. What to do about
-// a total that would be crossed depends on the run, and is not added.
-func Hint(err error, path string) error {
-	switch {
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
-		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
-	case errors.Is(err, ledger.ErrRelation):
-		return fmt.Errorf("%w; change privacy.relation", err)
-	case errors.Is(err, ledger.ErrPublic):
-		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
-	case errors.Is(err, ledger.ErrRecords):
-		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
-	case errors.Is(err, ledger.ErrUnit):
-		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
-	}
-	return err
-}
 
 // othersText is the warning about a table that has runs under other names.
 func othersText(dataset string, others []string) string {

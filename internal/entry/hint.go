@@ -1,0 +1,153 @@
+package entry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// Hint adds to a refusal of the ledger at path what to do about it; nil stays nil. A run of p that would
+// cross the total is told the largest epsilon that fits.
+func Hint(ctx context.Context, err error, path string, p *pipeline.Pipeline) error {
+	switch {
+	case errors.Is(err, ledger.ErrSpent):
+		return fitting(ctx, err, p)
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
+		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
+	case errors.Is(err, ledger.ErrRelation):
+		return fmt.Errorf("%w; change privacy.relation", err)
+	case errors.Is(err, ledger.ErrPublic):
+		return fmt.Errorf("%w; mark it with private: true in data.columns, or list it in data.exclude", err)
+	case errors.Is(err, ledger.ErrRecords):
+		return fmt.Errorf("%w; set data.multiline_quotes as they do, or register the data set under another name", err)
+	case errors.Is(err, ledger.ErrUnit):
+		return fmt.Errorf("%w; change privacy.unit, or register the data set for that unit under another name", err)
+	}
+	return err
+}
+
+// fitting adds to the refusal of a run that would cross the total the largest epsilon that
+// would be admitted, with the same delta.
+func fitting(ctx context.Context, refusal error, p *pipeline.Pipeline) error {
+	var spent *ledger.SpentError
+	if !errors.As(refusal, &spent) {
+		return refusal
+	}
+	a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
+	e, err := LargestEpsilon(ctx, a, p, 1)
+	delta := smallerDelta(spent, p.Budget.Delta)
+	switch {
+	case err != nil:
+		return err
+	case e == 0 && delta > 0:
+		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, p.Budget.Delta, delta)
+	case e == 0:
+		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, p.Budget.Delta)
+	}
+	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, p.Budget.Delta, e)
+}
+
+// smallerDelta returns the delta in place of that given at which the black boxes of a refused run would
+// fit, to two digits and rounded down; 0 where they are not what is too much, or no
+// delta that a recipe can have is small enough.
+func smallerDelta(spent *ledger.SpentError, delta float64) float64 {
+	_, cost := spent.Charge.Value()
+	_, left := spent.Limit.Left(spent.Spent).Value()
+	if cost <= left {
+		return 0
+	}
+	delta *= left / cost
+	if delta < budget.MinDelta {
+		return 0
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(delta))-1)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Floor(delta/digit)*digit, 'g', 2, 64), 64)
+	if err != nil || rounded > delta {
+		return 0
+	}
+	return rounded
+}
+
+// times is the price of equal runs; what does not fit an integer fits no total.
+func times(c budget.Charge, runs int) budget.Charge {
+	total := budget.Charge{}
+	for ; runs > 0; runs >>= 1 {
+		if runs&1 == 1 {
+			total = total.Plus(c)
+		}
+		c = c.Plus(c)
+	}
+	return total
+}
+
+// LargestEpsilon returns the largest epsilon at which so many equal runs fit, to three
+// digits and rounded down: between a thousandth and a thousand times that of the run, 0 if
+// there is none. A smaller epsilon never costs more, but some methods have no plan at a
+// small one.
+func LargestEpsilon(ctx context.Context, a *ledger.Account, p *pipeline.Pipeline, runs int) (float64, error) {
+	fits := func(epsilon float64) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		q := *p
+		q.Budget.Epsilon = epsilon
+		plan, err := q.Plan()
+		if err != nil {
+			return false, nil // no plan at such an epsilon
+		}
+		c, err := a.Price(plan.Priced)
+		return err == nil && a.Fits(times(c, runs)), nil
+	}
+	lo, hi, err := bracket(p.Budget.Epsilon, fits)
+	for err == nil && lo > 0 && hi > lo*1.0015 {
+		mid := math.Sqrt(lo * hi)
+		var ok bool
+		if ok, err = fits(mid); ok {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if err != nil || lo == 0 {
+		return 0, err
+	}
+	digit := math.Pow(10, math.Floor(math.Log10(lo))-2)
+	return math.Round(math.Floor(lo/digit)*digit*1e9) / 1e9, nil
+}
+
+// bracket returns an epsilon that fits and a larger one that does not, by steps away from
+// one; lo is 0 if nothing fits, and hi is lo if everything does.
+func bracket(epsilon float64, fits func(float64) (bool, error)) (lo, hi float64, err error) {
+	parts := []float64{1, 1.5, 2, 3, 5, 10, 30, 100, 300, 1000}
+	ok, err := fits(epsilon)
+	if err != nil {
+		return 0, 0, err
+	}
+	last := epsilon
+	for _, part := range parts[1:] {
+		next := epsilon / part
+		if ok {
+			next = epsilon * part
+		}
+		now, err := fits(next)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case ok && !now:
+			return last, next, nil
+		case !ok && now:
+			return next, last, nil
+		}
+		last = next
+	}
+	if ok {
+		return last, last, nil
+	}
+	return 0, 0, nil
+}
