@@ -8,58 +8,28 @@
 //	err = fit.Save("out")
 //
 // A run is that of `dptrain fit` with the same settings: same defaults, same promise, same
-// files. Selectors, trainers and ledgers of the other packages of this module may be put
-// into a [Run]; package pipeline has the settings that it leaves out.
+// files. Selectors and trainers of packages selection, adassp, boosting, svm and tukey may be put
+// into a [Run], and [OpenLedger] returns what keeps all runs on a data set within a total.
+// [ReadRecipe] returns the run of a recipe, [Hold] a table that is in memory, and [Predict]
+// applies a model to one.
 package dptrain
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
-
-// A Table is a file with records: .csv, .tsv (also .gz) or .parquet. Opened or made by
-// hand, it holds the names of the columns and no record.
-type Table struct {
-	Path            string
-	Header          []string // all columns, in the order of the file
-	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
-}
-
-// Open returns the table in a file, of which it reads the header. Errors are those of
-// [dataset.Header].
-func Open(path string) (*Table, error) {
-	header, err := dataset.Header(path, dataset.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return &Table{Path: path, Header: header}, nil
-}
 
 // None stands for 0 as a Delta or Holdout: no delta, no held-out metric. A zero there
 // stands for the default.
 const None = -1
-
-// A Column declares what is public about a column; the guarantee does not protect it. See [Range] and
-// [Categories].
-type Column = recipe.Column
-
-// Range declares a numeric column with values from lower to upper, in its own units; others
-// are clamped.
-func Range(lower, upper float64) Column { return Column{Lower: &lower, Upper: &upper} }
-
-// Categories declares a column with these values; others form a category of their own.
-func Categories(names ...string) Column { return Column{Categories: names, Other: new(true)} }
 
 // A Run says what to learn and at which price. The zero value of a field stands for the
 // default of a recipe, which docs/reference/recipe.md explains. All of it is public.
@@ -78,10 +48,24 @@ type Run struct {
 	Unit        budget.Unit // who is protected, where one person may have several records
 
 	Selector selection.Selector // how features are chosen
-	Model    method.Trainer     // what is trained
+	Model    Trainer            // what is trained
+	// Fallback is what is trained if Model abstains. It is paid for whether it is used or not.
+	Fallback Trainer
+	// SelectionShare is the share of the training budget that choosing features may spend, in (0, 1).
+	SelectionShare float64
+	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1.
+	SizeRuns float64
+	// Search tries several ways to select and train, in place of the fields from Selector on.
+	Search *Search
+	// DeclaredScaling refuses a numeric column without a range; by default it is found
+	// privately.
+	DeclaredScaling bool
+	// UncheckedSelector admits a Selector that is not of package selection. It is handed the
+	// exact records, and nobody checks what it publishes of them.
+	UncheckedSelector bool
 
 	// Ledger, if set, keeps all runs on the data set of that name within its total.
-	Ledger  *ledger.Ledger
+	Ledger  *Ledger
 	Dataset string
 	Note    string // a label that the ledger keeps with the run; it is not protected
 
@@ -89,6 +73,8 @@ type Run struct {
 	// done, in [0, 1], and at the end with 1. Both depend on the plan and on what is
 	// released alone.
 	Progress func(share float64, stage string)
+
+	base *recipe.Recipe // what the run was read from, or nil
 }
 
 // A Plan is a priced run.
@@ -97,7 +83,7 @@ type Plan struct {
 	run      Run
 	pipeline *pipeline.Pipeline
 	header   []string
-	recipe   []byte // as published; nil where the run has a selector or trainer of its own
+	recipe   []byte // as published; nil for a run with values that no recipe states
 	used     atomic.Bool
 }
 
@@ -105,13 +91,14 @@ type Plan struct {
 var errDataset = fault.New(fault.Usage, "Dataset and Note belong to a run with a Ledger")
 
 // Plan prices the run for the columns of a table; no row is read. Errors are
-// [recipe.Problems], which names the key of the recipe that a field stands for, and those
-// of [pipeline.Pipeline.Plan] and [pipeline.Pipeline.Rehearse].
+// [Problems], which name the key of the recipe that a field stands for, [ErrSchema] for a table in
+// memory whose columns are declared otherwise, and those of [pipeline.Pipeline.Plan] and
+// [pipeline.Pipeline.Rehearse].
 func (r Run) Plan(t *Table) (*Plan, error) {
 	if r.Ledger == nil && (r.Dataset != "" || r.Note != "") {
 		return nil, errDataset
 	}
-	described := r.recipe(t)
+	described := r.describe(t)
 	if problems := described.Check(); len(problems) > 0 {
 		return nil, problems
 	}
@@ -121,9 +108,12 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	out := &Plan{run: r, pipeline: p, header: slices.Clone(t.Header)}
 	described.Data.Header = out.header
-	if r.Selector != nil || r.Model != nil {
-		p.Selector, p.Model = r.Selector, r.Model
-	} else if out.recipe, err = described.Public(); err != nil {
+	if !r.values(p) {
+		if out.recipe, err = described.Public(); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.fits(p.Schema); err != nil {
 		return nil, err
 	}
 	if out.Plan, err = p.Plan(); err != nil {
@@ -135,37 +125,36 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	return out, nil
 }
 
+// values puts the values of the run that no recipe states into a pipeline. It reports whether there are any.
+func (r Run) values(p *pipeline.Pipeline) bool {
+	before := *p
+	if r.Selector != nil {
+		p.Selector = r.Selector
+	}
+	if r.Model != nil {
+		p.Model = r.Model
+	}
+	if r.Fallback != nil {
+		p.Fallback = r.Fallback
+	}
+	if r.SelectionShare != 0 {
+		p.SelectionShare = r.SelectionShare
+	}
+	if r.SizeRuns != 0 {
+		p.SizeRuns = r.SizeRuns
+	}
+	if r.Search != nil {
+		p.Search = r.Search
+	}
+	p.UncheckedSelector = r.UncheckedSelector
+	return !reflect.DeepEqual(&before, p)
+}
+
 // Recipe returns the recipe that the run stands for, as it is published: YAML with every
-// default. It is nil for a run with a Selector or a Model.
+// default. It is nil for a run with a Selector, a Model or another value that no recipe states.
 func (p *Plan) Recipe() []byte { return slices.Clone(p.recipe) }
 
-// recipe returns the recipe that the run stands for.
-func (r Run) recipe(t *Table) *recipe.Recipe {
-	or := func(x, standard float64) float64 {
-		switch x {
-		case 0:
-			return standard
-		case None:
-			return 0
-		}
-		return x
-	}
-	out := recipe.Default()
-	out.Data = recipe.Data{
-		Path: t.Path, MultilineQuotes: t.MultilineQuotes,
-		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
-	}
-	if len(r.Classes) > 0 {
-		out.Task = regression.TaskClassification
-	}
-	out.Privacy.Epsilon, out.Privacy.Delta = r.Epsilon, or(r.Delta, out.Privacy.Delta)
-	out.Privacy.Relation, out.Privacy.Composition = r.Relation.String(), r.Composition.String()
-	if r.Unit != (budget.Unit{}) {
-		out.Privacy.Unit = &recipe.Unit{Column: r.Unit.Column, MaxRows: r.Unit.MaxRows}
-	}
-	out.Holdout = or(r.Holdout, out.Holdout)
-	if r.Ledger != nil {
-		out.Ledger = &recipe.Ledger{Path: r.Ledger.Path(), Dataset: r.Dataset}
-	}
-	return &out
+// Again returns the plan for one run more, which costs what the first one did once more.
+func (p *Plan) Again() *Plan {
+	return &Plan{Plan: p.Plan.Again(), run: p.run, pipeline: p.pipeline, header: p.header, recipe: p.recipe}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
@@ -28,20 +27,64 @@ type Fit struct {
 }
 
 // Fit reads the table, trains, and releases the held-out metric. The table has the header
-// that was planned for ([pipeline.ErrSchema]). A plan pays for one run: a second
-// call is [mechanism.ErrOpened], whatever came of the first.
+// that was planned for ([ErrSchema]), and must fit into memory (dataset.ErrTooLarge). A plan pays
+// for one run: a second call is [ErrOpened], whatever came of the first; see [Plan.Again].
 //
 // With a ledger the price is entered before a row is read, or refused with a
-// [*ledger.SpentError]. It stays spent if Fit fails after that. Where training succeeded and
+// [*SpentError]. It stays spent if Fit fails after that. Where training succeeded and
 // the ledger could not be written at the end, Fit returns the result beside the error: Save
 // tries again.
 func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if !slices.Equal(t.Header, p.header) {
-		return nil, pipeline.ErrSchema
+		return nil, ErrSchema
+	}
+	if err := t.fits(p.pipeline.Schema); err != nil {
+		return nil, err
+	}
+	if err := entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1); err != nil {
+		return nil, err
 	}
 	if p.used.Swap(true) {
-		return nil, mechanism.ErrOpened
+		return nil, ErrOpened
 	}
+	return p.enter(ctx, t, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
+		options.Progress(readStage)
+		start := time.Now()
+		table, stats, err := t.read(ctx, p.pipeline.Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		seconds := time.Since(start).Seconds()
+		res, err := p.pipeline.FitPlan(ctx, p.Plan, table, options)
+		if err == nil {
+			res.Curator.Seconds[readStage] = seconds
+		}
+		return res, stats, err
+	})
+}
+
+// FitOn is [Plan.Fit] on the records that an engine holds, with the schema of the plan. A plan
+// with a stage that needs all records in one place ([Plan.Gathers]) is refused before it is paid
+// for, and so is one that protects units.
+func (p *Plan) FitOn(ctx context.Context, e Engine) (*Fit, error) {
+	if err := p.pipeline.CheckEngine(p.Plan, e); err != nil {
+		return nil, err
+	}
+	if p.used.Swap(true) {
+		return nil, ErrOpened
+	}
+	return p.enter(ctx, &Table{}, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
+		options.Progress(readStage)
+		res, err := p.pipeline.FitOn(ctx, p.Plan, e, options)
+		return res, nil, err
+	})
+}
+
+// Schema declares the columns that the run reads.
+func (p *Plan) Schema() dataset.Schema { return p.pipeline.Schema.Clone() }
+
+// enter enters the run, trains, and enters its end.
+func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error) {
 	var e *entry.Entry
 	if p.run.Ledger != nil {
 		var err error
@@ -53,29 +96,23 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 			return nil, err
 		}
 	}
-	f, err := p.train(ctx, t, e)
+	f, err := p.collect(train, t.Path, e)
 	if err == nil {
 		err = e.Commit(ctx)
 	}
 	return f, e.Spent(err)
 }
 
-// train reads the rows and trains.
-func (p *Plan) train(ctx context.Context, t *Table, e *entry.Entry) (*Fit, error) {
-	progress := p.progress()
-	progress(readStage)
-	start := time.Now()
-	table, stats, err := dataset.Read(ctx, t.Path, p.pipeline.Schema, dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes})
+// trainer trains on records. It also returns what a reader counted, if one did.
+type trainer func(pipeline.Options) (*pipeline.Result, *dataset.Stats, error)
+
+// collect trains and collects what is published.
+func (p *Plan) collect(train trainer, path string, e *entry.Entry) (*Fit, error) {
+	res, stats, err := train(pipeline.Options{Progress: p.progress()})
 	if err != nil {
 		return nil, err
 	}
-	seconds := time.Since(start).Seconds()
-	res, err := p.pipeline.FitPlan(ctx, p.Plan, table, pipeline.Options{Progress: progress})
-	if err != nil {
-		return nil, err
-	}
-	res.Curator.Seconds[readStage] = seconds
-	files := report.Collect(res, stats, p.recipe, t.Path)
+	files := report.Collect(res, stats, p.recipe, path)
 	e.Enter(files.Report)
 	res.Warnings = files.Report.Warnings
 	if p.run.Progress != nil {
@@ -108,9 +145,12 @@ func (f *Fit) Predictor() (*regression.Predictor, error) {
 	return regression.Compile(f.Model)
 }
 
+// Report returns the report of the run, as Save writes it. All of it is public.
+func (f *Fit) Report() *Report { return f.files.Report }
+
 // Save writes the folders release/, which may be published, and curator/, which may not,
 // into dir, both or neither. Results that are there already are not replaced
-// ([report.ErrExists]). A run that its ledger has still not entered as ended is
+// ([ErrExists]). A run that its ledger has still not entered as ended is
 // kept in dir/pending; `dptrain ledger commit` enters and publishes it.
 func (f *Fit) Save(dir string) error {
 	folder, err := report.Prepare(dir, false)

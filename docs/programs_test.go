@@ -2,18 +2,18 @@ package docs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain"
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/internal/recipe"
-	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -35,8 +35,10 @@ func TestPrograms(t *testing.T) {
 	if err != nil || len(predictions) != 6000 {
 		t.Errorf("%d predictions, %v", len(predictions), err)
 	}
-	if _, err := ledger.At("dptrain.ledger", ledger.Options{}).Register(t.Context(), "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6}); err != nil {
-		t.Fatal(err)
+	for range 2 {
+		if err := register(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	table, err := dptrain.Open("testdata/houses.csv")
 	if err != nil {
@@ -45,9 +47,24 @@ func TestPrograms(t *testing.T) {
 	if fit, err := expert(t.Context(), table); err != nil || fit.R2 != nil || len(fit.Considered) != 9 {
 		t.Errorf("%+v, %v", fit, err)
 	}
-	result, err := fromRecipe(t.Context(), "examples/classes.yaml")
-	if err != nil || result.Confusion == nil {
-		t.Errorf("%+v, %v", result, err)
+	for range 7 {
+		_, err = expert(t.Context(), table)
+	}
+	if !over(err) || !strings.Contains(err.Error(), "epsilon fits") {
+		t.Errorf("the eighth run of epsilon 3 within a total of 20: %v", err)
+	}
+	if fit, err := fromRecipe(t.Context(), "examples/classes.yaml"); err != nil || fit.Confusion == nil {
+		t.Errorf("%+v, %v", fit, err)
+	}
+	dose := make([]float64, 5000)
+	for i := range dose {
+		dose[i] = float64(i%1000) / 100
+	}
+	if fit, err := fromMemory(t.Context(), dose, dose); err != nil || fit.Search == nil || fit.R2 == nil {
+		t.Errorf("%+v, %v", fit, err)
+	}
+	if err := check(t.Context(), "out/release"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -81,7 +98,7 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 		Selector: selection.Kendall{K: 5},
 		Model:    tukey.Tukey{Buckets: 400},
 		Holdout:  dptrain.None,
-		Ledger:   ledger.At("dptrain.ledger", ledger.Options{}),
+		Ledger:   dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{}),
 		Dataset:  "houses",
 		Progress: func(share float64, stage string) { fmt.Printf("%3.0f%% %s\n", 100*share, stage) },
 	}
@@ -92,50 +109,83 @@ func expert(ctx context.Context, table *dptrain.Table) (*dptrain.Fit, error) {
 	return plan.Fit(ctx, table)
 }
 
+// register enters the total of the data set.
+func register(ctx context.Context) error {
+	book := dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{})
+	_, err := book.Register(ctx, "houses", budget.Total{Epsilon: 20, Delta: 1e-5, BlackBox: 5e-6})
+	if errors.Is(err, dptrain.ErrRegistered) {
+		return nil // a total is fixed once
+	}
+	return err
+}
+
+// over reports whether a run was refused by its ledger.
+func over(err error) bool {
+	var spent *dptrain.SpentError
+	return errors.As(err, &spent)
+}
+
 // fromRecipe trains what a recipe says.
-func fromRecipe(ctx context.Context, path string) (*pipeline.Result, error) {
-	r, err := recipe.Load(path)
+func fromRecipe(ctx context.Context, path string) (*dptrain.Fit, error) {
+	run, err := dptrain.ReadRecipe(path)
 	if err != nil {
 		return nil, err
 	}
-	options := dataset.ReadOptions{MultilineQuotes: r.Data.MultilineQuotes}
-	header, err := dataset.Header(r.DataFile(), options)
+	table, err := run.Open() // the table that the recipe names
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.Pipeline(header)
+	plan, err := run.Plan(table)
 	if err != nil {
 		return nil, err
 	}
-	table, _, err := dataset.Read(ctx, r.DataFile(), p.Schema, options)
+	return plan.Fit(ctx, table)
+}
+
+// fromMemory tries two ways to train on records in memory.
+func fromMemory(ctx context.Context, dose, response []float64) (*dptrain.Fit, error) {
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "dose", Ranged: true, Lower: 0, Upper: 10}, {Name: "response"}}}
+	records, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Floats: response}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return p.Fit(ctx, table, pipeline.Options{})
+	table := dptrain.Hold(records)
+	run := dptrain.Run{
+		Target: "response", Epsilon: 1,
+		Search: &dptrain.Search{Runs: 3, Holdout: .1, Candidates: []dptrain.Candidate{{Model: adassp.JointGram{}}, {Model: boosting.Additive{}}}},
+	}
+	plan, err := run.Plan(table)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Fit(ctx, table)
 }
 
 // predict applies a model file to a table.
 func predict(ctx context.Context, modelFile, tableFile string) ([]float64, error) {
-	f, err := os.Open(modelFile)
+	model, err := dptrain.ReadModel(modelFile)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	model, err := regression.DecodeModel(f)
+	table, err := dptrain.Open(tableFile)
 	if err != nil {
 		return nil, err
 	}
-	var schema dataset.Schema
-	for _, c := range model.Inputs() {
-		column := dataset.Column{Name: c.Name}
-		if c.Type == regression.Category {
-			column.Kind, column.Categories, column.Other = dataset.Category, c.Categories, c.Other
-		}
-		schema.Columns = append(schema.Columns, column)
-	}
-	table, _, err := dataset.Read(ctx, tableFile, schema, dataset.ReadOptions{})
+	return dptrain.Predict(ctx, model, table)
+}
+
+// check prints the report of a release, and verifies it.
+func check(ctx context.Context, release string) error {
+	report, err := dptrain.ReadReport(filepath.Join(release, "report.json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return model.Predict(nil, pipeline.RowsOf(table.All()))
+	if err := dptrain.WriteReport(os.Stdout, report); err != nil {
+		return err
+	}
+	found, err := dptrain.Verify(ctx, release, nil) // or with the ledger of the run
+	if err != nil {
+		return err
+	}
+	return found.Err()
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -103,9 +103,9 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	defer watch.clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
 	if flags.out == "" {
-		return s.broken(s.run(ctx, schemaOf(model), out))
+		return s.broken(s.run(ctx, pipeline.SchemaOf(model), out))
 	}
-	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schemaOf(model), w) })
+	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, pipeline.SchemaOf(model), w) })
 }
 
 // readModel opens a model file. order is what to say to someone who gave a table.
@@ -141,18 +141,4 @@ func readModel(path, order string) (regression.Model, error) {
 		return nil, fault.As(fault.Data, &pathError{path, err})
 	}
 	return model, nil
-}
-
-// schemaOf declares the columns that a model needs. Missing cells stay missing:
-// the model knows what they stand for.
-func schemaOf(m regression.Model) dataset.Schema {
-	var s dataset.Schema
-	for _, in := range m.Inputs() {
-		c := dataset.Column{Name: in.Name}
-		if in.Type == regression.Category {
-			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
-		}
-		s.Columns = append(s.Columns, c)
-	}
-	return s
 }

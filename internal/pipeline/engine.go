@@ -33,14 +33,26 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
 }
 
-func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+// CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
+// with other columns.
+func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if _, ok := e.(mechanism.Gatherer); !ok {
 		if names := plan.Gathers(); len(names) > 0 {
-			return nil, fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
+			return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 		}
 	}
 	if p.Budget.Unit != (budget.Unit{}) {
-		return nil, fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
+	}
+	if !sameSchema(p.Schema, e.Schema()) {
+		return ErrSchema
+	}
+	return nil
+}
+
+func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechanism.Engine, o Options) (*Result, error) {
+	if err := p.CheckEngine(plan, e); err != nil {
+		return nil, err
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	return p.runFrom(ctx, plan, open, source{e.Schema(), func(*runner, *mechanism.Session) mechanism.Records { return all }, all.Len}, o)

@@ -266,6 +266,20 @@ func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
 	return prediction, score
 }
 
+// SchemaOf declares the columns that a model needs. Missing cells stay missing:
+// the model knows what they stand for.
+func SchemaOf(m regression.Model) dataset.Schema {
+	var s dataset.Schema
+	for _, in := range m.Inputs() {
+		c := dataset.Column{Name: in.Name}
+		if in.Type == regression.Category {
+			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
 // RowsOf presents the columns of a view to the Predict method of a model, which passes
 // over those that it does not need. Where the records of the view are consecutive, as in
 // [dataset.Table.All], no cell is copied.

@@ -1,0 +1,288 @@
+package dptrain_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dptrain/dptrain"
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/selection"
+	"github.com/dptrain/dptrain/tukey"
+)
+
+// TestRecipes: the run of a recipe is planned, step by step, as the recipe itself, and publishes the
+// same text. So it is with every example, whatever it says.
+func TestRecipes(t *testing.T) {
+	examples := must(filepath.Glob("examples/*.yaml"))
+	if len(examples) < 20 {
+		t.Fatalf("%d examples", len(examples))
+	}
+	for _, path := range examples {
+		run, err := dptrain.ReadRecipe(path)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		table := must(run.Open())
+		plan, err := run.Plan(table)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		r := must(recipe.Load(path))
+		want := must(must(r.Pipeline(table.Header)).Plan())
+		if !slices.EqualFunc(plan.Leaves(), want.Leaves(), func(a, b budget.PricedLeaf) bool { return a.Path == b.Path && a.Law == b.Law }) {
+			t.Errorf("%s: the steps differ", path)
+		}
+		r.Data.Header = table.Header
+		if published := must(r.Public()); !bytes.Equal(plan.Recipe(), published) {
+			t.Errorf("%s: publishes\n%s\nnot\n%s", path, plan.Recipe(), published)
+		}
+		again, err := dptrain.ParseRecipe("published", plan.Recipe())
+		if err != nil {
+			t.Errorf("%s: as published: %v", path, err)
+			continue
+		}
+		if again.Ledger != nil {
+			again.Ledger, again.Dataset = nil, "" // its file is not published
+		}
+		if priced, err := again.Plan(must(again.Open())); err != nil || priced.Guarantee().String() != plan.Guarantee().String() {
+			t.Errorf("%s: as published: %v", path, err)
+		}
+	}
+}
+
+// TestRecipeIsChanged: fields that are set after reading take the place of what the recipe says, and nothing else is lost.
+func TestRecipeIsChanged(t *testing.T) {
+	text := "data: {path: " + houses + ", target: price, exclude: [ocean]}\nprivacy: {epsilon: 1}\n" +
+		"model: {method: tukey, fallback: joint-gram, buckets: 450}\n"
+	run := must(dptrain.ParseRecipe("r", []byte(text)))
+	table := must(run.Open())
+	run.Epsilon, run.Holdout = 3, dptrain.None
+	plan := must(run.Plan(table))
+	if g := plan.Guarantee(); g.Epsilon != 3 || plan.Method() != "tukey" || !strings.Contains(string(plan.Recipe()), "fallback: joint-gram") {
+		t.Errorf("%v %s\n%s", g, plan.Method(), plan.Recipe())
+	}
+	run.Model = adassp.AdaSSP{}
+	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrFallback) {
+		t.Errorf("the fallback is the recipe's, and adassp never abstains: %v", err)
+	}
+	run.Model, run.Fallback = tukey.Tukey{Buckets: 450}, adassp.AdaSSP{}
+	other := must(run.Plan(table))
+	if other.Recipe() != nil || !slices.ContainsFunc(other.Leaves(), func(l budget.PricedLeaf) bool { return strings.Contains(l.Path, "adassp") }) {
+		t.Error("the fallback that was set is not planned")
+	}
+}
+
+// TestRecipeMistakes: a recipe that is wrong is refused with its places, and a run that names no table cannot be opened.
+func TestRecipeMistakes(t *testing.T) {
+	var problems dptrain.Problems
+	if _, err := dptrain.ParseRecipe("r.yaml", []byte("data: {target: y}\nprivacy: {epsilon: -1}\n")); !errors.As(err, &problems) || problems[len(problems)-1].Line == 0 {
+		t.Errorf("%v", err)
+	}
+	if _, err := dptrain.ReadRecipe("absent.yaml"); !errors.As(err, &problems) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if table, err := (dptrain.Run{Target: "y", Epsilon: 1}).Open(); table != nil || err == nil {
+		t.Errorf("%v, %v", table, err)
+	}
+	run := must(dptrain.ParseRecipe("r.yaml", []byte("data: {path: absent.csv, target: y}\nprivacy: {epsilon: 1}\n")))
+	if table, err := run.Open(); table != nil || !errors.Is(err, dataset.ErrUnreadable) {
+		t.Errorf("%v, %v", table, err)
+	}
+}
+
+// memory returns a table in memory: a number, a category, a column that nobody needs, and classes.
+func memory(t *testing.T) *dataset.Table {
+	t.Helper()
+	const n = 4000
+	dose, noise, home, repaid := make([]float64, n), make([]float64, n), make([]int32, n), make([]int32, n)
+	for i := range n {
+		dose[i], home[i] = float64(i%100)/10, int32(i%3)
+		if dose[i] < 5 {
+			repaid[i] = 1
+		}
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "dose", Ranged: true, Lower: 0, Upper: 10, HasMissing: true, Missing: 5},
+		{Name: "home", Kind: dataset.Category, Categories: []string{"rent", "own"}, Other: true},
+		{Name: "noise"},
+		{Name: "repaid", Kind: dataset.Category, Categories: []string{"no", "yes"}},
+	}}
+	return must(dataset.NewTable(schema, []dataset.ColumnData{{Floats: dose}, {Codes: home}, {Floats: noise}, {Codes: repaid}}, nil))
+}
+
+// TestHold: a table in memory declares its columns, columns may be left out, a release is written and a model predicts the table.
+func TestHold(t *testing.T) {
+	table := dptrain.Hold(memory(t))
+	plan := must(dptrain.Run{Target: "repaid", Epsilon: 2, Exclude: []string{"noise"}}.Plan(table))
+	for _, want := range []string{"task: classification", "upper: 10", "missing: 5", "[rent, own]", "classes:"} {
+		if !strings.Contains(string(plan.Recipe()), want) {
+			t.Errorf("no %q in\n%s", want, plan.Recipe())
+		}
+	}
+	fit := must(plan.Fit(t.Context(), table))
+	out := filepath.Join(t.TempDir(), "out")
+	check(fit.Save(out))
+	model := must(dptrain.ReadModel(filepath.Join(out, "release", "model.json")))
+	predictions := must(dptrain.Predict(t.Context(), model, table))
+	if len(predictions) != 4000 || fit.Confusion == nil || !slices.Equal(fit.Considered, []string{"dose", "home"}) {
+		t.Errorf("%d predictions, %+v", len(predictions), fit)
+	}
+	if err := must(dptrain.Verify(t.Context(), filepath.Join(out, "release"), nil)).Err(); err != nil {
+		t.Error(err)
+	}
+	read := must(dptrain.ReadReport(filepath.Join(out, "release", "report.json")))
+	var ofFile, ofFit strings.Builder
+	check(dptrain.WriteReport(&ofFile, read))
+	check(dptrain.WriteReport(&ofFit, fit.Report()))
+	if ofFile.String() != ofFit.String() || ofFile.Len() == 0 {
+		t.Errorf("the report of the file\n%s\nand of the run\n%s", &ofFile, &ofFit)
+	}
+	if err := fit.Save(out); !errors.Is(err, dptrain.ErrExists) {
+		t.Errorf("a second save: %v", err)
+	}
+	other := dptrain.Run{Target: "dose", Epsilon: 2, Columns: map[string]dptrain.Column{"home": dptrain.Categories("own")}}
+	if _, err := other.Plan(table); !errors.Is(err, dptrain.ErrSchema) {
+		t.Errorf("other categories: %v", err)
+	}
+	if _, err := plan.Fit(t.Context(), table); !errors.Is(err, dptrain.ErrOpened) {
+		t.Errorf("a second fit: %v", err)
+	}
+	if fit, err := plan.Again().Fit(t.Context(), table); err != nil || fit.Confusion == nil {
+		t.Errorf("one run more: %v", err)
+	}
+}
+
+// TestHoldUnits: the units of a table in memory stay with its records, and a table that has none is refused.
+func TestHoldUnits(t *testing.T) {
+	const n = 3000
+	x, ids := make([]float64, n), make([]uint64, n)
+	for i := range n {
+		x[i], ids[i] = float64(i%50), uint64(i/3)
+	}
+	columns := []dataset.Column{{Name: "x", Ranged: true, Upper: 50}, {Name: "y", Ranged: true, Upper: 50}}
+	held := must(dataset.NewTable(dataset.Schema{Columns: columns, Unit: "person"}, []dataset.ColumnData{{Floats: x}, {Floats: x}}, ids))
+	run := dptrain.Run{Target: "y", Epsilon: 2, Unit: budget.Unit{Column: "person", MaxRows: 2}}
+	fit := must(must(run.Plan(dptrain.Hold(held))).Fit(t.Context(), dptrain.Hold(held)))
+	if kept := fit.Curator.TrainRows + fit.Curator.HoldoutRows; kept != n/3*2 {
+		t.Errorf("%d records are kept of %d units", kept, n/3)
+	}
+	none := must(dataset.NewTable(dataset.Schema{Columns: append(columns, dataset.Column{Name: "person"})},
+		[]dataset.ColumnData{{Floats: x}, {Floats: x}, {Floats: x}}, nil))
+	if _, err := run.Plan(dptrain.Hold(none)); !errors.Is(err, dptrain.ErrSchema) {
+		t.Errorf("without units: %v", err)
+	}
+}
+
+// slow is an engine that holds its records in two places.
+type slow struct {
+	schema dataset.Schema
+	places [2]dataset.View
+	mu     sync.Mutex
+	passes int
+}
+
+func (e *slow) Schema() dataset.Schema { return e.schema }
+func (e *slow) Forget(dptrain.State)   {}
+
+func (e *slow) Sum(ctx context.Context, p dptrain.Pass) ([]int64, error) {
+	var lists [][]int64
+	for _, place := range e.places {
+		v, err := p.Part.Of(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		values, err := p.Over(ctx, v, nil)
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, values)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.passes++
+	return p.Merge(lists...), nil
+}
+
+// TestFitOn: an engine of the caller's adds up what a run asks, and one that cannot is refused before it is paid for.
+func TestFitOn(t *testing.T) {
+	table := dptrain.Hold(memory(t))
+	book := dptrain.OpenLedger(filepath.Join(t.TempDir(), "l"), dptrain.LedgerOptions{})
+	must(book.Register(t.Context(), "doses", budget.Total{Epsilon: 5, Delta: 1e-5}))
+	run := dptrain.Run{Target: "dose", Epsilon: 2, Exclude: []string{"noise", "repaid"}, Ledger: book, Dataset: "doses", Model: adassp.JointGram{}}
+	plan := must(run.Plan(table))
+	all := memory(t).All().Columns([]int{0, 1})
+	rows := make([]int32, all.Len())
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	e := &slow{schema: plan.Schema(), places: [2]dataset.View{all.Select(rows[:100]), all.Select(rows[100:])}}
+	fit, err := plan.FitOn(t.Context(), e)
+	if err != nil || fit.Model == nil || e.passes == 0 || fit.Curator.Rows != len(rows) {
+		t.Fatalf("%+v, %v, %d passes", fit, err, e.passes)
+	}
+	run.Selector, run.Exclude = selection.Kendall{K: 1}, []string{"repaid"}
+	before := must(book.Account(t.Context(), "doses")).Spent()
+	if _, err := must(run.Plan(table)).FitOn(t.Context(), e); !errors.Is(err, pipeline.ErrEngine) {
+		t.Errorf("ranks need all records: %v", err)
+	}
+	if after := must(book.Account(t.Context(), "doses")).Spent(); after != before {
+		t.Errorf("a refused run was paid for: %v, %v", before, after)
+	}
+}
+
+// everySecond is a selector from elsewhere: it keeps every second candidate, whatever the records are.
+type everySecond struct{ selection.None }
+
+func (everySecond) Name() string { return "every-second" }
+
+func (everySecond) Most(f selection.Facts) []dataset.Column {
+	var out []dataset.Column
+	for j := 0; j < len(f.Columns); j += 2 {
+		out = append(out, f.Columns[j])
+	}
+	return out
+}
+
+func (everySecond) Select(_ context.Context, _ *dptrain.Session, f selection.Facts, _ dptrain.Records) ([]int, error) {
+	var out []int
+	for j := 0; j < len(f.Columns); j += 2 {
+		out = append(out, j)
+	}
+	return out, nil
+}
+
+// TestSelectorFromElsewhere: it needs the word of the caller, and the report says so.
+func TestSelectorFromElsewhere(t *testing.T) {
+	table := dptrain.Hold(memory(t))
+	run := dptrain.Run{Target: "dose", Epsilon: 2, Exclude: []string{"repaid"}, Selector: everySecond{}, Model: adassp.JointGram{}}
+	if _, err := run.Plan(table); !errors.Is(err, pipeline.ErrSelector) {
+		t.Errorf("unchecked: %v", err)
+	}
+	run.UncheckedSelector = true
+	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
+	if !slices.Equal(fit.Selected, []string{"home"}) || !slices.ContainsFunc(fit.Unprotected, func(f pipeline.Fact) bool { return strings.Contains(f.Name, "elsewhere") }) {
+		t.Errorf("%v, %v", fit.Selected, fit.Unprotected)
+	}
+}
+
+// TestDeclaredScaling: a column without a range is refused where none may be found.
+func TestDeclaredScaling(t *testing.T) {
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, DeclaredScaling: true}
+	var problems dptrain.Problems
+	if _, err := run.Plan(must(dptrain.Open(houses))); !errors.As(err, &problems) || !strings.Contains(err.Error(), "lower") {
+		t.Errorf("%v", err)
+	}
+}

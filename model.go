@@ -1,0 +1,34 @@
+package dptrain
+
+import (
+	"context"
+	"os"
+
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ReadModel reads the model of a run: model.json in its folder release. Errors are those of the file and of
+// [regression.DecodeModel].
+func ReadModel(path string) (regression.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return regression.DecodeModel(f)
+}
+
+// Predict returns one prediction per record of a table, in its order. The prediction of a classifier is a
+// position in the Classes of the model's Output. No cell is an error: what a model cannot read takes the
+// value that it has for missing cells. Single records are predicted by [regression.Compile].
+func Predict(ctx context.Context, m regression.Model, t *Table) ([]float64, error) {
+	if t.held != nil {
+		return m.Predict(nil, pipeline.RowsOf(t.held.All()))
+	}
+	records, _, err := t.read(ctx, pipeline.SchemaOf(m))
+	if err != nil {
+		return nil, err
+	}
+	return m.Predict(nil, pipeline.RowsOf(records.All()))
+}

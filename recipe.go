@@ -1,0 +1,133 @@
+package dptrain
+
+import (
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Problems is everything that is wrong with a recipe, or with a run in the words of one.
+type Problems = recipe.Problems
+
+// errNoRecipe is returned for a run that names no table.
+var errNoRecipe = fault.New(fault.Usage, "the run was not read from a recipe that names a table; open one by its path")
+
+// ReadRecipe returns the run that the recipe in a file describes (docs/reference/recipe.md). Its fields have
+// what they can say. The rest stays with the run: how features are chosen, what is trained, fallbacks,
+// searches. A Selector, Model or Fallback that is set afterwards takes the place of the recipe's. The
+// recipe's ledger is the run's, and output.dir is for `dptrain fit` alone. Errors are [Problems].
+func ReadRecipe(path string) (Run, error) {
+	r, err := recipe.Load(path)
+	if err != nil {
+		return Run{}, err
+	}
+	return runOf(r)
+}
+
+// ParseRecipe is [ReadRecipe] for the text of a recipe. Problems call it name, and its paths are relative
+// to the folder of that name.
+func ParseRecipe(name string, text []byte) (Run, error) {
+	r, problems := recipe.Parse(name, text)
+	if len(problems) > 0 {
+		return Run{}, problems
+	}
+	return runOf(r)
+}
+
+// runOf returns the run of a recipe.
+func runOf(r *recipe.Recipe) (Run, error) {
+	or := func(x float64) float64 {
+		if x == 0 {
+			return None
+		}
+		return x
+	}
+	relation, err := budget.ParseRelation(r.Privacy.Relation)
+	if err != nil {
+		return Run{}, err
+	}
+	composition, err := budget.ParseComposition(r.Privacy.Composition)
+	if err != nil {
+		return Run{}, err
+	}
+	out := Run{
+		Target: r.Data.Target, Classes: r.Data.Classes, Exclude: r.Data.Exclude, Columns: r.Data.Columns,
+		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
+		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, base: r,
+	}
+	if u := r.Privacy.Unit; u != nil {
+		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	if r.Ledger != nil {
+		out.Ledger, out.Dataset = ledger.At(r.LedgerFile(), ledger.Options{}), r.Ledger.Dataset
+	}
+	return out, nil
+}
+
+// declaredScaling is the value of the key scaling.method for ranges that are declared.
+const declaredScaling = "declared"
+
+// Open returns the table that the run's recipe names, of which it reads the header. A published recipe names
+// none: the table then has the columns that it lists, and is good for a plan.
+func (r Run) Open() (*Table, error) {
+	if r.base == nil {
+		return nil, errNoRecipe
+	}
+	data := r.base.Data
+	switch path := r.base.DataFile(); {
+	case path != "":
+		return open(path, data.MultilineQuotes)
+	case len(data.Header) > 0:
+		return &Table{Header: data.Header, MultilineQuotes: data.MultilineQuotes}, nil
+	}
+	return nil, errNoRecipe
+}
+
+// describe returns the recipe that the run stands for, on a table.
+func (r Run) describe(t *Table) *recipe.Recipe {
+	t.declared(&r)
+	or := func(x, standard float64) float64 {
+		switch x {
+		case 0:
+			return standard
+		case None:
+			return 0
+		}
+		return x
+	}
+	standard := recipe.Default()
+	out := standard
+	if r.base != nil {
+		out = *r.base
+	}
+	out.Data = recipe.Data{
+		Path: t.Path, Header: out.Data.Header, MultilineQuotes: t.MultilineQuotes,
+		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
+	}
+	if t.Path == "" && len(out.Data.Header) == 0 {
+		out.Data.Header = t.Header
+	}
+	out.Task = regression.TaskRegression
+	if len(r.Classes) > 0 {
+		out.Task = regression.TaskClassification
+	}
+	out.Privacy = recipe.Privacy{
+		Epsilon: r.Epsilon, Delta: or(r.Delta, standard.Privacy.Delta),
+		Relation: r.Relation.String(), Composition: r.Composition.String(),
+	}
+	if r.Unit != (budget.Unit{}) {
+		out.Privacy.Unit = &recipe.Unit{Column: r.Unit.Column, MaxRows: r.Unit.MaxRows}
+	}
+	out.Holdout = or(r.Holdout, standard.Holdout)
+	out.Scaling = standard.Scaling
+	if r.DeclaredScaling {
+		out.Scaling.Method = declaredScaling
+	}
+	out.Ledger = nil
+	if r.Ledger != nil {
+		out.Ledger = &recipe.Ledger{Path: r.Ledger.Path(), Dataset: r.Dataset}
+	}
+	return &out
+}

@@ -1,0 +1,41 @@
+package dptrain
+
+import (
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// A Trainer is a method with its settings, such as [tukey.Tukey] or [adassp.JointGram].
+type Trainer = method.Trainer
+
+// A Search tries several candidates, a secret number of times, and keeps the best by a private score
+// (docs/guide/search.md).
+type Search = pipeline.Search
+
+// A Candidate of a [Search] is one way to select and train.
+type Candidate = pipeline.Candidate
+
+// Session and Records are what a [selection.Selector] is handed. A selector from elsewhere needs
+// UncheckedSelector in its [Run].
+type (
+	Session = mechanism.Session
+	Records = mechanism.Records
+)
+
+// An Engine holds the records of a run, perhaps in other processes, and adds up what it is asked: a [Pass] is a
+// statistic over a [Part] of the records, whose method Over does the work where the records are, and whose
+// method Merge adds up what several places returned. See [Plan.FitOn].
+type (
+	Engine = mechanism.Engine
+	Pass   = mechanism.Pass
+	Part   = mechanism.Part
+	State  = mechanism.State
+)
+
+// RegisterPasses makes the statistics of all methods known to encoding/gob, so that a [Pass] can be sent to
+// the workers of an [Engine].
+func RegisterPasses() { pipeline.RegisterStatistics() }
+
+// ErrOpened is returned for a plan that was carried out before: it pays for one run.
+var ErrOpened = mechanism.ErrOpened

@@ -1,0 +1,150 @@
+package dptrain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// A Table is a file with records: .csv, .tsv (also .gz) or .parquet. Opened or made by
+// hand, it holds the names of the columns and no record; made by [Hold], it is in memory.
+type Table struct {
+	Path            string
+	Header          []string // all columns, in the order of the file
+	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
+
+	held *dataset.Table // nil for a file
+}
+
+// Open returns the table in a file, of which it reads the header. Errors are those of
+// [dataset.Header].
+func Open(path string) (*Table, error) {
+	return open(path, false)
+}
+
+// open reads the header of a file.
+func open(path string, multilineQuotes bool) (*Table, error) {
+	header, err := dataset.Header(path, dataset.ReadOptions{MultilineQuotes: multilineQuotes})
+	if err != nil {
+		return nil, err
+	}
+	return &Table{Path: path, Header: header, MultilineQuotes: multilineQuotes}, nil
+}
+
+// Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn.
+// What its schema declares is public, as if [Run].Columns had it: ranges, categories, and for a
+// target that is a category the classes. Where both speak of a column, [Run].Columns counts; it can
+// not change categories.
+func Hold(records *dataset.Table) *Table {
+	s := records.Schema()
+	t := &Table{Header: s.Names(), held: records}
+	if s.Unit != "" {
+		t.Header = append(t.Header, s.Unit)
+	}
+	return t
+}
+
+// A Column declares what is public about a column; the guarantee does not protect it. See [Range] and
+// [Categories].
+type Column = recipe.Column
+
+// Missing, in a [Column], is the number that stands for a cell that is missing, or says that such cells
+// have a term of their own in the model.
+type Missing = recipe.Missing
+
+// Range declares a numeric column with values from lower to upper, in its own units; others
+// are clamped.
+func Range(lower, upper float64) Column { return Column{Lower: &lower, Upper: &upper} }
+
+// Categories declares a column with these values; others form a category of their own.
+func Categories(names ...string) Column { return Column{Categories: names, Other: new(true)} }
+
+// declared adds what the schema of a table in memory declares to a run.
+func (t *Table) declared(r *Run) {
+	if t.held == nil {
+		return
+	}
+	columns := map[string]Column{}
+	for _, c := range t.held.Schema().Columns {
+		switch {
+		case c.Name == r.Target && c.Kind == dataset.Category:
+			if len(r.Classes) == 0 {
+				r.Classes = c.Categories
+			}
+		case c.Name != r.Unit.Column && !slices.Contains(r.Exclude, c.Name):
+			columns[c.Name] = columnOf(c)
+		}
+	}
+	for name, c := range r.Columns {
+		columns[name] = c
+	}
+	r.Columns = columns
+}
+
+// columnOf returns the declaration that a recipe would have.
+func columnOf(c dataset.Column) Column {
+	out := Column{Private: c.Private}
+	switch {
+	case c.Kind == dataset.Category:
+		out.Categories, out.Other = c.Categories, &c.Other
+	case c.Ranged:
+		out.Lower, out.Upper = &c.Lower, &c.Upper
+	}
+	switch {
+	case c.Indicator:
+		out.Missing = &Missing{Indicator: true}
+	case c.HasMissing:
+		out.Missing = &Missing{Number: c.Missing}
+	}
+	return out
+}
+
+// fits reports, as [ErrSchema], that a table in memory cannot be read as the schema says.
+func (t *Table) fits(s dataset.Schema) error {
+	if t.held == nil {
+		return nil
+	}
+	held := t.held.Schema()
+	if s.Unit != "" && s.Unit != held.Unit {
+		return fmt.Errorf("%w: it does not say which unit of %q a record belongs to", ErrSchema, s.Unit)
+	}
+	for _, c := range s.Columns {
+		j := slices.Index(held.Names(), c.Name)
+		if h := held.Columns[j]; h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
+			return fmt.Errorf("%w: column %q is declared with another type or with other categories", ErrSchema, c.Name)
+		}
+	}
+	return nil
+}
+
+// read returns the records under a schema that fits, and what was counted in a file.
+func (t *Table) read(ctx context.Context, s dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+	if t.held == nil {
+		return dataset.Read(ctx, t.Path, s, dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes})
+	}
+	held := t.held.Schema()
+	cells := make([]dataset.ColumnData, len(s.Columns))
+	for i, c := range s.Columns {
+		if j := slices.Index(held.Names(), c.Name); c.Kind == dataset.Category {
+			cells[i].Codes = t.held.Codes(j)
+		} else {
+			cells[i].Floats = t.held.Float(j)
+		}
+	}
+	var ids []uint64
+	if s.Unit == held.Unit {
+		ids = make([]uint64, t.held.Len())
+		for i := range ids {
+			ids[i] = t.held.ID(i)
+		}
+	}
+	out, err := dataset.NewTable(s, cells, ids)
+	return out, nil, err
+}
+
+// ErrSchema is returned for a table that has other columns than the plan, or declares them otherwise.
+var ErrSchema = pipeline.ErrSchema
