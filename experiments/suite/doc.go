@@ -20,7 +20,10 @@
 //     baselines of package baseline;
 //   - seed-003: feature selection for a classifier (section 5 of "Differentially
 //     Private Feature Selection Based on Dynamic Relevance for Correlated Data",
-//     figures 3 to 5), on its tables and over the number of rows.
+//     figures 3 to 5), on its tables and over the number of rows;
+//   - seed-002: the systems of the thesis "Learning in the Real World: Constraints on
+//     Cost, Space, and Privacy", each part of which has a suite of its own, too:
+//     seed-002-space compresses training records to a few reference vectors.
 //
 // It prints exact numbers about its tables. No guarantee covers them, so it
 // refuses to start unless [Options.Public] says that the tables are public.

@@ -12,12 +12,12 @@ import (
 )
 
 // settingHead names the columns that describe a cell.
-var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies"}
+var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share", "noise"}
 
 // fields are the values of settingHead.
 func (c Cell) fields() []string {
 	s := c.Setting
-	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies)}
+	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies), number(s.Share), number(s.Noise)}
 }
 
 // whole and number print nothing for a field that is not used.

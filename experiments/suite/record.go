@@ -10,6 +10,8 @@ type Setting struct {
 	Delta   float64 `json:"delta,omitempty"`
 	N       int     `json:"n,omitempty"`      // rows of a synthetic table
 	Copies  int     `json:"copies,omitempty"` // copies of each informative column of a synthetic table
+	Share   float64 `json:"share,omitempty"`  // of the training records that a method keeps
+	Noise   float64 `json:"noise,omitempty"`  // share of the training labels that are drawn anew
 }
 
 // A Cell is one method in one setting on one table: what its trials repeat.
@@ -70,6 +72,8 @@ func (s Setting) String() string {
 	add("delta", s.Delta != 0, s.Delta)
 	add("n", s.N != 0, s.N)
 	add("copies", s.Copies != 0, s.Copies)
+	add("share", s.Share != 0, s.Share)
+	add("noise", s.Noise != 0, s.Noise)
 	if text == "" {
 		return ""
 	}

@@ -242,7 +242,7 @@ func TestPlanMistakes(t *testing.T) {
 		o     Options
 		want  error
 	}{
-		"unknown":      {"seed-002", Options{Public: true}, ErrUnknown},
+		"unknown":      {"seed-009", Options{Public: true}, ErrUnknown},
 		"no folder":    {Seed000, Options{Public: true}, ErrData},
 		"empty folder": {Seed001, Options{Public: true, Data: empty}, ErrData},
 		"no such":      {Seed001, Options{Public: true, Data: filepath.Join(empty, "x")}, ErrData},

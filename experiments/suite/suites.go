@@ -50,23 +50,22 @@ func (o Options) trials(usual int) int {
 	return o.Trials
 }
 
-// suites lists the experiments in the order of [Names].
-func suites() []struct {
+// An experiment is a suite that [Run] carries out.
+type experiment struct {
 	name   string
 	tables bool // it needs a data folder
 	plan   func(Options) (*Plan, error)
-} {
-	return []struct {
-		name   string
-		tables bool
-		plan   func(Options) (*Plan, error)
-	}{
+}
+
+// suites lists the experiments in the order of [Names].
+func suites() []experiment {
+	return append([]experiment{
 		{Seed001, true, regressionPlan},
 		{Seed000, true, screeningPlan},
 		{Copies, false, copiesPlan},
 		{Seed004, true, partlyPlan},
 		{Seed003, true, separationPlan},
-	}
+	}, seed002Suites()...)
 }
 
 // Names lists the suites.

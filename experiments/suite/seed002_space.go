@@ -1,0 +1,307 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/compress"
+	"github.com/dptrain/dptrain/internal/neighbour"
+)
+
+// spaceShares are the shares of the training records that are kept as reference vectors (figure
+// 3.3, table 3.3).
+var spaceShares = [...]float64{.01, .02, .04, .08, .16}
+
+const (
+	spaceTrials = 3
+	// spaceIterations of the compressor at most.
+	spaceIterations = 60
+	// noiseRows is how many records of letters the experiment on label noise trains on; it tests on
+	// the table's own test records.
+	noiseRows = 8000
+)
+
+// spaceNoise are the shares of labels that are drawn anew (figure 3.5).
+var spaceNoise = [...]float64{0, .02, .04, .08, .16, .32}
+
+// A spaceSet is a table of the experiment.
+type spaceSet struct {
+	name       string // beginning of the file's name
+	train      int    // the first records train and the others test; 0: a random fifth tests
+	components int    // principal components in place of standardised columns; 0 for none
+	categories []string
+}
+
+// spaceSets are the tables of the thesis that are public here, and two more.
+func spaceSets() []spaceSet {
+	return []spaceSet{
+		{name: "letters", train: 16000},
+		{name: "satellite"},
+		{name: "usps", train: 7291, components: 50},
+		{name: "isolet", components: 100},
+	}
+}
+
+// noisyLetters is the table of the experiment on label noise.
+const noisyLetters = "letters, label noise"
+
+// The methods of the experiment.
+const (
+	spaceAll       = "1nn, all records"
+	spaceSubsample = "stratified subsample"
+	spaceSNC       = "snc"
+	spaceMetric    = "snc with a metric"
+	spaceCNN       = "cnn"
+	spaceFCNN      = "fcnn"
+)
+
+// The metrics of the experiment.
+const (
+	metricError     = "error"          // share of the tested records in another class than predicted
+	metricShare     = "kept"           // vectors, as a share of the training records
+	metricVectors   = "vectors"        // their number
+	metricFit       = "fit_seconds"    // to make the vectors, on all processors
+	metricOne       = "one_seconds"    // per prediction, looking at all vectors, on one processor
+	metricTree      = "tree_seconds"   // per prediction by a tree, on one processor
+	metricDistances = "tree_distances" // that a tree measures per prediction
+)
+
+// spacePart is chapter 3 of the thesis.
+func spacePart() thesisPart {
+	return thesisPart{
+		name: "space", title: "Fewer neighbours: stochastic neighbour compression",
+		tasks: spaceTasks, sections: spaceSections,
+		lead: []string{
+			"Chapter 3: a nearest-neighbour classifier whose training records are compressed to a few " +
+				"reference vectors, against a subsample, condensing (CNN, FCNN) and all records. Nothing here is " +
+				"private: vectors are records, or lie near records.",
+			"Columns are standardised by the training records; usps and isolet have their first 50 and 100 " +
+				"principal components in place of the thesis' LMNN. letters and usps have their own test " +
+				"records, of the others a random fifth tests.",
+			fmt.Sprintf("Errors are those of one nearest neighbour. L-BFGS has at most %d iterations, where the thesis "+
+				"has conjugate gradient.", spaceIterations),
+		},
+	}
+}
+
+func spaceCell(data, method string, share, noise float64) Cell {
+	return Cell{Data: data, Method: method, Setting: Setting{Share: share, Noise: noise}}
+}
+
+// spaceTasks lists the trials: one after the other, as each uses all processors and is timed.
+func spaceTasks(o Options) ([]Task, error) {
+	tables, err := listTables(partFolder(o.Data, "classification"))
+	if err != nil {
+		return nil, err
+	}
+	var tasks []Task
+	for _, set := range spaceSets() {
+		file, err := tableNamed(tables, set.name)
+		if err != nil {
+			return nil, err
+		}
+		x := &space{set: set, path: file.path, seed: o.Seed}
+		cells := []Cell{spaceCell(set.name, spaceAll, 0, 0), spaceCell(set.name, spaceCNN, 0, 0), spaceCell(set.name, spaceFCNN, 0, 0)}
+		for _, share := range spaceShares {
+			for _, m := range []string{spaceSubsample, spaceSNC, spaceMetric} {
+				cells = append(cells, spaceCell(set.name, m, share, 0))
+			}
+		}
+		tasks = append(tasks, Task{Name: set.name, Cells: cells, Trials: o.trials(spaceTrials), Run: x.run})
+		if set.name == "letters" {
+			tasks = append(tasks, Task{Name: noisyLetters, Cells: noiseCells(), Trials: o.trials(spaceTrials), Run: x.run})
+		}
+	}
+	return tasks, nil
+}
+
+// noiseCells lists the cells of the experiment on label noise.
+func noiseCells() []Cell {
+	var cells []Cell
+	for _, noise := range spaceNoise {
+		for _, m := range []string{spaceAll, spaceCNN, spaceFCNN} {
+			cells = append(cells, spaceCell(noisyLetters, m, 0, noise))
+		}
+		for _, share := range spaceShares[1:4] {
+			cells = append(cells, spaceCell(noisyLetters, spaceSNC, share, noise))
+		}
+	}
+	return cells
+}
+
+// space runs the experiment on one table.
+type space struct {
+	set  spaceSet
+	path string
+	seed uint64
+
+	once   sync.Once
+	points neighbour.Points
+	count  int // of classes
+	err    error
+}
+
+func (x *space) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
+	x.once.Do(func() { x.err = x.load(ctx) })
+	if x.err != nil {
+		return x.err
+	}
+	for _, k := range todo {
+		start := time.Now()
+		o := x.outcome(ctx, k)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		o.Seconds = time.Since(start).Seconds()
+		emit(k, o)
+	}
+	return nil
+}
+
+func (x *space) load(ctx context.Context) error {
+	t, err := readClassTable(ctx, x.path, nil, x.set.categories, false)
+	if err != nil {
+		return err
+	}
+	columns := t.Schema().Columns
+	x.count = len(columns[len(columns)-1].Categories)
+	x.points, _, err = compress.Points(t)
+	return err
+}
+
+// split returns the training and the tested records of a trial, in the space of distances: the same
+// for every method.
+func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err error) {
+	g = newGenerator(seed002+" "+k.Data, x.seed, uint64(k.Trial))
+	n := x.points.Len()
+	order := g.permutation(n)
+	first := n - n/5
+	if x.set.train > 0 && x.set.train < n {
+		order, first = count(0, n), x.set.train
+	}
+	rows := order[:first]
+	if k.Data == noisyLetters {
+		rows = reorder(rows, g.permutation(len(rows))[:min(noiseRows, len(rows))])
+	}
+	train, test = x.points.Subset(rows), x.points.Subset(order[first:])
+	for i := range train.Class {
+		if k.Data == noisyLetters && g.uniform() < k.Setting.Noise {
+			train.Class[i] = int32(g.below(x.count))
+		}
+	}
+	scale := neighbour.Standard(train)
+	if x.set.components > 0 {
+		if scale, err = neighbour.Components(train, x.set.components); err != nil {
+			return train, test, g, err
+		}
+	}
+	return scale.Apply(train), scale.Apply(test), g, nil
+}
+
+// outcome makes the vectors of a cell and judges them.
+func (x *space) outcome(ctx context.Context, k Key) Outcome {
+	train, test, g, err := x.split(k)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	start := time.Now()
+	refs, metric, err := vectorsOf(ctx, k, train, g)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	o := Outcome{Status: OK, Values: map[string]float64{
+		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()), metricShare: float64(refs.Len()) / float64(train.Len()),
+	}}
+	if metric != nil {
+		test = neighbour.Scaling{Center: make([]float64, test.Dim), Scale: ones(test.Dim), Map: metric, Out: test.Dim}.Apply(test)
+	}
+	search := neighbour.Search(refs)
+	o.Values[metricError] = wrong(search.Classes(test, 1), test.Class)
+	if k.Data == noisyLetters {
+		return o
+	}
+	timed := timedRows(test)
+	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) { search.Classes(p, 1) })
+	tree, err := neighbour.NewTree(refs)
+	if err != nil {
+		return failure(Failed, err)
+	}
+	distances := int64(0)
+	o.Values[metricTree] = perRecord(timed, func(p neighbour.Points) {
+		_, n := tree.Classes(p, 1)
+		distances += n
+	})
+	o.Values[metricDistances] = float64(distances) / float64(timedRepeats*timed.Len())
+	return o
+}
+
+// vectorsOf makes the reference vectors of a cell, and a linear map of the records if there is one.
+func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator) (refs neighbour.Points, metric []float64, err error) {
+	order := g.permutation(train.Len())
+	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))), order)
+	var rows []int
+	switch k.Method {
+	case spaceAll:
+		return train, nil, nil
+	case spaceSubsample:
+		rows = start
+	case spaceCNN:
+		rows, err = neighbour.Condense(ctx, train, order)
+	case spaceFCNN:
+		rows, err = neighbour.FastCondense(ctx, train)
+	case spaceSNC, spaceMetric:
+		c, err := neighbour.Compress(ctx, train, start, neighbour.Options{Iterations: spaceIterations, Metric: k.Method == spaceMetric})
+		return c.References, c.Metric, err
+	default:
+		return refs, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
+	}
+	return train.Subset(rows), nil, err
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}
+
+// wrong returns the share of predictions that are not the truth.
+func wrong(predicted, truth []int32) float64 {
+	n := 0
+	for i, c := range predicted {
+		if c != truth[i] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(truth))
+}
+
+// timedBlock is how many records are predicted at once when predictions are timed, few enough for
+// one goroutine.
+const timedBlock, timedRepeats = 64, 3
+
+// timedRows returns whole blocks of records, at most 512.
+func timedRows(p neighbour.Points) neighbour.Points {
+	return p.Subset(count(0, max(1, min(p.Len(), 8*timedBlock)/timedBlock*timedBlock)))
+}
+
+// perRecord returns the least mean time per record of some repetitions.
+func perRecord(p neighbour.Points, predict func(neighbour.Points)) float64 {
+	var blocks []neighbour.Points
+	for i := 0; i < p.Len(); i += timedBlock {
+		blocks = append(blocks, p.Subset(count(i, min(i+timedBlock, p.Len()))))
+	}
+	least := math.Inf(1)
+	for range timedRepeats {
+		start := time.Now()
+		for _, b := range blocks {
+			predict(b)
+		}
+		least = min(least, time.Since(start).Seconds()/float64(p.Len()))
+	}
+	return least
+}

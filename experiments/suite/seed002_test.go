@@ -1,0 +1,99 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// boardCSV writes a table of three classes on a board of nine fields, which no line can part, with the
+// border of the board in a column of text.
+func boardCSV(t *testing.T, path string, n int) {
+	t.Helper()
+	g := newGenerator("test", 5, 1)
+	var b strings.Builder
+	b.WriteString("a,b,border,class\n")
+	for i := range n {
+		row, column := i%3, i/3%3
+		fmt.Fprintf(&b, "%.4f,%.4f,%t,%s\n", 3*float64(row)+.7*g.normal(), 3*float64(column)+.7*g.normal(), row != 1 || column != 1,
+			[]string{"x", "y", "z"}[(row+column)%3])
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSpaceRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "letters.csv")
+	boardCSV(t, path, 1000)
+	for _, set := range []spaceSet{{name: "letters", train: 800}, {name: "letters", components: 2}} {
+		x := &space{set: set, path: path}
+		keys := []Key{{Cell{Data: "letters", Method: "magic"}, 1}}
+		for _, m := range spaceWholes() {
+			keys = append(keys, Key{spaceCell("letters", m, 0, 0), 1}, Key{spaceCell(noisyLetters, m, 0, .32), 1})
+		}
+		for _, m := range spaceCurves() {
+			keys = append(keys, Key{spaceCell("letters", m, .04, 0), 1})
+		}
+		keys = append(keys, Key{spaceCell(noisyLetters, spaceSNC, .02, .32), 1})
+		var records []Record
+		if err := x.run(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+			t.Fatal(err)
+		}
+		found := map[Cell]map[string]float64{}
+		for _, r := range records {
+			if (r.Status != OK) != (r.Method == "magic") {
+				t.Errorf("%+v", r)
+			}
+			found[r.Cell] = r.Values
+		}
+		errorOf := func(data, method string, share, noise float64) float64 {
+			return found[spaceCell(data, method, share, noise)][metricError]
+		}
+		// Of 32 vectors the compressor makes fewer errors than the subsample that it starts from.
+		if snc, sample := errorOf("letters", spaceSNC, .04, 0), errorOf("letters", spaceSubsample, .04, 0); snc > .8*sample || snc > .1 {
+			t.Errorf("%+v: snc %v, subsample %v", set, snc, sample)
+		}
+		if all, snc := errorOf(noisyLetters, spaceAll, 0, .32), errorOf(noisyLetters, spaceSNC, .02, .32); snc > .7*all {
+			t.Errorf("%+v, noise: snc %v, all %v", set, snc, all)
+		}
+		if v := found[spaceCell("letters", spaceFCNN, 0, 0)]; v[metricShare] > .5 || v[metricError] > .15 || v[metricDistances] <= 0 {
+			t.Errorf("%+v, fcnn: %v", set, v)
+		}
+		if v := found[spaceCell("letters", spaceAll, 0, 0)]; v[metricVectors] != 800 || v[metricDistances] >= 800 {
+			t.Errorf("%+v, all: %v", set, v)
+		}
+	}
+}
+
+// The suite with all parts has the tasks of each, and names the part whose table is missing.
+func TestSeed002Plan(t *testing.T) {
+	dir := t.TempDir()
+	below := filepath.Join(dir, "classification")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Public: true, Data: dir, Trials: 1}
+	for _, set := range spaceSets() {
+		if _, err := NewPlan(seed002+"-space", o); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), "seed-002-space: ") {
+			t.Fatal(err)
+		}
+		boardCSV(t, filepath.Join(below, set.name+".csv"), 50)
+	}
+	for _, data := range []string{dir, below} {
+		o.Data = data
+		p, err := NewPlan(seed002+"-space", o)
+		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 18 || len(p.Tasks[1].Keys()) != 36 {
+			t.Fatalf("%v: %+v", err, p)
+		}
+		text := checkPage(t, p.Page(nil))
+		for _, part := range []string{"figure 3.5", "table 3.3", "seed 002"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the page lacks %s", part)
+			}
+		}
+	}
+}

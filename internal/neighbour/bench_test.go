@@ -1,0 +1,24 @@
+package neighbour
+
+import "testing"
+
+// BenchmarkLoss is one evaluation of loss and gradient at 4,096 records, 16 columns and 160 vectors.
+func BenchmarkLoss(b *testing.B) {
+	p := grid(4096, 16)
+	z := p.Subset(sortedByClass(p, spread(4096, 160)))
+	l := lossOf(p, z.Class, 5)
+	for b.Loop() {
+		if _, err := l.sums(b.Context(), z.X, .5); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSearch classifies 64 records by 640 vectors.
+func BenchmarkSearch(b *testing.B) {
+	refs := grid(640, 16)
+	s, p := Search(refs), grid(64, 16)
+	for b.Loop() {
+		s.Classes(p, 1)
+	}
+}

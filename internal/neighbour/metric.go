@@ -1,0 +1,59 @@
+package neighbour
+
+import (
+	"context"
+	"math"
+)
+
+// minimizeMetric runs L-BFGS over the vectors and the map A together, from A = γI. The thesis'
+// equation (3.7) starts at γ²I, which would be γ⁴ in a squared distance.
+func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compressed, error) {
+	d, m := l.xdim, len(z.X)
+	start := make([]float64, m+d*d)
+	copy(start, z.X)
+	for k := range d {
+		start[m+k*d+k] = math.Sqrt(o.Gamma2)
+	}
+	r, err := lbfgs(func(at []float64) (float64, []float64, error) { return l.metricLoss(ctx, at[:m], at[m:]) }, start, o.Iterations)
+	if err != nil {
+		return Compressed{}, err
+	}
+	a := r.X[m:]
+	z.X = mapped(r.X[:m], a, d)
+	return Compressed{References: z, Metric: a, Gamma2: 1, Loss: r.F, Iterations: r.MajorIterations}, nil
+}
+
+// mapped returns A applied to every row of x.
+func mapped(x, a []float64, d int) []float64 {
+	out := make([]float64, len(x))
+	times(out, x, transposed(a, d, d), len(x)/d, d, d)
+	return out
+}
+
+// metricLoss returns L with distances ‖A(x - z)‖, and its derivatives: of z first, then of A. With
+// C = Σ_i q_i xᵢᵀ and s the sums of q, ∂L/∂z_j = 2 AᵀA (C_j - s_j z_j), and ∂L/∂A = 2A (Cᵀz + zᵀC -
+// zᵀdiag(s)z): the terms of x xᵀ vanish as Σ_j q_ij = 0.
+func (l *loss) metricLoss(ctx context.Context, z, a []float64) (float64, []float64, error) {
+	d := l.xdim
+	of := *l
+	of.u = mapped(l.x, a, d)
+	s, err := of.sums(ctx, mapped(z, a, d), 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	gradient := make([]float64, len(z)+d*d)
+	square, inner := make([]float64, d*d), make([]float64, d*d)
+	addTransposed(square, a, a, d, d, d)
+	rest := make([]float64, len(z)) // C - s z
+	for k, v := range z {
+		rest[k] = s.cross[k] - s.mass[k/d]*v
+	}
+	times(gradient, rest, square, len(z)/d, d, d)
+	addTransposed(inner, s.cross, z, len(z)/d, d, d)
+	addTransposed(inner, z, rest, len(z)/d, d, d)
+	times(gradient[len(z):], a, inner, d, d, d)
+	for k := range gradient {
+		gradient[k] *= 2
+	}
+	return s.value, gradient, nil
+}

@@ -1,0 +1,72 @@
+package neighbour
+
+import (
+	"testing"
+)
+
+// grid returns n vectors of dim numbers in five classes, by the ripple.
+func grid(n, dim int) Points {
+	p := Points{Dim: dim, X: ripple(n, dim)}
+	for i := range n {
+		p.Class = append(p.Class, int32(i*i%5))
+	}
+	return p
+}
+
+// slowest classifies by sorting all distances.
+func slowest(refs, p Points, k int) []int32 {
+	out := make([]int32, p.Len())
+	for i := range out {
+		var all []neighbour
+		for j := range refs.Len() {
+			all = append(all, neighbour{squared(p.Row(i), refs.Row(j)), j})
+			for q := j; q > 0 && all[q].distance < all[q-1].distance; q-- {
+				all[q], all[q-1] = all[q-1], all[q]
+			}
+		}
+		out[i] = majority(all[:min(k, len(all))], refs.Class)
+	}
+	return out
+}
+
+// TestSearch compares exhaustive search and both trees with the definition.
+func TestSearch(t *testing.T) {
+	for _, dim := range []int{1, 3, 25} {
+		for _, size := range []int{1, 7, 600} {
+			refs := grid(size, dim)
+			p := Points{Dim: dim, X: ripple(200, dim)[:150*dim], Class: make([]int32, 150)}
+			for k := range p.X {
+				p.X[k] += .013 // no two distances alike
+			}
+			tree, err := NewTree(refs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []int{1, 3, 10} {
+				want, got := slowest(refs, p, k), Search(refs).Classes(p, k)
+				byTree, distances := tree.Classes(p, k)
+				for i := range want {
+					if got[i] != want[i] || byTree[i] != want[i] {
+						t.Fatalf("dim %d, %d vectors, k %d, row %d: exhaustive %d, by tree %d, want %d", dim, size, k, i, got[i], byTree[i], want[i])
+					}
+				}
+				if dim == 3 && size == 600 && k == 1 && distances > 150*200 {
+					t.Errorf("the tree measured %d distances of %d", distances, 150*600)
+				}
+			}
+		}
+	}
+}
+
+// TestSearchTies: of equal distances the first vector wins, of equal votes the class of the nearest.
+func TestSearchTies(t *testing.T) {
+	refs := Points{Dim: 1, X: []float64{1, -1, 3, -3}, Class: []int32{2, 1, 1, 2}}
+	p := Points{Dim: 1, X: []float64{0, 0.5}, Class: []int32{0, 0}}
+	for k, want := range map[int][]int32{1: {2, 2}, 2: {2, 2}, 3: {1, 1}, 4: {2, 2}, 9: {2, 2}} {
+		for i, c := range Search(refs).Classes(p, k) {
+			if c != want[i] {
+				t.Errorf("k %d, row %d: class %d, want %d", k, i, c, want[i])
+			}
+		}
+	}
+}
