@@ -26,6 +26,10 @@ the values of its curve or of its categories, in units of the target.
 With --scores, print instead, of a classifier, how often it is right by score
 and, of two classes, recall and precision at other thresholds.
 
+With --format html or md, print it as one page, as HTML that needs nothing from
+elsewhere (fit writes the same as release/report.html) or as Markdown; json is
+the report file.
+
 With --registry, print instead, as JSON, what the report says in the fields of
 the public registry of deployments of differential privacy. What only you know,
 such as the name and the intended use, is left empty for you to fill in.
@@ -33,7 +37,7 @@ such as the name and the intended use, is left empty for you to fill in.
 Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
-	var shape string
+	var shape, format string
 	var registry, scores bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
@@ -41,6 +45,7 @@ func reportCommand(a *app) *cobra.Command {
 		Long:  reportLong,
 		Example: `  dptrain report out/
   dptrain report out/release/model.json --shape income
+  dptrain report out/ --format md > report.md
   dptrain report out/ --registry > deployment.json`,
 		Args: exactly(1, "the output folder of a run, or a file of it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,6 +60,9 @@ func reportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("format") {
+				return a.printAs(format, r, at)
+			}
 			if registry {
 				return a.printRegistry(r)
 			}
@@ -67,8 +75,42 @@ func reportCommand(a *app) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().BoolVar(&scores, "scores", false, "print how often a classifier is right by score, and what comes of other thresholds")
+	cmd.Flags().StringVar(&format, "format", "text", "print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
+}
+
+// reportFormats lists what --format may be.
+func reportFormats() []string { return []string{"text", "html", "md", "json"} }
+
+// printAs prints a report in a format.
+func (a *app) printAs(format string, r *report.Report, at release) error {
+	switch format {
+	case "text":
+		return report.Text(a.stdout, r)
+	case "json":
+		return report.Encode(a.stdout, r)
+	case "html", "md":
+	default:
+		return usagef("there is no format %q; --format is one of %s", format, strings.Join(reportFormats(), ", "))
+	}
+	s := report.Source{Report: r}
+	if r.Model.Kind != "" {
+		m, err := readModel(at.model, "")
+		if err != nil {
+			return err
+		}
+		s.Model = m
+	}
+	recipe, err := os.ReadFile(filepath.Join(filepath.Dir(at.report), "recipe.yaml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unreadable(filepath.Join(filepath.Dir(at.report), "recipe.yaml"), "recipe", err)
+	}
+	s.Recipe = recipe
+	if format == "md" {
+		return report.Markdown(a.stdout, s)
+	}
+	return report.HTML(a.stdout, s)
 }
 
 // printRegistry prints what the registry asks, and to whoever sits at a terminal

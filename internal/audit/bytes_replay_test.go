@@ -17,6 +17,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/report"
 )
 
 var writeBytes = flag.Bool("write-bytes", false, "write testdata/releases.sha256 anew")
@@ -45,6 +46,12 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 			recorder.ForceTries(2)
 		}
 		for name, content := range record(t, r, p, plan(t, p), table, recorder) {
+			switch name {
+			case "report.html": // a function of the others: its words may change
+				continue
+			case "report.json":
+				content = withoutPage(t, content)
+			}
 			lines = append(lines, fmt.Sprintf("%x  %s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
 		}
 	}
@@ -61,4 +68,22 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	if diff := cmp.Diff(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"), lines); diff != "" {
 		t.Errorf("other bytes than before (-want +got):\n%s", diff)
 	}
+}
+
+// withoutPage returns report.json without the hash of the page.
+func withoutPage(t *testing.T, content string) string {
+	t.Helper()
+	r, err := report.Decode(strings.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Files.Page == "" {
+		t.Error("the report does not name its page")
+	}
+	r.Files.Page = ""
+	var b strings.Builder
+	if err := report.Encode(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -86,7 +86,7 @@ func written(t *testing.T, r *recipe.Recipe, res *pipeline.Result, tab *dataset.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out) != 3 {
+	if len(out) != 4 {
 		t.Fatalf("release/ holds %d files", len(out))
 	}
 	return out

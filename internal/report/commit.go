@@ -138,6 +138,9 @@ func (f *Folder) steps(files Files) []step {
 			return err
 		})))
 	}
+	list = append(list, file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
+		return HTML(w, Source{files.Report, files.Model, files.Recipe})
+	})))
 	list = append(list, file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
 		r := *files.Report
 		r.Files = hashes

@@ -64,7 +64,7 @@ func TestCuratorFile(t *testing.T) {
 	if err := writeAudit(t, dir, "fourth", false); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- fourth" || got["curator/run.json"] == "" || len(got) != 7 {
+	if got := tree(t, dir); got["curator/audit.json"] != "-rw------- fourth" || got["curator/run.json"] == "" || len(got) != 8 {
 		t.Errorf("%q", modes(got))
 	}
 }

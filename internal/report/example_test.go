@@ -60,6 +60,7 @@ func Example() {
 	// steps: 10
 	// about 5: true
 	// model.json
+	// report.html
 	// report.json
 }
 

@@ -21,6 +21,9 @@ const (
 	CuratorDir = "curator"
 )
 
+// pageFile is the report as a page, in ReleaseDir.
+const pageFile = "report.html"
+
 // Errors about the output folder, wrapped in a [*DirError].
 var (
 	// ErrExists: there are results already, and they may not be replaced.
@@ -154,7 +157,7 @@ func (f *Folder) Close() error {
 // are ever replaced.
 func contents(name string) []string {
 	if name == ReleaseDir {
-		return []string{"model.json", "report.json", "recipe.yaml"}
+		return []string{"model.json", "report.json", "recipe.yaml", pageFile}
 	}
 	return []string{"run.json", AuditFile}
 }

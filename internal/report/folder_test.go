@@ -68,7 +68,7 @@ func TestWrite(t *testing.T) {
 	}
 	got := tree(t, dir)
 	want := map[string]string{
-		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--", "release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--",
+		"release": "drwxr-xr-x", "release/model.json": "-rw-r--r--", "release/report.json": "-rw-r--r--", "release/recipe.yaml": "-rw-r--r--", "release/report.html": "-rw-r--r--",
 		"curator": "drwx------", "curator/run.json": "-rw-------",
 	}
 	if diff := cmp.Diff(want, modes(got)); diff != "" {
@@ -82,7 +82,7 @@ func TestWrite(t *testing.T) {
 	if err != nil || report.Target != "y" {
 		t.Errorf("report %v, error %v", report, err)
 	}
-	for name, hash := range map[string]string{"model.json": report.Files.Model, "recipe.yaml": report.Files.Recipe} {
+	for name, hash := range map[string]string{"model.json": report.Files.Model, "recipe.yaml": report.Files.Recipe, "report.html": report.Files.Page} {
 		data, err := os.ReadFile(filepath.Join(dir, "release", name))
 		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || sum != hash {
 			t.Errorf("%s: hash %s, want %s, error %v", name, hash, sum, err)

@@ -124,7 +124,7 @@ func runOf(t *testing.T, release string) int {
 	if errors.Is(err, os.ErrNotExist) {
 		return 0
 	}
-	if err != nil || len(entries) != 3 {
+	if err != nil || len(entries) != 4 {
 		t.Fatalf("%v in %s, error %v", entries, release, err)
 	}
 	model, err := regression.DecodeModel(openFile(t, release, "model.json"))

@@ -62,6 +62,7 @@ type Report struct {
 type Hashes struct {
 	Model  string `json:"model.json,omitempty"`
 	Recipe string `json:"recipe.yaml,omitempty"`
+	Page   string `json:"report.html,omitempty"` // releases of earlier versions have none
 }
 
 // Ledger is the reservation of a run. Head is that of the chain right after the

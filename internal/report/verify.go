@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,7 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	v.guarantee()
 	v.recipeAndPlan()
 	v.model()
+	v.page()
 	if err := v.ledger(ctx, o.Ledger); err != nil {
 		return nil, err
 	}
@@ -191,6 +193,7 @@ func (v *verifier) files() {
 	}{
 		{modelFile, v.report.Files.Model, regression.MaxModelBytes, v.report.Model.Kind == ""},
 		{recipeFile, v.report.Files.Recipe, maxRecipeBytes, true},
+		{pageFile, v.report.Files.Page, maxPageBytes, true},
 	} {
 		data, err := readLimited(filepath.Join(v.dir, f.name), f.size)
 		gone := errors.Is(err, os.ErrNotExist)
@@ -212,6 +215,27 @@ func (v *verifier) files() {
 		}
 	}
 }
+
+// page compares the page with what the other files say.
+func (v *verifier) page() {
+	data, err := readLimited(filepath.Join(v.dir, pageFile), maxPageBytes)
+	if err != nil || hashOf(data) != v.report.Files.Page { // files said so, or there is none
+		return
+	}
+	s, err := ReadSource(v.dir)
+	if err != nil {
+		return // said for the other files
+	}
+	var b bytes.Buffer
+	if err := HTML(&b, s); err != nil || !bytes.Equal(b.Bytes(), data) {
+		v.skip("page", "it is not the page that this version of dptrain makes of the other files; another version may have written it")
+		return
+	}
+	v.add("page", "it says what the other files say, byte for byte", nil)
+}
+
+// maxPageBytes is more than any page has.
+const maxPageBytes = 8 << 20
 
 // errLarge is the reason of a file that is not read.
 var errLarge = errors.New("it is larger than any that dptrain writes")

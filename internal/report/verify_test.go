@@ -177,6 +177,15 @@ func putReport(t testing.TB, dir string, r *Report, forge bool) {
 		}
 	}
 	var b bytes.Buffer
+	if s, err := ReadSource(dir); forge && err == nil { // the page too
+		s.Report = r
+		if err := HTML(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		put(t, dir, pageFile, b.Bytes())
+		r.Files.Page = hashOf(b.Bytes())
+		b.Reset()
+	}
 	if err := Encode(&b, r); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+)
+
+// A Heat is a table of shares as a picture: the larger the share, the fuller the colour.
+type Heat struct {
+	Title, XLabel, YLabel string
+	Rows, Columns         []string
+	Shares                [][]float64 // one row per name of Rows; clamped to [0, 1]
+	Texts                 [][]string  // printed in the cells where these are wide enough; nil for none
+}
+
+// The places of a heat map.
+const (
+	heatLeft = 118.
+	heatTop  = 34.
+	heatRow  = 30.
+)
+
+// SVG draws the table.
+func (h Heat) SVG() template.HTML {
+	wide := (width - heatLeft - 6) / math.Max(float64(len(h.Columns)), 1)
+	row := math.Min(heatRow, math.Max(wide, 14))
+	c := begin(h.Title, heatTop+row*float64(len(h.Rows))+6)
+	c.text("axis", "start", heatLeft, 12, h.XLabel)
+	c.text("axis", "end", heatLeft-8, 12, h.YLabel)
+	most := int(wide / 7.5)
+	for j, name := range h.Columns {
+		if most >= 2 {
+			c.text("axis", "middle", heatLeft+wide*(float64(j)+.5), heatTop-6, fit(name, most))
+		}
+	}
+	for i, name := range h.Rows {
+		y := heatTop + row*float64(i)
+		c.text("axis", "end", heatLeft-8, y+row/2+4, fit(name, 16))
+		for j := range h.Columns {
+			share := math.Min(math.Max(h.Shares[i][j], 0), 1)
+			if !finite(share) {
+				share = 0
+			}
+			x := heatLeft + wide*float64(j)
+			fmt.Fprintf(c, `<rect class="hot" x="%s" y="%s" width="%s" height="%s" fill-opacity="%.2f"/>`, at(x+1), at(y+1), at(wide-2), at(row-2), .04+.96*share)
+			if h.Texts != nil && len(h.Texts[i][j]) <= most {
+				class := "note"
+				if share > .55 {
+					class = "inverse"
+				}
+				c.text(class, "middle", x+wide/2, y+row/2+4, h.Texts[i][j])
+			}
+		}
+	}
+	return c.end()
+}

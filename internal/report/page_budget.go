@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dptrain/dptrain/internal/chart"
+)
+
+// mostColumns is how many importances are drawn.
+const mostColumns = 20
+
+// importanceBlocks draws how much each column moves a prediction.
+func importanceBlocks(r *Report) []item {
+	list := r.Importances
+	if len(list) == 0 || r.Model.Kind == "" {
+		return nil
+	}
+	unit := "in units of " + shown(r.Target)
+	if len(r.Metrics.Recalls) > 0 {
+		unit = "in units of the score"
+	}
+	var bars []chart.Bar
+	g := &grid{Head: []string{"column", "moves a prediction by", "lower", "upper"}}
+	for i, x := range list {
+		if i < mostColumns {
+			bars = append(bars, chart.Bar{Label: shown(x.Column), Value: x.Value, Low: x.Lower, High: x.Upper, Text: short(x.Value)})
+		}
+		g.Rows = append(g.Rows, []string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
+	}
+	return []item{figure(chart.Bars("How much each column moves a prediction", bars),
+		fmt.Sprintf("The standard deviation over the records of what a column adds, %s, with its %g%% interval for the noise. "+
+			"Where the interval begins at 0, the column cannot be told from one that adds nothing.", unit, 100*list[0].Level), g)}
+}
+
+// price is what a step costs as zero-concentrated differential privacy, for comparison: mu²/2 of a Gaussian
+// release, epsilon²/8 of a choice by the exponential mechanism, epsilon²/2 of every other law
+// (M. Bun and T. Steinke, "Concentrated differential privacy", 2016; M. Cesar and R. Rogers, "Bounding,
+// concentrating, and truncating", 2021).
+func price(e Event) float64 {
+	x := e.Mu * e.Mu / 2
+	switch {
+	case e.Mu > 0:
+	case e.Law == "exponential":
+		x = e.Epsilon * e.Epsilon / 8
+	default:
+		x = e.Epsilon * e.Epsilon / 2
+	}
+	return x * float64(e.Draws)
+}
+
+// budgetBlocks draws what each stage cost, and the promise at other epsilons.
+func budgetBlocks(r *Report) []item {
+	type key struct{ part, stage string }
+	costs := map[key]float64{}
+	totals := map[string]float64{}
+	var order []key
+	for _, e := range r.Events {
+		if e.Taken != nil && !*e.Taken {
+			continue
+		}
+		k := key{e.Part, e.Stage}
+		if _, ok := costs[k]; !ok {
+			order = append(order, k)
+		}
+		costs[k] += price(e)
+		totals[e.Part] += price(e)
+	}
+	var bars []chart.Bar
+	g := &grid{Head: []string{"stage", "records", "share"}}
+	for _, k := range order {
+		if !(totals[k.part] > 0) {
+			continue
+		}
+		share := 100 * costs[k] / totals[k.part]
+		bars = append(bars, chart.Bar{Label: k.stage + " (" + k.part + ")", Value: share, Text: fmt.Sprintf("%.1f%%", share)})
+		g.Rows = append(g.Rows, []string{k.stage, k.part, fmt.Sprintf("%.1f%%", share)})
+	}
+	var out []item
+	if len(bars) > 0 {
+		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
+			"The share of each stage in what its records paid. A record is in one part, so the parts do not add up: each may spend the whole budget. Shares compare steps by their zero-concentrated price.", g))
+	}
+	return append(out, profileBlocks(r.Guarantee)...)
+}
+
+// profileBlocks draws delta against epsilon.
+func profileBlocks(g Guarantee) []item {
+	s, t := chart.Series{Name: "guaranteed"}, &grid{Head: []string{"epsilon", "delta"}}
+	points := slices.Clone(g.Profile)
+	slices.SortFunc(points, func(a, b Point) int {
+		if a.Epsilon < b.Epsilon {
+			return -1
+		}
+		return 1
+	})
+	for _, p := range points {
+		s.X, s.Y = append(s.X, p.Epsilon), append(s.Y, p.Delta)
+		t.Rows = append(t.Rows, []string{number(p.Epsilon), strconv.FormatFloat(p.Delta, 'g', 3, 64)})
+	}
+	if len(s.X) < 2 {
+		return nil
+	}
+	promise := chart.Series{Name: "promised", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true}
+	p := chart.Plot{Title: "Privacy profile", XLabel: "epsilon", YLabel: "delta (logarithmic)", LogY: true, Series: []chart.Series{s, promise}}
+	return []item{figure(p.SVG(), "The privacy profile: the same run keeps every one of these promises at once.", t)}
+}
+
+// declared lists what the recipe states.
+func declared(r *Report) []item {
+	out := []item{prose("The recipe states these facts, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
+		"It does not cover running time, memory use or who had access to the machine.")}
+	g := &grid{Head: []string{"fact", "value"}}
+	for _, f := range r.Unprotected {
+		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
+	}
+	if len(g.Rows) > 0 {
+		out = append(out, item{Table: g})
+	}
+	return out
+}
+
+// stated prints a declared value.
+func stated(v any) string {
+	switch v := v.(type) {
+	case string:
+		return shown(v)
+	case float64:
+		return number(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// stepBlocks lists the events.
+func stepBlocks(r *Report) []item {
+	g := &grid{Head: []string{"step", "records", "law", "draws", "sensitivity", "noise scale", "mu or epsilon", "taken"}}
+	for _, e := range r.Events {
+		parameter, taken := "mu "+short(e.Mu), "yes"
+		if e.Mu == 0 {
+			parameter = "epsilon " + short(e.Epsilon)
+		}
+		if e.Delta > 0 {
+			parameter += ", delta " + short(e.Delta)
+		}
+		if e.Taken != nil && !*e.Taken {
+			taken = "no"
+		}
+		g.Rows = append(g.Rows, []string{e.ID, e.Part, e.Law, strconv.Itoa(e.Draws), short(e.Sensitivity), short(e.Scale), parameter, taken})
+	}
+	if len(g.Rows) == 0 {
+		return nil
+	}
+	return []item{{Text: "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same.", Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
+}
+
+// useBlocks say how to predict and to verify, and show the recipe.
+func useBlocks(s Source) []item {
+	var out []item
+	if s.Report.Model.Kind != "" {
+		out = append(out, prose("Predict new records, which may have any columns beside those of the model:"), item{Code: "dptrain predict release/model.json new.csv"})
+	}
+	out = append(out, prose("Check that the files of this release fit each other, and add the steps up anew. It needs no data:"), item{Code: "dptrain verify release"})
+	if s.Recipe != nil {
+		out = append(out, item{Text: "The recipe, with every default. It runs again as it is.", Code: string(s.Recipe), Fold: "Recipe"})
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/regression"
+)
+
+const (
+	openShapes = 8   // columns whose pictures are open
+	mostShapes = 48  // pictures of a page
+	curveSteps = 160 // points of a curve
+	mostLevels = 40  // categories that are drawn
+)
+
+// A sum is a model that adds up what its columns say, or the score of a class.
+type sum struct {
+	class  string // "" for a whole model
+	linear *regression.Linear
+	curves []regression.Shape
+	bent   bool // a curve of the score adds to all columns together
+}
+
+// sumsOf takes a model apart; nil for a kind that is no sum.
+func sumsOf(m regression.Model) []sum {
+	switch m := m.(type) {
+	case *regression.Linear:
+		return []sum{{linear: m}}
+	case *regression.ClippedLinear:
+		return []sum{{linear: &m.Linear}}
+	case *regression.Additive:
+		return []sum{{linear: &m.Linear, curves: m.Shapes, bent: m.Score != nil}}
+	case *regression.Classifier:
+		var out []sum
+		for i, score := range m.Scores {
+			for _, p := range sumsOf(score) {
+				p.class = m.Classes[len(m.Classes)-len(m.Scores)+i]
+				out = append(out, p)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// shapeBlocks draws what each column adds, the most important first.
+func shapeBlocks(s Source) []item {
+	sums := sumsOf(s.Model)
+	if len(sums) == 0 {
+		return nil
+	}
+	unit := "units of " + shown(s.Report.Target)
+	if s.Report.Task == regression.TaskClassification {
+		unit = "units of the score"
+	}
+	out := []item{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
+	for _, x := range sums {
+		if x.bent {
+			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))
+			break
+		}
+	}
+	drawn, left := 0, 0
+	for _, name := range byImportance(s.Report, sums) {
+		for _, x := range sums {
+			b, ok := x.draw(name, unit)
+			if !ok {
+				continue
+			}
+			if drawn++; drawn > mostShapes {
+				left++
+				continue
+			}
+			if drawn > openShapes {
+				b.Fold = x.heading(name)
+			}
+			out = append(out, b)
+		}
+	}
+	if drawn == 0 {
+		return nil
+	}
+	if left > 0 {
+		out = append(out, prose(fmt.Sprintf("%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
+	}
+	return out
+}
+
+// byImportance lists the columns of a model, the most important first.
+func byImportance(r *Report, sums []sum) []string {
+	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, x := range r.Importances {
+		add(x.Column)
+	}
+	for _, x := range sums {
+		for _, c := range x.linear.Columns {
+			add(c.Name)
+		}
+	}
+	return out
+}
+
+func (x sum) heading(name string) string {
+	if x.class != "" {
+		return shown(name) + ", score of class " + shown(x.class)
+	}
+	return shown(name)
+}
+
+// draw returns the picture of a column; false if it adds nothing here.
+func (x sum) draw(name, unit string) (item, bool) {
+	j := slices.IndexFunc(x.linear.Columns, func(c regression.Column) bool { return c.Name == name })
+	if j < 0 {
+		return item{}, false
+	}
+	if x.linear.Columns[j].Type == regression.Category {
+		return x.levels(j, unit)
+	}
+	return x.curve(j, unit)
+}
+
+// levels draws the categories of a column.
+func (x sum) levels(j int, unit string) (item, bool) {
+	var bars []chart.Bar
+	g := &grid{Head: []string{"category", "adds", "standard error"}}
+	for _, t := range x.linear.Terms {
+		if t.Column != j {
+			continue
+		}
+		name := shown(t.Category)
+		if t.Other {
+			name = "every other"
+		}
+		half := 1.96 * t.StdError
+		if len(bars) < mostLevels {
+			bars = append(bars, chart.Bar{Label: name, Value: t.Coefficient, Low: t.Coefficient - half, High: t.Coefficient + half, Text: short(t.Coefficient)})
+		}
+		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
+	}
+	if len(bars) == 0 {
+		return item{}, false
+	}
+	return figure(chart.Bars(x.heading(x.linear.Columns[j].Name), bars), x.heading(x.linear.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
+}
+
+// curve draws what a number adds over its range.
+func (x sum) curve(j int, unit string) (item, bool) {
+	c := x.linear.Columns[j]
+	slope, deviation, missing := 0., 0., math.NaN()
+	found := false
+	for _, t := range x.linear.Terms {
+		switch {
+		case t.Column != j:
+		case t.Missing:
+			missing, found = t.Coefficient, true
+		default:
+			slope, deviation, found = t.Coefficient, t.StdError, true
+		}
+	}
+	var step *regression.Step
+	for i := range x.curves {
+		if x.curves[i].Column == j {
+			step, found = &x.curves[i].Step, true
+		}
+	}
+	if !found || !(c.Lower < c.Upper) {
+		return item{}, false
+	}
+	middle := c.Lower/2 + c.Upper/2
+	s, g := chart.Series{}, &grid{Head: []string{shown(c.Name), "adds"}}
+	add := func(at float64, value float64) {
+		v := slope*(at-middle) + value
+		s.X, s.Y = append(s.X, at), append(s.Y, v)
+		if step == nil && deviation > 0 {
+			half := 1.96 * deviation * math.Abs(at-middle)
+			s.Low, s.High = append(s.Low, v-half), append(s.High, v+half)
+		}
+	}
+	for i := range curveSteps + 1 {
+		at := c.Lower + (c.Upper-c.Lower)*float64(i)/curveSteps
+		value := 0.
+		if step != nil {
+			value = step.At(at)
+		}
+		add(at, value)
+		if i%16 == 0 {
+			g.Rows = append(g.Rows, []string{short(at), short(s.Y[len(s.Y)-1])})
+		}
+	}
+	caption := x.heading(c.Name) + ": what it adds over its range."
+	if s.Low != nil {
+		caption = x.heading(c.Name) + ": what it adds over its range; the band is 1.96 standard deviations of the noise in the slope."
+	}
+	if !math.IsNaN(missing) {
+		caption += " A missing cell adds " + short(missing) + " more."
+	}
+	p := chart.Plot{Title: x.heading(c.Name), XLabel: shown(c.Name), YLabel: unit, Series: []chart.Series{s}}
+	return figure(p.SVG(), caption, g), true
+}
