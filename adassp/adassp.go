@@ -17,11 +17,11 @@ import (
 
 // The settings of faithful AdaSSP (docs/methods/adassp.md, "Budget and defaults").
 const (
-	// EigenvalueShare, MatrixShare and MomentsShare are the shares of mu^2 of
+	// eigenvalueShare, matrixShare and momentsShare are the shares of mu^2 of
 	// the three releases, of a model budget of 1.
-	EigenvalueShare = .10
-	MatrixShare     = .45
-	MomentsShare    = .45
+	eigenvalueShare = .10
+	matrixShare     = .45
+	momentsShare    = .45
 	// failure is beta: the chance allowed to each of the two bounds that the
 	// ridge penalty rests on.
 	failure = .05
@@ -63,9 +63,9 @@ func (AdaSSP) Plan(f method.Facts) (budget.Node, error) {
 		return budget.Node{}, err
 	}
 	return budget.Seq(adasspNode,
-		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*EigenvalueShare, 1).Of(mechanism.StatEigenvalue),
-		budget.GaussianLeaf(matrixLeaf, linear.GramShare*MatrixShare, 1).Of(mechanism.StatGram),
-		budget.GaussianLeaf(momentsLeaf, linear.GramShare*MomentsShare, 1).Of(mechanism.StatCross)), nil
+		budget.GaussianLeaf(eigenvalueLeaf, linear.GramShare*eigenvalueShare, 1).Of(mechanism.StatEigenvalue),
+		budget.GaussianLeaf(matrixLeaf, linear.GramShare*matrixShare, 1).Of(mechanism.StatGram),
+		budget.GaussianLeaf(momentsLeaf, linear.GramShare*momentsShare, 1).Of(mechanism.StatCross)), nil
 }
 
 // Fit trains; see [method.Trainer].

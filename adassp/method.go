@@ -10,7 +10,8 @@ func (JointGram) Method() method.Method {
 	return method.Method{
 		Name: JointGram{}.Name(), Summary: "linear regression from one noisy matrix of second moments",
 		ClassesFrom: 3, Relations: method.EveryRelation(),
-		New: func(method.Values) method.Trainer { return JointGram{} },
+		Statistics: []mechanism.Statistic{partStatistic{}},
+		New:        func(method.Values) method.Trainer { return JointGram{} },
 	}
 }
 
@@ -18,12 +19,8 @@ func (JointGram) Method() method.Method {
 func (AdaSSP) Method() method.Method {
 	return method.Method{
 		Name: AdaSSP{}.Name(), Summary: "linear regression from three releases (Wang 2018)",
-		Relations: method.EveryRecord(),
-		New:       func(method.Values) method.Trainer { return AdaSSP{} },
+		Relations:  method.EveryRecord(),
+		Statistics: []mechanism.Statistic{momentsStatistic{}},
+		New:        func(method.Values) method.Trainer { return AdaSSP{} },
 	}
-}
-
-// Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{momentsStatistic{}, partStatistic{}}
 }

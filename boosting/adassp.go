@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// DefaultRounds is the number of rounds where none is given. One is best on
+	// defaultRounds is the number of rounds where none is given. One is best on
 	// small tables: every further round adds noise to all. With a known lower
 	// bound on the number of records 10 suits 1000 and more; 100 needs 30000
 	// (docs/methods/boosted-adassp.md, "Budget and defaults").
-	DefaultRounds = 1
+	defaultRounds = 1
 	// MaxRounds is the largest number of rounds.
 	MaxRounds = 1000
-	// ResidualClip is C, the clamp of residuals in half widths of the target's
+	// residualClip is C, the clamp of residuals in half widths of the target's
 	// range. The target itself lies in [-1, 1], so the first round clamps
 	// nothing.
-	ResidualClip = 1
+	residualClip = 1
 )
 
 // ErrRounds is returned at plan time for a number of rounds outside
@@ -36,7 +36,7 @@ var ErrRounds = errors.New("the number of rounds is out of range")
 
 // BoostedAdaSSP is Boosted AdaSSP; see the package comment.
 type BoostedAdaSSP struct {
-	// Rounds is T, at most MaxRounds; 0 stands for DefaultRounds. It must be
+	// Rounds is T, at most MaxRounds; 0 stands for 1. It must be
 	// chosen from public facts.
 	Rounds int
 }
@@ -56,7 +56,7 @@ const (
 // [linear.ErrTooWide].
 func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 	if t.Rounds < 0 || t.Rounds > MaxRounds {
-		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, DefaultRounds)
+		return budget.Node{}, fmt.Errorf("%w: %d; choose 1 to %d, or 0 for the default of %d", ErrRounds, t.Rounds, MaxRounds, defaultRounds)
 	}
 	if _, err := linear.NewFrame(f.Columns, nil); err != nil {
 		return budget.Node{}, err
@@ -68,7 +68,7 @@ func (t BoostedAdaSSP) Plan(f method.Facts) (budget.Node, error) {
 
 func (t BoostedAdaSSP) rounds() int {
 	if t.Rounds == 0 {
-		return DefaultRounds
+		return defaultRounds
 	}
 	return t.Rounds
 }
@@ -156,7 +156,7 @@ type gradientStatistic struct {
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &gradientPass{f.NewRows(), m.NewCross(f.Slots(), f.NormLimit(), ResidualClip), x.Theta}
+	return &gradientPass{f.NewRows(), m.NewCross(f.Slots(), f.NormLimit(), residualClip), x.Theta}
 }
 
 type gradientPass struct {

@@ -255,7 +255,7 @@ func TestGradient(t *testing.T) {
 	rows := frame.NewRows()
 	rows.Encode(x.tab.All().Block(0, x.tab.Len()))
 	s.NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X) // clips
-	by := s.NewCross(frame.Slots(), frame.NormLimit(), ResidualClip)
+	by := s.NewCross(frame.Slots(), frame.NormLimit(), residualClip)
 	clamped := 0
 	for i, y := range rows.Y {
 		g, row := y, make([][]int16, len(theta))
@@ -263,10 +263,10 @@ func TestGradient(t *testing.T) {
 			row[k] = []int16{rows.X[k][i]}
 			g -= float64(w / mechanism.FixedOne * float64(rows.X[k][i]))
 		}
-		if math.Abs(g) > ResidualClip {
+		if math.Abs(g) > residualClip {
 			clamped++
 		}
-		by.Add(row, []float64{min(max(g, -ResidualClip), ResidualClip)})
+		by.Add(row, []float64{min(max(g, -residualClip), residualClip)})
 	}
 	if !reflect.DeepEqual(pass.cross.Bound(), by.Bound()) {
 		t.Error("the sums differ from the definition")

@@ -18,8 +18,8 @@ import (
 // every table: what depends on the data is read from released values.
 // docs/methods/boosted-additive.md, "How the settings were chosen", has the figures.
 const (
-	// AdditiveEpochs is T: how often every part of the model is corrected.
-	AdditiveEpochs = 8
+	// additiveEpochs is T: how often every part of the model is corrected.
+	additiveEpochs = 8
 	// fineBins is the number of equal bins of which the steps of a shape are
 	// made.
 	fineBins = 256
@@ -66,11 +66,11 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	if f.Derived {
 		shapes += residualsShare
 	} else {
-		leaves = append(leaves, leaf(residualsLeaf, residualsShare, AdditiveEpochs, mechanism.StatHistogram))
+		leaves = append(leaves, leaf(residualsLeaf, residualsShare, additiveEpochs, mechanism.StatHistogram))
 	}
 	return budget.Seq(additiveNode, append(leaves,
-		leaf(linearLeaf, linearShare, AdditiveEpochs, mechanism.StatCross),
-		leaf(shapesLeaf, shapes, AdditiveEpochs, mechanism.StatBinSums))...), nil
+		leaf(linearLeaf, linearShare, additiveEpochs, mechanism.StatCross),
+		leaf(shapesLeaf, shapes, additiveEpochs, mechanism.StatBinSums))...), nil
 }
 
 // Fit trains; see [method.Trainer].
@@ -91,7 +91,7 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 		return nil, err
 	}
 	defer records.Forget(b.state)
-	for epoch := range AdditiveEpochs {
+	for epoch := range additiveEpochs {
 		if err := b.epoch(epoch); err != nil {
 			return nil, err
 		}

@@ -145,8 +145,3 @@ func (p *shapePass) Add(b mechanism.Block) {
 }
 
 func (p *shapePass) Cells() mechanism.Cells { return p.sums.Cells() }
-
-// Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{gramStatistic{}, gradientStatistic{}, countsStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}}
-}

@@ -95,7 +95,7 @@ func TestAdditiveFindsCurves(t *testing.T) {
 func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	x := curvedSample(t, 5000, .1)
 	b := x.booster(t, 10)
-	for epoch := range AdditiveEpochs {
+	for epoch := range additiveEpochs {
 		if err := b.epoch(epoch); err != nil {
 			t.Fatal(err)
 		}

@@ -21,11 +21,11 @@ const (
 	// PublishedBRCRounds that of the paper.
 	DefaultBRCRounds   = 100
 	PublishedBRCRounds = 25
-	// DefaultWeightLower and DefaultWeightUpper are l and u, between which
+	// defaultWeightLower and defaultWeightUpper are l and u, between which
 	// private weights are clipped. Only u/l matters to accuracy and to the noise
 	// beside it.
-	DefaultWeightLower = .5
-	DefaultWeightUpper = 2
+	defaultWeightLower = .5
+	defaultWeightUpper = 2
 	// maxWeightRatio bounds u/l.
 	maxWeightRatio = 1 << 10
 	// brcCountShare is the share of the number of records where it is private.
@@ -118,7 +118,7 @@ func (t BRC) settings() (settings, error) {
 		}
 	}
 	if out.lower == 0 && out.upper == 0 {
-		out.lower, out.upper = DefaultWeightLower, DefaultWeightUpper
+		out.lower, out.upper = defaultWeightLower, defaultWeightUpper
 	}
 	if !(out.lower >= 1e-3 && out.lower <= out.upper && out.upper <= maxWeightRatio && out.upper <= maxWeightRatio*out.lower) {
 		return out, fmt.Errorf("%w: l = %v, u = %v; choose .001 <= l <= u <= %d with u/l at most %d", ErrWeights, t.Lower, t.Upper, maxWeightRatio, maxWeightRatio)

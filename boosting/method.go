@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 )
 
@@ -11,8 +12,9 @@ import (
 func (BoostedAdaSSP) Method() method.Method {
 	return method.Method{
 		Name: BoostedAdaSSP{}.Name(), Summary: "linear regression by boosting rounds on one noisy matrix",
-		Relations: method.EveryRecord(),
-		New:       func(method.Values) method.Trainer { return BoostedAdaSSP{} },
+		Relations:  method.EveryRecord(),
+		Statistics: []mechanism.Statistic{gramStatistic{}, gradientStatistic{}},
+		New:        func(method.Values) method.Trainer { return BoostedAdaSSP{} },
 	}
 }
 
@@ -20,8 +22,9 @@ func (BoostedAdaSSP) Method() method.Method {
 func (Additive) Method() method.Method {
 	return method.Method{
 		Name: Additive{}.Name(), Summary: "a line and a curve for each number, added up round by round",
-		Relations: method.EveryRecord(),
-		New:       func(method.Values) method.Trainer { return Additive{} },
+		Relations:  method.EveryRecord(),
+		Statistics: []mechanism.Statistic{countsStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}},
+		New:        func(method.Values) method.Trainer { return Additive{} },
 	}
 }
 

@@ -43,7 +43,7 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 		return Charge{}, err
 	}
 	if tree.has(OpSelect) {
-		return Charge{}, &TreeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
+		return Charge{}, &treeError{Path: tree.Name, Problem: "a select has no price in the currency of a filter"}
 	}
 	open := ""
 	tree.walk(tree.Name, func(path string, l *Leaf) {
@@ -54,7 +54,7 @@ func ChargeLaws(tree Node, c Currency) (Charge, error) {
 		l.Law = *l.Fixed
 	})
 	if open != "" {
-		return Charge{}, &TreeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
+		return Charge{}, &treeError{Path: open, Problem: "the law is not fixed, so the leaf has no price yet"}
 	}
 	return tree.charge(c), nil
 }

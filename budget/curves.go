@@ -20,17 +20,17 @@ func bounded(law, epsilon float64, inside func() float64) float64 {
 	return inside()
 }
 
-// LaplaceDelta is the curve of one scalar Laplace release with
+// laplaceDelta is the curve of one scalar Laplace release with
 // law = sensitivity/scale: 1 - exp((epsilon-law)/2). A vector with an L1 bound
-// only is covered by PureDelta.
+// only is covered by pureDelta.
 //
 // The two-sided geometric (discrete Laplace) law on a grid, with a scale of s
-// grid steps, exceeds this curve by at most 1/(8 s^2); see GeometricDelta.
-func LaplaceDelta(law, epsilon float64) float64 {
+// grid steps, exceeds this curve by at most 1/(8 s^2); see geometricDelta.
+func laplaceDelta(law, epsilon float64) float64 {
 	return bounded(law, epsilon, func() float64 { return -math.Expm1((epsilon - law) / 2) })
 }
 
-// ExponentialDelta is the curve of one exponential mechanism, or of any other
+// exponentialDelta is the curve of one exponential mechanism, or of any other
 // law-bounded-range step:
 //
 //	(e^(law/2) - e^(epsilon/2))^2 / (e^law - 1)
@@ -39,35 +39,35 @@ func LaplaceDelta(law, epsilon float64) float64 {
 // two-point law has P(loss = t) = (e^law - e^t)/(e^law - 1), and the curve is
 // the maximum over t, attained at t = (law+epsilon)/2. A supremum of
 // hockey-stick curves is a dominating curve (Zhu, Dong, Wang 2022).
-func ExponentialDelta(law, epsilon float64) float64 {
+func exponentialDelta(law, epsilon float64) float64 {
 	return bounded(law, epsilon, func() float64 {
 		t := math.Expm1((epsilon - law) / 2)
 		return t * t / -math.Expm1(-law)
 	})
 }
 
-// PureDelta is the curve of randomised response, which dominates every
+// pureDelta is the curve of randomised response, which dominates every
 // law-private mechanism (Kairouz, Oh, Viswanath 2015):
 // (e^law - e^epsilon)/(1 + e^law).
-func PureDelta(law, epsilon float64) float64 {
+func pureDelta(law, epsilon float64) float64 {
 	return bounded(law, epsilon, func() float64 { return -math.Expm1(epsilon-law) / (1 + math.Exp(-law)) })
 }
 
-// ApproximateDelta dominates every (law, delta)-private mechanism: randomised
+// approximateDelta dominates every (law, delta)-private mechanism: randomised
 // response with probability 1-delta, an unbounded loss with probability delta.
-func ApproximateDelta(law, delta, epsilon float64) float64 {
+func approximateDelta(law, delta, epsilon float64) float64 {
 	if !(delta >= 0 && delta <= 1) {
 		return 1
 	}
-	return delta + (1-delta)*PureDelta(law, epsilon)
+	return delta + (1-delta)*pureDelta(law, epsilon)
 }
 
-// GeometricDelta is the curve of two-sided geometric noise, P(k) proportional to
+// geometricDelta is the curve of two-sided geometric noise, P(k) proportional to
 // exp(-|k|/scale), on a statistic that moves by the integer shift. Its losses are
-// (shift-2k)/scale, k = 0..shift, where the curve meets LaplaceDelta(shift/scale,
+// (shift-2k)/scale, k = 0..shift, where the curve meets laplaceDelta(shift/scale,
 // .) exactly; in between it is linear in e^epsilon. Shift 1 is randomised
 // response. It returns 1 for a scale that is not positive or a negative shift.
-func GeometricDelta(scale float64, shift int, epsilon float64) float64 {
+func geometricDelta(scale float64, shift int, epsilon float64) float64 {
 	if !(scale > 0) || shift < 0 {
 		return 1
 	}

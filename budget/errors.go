@@ -36,18 +36,18 @@ func (e *TargetError) Error() string {
 // Unwrap makes errors.Is(err, ErrTarget) true.
 func (e *TargetError) Unwrap() error { return ErrTarget }
 
-// TreeError reports what is wrong with the node at Path.
-type TreeError struct {
+// treeError reports what is wrong with the node at Path.
+type treeError struct {
 	Path    string
 	Problem string
 }
 
-func (e *TreeError) Error() string {
+func (e *treeError) Error() string {
 	return fmt.Sprintf("plan tree at %q: %s", e.Path, e.Problem)
 }
 
 // Unwrap makes errors.Is(err, ErrTree) true.
-func (e *TreeError) Unwrap() error { return ErrTree }
+func (e *treeError) Unwrap() error { return ErrTree }
 
 // LawError reports which parameter of a law is out of range.
 type LawError struct {
@@ -95,13 +95,13 @@ func (e *OverspentError) Error() string {
 // Unwrap makes errors.Is(err, ErrOverspent) true.
 func (e *OverspentError) Unwrap() error { return ErrOverspent }
 
-// ConversionError reports a guarantee that says nothing under another relation.
-type ConversionError struct{ From, To Relation }
+// conversionError reports a guarantee that says nothing under another relation.
+type conversionError struct{ From, To Relation }
 
-func (e *ConversionError) Error() string {
+func (e *conversionError) Error() string {
 	return fmt.Sprintf("a %s guarantee implies nothing under %s; account for the step under %s instead",
 		e.From, e.To, e.To)
 }
 
 // Unwrap makes errors.Is(err, ErrNoConversion) true.
-func (e *ConversionError) Unwrap() error { return ErrNoConversion }
+func (e *conversionError) Unwrap() error { return ErrNoConversion }

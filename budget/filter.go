@@ -60,16 +60,16 @@ func ParseCurrency(s string) (Currency, error) {
 // The units of a Charge. Sums of whole units are exact, so a sum can neither
 // drift nor depend on an order.
 const (
-	CostUnit  = 1.0 / (1 << 40) // of rho or mu²
-	DeltaUnit = 1.0 / (1 << 53)
+	costUnit  = 1.0 / (1 << 40) // of rho or mu²
+	deltaUnit = 1.0 / (1 << 53)
 
 	// mostUnits stands for every cost that is too large to be admitted. It is
 	// also the largest integer that every reader of JSON keeps.
 	mostUnits = 1 << 53
 )
 
-// Charge is a price in the currency of a filter: Cost in CostUnit, and Delta, the
-// probability beside it that black boxes spend, in DeltaUnit. Prices are rounded
+// Charge is a price in the currency of a filter: Cost in units of 2^-40, and Delta, the
+// probability beside it that black boxes spend, in units of 2^-53 (see [Charge.Value]). Prices are rounded
 // up, totals down. Both are in [0, 2^53]; 2^53 stands for that and everything
 // above, and no total admits it.
 type Charge struct {
@@ -97,7 +97,7 @@ func (c Charge) Valid() bool {
 
 // Value returns the charge as real numbers: rho or mu², and delta.
 func (c Charge) Value() (cost, delta float64) {
-	return float64(c.Cost) * CostUnit, float64(c.Delta) * DeltaUnit
+	return float64(c.Cost) * costUnit, float64(c.Delta) * deltaUnit
 }
 
 // chargeUp rounds a price up.
@@ -109,7 +109,7 @@ func chargeUp(cost, delta float64) Charge {
 		}
 		return int64(x)
 	}
-	return Charge{up(cost, CostUnit), up(delta, DeltaUnit)}
+	return Charge{up(cost, costUnit), up(delta, deltaUnit)}
 }
 
 // Total is the promise of a filter over all runs on one data set.
@@ -180,14 +180,14 @@ func (t Total) Limit() (Charge, error) {
 	default:
 		cost = zcdpRho(t.Epsilon, rest)
 	}
-	cost = math.Floor(cost * (1 - numericGuard) / CostUnit)
+	cost = math.Floor(cost * (1 - numericGuard) / costUnit)
 	switch {
 	case cost < 1:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too small for a total"}
 	case cost >= mostUnits:
 		return Charge{}, &TargetError{Field: "epsilon", Value: t.Epsilon, Problem: "too large for a total: it would promise nothing"}
 	}
-	return Charge{int64(cost), int64(t.BlackBox / DeltaUnit)}, nil
+	return Charge{int64(cost), int64(t.BlackBox / deltaUnit)}, nil
 }
 
 // zcdpRho returns the largest rho with ZCDPEpsilon(rho, delta) <= epsilon, rounded

@@ -27,7 +27,7 @@ func TestLimitValues(t *testing.T) {
 		}
 		cost, delta := limit.Value()
 		near(t, fmt.Sprintf("limit of %+v", v.total), cost, v.want, v.rel)
-		if delta > v.total.BlackBox || delta < v.total.BlackBox-DeltaUnit {
+		if delta > v.total.BlackBox || delta < v.total.BlackBox-deltaUnit {
 			t.Errorf("black-box delta %v of %v", delta, v.total.BlackBox)
 		}
 		if e := v.total.EpsilonOf(limit); e > v.total.Epsilon {
@@ -89,7 +89,7 @@ func TestCharge(t *testing.T) {
 					t.Errorf("%s %v is not rounded up: %v", v.name, c, cost)
 				}
 			}
-			if delta < v.delta || delta > v.delta+2*DeltaUnit {
+			if delta < v.delta || delta > v.delta+2*deltaUnit {
 				t.Errorf("%s: delta %v, want %v", v.name, delta, v.delta)
 			}
 		}
@@ -167,7 +167,7 @@ func TestSelectIsABlackBox(t *testing.T) {
 	}
 	cost, delta := p.Charge(ZCDP).Value()
 	near(t, "rho of a select", cost, .5, 1e-11)
-	if delta < 1e-6 || delta > 1e-6+2*DeltaUnit {
+	if delta < 1e-6 || delta > 1e-6+2*deltaUnit {
 		t.Errorf("delta %v", delta)
 	}
 	if _, err := ChargeLaws(fixedTree(p.Tree()), ZCDP); !errors.Is(err, ErrTree) {

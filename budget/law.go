@@ -79,13 +79,13 @@ func (l Law) DeltaAt(epsilon float64) float64 {
 	case Gaussian:
 		return GaussianDelta(l.Mu, epsilon)
 	case Laplace:
-		return LaplaceDelta(l.Epsilon, epsilon)
+		return laplaceDelta(l.Epsilon, epsilon)
 	case Exponential:
-		return ExponentialDelta(l.Epsilon, epsilon)
+		return exponentialDelta(l.Epsilon, epsilon)
 	case Pure:
-		return PureDelta(l.Epsilon, epsilon)
+		return pureDelta(l.Epsilon, epsilon)
 	case Approximate:
-		return ApproximateDelta(l.Epsilon, l.Delta, epsilon)
+		return approximateDelta(l.Epsilon, l.Delta, epsilon)
 	}
 	return 1
 }

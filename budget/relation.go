@@ -56,7 +56,7 @@ func ConvertToSubstitute(from Relation, epsilon, delta float64) (float64, float6
 		}
 		return 2 * epsilon, math.Min(1, (1+math.Exp(epsilon))*delta), nil
 	}
-	return math.Inf(1), 1, &ConversionError{From: from, To: Substitute}
+	return math.Inf(1), 1, &conversionError{From: from, To: Substitute}
 }
 
 // ConvertMuToSubstitute is ConvertToSubstitute for Gaussian privacy: mu becomes
@@ -78,7 +78,7 @@ func scaleToSubstitute(from Relation, value, factor float64) (float64, error) {
 	case AddRemove:
 		return factor * value, nil
 	}
-	return math.Inf(1), &ConversionError{From: from, To: Substitute}
+	return math.Inf(1), &conversionError{From: from, To: Substitute}
 }
 
 // ConvertToAddRemove returns its arguments when from is AddRemove and
@@ -89,5 +89,5 @@ func ConvertToAddRemove(from Relation, epsilon, delta float64) (float64, float64
 	if from == AddRemove {
 		return epsilon, delta, nil
 	}
-	return math.Inf(1), 1, &ConversionError{From: from, To: AddRemove}
+	return math.Inf(1), 1, &conversionError{From: from, To: AddRemove}
 }

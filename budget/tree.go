@@ -234,7 +234,7 @@ type role struct{ informer, candidate bool }
 // validate checks the node at path and everything beneath it.
 func (n *Node) validate(path string, r role) error {
 	bad := func(format string, args ...any) error {
-		return &TreeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case n.Name == "" || strings.Contains(n.Name, "/"):
@@ -279,7 +279,7 @@ func (n *Node) validate(path string, r role) error {
 func (n *Node) validateLeaf(path string, r role) error {
 	l := n.Leaf
 	bad := func(format string, args ...any) error {
-		return &TreeError{Path: path, Problem: fmt.Sprintf(format, args...)}
+		return &treeError{Path: path, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case l == nil || len(n.Kids) > 0 || n.Select != nil:

@@ -114,7 +114,7 @@ func TestTreeErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, err, v.want)
 			continue
 		}
-		var te *TreeError
+		var te *treeError
 		if v.path != "" && (!errors.As(err, &te) || te.Path != v.path) {
 			t.Errorf("%s: error %v, want path %q", name, err, v.path)
 		}

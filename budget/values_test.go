@@ -59,15 +59,15 @@ func TestGaussianValues(t *testing.T) {
 }
 
 func TestPureCurveValues(t *testing.T) {
-	near(t, "Laplace 0", LaplaceDelta(1, 0), 0.393469340287367, 2e-15)
-	near(t, "Laplace .5", LaplaceDelta(1, 0.5), 0.221199216928595, 2e-15)
-	near(t, "RR 0", PureDelta(1, 0), 0.462117157260010, 2e-15)
-	near(t, "RR .5", PureDelta(1, 0.5), 0.287649136645, 1e-12)
-	near(t, "EM 0", ExponentialDelta(1, 0), 0.244918662403709, 2e-15)
-	near(t, "EM .5", ExponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
-	near(t, "EM -.5", ExponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
-	near(t, "Geometric shift 1 = RR", GeometricDelta(1, 1, 0.5), PureDelta(1, 0.5), 1e-14)
-	near(t, "Approximate", ApproximateDelta(1, 1e-3, 0.5), 1e-3+0.999*PureDelta(1, 0.5), 1e-14)
+	near(t, "Laplace 0", laplaceDelta(1, 0), 0.393469340287367, 2e-15)
+	near(t, "Laplace .5", laplaceDelta(1, 0.5), 0.221199216928595, 2e-15)
+	near(t, "RR 0", pureDelta(1, 0), 0.462117157260010, 2e-15)
+	near(t, "RR .5", pureDelta(1, 0.5), 0.287649136645, 1e-12)
+	near(t, "EM 0", exponentialDelta(1, 0), 0.244918662403709, 2e-15)
+	near(t, "EM .5", exponentialDelta(1, 0.5), 0.077404686315691, 1e-14)
+	near(t, "EM -.5", exponentialDelta(1, -0.5), 0.440417655743272, 2e-15)
+	near(t, "Geometric shift 1 = RR", geometricDelta(1, 1, 0.5), pureDelta(1, 0.5), 1e-14)
+	near(t, "Approximate", approximateDelta(1, 1e-3, 0.5), 1e-3+0.999*pureDelta(1, 0.5), 1e-14)
 }
 
 // Arguments that describe no mechanism must give the useless guarantee.
@@ -75,8 +75,8 @@ func TestInvalidArgumentsArePessimistic(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for i, d := range []float64{
 		GaussianDelta(-1, 1), GaussianDelta(nan, 1), GaussianDelta(1, nan), GaussianDelta(inf, 1),
-		LaplaceDelta(-1, 0), ExponentialDelta(nan, 0), PureDelta(1, nan), GeometricDelta(0, 1, 0),
-		GeometricDelta(1, -1, 0), ApproximateDelta(1, 2, 0), ZCDPDelta(-1, 1), ZCDPDelta(1, nan),
+		laplaceDelta(-1, 0), exponentialDelta(nan, 0), pureDelta(1, nan), geometricDelta(0, 1, 0),
+		geometricDelta(1, -1, 0), approximateDelta(1, 2, 0), ZCDPDelta(-1, 1), ZCDPDelta(1, nan),
 	} {
 		if d != 1 {
 			t.Errorf("case %d: delta = %v, want 1", i, d)
@@ -118,11 +118,11 @@ func TestGeometricDelta(t *testing.T) {
 		for _, s := range []float64{0.4, 1, 5.5, 60} {
 			for x := -1.1; x < 1.1; x += 0.09 {
 				eps := x * float64(shift) / s
-				got, want := GeometricDelta(s, shift, eps), brute(s, shift, eps)
+				got, want := geometricDelta(s, shift, eps), brute(s, shift, eps)
 				if math.Abs(got-want) > 1e-13 {
 					t.Errorf("shift %d scale %v eps %v: %v, want %v", shift, s, eps, got, want)
 				}
-				laplace := LaplaceDelta(float64(shift)/s, eps)
+				laplace := laplaceDelta(float64(shift)/s, eps)
 				if got < laplace-1e-14 || s >= 5 && got > laplace+1/(8*s*s)*(1+2/s) {
 					t.Errorf("shift %d scale %v eps %v: %v is not within 1/(8 s^2) above Laplace %v", shift, s, eps, got, laplace)
 				}

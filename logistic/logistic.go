@@ -108,7 +108,8 @@ func (Logistic) Method() method.Method {
 			Words: []string{Gradients, Output},
 			Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
 		}},
-		New: func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
+		Statistics: []mechanism.Statistic{matrixStatistic{}, gradientStatistic{}},
+		New:        func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
 	}
 }
 
@@ -345,9 +346,4 @@ func plain(f *linear.ClassFrame, theta [][]float64, inverse *mat.SymDense, sigma
 		out[c] = &m
 	}
 	return out
-}
-
-// Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{matrixStatistic{}, gradientStatistic{}}
 }

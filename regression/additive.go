@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// KindAdditive is the kind of an [Additive] model.
-const KindAdditive = "additive"
+// kindAdditive is the kind of an [Additive] model.
+const kindAdditive = "additive"
 
 // Additive is a linear model with a curve for each of some of its columns:
 //
@@ -52,8 +52,8 @@ type Score struct {
 
 var _ Model = (*Additive)(nil)
 
-// Kind returns [KindAdditive].
-func (m *Additive) Kind() string { return KindAdditive }
+// Kind returns "additive".
+func (m *Additive) Kind() string { return kindAdditive }
 
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // those of [Linear.Validate], a shape without a numeric column or of a column
@@ -214,7 +214,7 @@ func (c curve) adder(rows Rows) adder {
 
 func additiveKind() scoreKind {
 	return numberKind[*Additive, additiveFile]{
-		KindAdditive,
+		kindAdditive,
 		func(m *Additive) additiveFile {
 			f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.limits()}
 			for _, s := range m.Shapes {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// KindClassifier is the kind of a [Classifier].
-const KindClassifier = "classifier"
+// kindClassifier is the kind of a [Classifier].
+const kindClassifier = "classifier"
 
 // A Classifier predicts one of two or more declared classes from scores.
 //
@@ -30,8 +30,8 @@ type Classifier struct {
 
 var _ Model = (*Classifier)(nil)
 
-// Kind returns [KindClassifier].
-func (m *Classifier) Kind() string { return KindClassifier }
+// Kind returns "classifier".
+func (m *Classifier) Kind() string { return kindClassifier }
 
 // Output describes the target.
 func (m *Classifier) Output() Output {

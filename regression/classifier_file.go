@@ -23,14 +23,14 @@ type classifierFile[S any] struct {
 	Guarantee   *Guarantee   `json:"guarantee" layout:"line"`
 }
 
-func (classifierKind) name() string { return KindClassifier }
+func (classifierKind) name() string { return kindClassifier }
 
 func (classifierKind) is(m Model) bool { _, ok := m.(*Classifier); return ok }
 
 func (classifierKind) file(m Model) (any, error) {
 	c := m.(*Classifier)
 	f := &classifierFile[any]{
-		Format: ModelFormat, Kind: KindClassifier, Task: TaskClassification, Target: c.Target,
+		Format: modelFormat, Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
 		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Guarantee: c.Guarantee,
 	}
 	for _, score := range c.Scores {

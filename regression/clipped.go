@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// KindClippedLinear is the kind of a [ClippedLinear] model.
-const KindClippedLinear = "clipped-linear"
+// kindClippedLinear is the kind of a [ClippedLinear] model.
+const kindClippedLinear = "clipped-linear"
 
 // MissingSquare is the square of the entry of a scaled row that tells a missing
 // cell of a numeric column, where the column has a [Term] for it.
@@ -43,8 +43,8 @@ type ClippedLinear struct {
 
 var _ Model = (*ClippedLinear)(nil)
 
-// Kind returns [KindClippedLinear].
-func (m *ClippedLinear) Kind() string { return KindClippedLinear }
+// Kind returns "clipped-linear".
+func (m *ClippedLinear) Kind() string { return kindClippedLinear }
 
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // those of [Linear.Validate], a numeric column or a prediction whose range has
@@ -185,7 +185,7 @@ func half(lower, upper float64) float64 { return upper/2 - lower/2 }
 
 func clippedKind() scoreKind {
 	return numberKind[*ClippedLinear, clippedFile]{
-		KindClippedLinear,
+		kindClippedLinear,
 		func(m *ClippedLinear) clippedFile {
 			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm}, m.limits()}
 		},

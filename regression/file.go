@@ -10,8 +10,8 @@ import (
 	"github.com/dptrain/dptrain/internal/strictjson"
 )
 
-// ModelFormat is the value of the key "format" in the model files written here.
-const ModelFormat = "dptrain.model/2"
+// modelFormat is the value of the key "format" in the model files written here.
+const modelFormat = "dptrain.model/2"
 
 // modelFormat1 is the version before, which is read too: without intervals,
 // probabilities and terms of missing cells.
@@ -67,7 +67,7 @@ func EncodeModel(w io.Writer, m Model) error {
 	if err != nil {
 		return err
 	}
-	data, err := strictjson.Encode(file, versionOf(ModelFormat))
+	data, err := strictjson.Encode(file, versionOf(modelFormat))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func DecodeModel(r io.Reader) (Model, error) {
 // decodeModel reads format and kind first, wherever they stand, so that a file of a later
 // version is refused as such and not for its first unknown key.
 func decodeModel(doc strictjson.Value) (Model, error) {
-	format, err := oneOf(doc, "format", modelFormat1, ModelFormat)
+	format, err := oneOf(doc, "format", modelFormat1, modelFormat)
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (k numberKind[M, B]) is(m Model) bool { _, ok := m.(M); return ok }
 
 func (k numberKind[M, B]) file(m Model) (any, error) {
 	l := m.(M).linear()
-	f := &numberFile[B]{Format: ModelFormat, Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Guarantee: l.Guarantee}
+	f := &numberFile[B]{Format: modelFormat, Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Guarantee: l.Guarantee}
 	if len(l.Intervals) > 0 {
 		f.Intervals = l.Intervals
 	}

@@ -46,8 +46,8 @@ type Term struct {
 
 var _ Model = (*Linear)(nil)
 
-// Kind returns [KindLinear].
-func (m *Linear) Kind() string { return KindLinear }
+// Kind returns "linear".
+func (m *Linear) Kind() string { return kindLinear }
 
 // Output describes the target.
 func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }

@@ -8,7 +8,7 @@ import (
 
 func linearKind() scoreKind {
 	return numberKind[*Linear, linearFile]{
-		KindLinear,
+		kindLinear,
 		func(m *Linear) linearFile { return linearFile{m.baseFile(), m.limits()} },
 		func(f linearFile) (*Linear, error) {
 			m, err := f.model(f.Prediction)

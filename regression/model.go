@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// KindLinear is the kind of a [Linear] model.
-const KindLinear = "linear"
+// kindLinear is the kind of a [Linear] model.
+const kindLinear = "linear"
 
 // Tasks a model can be trained for.
 const (

@@ -7,8 +7,8 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// KindVotes is the kind of a [Votes] model.
-const KindVotes = "votes"
+// kindVotes is the kind of a [Votes] model.
+const kindVotes = "votes"
 
 // Votes is a linear model with the votes of some linear classifiers on top:
 //
@@ -37,8 +37,8 @@ type Member struct {
 
 var _ Model = (*Votes)(nil)
 
-// Kind returns [KindVotes].
-func (m *Votes) Kind() string { return KindVotes }
+// Kind returns "votes".
+func (m *Votes) Kind() string { return kindVotes }
 
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // those of [Linear.Validate], for the linear part and for every member, and a
@@ -138,7 +138,7 @@ func (p *votesProgram) of(record []value) float64 {
 
 func votesKind() scoreKind {
 	return numberKind[*Votes, votesFile]{
-		KindVotes,
+		kindVotes,
 		func(m *Votes) votesFile {
 			f := votesFile{base: m.baseFile(), Prediction: m.limits()}
 			for _, v := range m.Members {

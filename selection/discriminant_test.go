@@ -285,7 +285,7 @@ func TestPublishedGraphFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d.uncorrelated(d.byImportance(), DefaultCorrelated)
+		return d.uncorrelated(d.byImportance(), defaultCorrelated)
 	}
 	if with, without := kept(20), kept(19); len(with) != 2 || len(without) != 1 {
 		t.Errorf("kept %v with the record, %v without", with, without)

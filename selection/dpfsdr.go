@@ -20,17 +20,17 @@ var (
 	ErrTarget = errors.New("the target must be a category column of at least two classes")
 	// ErrCorrelated is returned for a correlated degree outside (0, 1].
 	ErrCorrelated = errors.New("the correlated degree must be above 0 and at most 1")
-	// ErrEntries is returned for columns of more than [MaxEntries] entries.
+	// ErrEntries is returned for columns of more than 1000 entries.
 	ErrEntries = errors.New("the columns encode to too many entries")
 )
 
 const (
-	// DefaultMost is how many features [DPFSDR], [DPFS] and [CRFS] pick at most
+	// defaultMost is how many features [DPFSDR], [DPFS] and [CRFS] pick at most
 	// when a recipe does not say.
-	DefaultMost = 10
-	// MaxEntries bounds the entries of an encoded row (one a numeric column, one
+	defaultMost = 10
+	// maxEntries bounds the entries of an encoded row (one a numeric column, one
 	// a category) of all candidates: products of all pairs are released.
-	MaxEntries = 1000
+	maxEntries = 1000
 	// defaultModel is the mu^2 of the model over that of the selection
 	// (docs/methods/dpfsdr.md, "The surrogate").
 	defaultModel = .45 / .50
@@ -50,12 +50,12 @@ const statsLeaf = "stats"
 // floating search, on a surrogate accuracy, are functions of what was released;
 // so the number of features is free too.
 //
-// The zero value picks at most [DefaultMost] features.
+// The zero value picks at most 10 features.
 type DPFSDR struct {
-	K     int  // the most features it picks; 0: DefaultMost
+	K     int  // the most features it picks; 0: 10
 	Exact bool // pick K, in the order of dynamic relevance, whatever the surrogate says
 	// Correlated is the correlated degree from which the less important of two
-	// columns is dropped; 0: DefaultCorrelated.
+	// columns is dropped; 0: .95.
 	Correlated float64
 	// Model is the mu^2 of the model that is trained afterwards as a multiple of
 	// that of the selection: more columns cost a noisier model more. 0: .9.
@@ -163,7 +163,7 @@ type classSetting struct {
 
 func (x DPFSDR) setting() classSetting {
 	return classSetting{
-		x.Name(), mostOf(x.K, x.Sizes), x.Exact, true, true, or(x.Correlated, DefaultCorrelated), or(x.Model, defaultModel), x.Weights, x.Sizes,
+		x.Name(), mostOf(x.K, x.Sizes), x.Exact, true, true, or(x.Correlated, defaultCorrelated), or(x.Model, defaultModel), x.Weights, x.Sizes,
 	}
 }
 
@@ -174,7 +174,7 @@ func (x DPFS) setting() classSetting {
 func (x CRFS) setting() classSetting {
 	return classSetting{
 		name: x.Name(), most: mostOf(x.K, x.Sizes), exact: x.Exact,
-		filter: true, correlated: or(x.Correlated, DefaultCorrelated), model: defaultModel, sizes: x.Sizes,
+		filter: true, correlated: or(x.Correlated, defaultCorrelated), model: defaultModel, sizes: x.Sizes,
 	}
 }
 
@@ -200,8 +200,8 @@ func (x classSetting) plan(f Facts) (budget.Node, bool, error) {
 		err = fmt.Errorf("%w: %q has %d", ErrTarget, f.Target.Name, len(f.Target.Categories))
 	case !(x.correlated > 0 && x.correlated <= 1):
 		err = fmt.Errorf("%w, not %v", ErrCorrelated, x.correlated)
-	case entries < 1 || entries > MaxEntries:
-		err = fmt.Errorf("%w: %d, of 1 to %d (a numeric column has one, a category column one a category)", ErrEntries, entries, MaxEntries)
+	case entries < 1 || entries > maxEntries:
+		err = fmt.Errorf("%w: %d, of 1 to %d (a numeric column has one, a category column one a category)", ErrEntries, entries, maxEntries)
 	}
 	if err != nil {
 		return budget.Node{}, false, err

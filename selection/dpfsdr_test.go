@@ -237,7 +237,7 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 			v = v.Columns([]int{0, 1, 2, 3, 4, 5, 5, 6})
 			for _, epsilon := range []float64{.001, 1, 1e6} {
 				for _, x := range []Selector{DPFSDR{}, DPFSDR{K: 3, Exact: true}, DPFS{}, CRFS{}, CRFS{K: 6, Exact: true, Correlated: .01}} {
-					if got := classPick(t, x, epsilon, f, v); len(got) > DefaultMost {
+					if got := classPick(t, x, epsilon, f, v); len(got) > defaultMost {
 						t.Errorf("%s, %d records: picked %v", name, n, got)
 					}
 				}
@@ -253,7 +253,7 @@ func TestClassSelectorsAreTotal(t *testing.T) {
 func TestClassPlan(t *testing.T) {
 	target := dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"no", "yes"}}
 	good := Facts{Columns: []dataset.Column{{Name: "a"}, {Name: "b"}}, Target: target}
-	wide := Facts{Columns: []dataset.Column{{Name: "a", Kind: dataset.Category, Categories: make([]string, MaxEntries), Other: true}}, Target: target}
+	wide := Facts{Columns: []dataset.Column{{Name: "a", Kind: dataset.Category, Categories: make([]string, maxEntries), Other: true}}, Target: target}
 	for _, c := range []struct {
 		x   Selector
 		f   Facts

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// DefaultCorrelated is the correlated degree from which two columns count as
+// defaultCorrelated is the correlated degree from which two columns count as
 // saying the same.
-const DefaultCorrelated = .95
+const defaultCorrelated = .95
 
 // leastRedundancy bounds the redundancy from below, so that a column without
 // any does not come first whatever it is worth.

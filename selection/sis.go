@@ -26,7 +26,7 @@ type SISScore string
 
 const (
 	// ScoreAuto is ScoreTau, but ScoreCorrelation where there is a category
-	// column among at most WideColumns candidates: the order of its values,
+	// column among at most 1000 candidates: the order of its values,
 	// which tau ranks by, may mean nothing.
 	ScoreAuto SISScore = "auto"
 	// ScoreTau is |tau(x, y)|, the rank correlation of [Kendall] without its
@@ -54,9 +54,9 @@ const (
 	ScoreCorrelation SISScore = "correlation"
 )
 
-// WideColumns is the number of candidates above which ScoreAuto does without
+// wideColumns is the number of candidates above which ScoreAuto does without
 // ranges: the noise in released ranges grows with the number of columns.
-const WideColumns = 1000
+const wideColumns = 1000
 
 // SIS picks the K candidates with the largest marginal dependence on the
 // target, in one private top-k choice (DP-SIS of "Feature Selection from
@@ -108,7 +108,7 @@ func (x SIS) resolve(f Facts) SIS {
 	if x.Score == ScoreAuto || x.Score == "" {
 		x.Score = ScoreTau
 		category := func(c dataset.Column) bool { return c.Kind == dataset.Category }
-		if len(f.Columns) <= WideColumns && slices.ContainsFunc(f.Columns, category) {
+		if len(f.Columns) <= wideColumns && slices.ContainsFunc(f.Columns, category) {
 			x.Score = ScoreCorrelation
 		}
 	}

@@ -315,7 +315,7 @@ func TestSISPlan(t *testing.T) {
 		}
 	}
 	for _, x := range []SIS{{K: 5}, {K: 5, Score: ScoreAuto}} {
-		numbers, mixed := Facts{Columns: make([]dataset.Column, WideColumns)}, Facts{Columns: make([]dataset.Column, WideColumns)}
+		numbers, mixed := Facts{Columns: make([]dataset.Column, wideColumns)}, Facts{Columns: make([]dataset.Column, wideColumns)}
 		mixed.Columns[7].Kind = dataset.Category
 		wide := Facts{Columns: append(mixed.Columns, dataset.Column{})}
 		for name, c := range map[string]struct {
@@ -343,7 +343,7 @@ func TestSISWithoutRanges(t *testing.T) {
 			t.Errorf("%q: %v", x.Score, err)
 		}
 	}
-	steps := make([]int, WideColumns+2)
+	steps := make([]int, wideColumns+2)
 	for j := range steps {
 		steps[j] = j + 1
 	}

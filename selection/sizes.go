@@ -64,7 +64,7 @@ func mostOf(k int, sizes []int) int {
 	case len(sizes) > 0:
 		return sizes[len(sizes)-1]
 	case k == 0:
-		return DefaultMost
+		return defaultMost
 	}
 	return k
 }

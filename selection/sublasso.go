@@ -18,8 +18,8 @@ var (
 	ErrBuckets = errors.New("the number of buckets must be 0 (chosen from public facts) or between 2 and 1000000")
 )
 
-// DefaultLambda is the penalty of [SubLasso] when a recipe does not say.
-const DefaultLambda = .1
+// defaultLambda is the penalty of [SubLasso] when a recipe does not say.
+const defaultLambda = .1
 
 // SubLasso picks K features by the votes of lasso fits on disjoint parts of the
 // records (sample and aggregate: Kifer, Smith and Thakurta, "Private convex
@@ -43,7 +43,7 @@ const DefaultLambda = .1
 type SubLasso struct {
 	K       int     // 1 <= K < number of candidates
 	Buckets int     // m; 0: chosen from public facts
-	Lambda  float64 // penalty on standardised columns, in (0, 1); 0: DefaultLambda
+	Lambda  float64 // penalty on standardised columns, in (0, 1); 0: .1
 }
 
 // Name returns "sublasso".
@@ -59,7 +59,7 @@ func (x SubLasso) Plan(f Facts) (budget.Node, bool, error) {
 	switch {
 	case x.K < 1 || x.K >= len(f.Columns):
 		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
-	case x.Buckets != 0 && (x.Buckets < 2 || x.Buckets > maxBuckets):
+	case x.Buckets != 0 && (x.Buckets < 2 || x.Buckets > MaxBuckets):
 		return budget.Node{}, false, fmt.Errorf("%w: %d", ErrBuckets, x.Buckets)
 	case x.Lambda != 0 && !(x.Lambda > 0 && x.Lambda < 1):
 		return budget.Node{}, false, fmt.Errorf("%w: %v", ErrLambda, x.Lambda)
@@ -105,7 +105,7 @@ func (x SubLasso) peeling() mechanism.TopK { return mechanism.TopK{Form: mechani
 
 func (x SubLasso) lambda() float64 {
 	if x.Lambda == 0 {
-		return DefaultLambda
+		return defaultLambda
 	}
 	return x.Lambda
 }

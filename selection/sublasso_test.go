@@ -77,7 +77,7 @@ func TestSubLassoPlan(t *testing.T) {
 	f := facts("a", "b", "c")
 	for want, list := range map[error][]SubLasso{
 		ErrCount:   {{K: -1}, {K: 0}, {K: 3}, {K: 4}},
-		ErrBuckets: {{K: 1, Buckets: -1}, {K: 1, Buckets: 1}, {K: 1, Buckets: maxBuckets + 1}},
+		ErrBuckets: {{K: 1, Buckets: -1}, {K: 1, Buckets: 1}, {K: 1, Buckets: MaxBuckets + 1}},
 		ErrLambda:  {{K: 1, Lambda: -1}, {K: 1, Lambda: 1}, {K: 1, Lambda: math.NaN()}, {K: 1, Lambda: math.Inf(1)}},
 	} {
 		for _, x := range list {
@@ -164,7 +164,7 @@ func TestSubLassoBuckets(t *testing.T) {
 		{"one record", 1, 10, 3, 2, 1},
 		{"no bound on epsilon", 1000, 10, 3, 2, math.Inf(1)},
 		{"no epsilon: ceil(10000/(6 ln 7 + 4))", 10000, 10, 3, 638, 0},
-		{"absurd count", math.MaxInt, 10, 3, maxBuckets, 1e-9},
+		{"absurd count", math.MaxInt, 10, 3, MaxBuckets, 1e-9},
 	} {
 		if got := at(c.n, c.d, c.k, c.epsilon); got != c.want {
 			t.Errorf("%s: %d buckets, want %d", c.name, got, c.want)

@@ -2,8 +2,8 @@ package selection
 
 import "math"
 
-// maxBuckets bounds the number of buckets, and with it the memory for them.
-const maxBuckets = 1_000_000
+// MaxBuckets bounds the number of buckets, and with it the memory for them.
+const MaxBuckets = 1_000_000
 
 // buckets returns the public number m of buckets, from public facts only:
 // epsilon is what one round may spend.
@@ -39,5 +39,5 @@ func (x SubLasso) buckets(f Facts, epsilon float64) int {
 	if !(m >= 2) {
 		return 2
 	}
-	return int(min(m, maxBuckets))
+	return int(min(m, MaxBuckets))
 }

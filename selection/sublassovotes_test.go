@@ -189,7 +189,7 @@ func TestVotesMoveByOneBucket(t *testing.T) {
 func tally(t testing.TB, f Facts, k int, parts []dataset.View) []int {
 	t.Helper()
 	counts := make([]int, len(f.Columns))
-	b := newBallot(f.Columns, k, DefaultLambda)
+	b := newBallot(f.Columns, k, defaultLambda)
 	for _, p := range parts {
 		vote, err := b.cast(context.Background(), p)
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Ridge times the number of rows of a bucket is the penalty on its standardised
+// ridgePenalty times the number of rows of a bucket is the penalty on its standardised
 // slopes: enough to settle collinear columns, whose slopes would be drawn apart.
-const Ridge = 1e-2
+const ridgePenalty = 1e-2
 
 // constantSpread: a column whose values all lie within so many times the largest
 // from their mean is constant up to rounding.
@@ -100,7 +100,7 @@ func newBucketFit(f *frame) *bucketFit {
 	}
 }
 
-// model fits a bucket by least squares with the penalty [Ridge], columns
+// model fits a bucket by least squares with the penalty [ridgePenalty], columns
 // standardised within the bucket, and returns slopes in raw units and the
 // prediction at the anchor. A constant column has slope 0, and a bucket without
 // rows zeros only; a model that is not finite becomes the origin in Points.Set.
@@ -201,14 +201,14 @@ func (b *bucketFit) standardise(i int) {
 }
 
 // solve finds the slopes of the standardised columns by a Cholesky
-// factorisation. The penalty keeps every pivot above Ridge n less rounding.
+// factorisation. The penalty keeps every pivot above ridgePenalty n less rounding.
 func (b *bucketFit) solve(n float64) {
 	p := len(b.x)
 	for i := range p {
 		for j := range i {
 			b.gram[i*p+j] = b.scale[i] * b.scale[j] * dot(b.x[i], b.x[j])
 		}
-		b.gram[i*p+i] = n * (1 + Ridge)
+		b.gram[i*p+i] = n * (1 + ridgePenalty)
 		b.slopes[i] = b.scale[i] * dot(b.x[i], b.y)
 	}
 	for i := range p { // b.gram = L L'

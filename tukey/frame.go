@@ -19,7 +19,7 @@ type frame struct {
 	target  scaling.Range
 }
 
-// Jitter bounds the coins added to every coordinate, in half widths of the
+// jitterWidth bounds the coins added to every coordinate, in half widths of the
 // target's range: a slope times half the width of its column's range changes by
 // no more.
 //
@@ -28,7 +28,7 @@ type frame struct {
 // from one depth to the next, by a factor that the check reads as instability.
 // With them a side shrinks to about the width of the jitter at least. Coins
 // depend on the bucket's number and not on records.
-const Jitter = 0x1p-8
+const jitterWidth = 0x1p-8
 
 // cell says how the cells of a numeric column are treated, in training as in
 // prediction: a missing one takes the value missing, and then all are clamped.
@@ -76,7 +76,7 @@ func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
 // jitter returns that of a slope whose column reaches half a width from its
 // anchor; 0 where nothing is known of that.
 func jitter(target scaling.Range, half float64) float64 {
-	if width := Jitter * target.Half() / half; width < regression.Unbounded {
+	if width := jitterWidth * target.Half() / half; width < regression.Unbounded {
 		return width
 	}
 	return 0

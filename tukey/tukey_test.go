@@ -224,7 +224,7 @@ func TestBucketModel(t *testing.T) {
 			x[k] /= deviation[j]
 		}
 	}
-	want, err := nonprivate.Ridge(context.Background(), design, Ridge*float64(len(records)))
+	want, err := nonprivate.Ridge(context.Background(), design, ridgePenalty*float64(len(records)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,13 +292,13 @@ func TestConstantTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := fit.Model.Predict(nil, regression.Rows{N: 1, Numeric: map[string][]float64{"a": {1001}, "b": {2}}, Codes: map[string]regression.Codes{"k": {Values: []int32{0}, Categories: []string{"x", "y"}}}})
-	if err != nil || math.Abs(got[0]-7) > 5*Jitter*20 {
+	if err != nil || math.Abs(got[0]-7) > 5*jitterWidth*20 {
 		t.Errorf("prediction %v, %v; want 7", got, err)
 	}
 }
 
 // TestRareCategoryPasses: a category that is absent from many buckets has the
-// slope 0 there. Without the coins of [Jitter] the check abstains.
+// slope 0 there. Without the coins of [jitterWidth] the check abstains.
 func TestRareCategoryPasses(t *testing.T) {
 	columns, ranges := mixed()
 	trainer, facts := Tukey{}, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}
@@ -373,7 +373,7 @@ func TestAbstainsBelowRecords(t *testing.T) {
 func TestWithoutRanges(t *testing.T) {
 	columns, _ := mixed()
 	f := newFrame(columns, []scaling.Range{{}, {}, {}, {Lower: 0, Upper: 1}})
-	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 || f.cells[1].missing != 1 || f.jitter[2] != Jitter/2 {
+	if f.anchors[0] != 0 || f.jitter[0] != 0 || f.cells[0].missing != 0 || f.cells[1].missing != 1 || f.jitter[2] != jitterWidth/2 {
 		t.Errorf("frame %+v", f)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
-	"github.com/dptrain/dptrain/selection"
 )
 
 const benchLong = `Bench compares methods on public tables by their exact R², or with
@@ -49,7 +48,7 @@ func benchSummaries() string {
 		line(m.Name, m.Summary)
 	}
 	b.WriteString("Selections keep:\n")
-	for _, m := range selection.Methods() {
+	for _, m := range pipeline.Selectors() {
 		line(m.Name, m.Summary)
 	}
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -41,6 +42,9 @@ type Method struct {
 	Pure func(Values) bool
 	// Keys are what it reads of its section of a recipe.
 	Keys []Key
+	// Statistics are those of its package that it adds up over records, empty, so that workers
+	// of an engine know them.
+	Statistics []mechanism.Statistic
 	// New returns the trainer for checked values. Keys without a value take their
 	// defaults.
 	New func(Values) Trainer

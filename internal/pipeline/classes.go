@@ -39,7 +39,7 @@ var (
 // recipe, can only be run for a target of two classes: it ranks or fits one
 // number.
 func TwoClasses(name string) bool {
-	s, _ := selection.MethodNamed(name)
+	s, _ := SelectorNamed(name)
 	m, _ := TrainerNamed(name)
 	return s.TwoClasses || m.TwoClasses()
 }

@@ -9,15 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dptrain/dptrain/adassp"
-	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/evaluate"
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
-	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -88,15 +85,16 @@ func (p *Plan) Gathers() []string {
 }
 
 // RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a
-// [mechanism.Pass] can be sent to the workers of an engine. A method whose statistics are
-// sums adds its own to the list.
+// [mechanism.Pass] can be sent to the workers of an engine.
 func RegisterStatistics() { registerStatistics() }
 
 var registerStatistics = sync.OnceFunc(func() {
 	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}}
-	for _, list := range [][]mechanism.Statistic{
-		scaling.Statistics(), adassp.Statistics(), boosting.Statistics(), linear.Statistics(), logistic.Statistics(), selection.Statistics(), evaluate.Statistics(),
-	} {
+	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
+	for _, m := range Trainers() {
+		lists = append(lists, m.Statistics)
+	}
+	for _, list := range lists {
 		for _, x := range list {
 			all = append(all, x)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // TestMethodsDescribeTheirTrainers: what the list says of a trainer the trainer says too,
@@ -38,7 +37,7 @@ func TestMethodsDescribeTheirTrainers(t *testing.T) {
 // TestTriesOfSizesAreThoseOfSearches: the key of selectors that bounds the mean number of
 // tries has the bounds and the default of a search.
 func TestTriesOfSizesAreThoseOfSearches(t *testing.T) {
-	for _, k := range selection.Keys() {
+	for _, k := range SelectorKeys() {
 		if k.Name == "runs" && (k.Max != MaxRuns || k.Holds(1) || !k.Holds(1.5) || k.Absent != fmt.Sprintf("`%d`", DefaultSizeRuns)) {
 			t.Errorf("%+v", k)
 		}

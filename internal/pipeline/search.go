@@ -75,7 +75,7 @@ func (c Candidate) SelectionName() string {
 
 // K returns how many features the selector was told to choose; 0 where it was not.
 func (c Candidate) K() int {
-	if x, ok := c.Selector.(selection.Chooser); ok {
+	if x, ok := c.Selector.(chooser); ok {
 		return x.Told()
 	}
 	return 0

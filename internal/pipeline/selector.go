@@ -16,7 +16,7 @@ func (p *Pipeline) checkSelector() error {
 		}
 	}
 	for _, s := range selectors {
-		if s != nil && !selection.Own(s) && !p.UncheckedSelector {
+		if s != nil && !ownSelector(s) && !p.UncheckedSelector {
 			return fmt.Errorf("%w: %q", ErrSelector, s.Name())
 		}
 	}

@@ -85,7 +85,7 @@ func pick[T any](list []T, at []int) []T {
 // toSpare reports whether so many candidates are not more than a selector has to
 // choose, so that there is nothing to choose.
 func toSpare(x selection.Selector, candidates int) bool {
-	s, ok := x.(selection.Sparer)
+	s, ok := x.(sparer)
 	return candidates == 0 || ok && s.Spares(candidates)
 }
 

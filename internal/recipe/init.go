@@ -9,7 +9,6 @@ import (
 
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrTargetAbsent is returned by [Init] when the target is not a column.
@@ -58,7 +57,7 @@ func Init(header []string, path, target string, classes ...string) ([]byte, erro
 // comments of one line each.
 func describedFor(classes int) (selectors, trainers string) {
 	line := func(name, summary string) string { return fmt.Sprintf("#   %-18s%s\n", name, summary) }
-	for _, m := range selection.Methods() {
+	for _, m := range pipeline.Selectors() {
 		if !(m.NeedsClasses && classes == 0) && !(m.TwoClasses && classes > 2) {
 			selectors += line(m.Name, m.Summary)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // The keys of the sections selection and model that belong to methods. What they are
@@ -58,10 +57,10 @@ func keysOf(section string) []ownedKey {
 			}
 		}
 	case selectionSection:
-		for _, k := range selection.Keys() {
+		for _, k := range pipeline.SelectorKeys() {
 			out = append(out, ownedKey{Key: k})
 		}
-		for _, m := range selection.Methods() {
+		for _, m := range pipeline.Selectors() {
 			for _, k := range m.Keys {
 				own(m.Name, k)
 			}
@@ -73,7 +72,7 @@ func keysOf(section string) []ownedKey {
 // listsOfColumns lists the keys of selections whose values are names of columns.
 func listsOfColumns() []string {
 	var out []string
-	for _, k := range selection.Keys() {
+	for _, k := range pipeline.SelectorKeys() {
 		if k.Kind == method.Names {
 			out = append(out, k.Name)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here
@@ -41,7 +40,7 @@ func trainers(holds func(method.Method) bool) []string {
 // selectionNames lists what selection.method may say.
 func selectionNames() []string {
 	var out []string
-	for _, m := range selection.Methods() {
+	for _, m := range pipeline.Selectors() {
 		out = append(out, m.Name)
 	}
 	return append(out, pipeline.Auto)
@@ -81,7 +80,7 @@ func thisBuild() availability {
 // only.
 func readsClasses(name string) bool {
 	m, _ := pipeline.TrainerNamed(name)
-	s, _ := selection.MethodNamed(name)
+	s, _ := pipeline.SelectorNamed(name)
 	return m.ClassesOnly() || s.NeedsClasses || slices.Contains([]string{"nonprivate-logistic", "nonprivate-svm"}, name)
 }
 
@@ -105,7 +104,7 @@ func AvailableInBench() []string { return slices.Clone(thisBuild().benchModels) 
 // choosing: auto does when it is told how many columns to choose, as soon as a
 // build has a method that does.
 func (a availability) choosesColumns(method string) bool {
-	rest := func(name string) bool { m, _ := selection.MethodNamed(name); return m.Private }
+	rest := func(name string) bool { m, _ := pipeline.SelectorNamed(name); return m.Private }
 	return rest(method) || method == "auto" && slices.ContainsFunc(a.selections, rest)
 }
 

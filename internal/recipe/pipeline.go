@@ -67,11 +67,11 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 		}
 		return selection.None{}, nil
 	}
-	m, ok := selection.MethodNamed(s.Method)
+	m, ok := pipeline.SelectorNamed(s.Method)
 	if !ok {
 		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
-	x := selection.Settings{K: s.K, Share: s.Share, Values: s.Keys}
+	x := pipeline.SelectorSettings{K: s.K, Share: s.Share, Values: s.Keys}
 	if x.Share == 0 && m.NeedsClasses {
 		x.Share = pipeline.ClassedSelectionShare
 	}

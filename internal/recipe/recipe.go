@@ -131,7 +131,7 @@ type Selection struct {
 	// parameter mu under tight composition and of epsilon under basic.
 	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
 	// Keys are the values of keys that belong to methods, such as features of "fixed"; see
-	// [selection.Keys]. Nil leaves all of them to the method.
+	// [pipeline.SelectorKeys]. Nil leaves all of them to the method.
 	Keys method.Values `yaml:"-" json:"-"`
 }
 

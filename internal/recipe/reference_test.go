@@ -12,7 +12,6 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 var writeReference = flag.Bool("write", false, "write the tables of methods in docs/reference/recipe.md anew")
@@ -60,7 +59,7 @@ func (x *tableText) row(cells ...string) { fmt.Fprintf(x, "| %s |\n", strings.Jo
 
 func selectorTable() string {
 	x := table("selector", "keeps", "target", "relations")
-	for _, m := range selection.Methods() {
+	for _, m := range pipeline.Selectors() {
 		relations := method.EveryRelation()
 		if m.Private {
 			relations = method.EveryRecord()

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/pipeline"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // The rules of the sections selection and model.
@@ -60,7 +59,7 @@ func (c *checker) forTask(path, method string, available []string) {
 // sizes checks what stands beside numbers of columns to try: they are a search.
 func (c *checker) sizes() {
 	path := "selection.sizes"
-	m, _ := selection.MethodNamed(c.r.Selection.Method)
+	m, _ := pipeline.SelectorNamed(c.r.Selection.Method)
 	if c.r.Selection.Keys.Wholes("sizes") == nil || !m.Has("sizes") {
 		return
 	}

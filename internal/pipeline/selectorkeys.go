@@ -1,4 +1,4 @@
-package selection
+package pipeline
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/selection"
 )
 
-// Keys lists the keys of all selectors, in the order in which recipes and documents have
-// them. [Methods] says which selector has which.
-func Keys() []method.Key {
+// SelectorKeys lists the keys of all selectors, in the order in which recipes and documents have
+// them. [Selectors] says which selector has which.
+func SelectorKeys() []method.Key {
 	return []method.Key{
 		{
 			Name: "score", Kind: method.Word, Text: "What the columns are ranked by",
 			Rest:  ": tau, product, correlation, or auto for the method's own choice",
-			Words: []string{string(ScoreAuto), string(ScoreProduct), string(ScoreCorrelation), string(ScoreTau)},
+			Words: []string{string(selection.ScoreAuto), string(selection.ScoreProduct), string(selection.ScoreCorrelation), string(selection.ScoreTau)},
 			Doc: "`tau` is rank correlation and needs no ranges. `product` is the sum of products of scaled values. `correlation` is the same " +
 				"with values cut at half their ranges and the target counted from a released centre. `auto` is `tau`, unless there are " +
 				"category columns (at most 1000 columns in all); then it is `correlation`.",
@@ -34,7 +35,7 @@ func Keys() []method.Key {
 		},
 		{
 			Name: "buckets", Text: "Into how many parts the records are dealt", Rest: ". Left out, the method decides",
-			Absent: "the method decides", Min: 2, Max: maxBuckets, OpenEnded: true, Hint: "leave it out to let the method decide",
+			Absent: "the method decides", Min: 2, Max: selection.MaxBuckets, OpenEnded: true, Hint: "leave it out to let the method decide",
 		},
 		{
 			Name: "sizes", Kind: method.Wholes, Text: "Numbers of columns to try, increasing", Absent: "none",
@@ -48,7 +49,7 @@ func Keys() []method.Key {
 		{
 			Name: "runs", Kind: method.Number, Text: "Mean number of tries of sizes", Absent: "`3`",
 			Rest: "; 3 if left out. How many there are is drawn at random and stays secret",
-			Min:  1, Max: maxRuns, Above: true, Hint: "it is the mean number of tries; 3 is the default",
+			Min:  1, Max: MaxRuns, Above: true, Hint: "it is the mean number of tries; 3 is the default",
 			Doc:   "How many there are is drawn at random and stays secret. With `sizes` only.",
 			Needs: method.Link{Key: "sizes", Hint: "list the numbers of columns to try, or remove it"},
 		},
@@ -59,17 +60,14 @@ func Keys() []method.Key {
 	}
 }
 
-// maxRuns is the largest mean number of tries, pipeline.MaxRuns.
-const maxRuns = 1000
-
-// keys returns some of [Keys].
-func keys(names ...string) []method.Key {
-	all := Keys()
+// keysNamed returns some of [SelectorKeys].
+func keysNamed(names ...string) []method.Key {
+	all := SelectorKeys()
 	out := make([]method.Key, len(names))
 	for i, name := range names {
 		at := slices.IndexFunc(all, func(k method.Key) bool { return k.Name == name })
 		if at < 0 {
-			panic(fmt.Sprintf("selection: no key %s", name)) // a constant of this package is wrong
+			panic(fmt.Sprintf("pipeline: no key %s", name)) // a constant of this package is wrong
 		}
 		out[i] = all[at]
 	}
