@@ -24,7 +24,7 @@ func evilSource(columns int) Source {
 	r := &Report{
 		Format: Format, Task: regression.TaskRegression, Target: evil,
 		Guarantee: Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Unit: &Unit{evil, 2}, Profile: []Point{{.5, 1e-8}, {1, 1e-6}, {2, 0}}},
-		Model:     Model{evil, regression.KindAdditive},
+		Model:     Model{evil, "additive"},
 		Metrics:   Metrics{R2: &R2{Value: .5, Lower: .4, Upper: .6, Level: .95}},
 		Events:    []Event{{ID: evil, Stage: evil, Law: evil, Draws: 2, Mu: .1, Part: "train"}, {ID: "b", Law: "exponential", Draws: 1, Epsilon: .1, Part: "train", Taken: new(bool)}},
 		Warnings:  []pipeline.Warning{{Code: evil, Severity: pipeline.Negligible, Text: evil}, {Code: "c", Severity: pipeline.Critical, Text: "first"}},
