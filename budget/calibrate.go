@@ -56,20 +56,22 @@ type Target struct {
 
 // Validate returns a *TargetError if a field is out of range.
 func (t Target) Validate() error {
-	bad := func(field string, v float64, problem string) error {
-		return &TargetError{Field: field, Value: v, Problem: problem}
+	bad := func(field string, v float64, problem, hint string) error {
+		return &TargetError{Field: field, Value: v, Problem: problem, Hint: hint}
 	}
 	switch {
-	case !(t.Epsilon > 0) || math.IsInf(t.Epsilon, 1):
-		return bad("epsilon", t.Epsilon, "must be positive and finite")
+	case math.IsInf(t.Epsilon, 0) || math.IsNaN(t.Epsilon):
+		return bad("epsilon", t.Epsilon, "must be a finite number", "")
+	case t.Epsilon <= 0:
+		return bad("epsilon", t.Epsilon, "must be greater than 0", "")
 	case !(t.Delta >= 0 && t.Delta < 1):
-		return bad("delta", t.Delta, "must be in [0, 1)")
+		return bad("delta", t.Delta, "must be at least 0 and below 1", "1e-6 is the default")
 	case t.Delta > 0 && t.Delta < MinDelta:
-		return bad("delta", t.Delta, "must be 0 or at least 1e-10, below which the accountants' numerical slack matters")
+		return bad("delta", t.Delta, "must be at least 1e-10", "smaller values cannot be told from 0 by the accountant")
 	case t.Relation > SubstitutePrivateColumns:
-		return bad("relation", float64(t.Relation), "unknown relation")
+		return bad("relation", float64(t.Relation), "unknown relation", "")
 	case t.Composition > Basic:
-		return bad("composition", float64(t.Composition), "unknown composition")
+		return bad("composition", float64(t.Composition), "unknown composition", "")
 	}
 	return t.Unit.validate(t.Relation)
 }

@@ -27,6 +27,7 @@ type TargetError struct {
 	Field   string
 	Value   float64
 	Problem string
+	Hint    string // what to do about it; may be empty
 }
 
 func (e *TargetError) Error() string {

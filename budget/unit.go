@@ -1,5 +1,7 @@
 package budget
 
+import "fmt"
+
 // MaxUnitRows is the largest number of records that a unit may keep. Noise grows in
 // proportion to the cap, so a larger one would leave no model.
 const MaxUnitRows = 1000
@@ -25,7 +27,7 @@ func (u Unit) Records() int { return max(u.MaxRows, 1) }
 // relation but AddRemove, would tell on it.
 func (u Unit) validate(r Relation) error {
 	bad := func(problem string) error {
-		return &TargetError{Field: "unit", Value: float64(u.MaxRows), Problem: problem}
+		return &TargetError{Field: "unit.max_rows", Value: float64(u.MaxRows), Problem: problem}
 	}
 	switch {
 	case u == Unit{}:
@@ -33,7 +35,7 @@ func (u Unit) validate(r Relation) error {
 	case u.Column == "":
 		return bad("a cap on the rows of a unit needs the column that names the unit")
 	case u.MaxRows < 1 || u.MaxRows > MaxUnitRows:
-		return bad("the rows kept of a unit must be between 1 and 1000")
+		return bad(fmt.Sprintf("must be from 1 to %d", MaxUnitRows))
 	case r != AddRemove:
 		return bad("a unit of several records needs the relation add-remove: under " + r.String() +
 			" the number of records is public, and a unit that is replaced may change it")

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -135,6 +137,48 @@ type Link struct{ Key, Hint string }
 // Holds reports whether a number lies within the bounds.
 func (k Key) Holds(x float64) bool {
 	return x >= k.Min && x <= k.Max && !(k.Above && x == k.Min) && !(k.Below && x == k.Max)
+}
+
+// Wrong says what is wrong with a number of the key at path, and what to do about it; "" for
+// nothing. That one is too large for a key without an end is for a schema to say.
+func (k Key) Wrong(path string, x float64) (message, hint string) {
+	switch {
+	case k.OpenEnded && !(x >= k.Min):
+		reason := ""
+		if k.TooSmall != "" {
+			reason = ": " + k.TooSmall
+		}
+		return path + " must be at least " + k.Written(k.Min) + ", not " + k.Written(x) + reason, k.Hint
+	case !k.OpenEnded && !k.Holds(x):
+		return path + " must be " + k.Bounds() + ", not " + k.Written(x), k.Hint
+	}
+	return "", ""
+}
+
+// Bounds names the numbers that a key may have.
+func (k Key) Bounds() string {
+	low, high := "at least", "at most"
+	if k.Above {
+		low = "above"
+	}
+	if k.Below {
+		high = "below"
+	}
+	switch {
+	case k.OpenEnded:
+		return low + " " + k.Written(k.Min)
+	case !k.Above && !k.Below:
+		return "from " + k.Written(k.Min) + " to " + k.Written(k.Max)
+	}
+	return low + " " + k.Written(k.Min) + " and " + high + " " + k.Written(k.Max)
+}
+
+// Written writes a number of a key, a whole one with all its digits.
+func (k Key) Written(x float64) string {
+	if k.Kind == Number {
+		return fault.Number(x)
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
 // Values are the values of keys by name, each of the type of its [Kind].

@@ -3,12 +3,10 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/evaluate"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
@@ -35,15 +33,6 @@ var (
 	ErrTwoClasses = errors.New("this method takes two classes only")
 )
 
-// TwoClasses reports whether a selector or model method, by its name in a
-// recipe, can only be run for a target of two classes: it ranks or fits one
-// number.
-func TwoClasses(name string) bool {
-	s, _ := SelectorNamed(name)
-	m, _ := TrainerNamed(name)
-	return s.TwoClasses || m.TwoClasses()
-}
-
 // classification reports whether the target has classes.
 func (p *Pipeline) classification() bool { return p.Task == regression.TaskClassification }
 
@@ -53,26 +42,6 @@ func (p *Pipeline) task() string {
 		return regression.TaskRegression
 	}
 	return p.Task
-}
-
-// checkTarget validates the task and the kind of the target.
-func (p *Pipeline) checkTarget(target int) error {
-	switch p.Task {
-	case "", regression.TaskRegression:
-		if target < 0 || p.Schema.Columns[target].Kind != dataset.Numeric || p.Schema.Columns[target].Indicator {
-			return fmt.Errorf("%w: %q", ErrTarget, p.Target)
-		}
-	case regression.TaskClassification:
-		if target < 0 || p.Schema.Columns[target].Kind != dataset.Category || p.Schema.Columns[target].Other {
-			return fmt.Errorf("%w: %q", ErrClasses, p.Target)
-		}
-		if n := len(p.Schema.Columns[target].Categories); n < 2 || n > evaluate.MaxClasses {
-			return fmt.Errorf("%w: %d", ErrClasses, n)
-		}
-	default:
-		return fmt.Errorf("%w: %q", ErrTask, p.Task)
-	}
-	return nil
 }
 
 // scoreRange is the declared range of a derived target.
@@ -112,15 +81,11 @@ func readsClasses(s selection.Selector) bool {
 
 // factsFor returns the facts that a selector is told. With two classes a
 // selector of numbers sees them as -1 and +1.
-func factsFor(s selection.Selector, f selection.Facts) (selection.Facts, error) {
-	if f.Target.Kind != dataset.Category || readsClasses(s) {
-		return f, nil
+func factsFor(s selection.Selector, f selection.Facts) selection.Facts {
+	if f.Target.Kind == dataset.Category && !readsClasses(s) {
+		f.Target = numericTarget(f.Target)
 	}
-	if n := len(f.Target.Categories); n > 2 && TwoClasses(s.Name()) {
-		return f, fmt.Errorf("%w: selection %q, and there are %d", ErrTwoClasses, s.Name(), n)
-	}
-	f.Target = numericTarget(f.Target)
-	return f, nil
+	return f
 }
 
 // viewFor returns the records as a selector reads them.
@@ -133,18 +98,14 @@ func viewFor(s selection.Selector, f selection.Facts, r mechanism.Records) mecha
 
 // classifierOf returns the trainer of so many classes: t itself if it reads them,
 // else one against the rest.
-func classifierOf(t method.Trainer, m method.Method, classes int) (method.Trainer, error) {
-	if classes > 2 && m.TwoClasses() {
-		return nil, fmt.Errorf("%w: model %q, and there are %d", ErrTwoClasses, m.Name, classes)
+func classifierOf(t method.Trainer, m method.Method, classes int) method.Trainer {
+	switch {
+	case m.ClassesFrom > 0 && classes >= m.ClassesFrom:
+		return t
+	case classes == 2 && !m.Abstains: // its law leaves no budget for more
+		return withCutoff{oneVsRest{t}}
 	}
-	if m.ClassesFrom > 0 && classes >= m.ClassesFrom {
-		return t, nil
-	}
-	one := oneVsRest{t}
-	if classes == 2 && !m.Abstains { // its law leaves no budget for more
-		return withCutoff{one}, nil
-	}
-	return one, nil
+	return oneVsRest{t}
 }
 
 // oneVsRest is a classifier made of models of numbers: one of -1 and +1 for two

@@ -70,12 +70,6 @@ func nameOf(t method.Trainer) string {
 // ModelName returns the name of the method of Model, [Auto] if it is nil.
 func (p *Pipeline) ModelName() string { return nameOf(p.Model) }
 
-// abstains reports whether a run of a trainer may end without a model.
-func abstains(t method.Trainer) bool {
-	_, ok := t.(method.Abstainer)
-	return ok
-}
-
 // namesOf lists the names of the methods of which something holds.
 func namesOf(holds func(method.Method) bool) []string {
 	var out []string

@@ -212,31 +212,10 @@ func (p *Pipeline) check(plan *Plan) error {
 	if err := p.Schema.Validate(); err != nil {
 		return err
 	}
+	if wrong := p.Wrong(); len(wrong) > 0 {
+		return wrong[0]
+	}
 	target := p.Schema.Index(p.Target)
-	if err := p.checkTarget(target); err != nil {
-		return err
-	}
-	switch {
-	case !(p.Holdout >= 0 && p.Holdout <= .5):
-		return fmt.Errorf("%w: %v", ErrHoldout, p.Holdout)
-	case p.Fallback != nil && (!abstains(p.Model) || abstains(p.Fallback)):
-		return fmt.Errorf("%w: %q for %q", ErrFallback, p.Fallback.Name(), nameOf(p.Model))
-	}
-	if err := p.checkUnit(); err != nil {
-		return err
-	}
-	if err := p.checkSelector(); err != nil {
-		return err
-	}
-	if err := p.checkSearch(); err != nil {
-		return err
-	}
-	if err := p.checkSizes(); err != nil {
-		return err
-	}
-	if err := p.checkRelation(); err != nil {
-		return err
-	}
 	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
 		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {

@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
-
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
@@ -43,16 +41,10 @@ func importances(f *method.Fit) []regression.Importance {
 
 // trainerFor returns the trainer for a target: a trainer of numbers tells classes apart
 // one against the rest.
-func trainerFor(t method.Trainer, target dataset.Column) (method.Trainer, error) {
-	m, err := methodOf(t)
-	if err != nil {
-		return nil, err
-	}
+func trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
+		m, _ := methodOf(t) // that it is one the rules say
 		return classifierOf(t, m, len(target.Categories))
 	}
-	if m.ClassesOnly() {
-		return nil, fmt.Errorf("%w: %q", ErrModel, m.Name)
-	}
-	return t, nil
+	return t
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -106,44 +105,6 @@ func IsCandidate(name string) bool { return strings.HasPrefix(name, candidatePre
 
 // CandidateName is the name of the node of candidate i, from 0, in a plan.
 func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1) }
-
-// checkSearch validates the search by itself and each of its candidates as a run of
-// its own.
-func (p *Pipeline) checkSearch() error {
-	x := p.Search
-	if x == nil {
-		return nil
-	}
-	switch n := len(x.Candidates); {
-	case p.Selector != nil || p.SelectionShare != 0 || p.Model != nil || p.Fallback != nil:
-		return fmt.Errorf("%w: a selector and a model belong to its candidates", ErrSearch)
-	case n < 2 || n > MaxCandidates:
-		return fmt.Errorf("%w: it has %d candidates; give 2 to %d", ErrSearch, n, MaxCandidates)
-	case !(x.Runs > 1 && x.Runs <= MaxRuns):
-		return fmt.Errorf("%w: a mean of %v tries; give a number above 1 and at most %d", ErrSearch, x.Runs, MaxRuns)
-	case !(x.Holdout > 0 && x.Holdout <= .5):
-		return fmt.Errorf("%w: a share of %v of the training records scores; give a number above 0 and at most 0.5", ErrSearch, x.Holdout)
-	case p.Budget.Composition == budget.Basic || p.Budget.Delta == 0:
-		return fmt.Errorf("%w: its price is a Rényi curve, which needs tight composition and delta above 0", ErrSearch)
-	}
-	for i, c := range x.Candidates {
-		if abstains(c.Model) {
-			return fmt.Errorf("%w: candidate %d: model %q has no Rényi curve and may abstain; use another method", ErrSearch, i+1, c.ModelName())
-		}
-		if sizesOf(c.Selector) != nil {
-			return fmt.Errorf("%w: candidate %d: a list of sizes is a search of its own; make each size a candidate", ErrSearch, i+1)
-		}
-		if err := p.candidate(i).checkRelation(); err != nil {
-			return fmt.Errorf("candidate %d: %w", i+1, err)
-		}
-		for j := range i {
-			if reflect.DeepEqual(c, x.Candidates[j]) {
-				return fmt.Errorf("%w: candidates %d and %d are the same", ErrSearch, j+1, i+1)
-			}
-		}
-	}
-	return nil
-}
 
 // candidate returns the run that candidate i would be.
 func (p *Pipeline) candidate(i int) *Pipeline {

@@ -120,19 +120,19 @@ func TestSearchIsRefused(t *testing.T) {
 		"no scoring":     {func(p *Pipeline) { p.Search.Holdout = 0 }, ErrSearch, "scores"},
 		"all scoring":    {func(p *Pipeline) { p.Search.Holdout = .6 }, ErrSearch, "scores"},
 		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSearch, "tight"},
-		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta above 0"},
+		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSearch, "delta must be above 0"},
 		"model outside":  {func(p *Pipeline) { p.Model = adassp.JointGram{} }, ErrSearch, "candidates"},
 		"select outside": {func(p *Pipeline) { p.Selector = selection.None{} }, ErrSearch, "candidates"},
 		"share outside":  {func(p *Pipeline) { p.SelectionShare = .2 }, ErrSearch, "candidates"},
-		"tukey":          {func(p *Pipeline) { p.Search.Candidates[1].Model = tukey.Tukey{} }, ErrSearch, "candidate 2"},
+		"tukey":          {func(p *Pipeline) { p.Search.Candidates[1].Model = tukey.Tukey{} }, ErrSearch, "candidates[1]"},
 		"twice":          {func(p *Pipeline) { p.Search.Candidates[2] = p.Search.Candidates[0] }, ErrSearch, "1 and 3"},
-		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = named("nonprivate-ols") }, ErrModel, "candidate 2"},
-		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = svm.SVM{} }, ErrModel, "candidate 1"},
-		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidate 2"},
+		"unknown":        {func(p *Pipeline) { p.Search.Candidates[1].Model = named("nonprivate-ols") }, ErrModel, "candidates[1]"},
+		"classes":        {func(p *Pipeline) { p.Search.Candidates[0].Model = svm.SVM{} }, ErrModel, "candidates[0]"},
+		"share":          {func(p *Pipeline) { p.Search.Candidates[1].SelectionShare = 2 }, ErrShare, "candidates[1]"},
 		"relation": {func(p *Pipeline) {
 			p.Budget.Relation, p.Schema.Columns[0].Private = budget.SubstitutePrivateColumns, true
-			p.Search.Candidates[1] = Candidate{Model: boosting.BRC{}}
-		}, ErrRelation, "candidate 3"},
+			p.Search.Candidates[1] = Candidate{Selector: selection.None{}}
+		}, ErrRelation, "candidates[2]"},
 	} {
 		p, _ := searcher(t, 1)
 		c.change(p)

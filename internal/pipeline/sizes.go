@@ -72,27 +72,6 @@ func (p *Pipeline) sizeRuns() float64 {
 	return p.SizeRuns
 }
 
-// checkSizes validates the tries of a list of sizes. What is wrong with the list
-// itself its selector says.
-func (p *Pipeline) checkSizes() error {
-	runs := p.sizeRuns()
-	switch sizes := sizesOf(p.Selector); {
-	case sizes == nil && p.SizeRuns != 0:
-		return fmt.Errorf("%w: a mean number of tries and no list of sizes", ErrSizeSearch)
-	case sizes == nil:
-		return nil
-	case !p.classification():
-		return fmt.Errorf("%w: what is counted is right predictions, of a classification", ErrSizeSearch)
-	case !(runs > 1 && runs <= MaxRuns):
-		return fmt.Errorf("%w: a mean of %v tries; give a number above 1 and at most %d", ErrSizeSearch, runs, MaxRuns)
-	case p.Budget.Composition == budget.Basic || p.Budget.Delta == 0:
-		return fmt.Errorf("%w: their price is a Rényi curve, which needs tight composition and delta above 0", ErrSizeSearch)
-	case abstains(p.Model):
-		return fmt.Errorf("%w: model %q has no Rényi curve and may abstain; use another method", ErrSizeSearch, p.Model.Name())
-	}
-	return nil
-}
-
 // sizesNode plans the tries of a model:
 //
 //	model (select): size-2: fit, right

@@ -44,27 +44,18 @@ func (b branch) counts() bool {
 // scalesFirst reports whether ranges are found before features are chosen.
 func (b branch) scalesFirst(f selection.Facts) bool {
 	s, ok := b.selector.(selection.Scaler)
-	if told, err := factsFor(b.selector, f); err == nil {
-		f = told
-	}
-	return ok && s.NeedsRanges(f)
+	return ok && s.NeedsRanges(factsFor(b.selector, f))
 }
 
 // trainTree plans the stages of a branch of the training part. What a private
 // choice decides is planned for the widest choice.
 func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) {
-	told, err := factsFor(b.selector, f)
-	if err != nil {
-		return budget.Node{}, err
-	}
+	told := factsFor(b.selector, f)
 	choice, private, err := b.selector.Plan(told)
 	if err != nil {
 		return budget.Node{}, err
 	}
-	share, err := p.selectionShare(*b, private)
-	if err != nil {
-		return budget.Node{}, err
-	}
+	share := p.selectionShare(*b, private)
 	columns := append(slices.Clone(b.selector.Most(told)), f.Target)
 	toScale := columns
 	if private || b.scalesFirst(f) { // the choice may need ranges where the widest one does not
@@ -107,11 +98,8 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 // modelNodes plans the model and its fallback; rest is the share of a model
 // whose laws scale.
 func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
-	t, err := trainerFor(b.trainer, columns[len(columns)-1])
-	if err != nil {
-		return nil, err
-	}
-	model, err := t.Plan(p.factsOf(b, columns))
+	target := columns[len(columns)-1]
+	model, err := trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))
 	if err != nil {
 		return nil, err
 	}
@@ -125,29 +113,23 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if b.fallback == nil {
 		return nodes, nil
 	}
-	if t, err = trainerFor(b.fallback, columns[len(columns)-1]); err != nil {
-		return nil, err
-	}
-	if model, err = t.Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
+	if model, err = trainerFor(b.fallback, target).Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
 		return nil, err
 	}
 	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest).As(budget.Stage)), nil
 }
 
 // selectionShare returns the share of a selector that releases something.
-func (p *Pipeline) selectionShare(b branch, private bool) (float64, error) {
-	share := p.SelectionShare
+func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 	switch {
 	case !private:
-		return 0, nil
-	case share == 0 && readsClasses(b.selector):
-		return ClassedSelectionShare, nil
-	case share == 0:
-		return DefaultSelectionShare, nil
-	case !(share > 0 && share < 1):
-		return 0, fmt.Errorf("%w: %v", ErrShare, share)
+		return 0
+	case p.SelectionShare != 0:
+		return p.SelectionShare
+	case readsClasses(b.selector):
+		return ClassedSelectionShare
 	}
-	return share, nil
+	return DefaultSelectionShare
 }
 
 // rangesOf is the scaling stage of columns whose last is the target.

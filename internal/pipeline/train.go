@@ -103,11 +103,9 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.Selector, f selection.Facts, v mechanism.Records) ([]int, error) {
 	defer r.stage(selectionNode)()
 	s = s.Sub(selectionNode)
-	told, err := factsFor(x, f)
-	if err != nil {
-		return nil, fmt.Errorf("selection: %w", err)
-	}
+	told := factsFor(x, f)
 	var chosen []int
+	var err error
 	switch {
 	case toSpare(x, len(f.Columns)):
 		return selection.None{}.Select(ctx, s, told, v)
@@ -174,10 +172,7 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLe
 // fit fits the method of a branch.
 func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
-	t, err := trainerFor(b.trainer, columns[len(columns)-1])
-	if err != nil {
-		return nil, err
-	}
+	t := trainerFor(b.trainer, columns[len(columns)-1])
 	known, err := v.of(b.trainer)
 	if err != nil {
 		return nil, err

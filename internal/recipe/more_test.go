@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -220,7 +221,7 @@ func TestPublicRoundTrip(t *testing.T) {
 		r := Default()
 		r.Data.Path, r.Data.Target = "a.csv", name.Draw(t, "target")
 		r.Privacy.Epsilon = rapid.Float64Range(1e-9, 1e9).Draw(t, "epsilon")
-		r.Privacy.Delta = rapid.Float64Range(MinDelta, 0.99).Draw(t, "delta")
+		r.Privacy.Delta = rapid.Float64Range(budget.MinDelta, 0.99).Draw(t, "delta")
 		r.Data.Columns = map[string]Column{}
 		yes := true
 		for _, n := range rapid.SliceOfN(name, 0, 3).Draw(t, "columns") {

@@ -76,12 +76,13 @@ func thisBuild() availability {
 	}
 }
 
-// readsClasses reports whether a selection or model method is for classification
-// only.
-func readsClasses(name string) bool {
-	m, _ := pipeline.TrainerNamed(name)
-	s, _ := pipeline.SelectorNamed(name)
-	return m.ClassesOnly() || s.NeedsClasses || slices.Contains([]string{"nonprivate-logistic", "nonprivate-svm"}, name)
+// nonprivateClassifiers are the methods of bench that are for classification only.
+var nonprivateClassifiers = []string{"nonprivate-logistic", "nonprivate-svm"}
+
+// NeedsClasses reports whether a name of selection.method or model.method is for
+// classification only.
+func NeedsClasses(name string) bool {
+	return pipeline.NeedsClasses(name) || slices.Contains(nonprivateClassifiers, name)
 }
 
 // Available returns the names that this build accepts for selection.method and
@@ -91,10 +92,6 @@ func Available() (selection, model []string) {
 	a := thisBuild()
 	return slices.Clone(a.selections), slices.Clone(a.models)
 }
-
-// NeedsClasses reports whether a name of selection.method or model.method is for
-// classification only.
-func NeedsClasses(method string) bool { return readsClasses(method) }
 
 // AvailableInBench returns the names that this build accepts for model.method
 // in an experiment on public data only: they give no privacy.

@@ -2,10 +2,10 @@ package recipe
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // kind is the shape of a node of the text.
@@ -175,21 +175,9 @@ func (r *Recipe) Place(p Problem) Problem {
 	return at
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_<-]+$`)
+func child(path, key string) string { return fault.Child(path, key) }
 
-// child is the path of key under path.
-func child(path, key string) string {
-	if !plainKey.MatchString(key) {
-		return fmt.Sprintf("%s[%q]", path, key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// item is the path of the i-th element of the list at path.
-func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func item(path string, i int) string { return fault.Item(path, i) }
 
 // parent cuts the last step off a path made by child and item.
 func parent(path string) string {

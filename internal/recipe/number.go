@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // ParseEpsilon reads a privacy loss written as a plain number ("1", "0.5",
@@ -47,10 +49,4 @@ func badNumber(text string) error {
 	return fmt.Errorf("%s is not a number or ln(number)", quoted(text))
 }
 
-// show writes a number the way a person would have.
-func show(x float64) string {
-	if x == 0 {
-		return "0" // not -0
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
+func show(x float64) string { return fault.Number(x) }

@@ -90,7 +90,7 @@ type Privacy struct {
 	Epsilon float64 `yaml:"epsilon" json:"epsilon" jsonschema:"required" jsonschema_description:"Privacy loss bound of the whole run: a number greater than 0, or ln(number)."`
 	// Delta is in [0, 1), a public constant that never depends on the number
 	// of records; 0 only if every law of the run is pure, else at least
-	// [MinDelta].
+	// [budget.MinDelta].
 	Delta float64 `yaml:"delta" json:"delta" jsonschema:"minimum=0,exclusiveMaximum=1,default=1e-6" jsonschema_description:"Probability that the bound epsilon fails: a public constant, never a function of the number of records. 0 only if every law is pure."`
 	// Relation says which tables the guarantee makes hard to tell apart.
 	Relation string `yaml:"relation" json:"relation" jsonschema:"default=add-remove" jsonschema_description:"Which tables are neighbours: one record added or removed (the number of records is private), one replaced (it is public), or one record's private columns replaced."`
@@ -190,11 +190,6 @@ const (
 // DefaultLedger is the value of ledger.path.
 const DefaultLedger = "dptrain.ledger"
 
-// MinDelta is the smallest delta above 0 that is accepted. The accountant's
-// arithmetic is trusted to about 1e-12 in delta, so smaller targets could not
-// be told from 0.
-const MinDelta = 1e-10
-
 // Default returns a recipe with every default and the three required values
 // (data.path, data.target, privacy.epsilon) left zero.
 func Default() Recipe {
@@ -217,7 +212,7 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 		s := x.selection
 		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
 			s.Share = defaultShare
-			if readsClasses(s.Method) {
+			if NeedsClasses(s.Method) {
 				s.Share = pipeline.ClassedSelectionShare
 			}
 		}

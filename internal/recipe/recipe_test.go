@@ -318,7 +318,7 @@ func TestEveryNameIsJudged(t *testing.T) {
 	const classes = "task: classification\ndata: {path: a.csv, target: y, classes: [no, yes]}\nprivacy: {epsilon: 1}\n"
 	accepts := func(o Options, name, line string) bool {
 		text := base
-		if readsClasses(name) {
+		if NeedsClasses(name) {
 			text = classes
 		}
 		r, _ := o.Parse("r.yml", []byte(text+line+"\n"))

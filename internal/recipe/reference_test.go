@@ -156,13 +156,13 @@ func valueOf(k method.Key) string {
 		return codes(k.Words)
 	case method.Whole:
 		if k.OpenEnded {
-			return "a whole number, " + bounds(k)
+			return "a whole number, " + k.Bounds()
 		}
-		return "a whole number " + bounds(k)
+		return "a whole number " + k.Bounds()
 	case method.Number:
-		return "a number " + bounds(k)
+		return "a number " + k.Bounds()
 	case method.Wholes:
-		return fmt.Sprintf("%d or more whole numbers from %s on", k.Least, written(k, k.Min))
+		return fmt.Sprintf("%d or more whole numbers from %s on", k.Least, k.Written(k.Min))
 	}
 	return fmt.Sprintf("%d or more columns", k.Least)
 }

@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/internal/evaluate"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -31,13 +31,14 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c.data()
 	c.columns()
 	c.privacy()
-	c.shares()
+	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
 	if r.Search == nil {
 		c.selection()
 		c.model()
 	} else {
 		c.search()
 	}
+	c.pipeline()
 	c.ledgerAndOutput()
 	return c.ps
 }
@@ -91,13 +92,11 @@ func (c *checker) format() {
 	c.name("task", r.Task, tasks, c.can.tasks)
 }
 
-// shares checks what is kept apart, and where ranges come from.
-func (c *checker) shares() {
-	r := c.r
-	if !(r.Holdout >= 0 && r.Holdout <= 0.5) {
-		c.add("holdout", "holdout must be from 0 to 0.5, not "+show(r.Holdout), "0 means no held-out metric")
+// pipeline puts the run to the rules of the pipeline, which say what is wrong with which key.
+func (c *checker) pipeline() {
+	for _, wrong := range c.r.outline(c.bench).Wrong() {
+		c.add(wrong.Field, wrong.Message, wrong.Hint)
 	}
-	c.name("scaling.method", r.Scaling.Method, scalings, c.can.scalings)
 }
 
 func (c *checker) data() {
@@ -130,10 +129,6 @@ func (c *checker) classes() {
 	case c.r.Task == "classification" && len(classes) == 0:
 		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
 		return
-	case c.r.Task == "classification" && len(classes) == 1:
-		c.add("data.classes", "data.classes needs at least two classes", "")
-	case c.r.Task == "classification" && len(classes) > evaluate.MaxClasses:
-		c.add("data.classes", fmt.Sprintf("data.classes has %d classes, more than %d", len(classes), evaluate.MaxClasses), "")
 	}
 	c.nameList("data.classes", classes, "class")
 }
@@ -160,10 +155,8 @@ func (c *checker) nameList(path string, names []string, what string) {
 }
 
 func (c *checker) columns() {
-	anyPrivate := false
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
-		anyPrivate = anyPrivate || col.Private
 		if name == "" {
 			c.add(path, "data.columns: an empty column name", "")
 		}
@@ -184,10 +177,6 @@ func (c *checker) columns() {
 		if col.Private && c.r.Privacy.Relation != privateColumns {
 			c.add(child(path, "private"), "private columns need the relation "+privateColumns, "under other relations every column is protected; remove private")
 		}
-	}
-	c.partlyPublic()
-	if c.r.Privacy.Relation == privateColumns && !anyPrivate {
-		c.add("privacy.relation", "the relation "+privateColumns+" needs at least one column with private: true", "")
 	}
 	if t := c.r.Data.Target; c.r.Scaling.Method == "declared" && c.r.Task == "regression" && t != "" {
 		c.needsBounds(t)
@@ -214,19 +203,6 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	}
 }
 
-// partlyPublic refuses methods that make no use of public columns.
-func (c *checker) partlyPublic() {
-	if c.r.Privacy.Relation != privateColumns {
-		return
-	}
-	if s := c.r.Selection; s.Method != "none" && s.Method != "fixed" && (s.Method != "auto" || s.K > 0) && slices.Contains(selections, s.Method) {
-		c.add("selection.method", "selection.method: "+s.Method+" cannot choose columns under "+privateColumns, "use none, or list the columns with method fixed")
-	}
-	if m := c.r.Model.Method; m != "auto" && !slices.Contains(pipeline.PrivateColumnsMethods(), m) && slices.Contains(models, m) {
-		c.add("model.method", "model.method: "+m+" makes no use of public columns", "under "+privateColumns+" use one of "+oneOf(pipeline.PrivateColumnsMethods()))
-	}
-}
-
 // declaresAnything reports whether the text has a key below path.
 func (c *checker) declaresAnything(path string) bool {
 	return slices.ContainsFunc(keysOfColumn, func(key string) bool { return c.given(child(path, key)) })
@@ -244,9 +220,6 @@ func (c *checker) needsBounds(name string) {
 }
 
 func (c *checker) targetColumn(path string, col Column) {
-	if col.Private {
-		c.add(child(path, "private"), "the target cannot be a private column", "under "+privateColumns+" the target is public")
-	}
 	switch {
 	case col.Categories == nil && c.r.Task == "classification":
 		for _, bound := range []struct {
@@ -318,25 +291,37 @@ func (c *checker) privacy() {
 	p := c.r.Privacy
 	c.name("privacy.relation", p.Relation, relations, c.can.relations)
 	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
-	switch e := p.Epsilon; {
-	case e == 0 && !c.given("privacy.epsilon"):
-		c.add("privacy.epsilon", "privacy.epsilon is required: the privacy budget of the run", "for example 1.0, or ln(3)")
-	case !finiteNumber(e):
-		c.add("privacy.epsilon", "privacy.epsilon must be a finite number, not "+show(e), "`dptrain bench` runs non-private methods by name")
-	case e <= 0:
-		c.add("privacy.epsilon", "privacy.epsilon must be greater than 0, not "+show(e), "")
-	}
-	switch d := p.Delta; {
-	case !(d >= 0 && d < 1):
-		c.add("privacy.delta", "privacy.delta must be at least 0 and below 1, not "+show(d), "1e-6 is the default")
-	case d == 0 && !alwaysPure(c.r):
-		c.add("privacy.delta", "privacy.delta must be above 0: this run draws Gaussian noise", "0 is only possible when every law of the run is pure; 1e-6 is the default")
-	case d > 0 && d < MinDelta:
-		c.add("privacy.delta", fmt.Sprintf("privacy.delta must be at least %s, not %s", show(MinDelta), show(d)), "smaller values cannot be told from 0 by the accountant")
+	c.budget("epsilon", budget.Target{Epsilon: p.Epsilon})
+	c.budget("delta", budget.Target{Epsilon: 1, Delta: p.Delta})
+	if p.Delta == 0 && !alwaysPure(c.r) {
+		c.add("privacy.delta", pipeline.NoDelta, pipeline.NoDeltaHint)
 	}
 	if p.Unit != nil {
 		c.unit(*p.Unit)
 	}
+}
+
+// budget puts a budget to the rules of package budget. Only key can be wrong in it.
+func (c *checker) budget(key string, t budget.Target) {
+	var wrong *budget.TargetError
+	path := "privacy." + key
+	switch {
+	case !errors.As(t.Validate(), &wrong):
+	case wrong.Value == 0 && !c.given(path):
+		c.add(path, path+" is required: "+required[key][0], required[key][1])
+	default:
+		hint := wrong.Hint
+		if key == "epsilon" && !finiteNumber(wrong.Value) {
+			hint = "`dptrain bench` runs non-private methods by name"
+		}
+		c.add(path, path+" "+wrong.Problem+", not "+show(wrong.Value), hint)
+	}
+}
+
+// required says what the keys of a budget are for that have no default.
+var required = map[string][2]string{
+	"epsilon":       {"the privacy budget of the run", "for example 1.0, or ln(3)"},
+	"unit.max_rows": {"how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it"},
 }
 
 // unit checks the privacy unit.
@@ -352,18 +337,9 @@ func (c *checker) unit(u Unit) {
 	if _, declared := c.r.Data.Columns[u.Column]; declared {
 		c.add(child("data.columns", u.Column), "the column "+quoted(u.Column)+" identifies the unit and takes no declaration", "it is never a feature; remove it here")
 	}
-	switch p := "privacy.unit.max_rows"; {
-	case u.MaxRows == 0 && !c.given(p):
-		c.add(p, p+" is required: how many records of a unit are kept", "a public constant, such as 4; noise grows in proportion to it")
-	case u.MaxRows < 1 || u.MaxRows > budget.MaxUnitRows:
-		c.add(p, fmt.Sprintf("%s must be from 1 to %d, not %d", p, budget.MaxUnitRows, u.MaxRows), "")
-	}
-	switch {
-	case c.bench:
+	c.budget("unit.max_rows", budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "any", MaxRows: u.MaxRows}})
+	if c.bench {
 		c.add("privacy.unit", "privacy.unit has no meaning in an experiment, which protects nobody", "remove it; `dptrain fit` honours it")
-	case c.r.Privacy.Relation != budget.AddRemove.String() && slices.Contains(relations, c.r.Privacy.Relation):
-		c.add("privacy.relation", "privacy.relation must be add-remove with privacy.unit, not "+c.r.Privacy.Relation,
-			"the other relations make the number of records public, and a unit that is replaced may change it")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/method"
@@ -102,45 +101,11 @@ func (c *checker) word(path string, k method.Key, word string) {
 	}
 }
 
-// number checks a number against the bounds of a key. That one is too large for a key
-// without an end the schema says.
+// number checks a number against the bounds of a key.
 func (c *checker) number(path string, k method.Key, x float64) {
-	switch {
-	case k.OpenEnded && !(x >= k.Min):
-		reason := ""
-		if k.TooSmall != "" {
-			reason = ": " + k.TooSmall
-		}
-		c.add(path, path+" must be at least "+written(k, k.Min)+", not "+written(k, x)+reason, k.Hint)
-	case !k.OpenEnded && !k.Holds(x):
-		c.add(path, path+" must be "+bounds(k)+", not "+written(k, x), k.Hint)
+	if message, hint := k.Wrong(path, x); message != "" {
+		c.add(path, message, hint)
 	}
-}
-
-// bounds names the numbers that a key may have.
-func bounds(k method.Key) string {
-	low, high := "at least", "at most"
-	if k.Above {
-		low = "above"
-	}
-	if k.Below {
-		high = "below"
-	}
-	switch {
-	case k.OpenEnded:
-		return low + " " + written(k, k.Min)
-	case !k.Above && !k.Below:
-		return "from " + written(k, k.Min) + " to " + written(k, k.Max)
-	}
-	return low + " " + written(k, k.Min) + " and " + high + " " + written(k, k.Max)
-}
-
-// written writes a number of a key, a whole one with all its digits.
-func written(k method.Key, x float64) string {
-	if k.Kind == method.Number {
-		return show(x)
-	}
-	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
 // wholes checks a list of whole numbers.
@@ -154,7 +119,7 @@ func (c *checker) wholes(path string, s keyed, k method.Key) {
 	}
 	for i, x := range xs {
 		if float64(x) < k.Min || i > 0 && x <= xs[i-1] {
-			c.add(item(path, i), fmt.Sprintf("%s must be increasing numbers from %s on", path, written(k, k.Min)), k.Hint)
+			c.add(item(path, i), fmt.Sprintf("%s must be increasing numbers from %s on", path, k.Written(k.Min)), k.Hint)
 			return
 		}
 	}

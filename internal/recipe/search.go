@@ -1,9 +1,7 @@
 package recipe
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
@@ -60,41 +58,26 @@ func (r *Recipe) settleSearch(given map[string]bool) {
 
 // search checks the search, each candidate as if it stood alone.
 func (c *checker) search() {
-	r, x, d := c.r, c.r.Search, Default()
+	r, d := c.r, Default()
 	for key, other := range map[string]bool{
 		"selection": !reflect.DeepEqual(r.Selection, d.Selection), "model": !reflect.DeepEqual(r.Model, d.Model),
 	} {
-		if other || c.given(key) {
-			c.add(key, key+" stands beside search, whose candidates have one each", "move it into search.candidates")
+		if wrong := pipeline.BesideSearch(key); other || c.given(key) {
+			c.add(wrong.Field, wrong.Message, wrong.Hint)
 		}
 	}
-	if !(x.Runs > 1 && x.Runs <= pipeline.MaxRuns) {
-		c.add("search.runs", fmt.Sprintf("search.runs must be above 1 and at most %d, not %s", pipeline.MaxRuns, show(x.Runs)), "it is the mean number of tries; 5 is the default")
-	}
-	if !(x.Holdout > 0 && x.Holdout <= .5) {
-		c.add("search.holdout", "search.holdout must be above 0 and at most 0.5, not "+show(x.Holdout), "it is the share of the training records that scores a try")
-	}
-	if r.Privacy.Composition == "basic" {
-		c.add("privacy.composition", "a search has no price under basic composition", "use composition tight, or a single selection and model")
-	}
-	if n := len(x.Candidates); n < 2 || n > pipeline.MaxCandidates {
-		c.add("search.candidates", fmt.Sprintf("search.candidates must list 2 to %d, not %d", pipeline.MaxCandidates, n), "with one there is nothing to search: use selection and model")
-		return
-	}
-	for i := range x.Candidates {
-		c.candidate(i)
+	whole := r.outlineSearch() != nil
+	for i := range r.Search.Candidates {
+		c.candidate(i, whole)
 	}
 }
 
-// candidate checks one candidate. Methods without privacy are never one.
-func (c *checker) candidate(i int) {
+// candidate checks one candidate, also as a run of its own unless the search is put to the rules
+// as a whole. Methods without privacy are never one.
+func (c *checker) candidate(i int, whole bool) {
 	x, path := c.r.Search.Candidates[i], candidatePath(i)
 	if at := item("search.candidates", i); c.r.src != nil && !c.given(path+"selection") && !c.given(path+"model") {
 		c.add(at, at+" declares nothing", "give selection, model or both")
-		return
-	}
-	if j := slices.IndexFunc(c.r.Search.Candidates[:i], func(y Candidate) bool { return reflect.DeepEqual(x, y) }); j >= 0 {
-		c.add(item("search.candidates", i), fmt.Sprintf("search.candidates: items %d and %d are the same", j+1, i+1), "defaults included; remove one")
 		return
 	}
 	alone := *c.r
@@ -102,9 +85,9 @@ func (c *checker) candidate(i int) {
 	sub := checker{r: &alone, can: c.can, home: path}
 	sub.selection()
 	sub.model()
-	sub.partlyPublic()
-	if pipeline.MayAbstain(x.Model.Method) {
-		sub.add("model.method", x.Model.Method+" may abstain and its law has no price in a search", "use another method")
+	if !whole {
+		alone.Search = nil
+		sub.pipeline()
 	}
 	c.ps = append(c.ps, sub.ps...)
 }

@@ -1,0 +1,300 @@
+package pipeline
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// rules gathers what is wrong with a description. Each rule stands here, in a
+// [method.Method] or in package budget, once: a recipe is put to the same rules and says
+// where in its text the field of a fault stands. The field is the key of a recipe.
+type rules struct {
+	*Pipeline
+	home  string // what stands before the keys selection and model: "", or a candidate's path with a dot
+	found []*fault.Error
+}
+
+// Wrong lists what is wrong with the description, without a look at columns that declare
+// nothing. Each fault wraps an error of this package.
+func (p *Pipeline) Wrong() []*fault.Error {
+	r := &rules{Pipeline: p}
+	r.target()
+	if !(p.Holdout >= 0 && p.Holdout <= .5) {
+		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
+	}
+	r.unit()
+	r.privateColumns()
+	if p.Search != nil {
+		r.search()
+	} else {
+		r.stages()
+	}
+	return r.found
+}
+
+func (r *rules) wrong(err error, field, hint, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if r.home != "" {
+		field, message = r.home+field, strings.TrimSuffix(r.home, ".")+": "+message
+	}
+	r.found = append(r.found, &fault.Error{Kind: fault.Recipe, Field: field, Message: message, Hint: hint, Err: err})
+}
+
+// target checks the task and the kind of the target.
+func (r *rules) target() {
+	var c *dataset.Column
+	if j := r.Schema.Index(r.Target); j >= 0 {
+		c = &r.Schema.Columns[j]
+	}
+	switch {
+	case r.Task != "" && r.Task != regression.TaskRegression && !r.classification():
+		r.wrong(ErrTask, "task", "", "unknown task: %q", r.Task)
+	case c == nil && r.classification(), r.classification() && (c.Kind != dataset.Category || c.Other):
+		r.wrong(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
+	case r.classification() && len(c.Categories) < 2:
+		r.wrong(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
+	case r.classification() && len(c.Categories) > evaluate.MaxClasses:
+		r.wrong(ErrClasses, "data.classes", "", "data.classes has %d classes, more than %d", len(c.Categories), evaluate.MaxClasses)
+	case r.classification():
+	case c == nil || c.Kind != dataset.Numeric || c.Indicator:
+		r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+	}
+}
+
+// unit compares the unit that the budget protects with the schema and the relation.
+func (r *rules) unit() {
+	column, unit := r.Schema.Unit, r.Budget.Unit
+	switch {
+	case column != unit.Column && unit.Column == "":
+		r.wrong(ErrUnit, "privacy.unit", "set Budget.Unit", "the schema names the unit column %q, and the budget protects records", column)
+	case column != unit.Column:
+		r.wrong(ErrUnit, "privacy.unit", "", "the budget protects units of column %q, and the schema has %q as its unit column", unit.Column, column)
+	case unit != budget.Unit{} && r.Budget.Relation != budget.AddRemove:
+		r.wrong(ErrUnit, "privacy.relation", "the other relations make the number of records public, and a unit that is replaced may change it",
+			"privacy.relation must be add-remove with privacy.unit, not %v", r.Budget.Relation)
+	}
+}
+
+// privateColumns checks which columns are protected.
+func (r *rules) privateColumns() {
+	private := false
+	for _, c := range r.Schema.Columns {
+		private = private || c.Private
+		if c.Private && c.Name == r.Target {
+			field := fault.Child(fault.Child("data.columns", c.Name), "private")
+			r.wrong(ErrRelation, field, "under "+budget.SubstitutePrivateColumns.String()+" the target is public", "the target cannot be a private column")
+		}
+	}
+	if r.Budget.Relation == budget.SubstitutePrivateColumns && !private {
+		r.wrong(ErrRelation, "privacy.relation", "", "the relation %v needs at least one column with private: true", r.Budget.Relation)
+	}
+}
+
+// stages checks a selector, a model and its fallback.
+func (r *rules) stages() {
+	r.ofSelector()
+	r.ofModel()
+	r.sizes()
+}
+
+func (r *rules) ofSelector() {
+	if x := r.SelectionShare; x != 0 && !(x > 0 && x < 1) {
+		r.wrong(ErrShare, "selection.share", "", "selection.share must be above 0 and below 1, not %s", fault.Number(x))
+	}
+	s := r.Selector
+	if s == nil {
+		return
+	}
+	if !ownSelector(s) && !r.UncheckedSelector {
+		r.wrong(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
+	}
+	r.forTask("selection.method", s.Name())
+	switch s.(type) {
+	case selection.None, selection.Fixed:
+	default:
+		// Under private columns the target and every column that is not private are public. No
+		// selector makes use of that, and one that did not know would be charged for
+		// protecting public columns, so only those that release nothing run.
+		if r.Budget.Relation == budget.SubstitutePrivateColumns {
+			r.wrong(ErrRelation, "selection.method", "use none, or list the columns with method fixed", "selection.method: %s cannot choose columns under %v", s.Name(), r.Budget.Relation)
+		}
+	}
+}
+
+func (r *rules) ofModel() {
+	if f := r.Fallback; f != nil {
+		switch {
+		case f.Name() == r.ModelName():
+			r.wrong(ErrFallback, "model.fallback", "name another method, or none", "model.fallback is the method itself")
+		case !abstains(r.Model):
+			r.wrong(ErrFallback, "model.fallback", "remove it", "model.fallback has no effect with method %s, which never abstains", r.ModelName())
+		case abstains(f):
+			r.wrong(ErrFallback, "model.fallback", "", "model.fallback: %s may abstain itself", f.Name())
+		}
+		if _, err := methodOf(f); err != nil {
+			r.wrong(err, "model.fallback", "", "%v", err)
+		}
+		r.forTask("model.fallback", f.Name())
+	}
+	if r.Model == nil {
+		return
+	}
+	m, err := methodOf(r.Model)
+	if err != nil {
+		r.wrong(err, "model.method", "", "%v", err)
+		return
+	}
+	if r.Budget.Relation == budget.SubstitutePrivateColumns && !m.Supports(r.Budget.Relation) {
+		r.wrong(ErrRelation, "model.method", fmt.Sprintf("under %v use one of %s", r.Budget.Relation, strings.Join(PrivateColumnsMethods(), ", ")),
+			"model.method: %s makes no use of public columns", m.Name)
+	}
+	r.forTask("model.method", m.Name)
+}
+
+// forTask checks a method against the task and the number of classes.
+func (r *rules) forTask(field, name string) {
+	classes := 0
+	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
+		classes = len(r.Schema.Columns[j].Categories)
+	}
+	switch {
+	case !r.classification() && NeedsClasses(name):
+		lacks := LacksClasses(field, name)
+		r.wrong(ErrModel, field, lacks.Hint, "%s", lacks.Message)
+	case classes > 2 && TwoClasses(name):
+		r.wrong(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
+	}
+}
+
+// LacksClasses says that the method at field needs classes, and the task has none.
+func LacksClasses(field, name string) *fault.Error {
+	return &fault.Error{
+		Kind: fault.Recipe, Field: field, Err: ErrModel,
+		Message: field + ": " + name + " needs classes", Hint: "set task: classification with data.classes, or use another method",
+	}
+}
+
+// NeedsClasses reports whether a selector or model method, by its name in a recipe, is for
+// classification only.
+func NeedsClasses(name string) bool {
+	s, _ := SelectorNamed(name)
+	m, _ := TrainerNamed(name)
+	return s.NeedsClasses || m.ClassesOnly()
+}
+
+// TwoClasses reports whether a selector or model method, by its name in a recipe, can only be
+// run for a target of two classes: it ranks or fits one number.
+func TwoClasses(name string) bool {
+	s, _ := SelectorNamed(name)
+	m, _ := TrainerNamed(name)
+	return s.TwoClasses || m.TwoClasses()
+}
+
+// sizes checks the tries of a list of sizes. What is wrong with the list itself its selector
+// says.
+func (r *rules) sizes() {
+	sizes := sizesOf(r.Selector)
+	switch {
+	case sizes == nil && r.SizeRuns != 0:
+		r.wrong(ErrSizeSearch, "selection.runs", "", "selection.runs has no effect without selection.sizes")
+		return
+	case sizes == nil:
+		return
+	case r.home != "":
+		r.wrong(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
+		return
+	}
+	for _, k := range SelectorKeys() {
+		if k.Name != "runs" {
+			continue
+		}
+		if message, hint := k.Wrong("selection.runs", r.sizeRuns()); message != "" {
+			r.wrong(ErrSizeSearch, "selection.runs", hint, "%s", message)
+		}
+	}
+	r.priced(ErrSizeSearch, "selection.sizes has", "selection.k")
+	if abstains(r.Model) {
+		r.wrong(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())
+	}
+}
+
+// priced refuses tries, whose price is a Rényi curve, where no such curve counts.
+func (r *rules) priced(err error, what, instead string) {
+	if r.Budget.Composition == budget.Basic {
+		r.wrong(err, "privacy.composition", "use composition tight, or "+instead, "%s no price under basic composition", what)
+	}
+	if r.Budget.Delta == 0 {
+		r.wrong(err, "privacy.delta", NoDeltaHint, NoDelta)
+	}
+}
+
+// What is wrong with a delta of 0 where the run cannot be pure, and what to do about it.
+const (
+	NoDelta     = "privacy.delta must be above 0: this run draws Gaussian noise"
+	NoDeltaHint = "0 is only possible when every law of the run is pure; " + deltaHint
+	deltaHint   = "1e-6 is the default"
+)
+
+// BesideSearch says that a section, "selection" or "model", stands beside a search.
+func BesideSearch(section string) *fault.Error {
+	return &fault.Error{
+		Kind: fault.Recipe, Field: section, Err: ErrSearch,
+		Message: section + " stands beside search, whose candidates have one each", Hint: "move it into search.candidates",
+	}
+}
+
+// search checks the search by itself and each of its candidates as a run of its own.
+func (r *rules) search() {
+	x := r.Search
+	if r.Selector != nil || r.SelectionShare != 0 {
+		r.found = append(r.found, BesideSearch("selection"))
+	}
+	if r.Model != nil || r.Fallback != nil {
+		r.found = append(r.found, BesideSearch("model"))
+	}
+	if !(x.Runs > 1 && x.Runs <= MaxRuns) {
+		r.wrong(ErrSearch, "search.runs", "it is the mean number of tries; 5 is the default", "search.runs must be above 1 and at most %d, not %s", MaxRuns, fault.Number(x.Runs))
+	}
+	if !(x.Holdout > 0 && x.Holdout <= .5) {
+		r.wrong(ErrSearch, "search.holdout", "it is the share of the training records that scores a try", "search.holdout must be above 0 and at most 0.5, not %s", fault.Number(x.Holdout))
+	}
+	r.priced(ErrSearch, "a search has", "a single selection and model")
+	if n := len(x.Candidates); n < 2 || n > MaxCandidates {
+		r.wrong(ErrSearch, "search.candidates", "with one there is nothing to search: use selection and model", "search.candidates must list 2 to %d, not %d", MaxCandidates, n)
+		return
+	}
+	for i, c := range x.Candidates {
+		r.candidateRules(i, c)
+	}
+}
+
+func (r *rules) candidateRules(i int, c Candidate) {
+	field := fault.Item("search.candidates", i)
+	for j := range i {
+		if reflect.DeepEqual(c, r.Search.Candidates[j]) {
+			r.wrong(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
+			return
+		}
+	}
+	one := rules{Pipeline: r.candidate(i), home: field + "."}
+	one.stages()
+	if abstains(c.Model) {
+		one.wrong(ErrSearch, "model.method", "use another method", "%s may abstain and its law has no price in a search", c.ModelName())
+	}
+	r.found = append(r.found, one.found...)
+}
+
+// abstains reports whether a run of a trainer may end without a model.
+func abstains(t method.Trainer) bool {
+	_, ok := t.(method.Abstainer)
+	return ok
+}

@@ -1,0 +1,95 @@
+package recipe
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// outline returns the run that the recipe describes as far as that can be said without a
+// header and of a recipe with mistakes: enough for the rules of the pipeline. What another
+// rule refuses already is left out.
+func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
+	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout}
+	p.Budget.Epsilon, p.Budget.Delta = r.Privacy.Epsilon, r.Privacy.Delta
+	p.Budget.Relation, _ = budget.ParseRelation(r.Privacy.Relation)
+	p.Budget.Composition, _ = budget.ParseComposition(r.Privacy.Composition)
+	if u := r.Privacy.Unit; u != nil && !bench {
+		p.Schema.Unit, p.Budget.Unit = u.Column, budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
+	}
+	target := dataset.Column{Name: r.Data.Target, Private: r.Data.Columns[r.Data.Target].Private}
+	if r.Task == regression.TaskClassification {
+		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes
+		if len(target.Categories) == 0 { // said elsewhere
+			target.Categories = make([]string, 2)
+		}
+	}
+	p.Schema.Columns = append(p.Schema.Columns, target)
+	for name, c := range r.Data.Columns {
+		if c.Private && name != target.Name {
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true})
+		}
+	}
+	if r.Search != nil {
+		p.Search = r.outlineSearch()
+		return p
+	}
+	p.Selector, _ = r.Selection.outline()
+	p.Model, _ = r.Model.outline()
+	p.SelectionShare = r.Selection.Share
+	if p.Selector != nil && r.Selection.Keys.Wholes("sizes") != nil {
+		p.SizeRuns = r.Selection.Keys.Number("runs")
+	}
+	if m, ok := pipeline.TrainerNamed(r.Model.Fallback); ok {
+		p.Fallback = m.New(nil)
+	}
+	return p
+}
+
+// outlineSearch is nil if a candidate names a method that is unknown.
+func (r *Recipe) outlineSearch() *pipeline.Search {
+	out := &pipeline.Search{Runs: r.Search.Runs, Holdout: r.Search.Holdout}
+	for _, x := range r.Search.Candidates {
+		selector, known := x.Selection.outline()
+		model, trains := x.Model.outline()
+		if !known || !trains {
+			return nil
+		}
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: model})
+	}
+	return out
+}
+
+// outline returns the selector, nil for auto, and whether the method is known.
+func (s Selection) outline() (selection.Selector, bool) {
+	m, ok := pipeline.SelectorNamed(s.Method)
+	if !ok {
+		return nil, s.Method == pipeline.Auto
+	}
+	return m.New(pipeline.SelectorSettings{K: s.K, Share: s.Share, Values: checked(selectionSection, s.Keys)}), true
+}
+
+// outline returns the trainer, nil for auto, and whether the method is known.
+func (m Model) outline() (method.Trainer, bool) {
+	x, ok := pipeline.TrainerNamed(m.Method)
+	if !ok {
+		return nil, m.Method == pipeline.Auto
+	}
+	return x.New(checked(modelSection, m.Keys)), true
+}
+
+// checked returns values without words that are none.
+func checked(section string, values method.Values) method.Values {
+	out := method.Values{}
+	for _, k := range keysOf(section) {
+		if v, ok := values[k.Name]; ok && (k.Kind != method.Word || slices.Contains(k.words(), values.Word(k.Name))) {
+			out[k.Name] = v
+		}
+	}
+	return out
+}
