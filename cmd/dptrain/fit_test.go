@@ -61,7 +61,7 @@ func TestFit(t *testing.T) {
 	})
 	want := []string{
 		"drwxr-xr-x out", "drwx------ out/curator", "-rw------- out/curator/run.json",
-		"drwxr-xr-x out/release", "-rw-r--r-- out/release/model.json", "-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.json",
+		"drwxr-xr-x out/release", "-rw-r--r-- out/release/model.json", "-rw-r--r-- out/release/recipe.yaml", "-rw-r--r-- out/release/report.html", "-rw-r--r-- out/release/report.json",
 	}
 	if diff := cmp.Diff(want, names); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
