@@ -35,19 +35,7 @@ func (m *Classifier) Kind() string { return kindClassifier }
 
 // Output describes the target.
 func (m *Classifier) Output() Output {
-	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes, Probability: m.Probability}
-}
-
-// Sums returns those of the scores; nil unless every score is one.
-func (m *Classifier) Sums() []*Additive {
-	var out []*Additive
-	for _, score := range m.Scores {
-		out = append(out, score.Sums()...)
-	}
-	if len(out) != len(m.Scores) {
-		return nil
-	}
-	return out
+	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes}
 }
 
 // Inputs lists the columns of the scores, each once, in the order in which they
@@ -129,19 +117,8 @@ func (m *Classifier) Validate() error {
 	if !utf8.ValidString(m.Target) {
 		return &ModelError{"target", "is not valid UTF-8"}
 	}
-	seen := make(map[string]bool, len(m.Classes))
-	for i, name := range m.Classes {
-		path := fmt.Sprintf("classes[%d]", i)
-		switch {
-		case !utf8.ValidString(name):
-			return &ModelError{path, "is not valid UTF-8"}
-		case seen[name]:
-			return &ModelError{path, "the class is listed twice"}
-		}
-		seen[name] = true
-	}
-	if len(m.Classes) < 2 {
-		return &ModelError{"classes", "are fewer than two"}
+	if err := validClasses(m.Classes); err != nil {
+		return err
 	}
 	if want := scoresOf(len(m.Classes)); want != len(m.Scores) {
 		return &ModelError{"scores", fmt.Sprintf("%d classes take %d scores, not %d", len(m.Classes), want, len(m.Scores))}
@@ -160,6 +137,25 @@ func (m *Classifier) Validate() error {
 	}
 	if m.Guarantee != nil {
 		return m.Guarantee.validate()
+	}
+	return nil
+}
+
+// validClasses refuses fewer than two classes, and one that is listed twice or is not UTF-8.
+func validClasses(classes []string) error {
+	seen := make(map[string]bool, len(classes))
+	for i, name := range classes {
+		path := fmt.Sprintf("classes[%d]", i)
+		switch {
+		case !utf8.ValidString(name):
+			return &ModelError{path, "is not valid UTF-8"}
+		case seen[name]:
+			return &ModelError{path, "the class is listed twice"}
+		}
+		seen[name] = true
+	}
+	if len(classes) < 2 {
+		return &ModelError{"classes", "are fewer than two"}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func kinds() []kind {
 	for _, k := range scoreKinds() {
 		all = append(all, k)
 	}
-	return append(all, classifierKind{})
+	return append(all, classifierKind{}, neighboursKind{})
 }
 
 // scoreKinds lists the kinds that a score of a classifier may have.

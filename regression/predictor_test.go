@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/internal/neighbour"
 )
 
 // tidy quotes the names of categories: then no blanks stand around them.
@@ -68,11 +70,31 @@ func drawKinds(t *rapid.T) []Model {
 	return out
 }
 
+// drawNeighbours draws a model of neighbours, with two classes as one of scores has.
+func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
+	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k")}
+	number := rapid.Float64Range(-50, 50)
+	width := neighbour.Width(m.coding())
+	numbers := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "numbers") }
+	m.Center, m.Scale = numbers(width), numbers(width)
+	if mapped {
+		m.Map = [][]float64{numbers(width), numbers(width), numbers(width)}
+		width = 3
+	}
+	for range rapid.IntRange(1, 6).Draw(t, "vectors") {
+		m.Vectors, m.Labels = append(m.Vectors, numbers(width)), append(m.Labels, rapid.IntRange(0, 1).Draw(t, "label"))
+	}
+	return m
+}
+
 // drawAll adds classifiers of two and of more classes, whose scores have the columns in
 // another order.
 func drawAll(t *rapid.T) []Model {
 	out := drawKinds(t)
 	scores := len(out)
+	if columns := out[0].(*Linear).Columns; neighbour.Width((&Neighbours{Columns: columns}).coding()) > 0 {
+		out = append(out, drawNeighbours(t, columns, false), drawNeighbours(t, columns, true))
+	}
 	for _, score := range out[:scores] {
 		out = append(out, &Classifier{Target: "target", Classes: []string{"no", "yes"}, Scores: []Model{score}, Cutoff: rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
 			Probability: &Probability{.25, rapid.Float64Range(0, 3).Draw(t, "slope")}})

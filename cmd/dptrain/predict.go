@@ -129,7 +129,7 @@ func readModel(path, order string) (regression.Model, error) {
 		return nil, fault.As(fault.Data, &placeError{path, "this is a folder, not a model; the model of a run is " + released(path).model})
 	}
 	model, err := regression.DecodeModel(f)
-	if kind := documentKind(path); err != nil && kind != "" && kind != "a model" {
+	if kind := documentKind(path); err != nil && kind != "" && kind != aModel && kind != modelOfCompress {
 		return nil, fault.As(fault.Data, &placeError{path, "this is " + kind + ", not a model; the model of a run is model.json in its folder release"})
 	}
 	var refused *regression.DecodeError

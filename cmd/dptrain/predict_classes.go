@@ -25,7 +25,10 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 		return usagef("--threshold %v: %w", flags.threshold, regression.ErrThreshold)
 	}
 	c, ok := m.(*regression.Classifier)
-	if !ok {
+	switch {
+	case !ok && len(m.Output().Classes) > 0:
+		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
+	case !ok:
 		return fault.As(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for two classes")})
 	}
 	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {

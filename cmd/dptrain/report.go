@@ -14,6 +14,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/regression"
 )
 
 const reportLong = `Print the report of a run as fit printed it: what is promised, the model, the
@@ -187,22 +188,37 @@ func documentKind(path string) string {
 	}
 	defer f.Close()
 	dec := json.NewDecoder(io.LimitReader(f, 1<<12))
-	for _, want := range []json.Token{json.Delim('{'), "format"} { // the first key of each of them
+	format := firstMember(dec, json.Delim('{'), "format")
+	kind, _, _ := strings.Cut(format, "/")
+	if kind == "dptrain.model" && firstMember(dec, "kind") == new(regression.Neighbours).Kind() {
+		return modelOfCompress
+	}
+	return map[string]string{
+		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.run": "the curator's notes on a run",
+		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
+		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
+	}[kind]
+}
+
+// What documentKind says of models.
+const (
+	aModel          = "a model"
+	modelOfCompress = "a model that compress made without privacy"
+)
+
+// firstMember returns the text that follows some tokens, empty if they or it do not come next.
+func firstMember(dec *json.Decoder, tokens ...json.Token) string {
+	for _, want := range tokens {
 		if token, err := dec.Token(); err != nil || token != want {
 			return ""
 		}
 	}
 	token, err := dec.Token()
-	format, isText := token.(string)
+	text, isText := token.(string)
 	if err != nil || !isText {
 		return ""
 	}
-	kind, _, _ := strings.Cut(format, "/")
-	return map[string]string{
-		"dptrain.model": "a model", "dptrain.report": "a report", "dptrain.run": "the curator's notes on a run",
-		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
-		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
-	}[kind]
+	return text
 }
 
 // unreadable is the error for a file of a release that cannot be opened.

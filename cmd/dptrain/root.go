@@ -74,6 +74,7 @@ func verbs(a *app) []*cobra.Command {
 		reportCommand(a),
 		verifyCommand(a),
 		benchCommand(a),
+		compressCommand(a),
 		schemaCommand(a),
 		versionCommand(a),
 		exitCodesTopic(),

@@ -19,7 +19,7 @@ const metricAccuracy = bench.MetricAccuracy
 // value of its own. With codes a category is a number instead: its place in the
 // order of the values, the empty one first.
 func readClassTable(ctx context.Context, path string, drop, categories []string, codes bool) (*dataset.Table, error) {
-	columns, err := bench.PublicColumns(ctx, path, categories)
+	columns, err := bench.PublicColumns(ctx, path, "", categories)
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,8 @@ var (
 	// ErrNoClasses is returned for a table whose target has fewer than two
 	// different values, or more than a classifier takes.
 	ErrNoClasses = errors.New("the values of the target are no list of classes")
+	// ErrColumn is returned for a column that a table does not have.
+	ErrColumn = errors.New("the table has no column")
 )
 
 // tableFacts is what an experiment takes from a public table before it plans
@@ -168,20 +170,28 @@ func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spel
 
 // PublicColumns declares the columns of a public table with its different
 // values: text columns become categories, those named in categories too, and the
-// target is the last column, with its values as classes. Everything else is a
-// number. On private data all of this has to be declared. Errors: a
-// [*dataset.FileError], [ErrNoClasses], or that of ctx.
-func PublicColumns(ctx context.Context, path string, categories []string) ([]dataset.Column, error) {
+// target, which is put last, has its values as classes. It is the last column unless
+// it is named. Everything else is a number. On private data all of this has to be
+// declared. Errors: a [*dataset.FileError], [ErrNoClasses], [ErrColumn], or that of ctx.
+func PublicColumns(ctx context.Context, path, target string, categories []string) ([]dataset.Column, error) {
 	header, err := dataset.Header(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
+	}
+	last, named := len(header)-1, slices.Clone(categories)
+	if target != "" {
+		last, named = slices.Index(header, target), append(named, target)
+	}
+	for _, name := range named {
+		if !slices.Contains(header, name) {
+			return nil, fmt.Errorf("%w %q: %s", ErrColumn, name, path)
+		}
 	}
 	levels, err := readLevels(ctx, path, header)
 	if err != nil {
 		return nil, err
 	}
 	columns := make([]dataset.Column, len(header))
-	last := len(header) - 1
 	for j, name := range header {
 		columns[j] = dataset.Column{Name: name}
 		if j == last || slices.Contains(categories, name) || levels[j].text && len(levels[j].names) <= maxLevels {
@@ -189,9 +199,9 @@ func PublicColumns(ctx context.Context, path string, categories []string) ([]dat
 		}
 	}
 	if n := len(columns[last].Categories); n < 2 || n > evaluate.MaxClasses {
-		return nil, fmt.Errorf("%w: the last column of %s has %d values", ErrNoClasses, path, n)
+		return nil, fmt.Errorf("%w: column %q of %s has %d values", ErrNoClasses, header[last], path, n)
 	}
-	return columns, nil
+	return slices.Concat(columns[:last], columns[last+1:], columns[last:last+1]), nil
 }
 
 // A ClassScore is how well a classifier does on public rows.

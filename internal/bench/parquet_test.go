@@ -112,11 +112,11 @@ func TestRunParquet(t *testing.T) {
 // same table as Parquet.
 func TestPublicColumnsOfParquet(t *testing.T) {
 	path := asParquet(t)
-	got, err := PublicColumns(t.Context(), path, []string{"late"})
+	got, err := PublicColumns(t.Context(), path, "", []string{"late"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := PublicColumns(t.Context(), loans, []string{"late"})
+	want, err := PublicColumns(t.Context(), loans, "", []string{"late"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +126,37 @@ func TestPublicColumnsOfParquet(t *testing.T) {
 		}
 		if c.Kind != want[j].Kind || !slices.Equal(c.Categories, want[j].Categories) {
 			t.Errorf("%s: %v %q, want %v %q", c.Name, c.Kind, c.Categories, want[j].Kind, want[j].Categories)
+		}
+	}
+}
+
+// TestPublicColumnsTarget: a named target comes last, as classes, and unknown columns are named.
+func TestPublicColumnsTarget(t *testing.T) {
+	got, err := PublicColumns(t.Context(), loans, "late", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := PublicColumns(t.Context(), loans, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range want {
+		if c.Name != "late" {
+			names = append(names, c.Name)
+		}
+	}
+	for j, c := range got[:len(got)-1] {
+		if c.Name != names[j] {
+			t.Errorf("column %d is %q, want %q", j, c.Name, names[j])
+		}
+	}
+	if c := got[len(got)-1]; c.Name != "late" || c.Kind != dataset.Category || len(c.Categories) < 2 {
+		t.Errorf("%+v", c)
+	}
+	for _, unknown := range [][]string{{"none"}, {"late", "none"}} {
+		if _, err := PublicColumns(t.Context(), loans, unknown[0], unknown[1:]); !errors.Is(err, ErrColumn) {
+			t.Errorf("%v: %v", unknown, err)
 		}
 	}
 }

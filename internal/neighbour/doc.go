@@ -5,7 +5,7 @@
 // subsample.
 //
 // Nothing here is private. What condensing keeps are records, and what compression makes of them
-// starts at records and stays near them.
+// begins as records and may stay near them.
 //
 // The package knows matrices only: rows of numbers with a class each. It draws nothing; what
 // is random takes an order of the records from its caller, so that one order gives one

@@ -1,15 +1,21 @@
 package neighbour
 
-import (
-	"math"
-)
-
 // A Column says how the cells of a column become coordinates. A numeric column is one: a cell that
-// is NaN or infinite takes Missing, and every cell is cut to [Lower, Upper]. A column with Levels
-// is that many, 1 for the cell's own level and 0 elsewhere; a code outside the levels is 0 in all.
+// is NaN or infinite takes Missing, and every cell is cut to [Lower, Upper]. A category column is
+// Levels coordinates, 1 for the cell's own level and 0 elsewhere; a code outside the levels is 0 in
+// all.
 type Column struct {
-	Levels                int // 0: numeric
+	Category              bool
+	Levels                int
 	Lower, Upper, Missing float64
+}
+
+// width returns the number of coordinates.
+func (c *Column) width() int {
+	if c.Category {
+		return c.Levels
+	}
+	return 1
 }
 
 // Cells are the cells of a column, of which one of the two is used.
@@ -21,8 +27,8 @@ type Cells struct {
 // Width returns how many coordinates a record has.
 func Width(columns []Column) int {
 	sum := 0
-	for _, c := range columns {
-		sum += max(1, c.Levels)
+	for j := range columns {
+		sum += columns[j].width()
 	}
 	return sum
 }
@@ -32,25 +38,29 @@ func Width(columns []Column) int {
 func Encode(columns []Column, cells []Cells, first, n int) Points {
 	p := Points{Dim: Width(columns), Class: make([]int32, n)}
 	p.X = make([]float64, n*p.Dim)
-	at := 0
-	for j, c := range columns {
-		if c.Levels == 0 {
-			missing := min(max(c.Missing, c.Lower), c.Upper)
-			for i, v := range cells[j].Numbers[first : first+n] {
-				if math.IsNaN(v - v) {
-					v = missing
-				}
-				p.X[i*p.Dim+at] = min(max(v, c.Lower), c.Upper)
-			}
-			at++
-			continue
-		}
-		for i, k := range cells[j].Codes[first : first+n] {
-			if k >= 0 && int(k) < c.Levels {
-				p.X[i*p.Dim+at+int(k)] = 1
-			}
-		}
-		at += c.Levels
+	for i := range n {
+		encode(p.Row(i), columns, cells, first+i)
 	}
 	return p
+}
+
+// encode sets x to the coordinates of a row.
+func encode(x []float64, columns []Column, cells []Cells, row int) {
+	clear(x)
+	at := 0
+	for j := range columns {
+		switch c := &columns[j]; {
+		case !c.Category:
+			v := cells[j].Numbers[row]
+			if v-v != 0 { // NaN or infinite
+				v = c.Missing
+			}
+			x[at] = min(max(v, c.Lower), c.Upper)
+		default:
+			if k := cells[j].Codes[row]; k >= 0 && int(k) < c.Levels {
+				x[at+int(k)] = 1
+			}
+		}
+		at += columns[j].width()
+	}
 }

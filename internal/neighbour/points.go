@@ -1,6 +1,7 @@
 package neighbour
 
 import (
+	"math/bits"
 	"slices"
 )
 
@@ -96,6 +97,18 @@ func norms(x []float64, dim int) []float64 {
 		for _, v := range x[i*dim : (i+1)*dim] {
 			out[i] += v * v
 		}
+	}
+	return out
+}
+
+// Order returns the numbers below n in an order that a public seed chooses.
+func Order(n int, seed uint64) []int {
+	source := fixedSource(seed)
+	out := make([]int, n)
+	for i := range out {
+		high, _ := bits.Mul64(source.Uint64(), uint64(i)+1) // its bias, at most n/2^64, does not matter
+		out[i] = out[high]
+		out[high] = i
 	}
 	return out
 }

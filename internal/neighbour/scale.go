@@ -84,14 +84,65 @@ func Components(p Points, dims int) (Scaling, error) {
 func (s Scaling) Apply(p Points) Points {
 	x := make([]float64, len(p.X))
 	for i := range p.Len() {
-		for k, v := range p.Row(i) {
-			x[i*p.Dim+k] = (v - s.Center[k]) * s.Scale[k]
-		}
+		s.standardise(x[i*p.Dim:(i+1)*p.Dim], p.Row(i))
 	}
 	if s.Map != nil {
 		out := make([]float64, p.Len()*s.Out)
-		times(out, x, transposed(s.Map, s.Out, p.Dim), p.Len(), s.Out, p.Dim)
+		times(out, x, s.turned(), p.Len(), s.Out, p.Dim)
 		x = out
 	}
 	return Points{Dim: s.Out, X: x, Class: p.Class}
+}
+
+func (s Scaling) standardise(x, from []float64) {
+	for k, v := range from {
+		x[k] = (v - s.Center[k]) * s.Scale[k]
+	}
+}
+
+// turned is Map with a column for each of its rows.
+func (s Scaling) turned() []float64 { return transposed(s.Map, s.Out, len(s.Center)) }
+
+// Then returns the scaling with a further map, Out × Out by row, behind its own.
+func (s Scaling) Then(further []float64) Scaling {
+	if s.Map == nil {
+		s.Map = further
+		return s
+	}
+	product := make([]float64, len(s.Map))
+	times(product, further, s.Map, s.Out, len(s.Center), s.Out)
+	s.Map = product
+	return s
+}
+
+// Undo returns the vectors that a scaling without a map takes to p. What was constant takes its value.
+func (s Scaling) Undo(p Points) Points {
+	q := Points{Dim: p.Dim, X: make([]float64, len(p.X)), Class: p.Class}
+	for i, v := range p.X {
+		k := i % p.Dim
+		q.X[i] = s.Center[k]
+		if s.Scale[k] != 0 {
+			q.X[i] += v / s.Scale[k]
+		}
+	}
+	return q
+}
+
+// One returns a function that takes the cells of a record, one per column, to the new space as
+// Encode and Apply do, to the last bit. What it returns is overwritten by its next call.
+func (s Scaling) One(columns []Column) func(cells []Cells) []float64 {
+	x, out := make([]float64, len(s.Center)), make([]float64, s.Out)
+	var turned []float64
+	if s.Map != nil {
+		turned = s.turned()
+	}
+	return func(cells []Cells) []float64 {
+		encode(x, columns, cells, 0)
+		s.standardise(x, x)
+		if s.Map == nil {
+			return x
+		}
+		times(out, x, turned, 1, s.Out, len(x))
+		return out
+	}
 }

@@ -62,7 +62,7 @@ func TestComponents(t *testing.T) {
 
 // TestEncode: numbers are cut, missing ones replaced, levels spread.
 func TestEncode(t *testing.T) {
-	p := Encode([]Column{{Lower: -1, Upper: 1, Missing: 5}, {Levels: 2}},
+	p := Encode([]Column{{Lower: -1, Upper: 1, Missing: 5}, {Category: true, Levels: 2}},
 		[]Cells{{Numbers: []float64{9, .5, math.NaN(), math.Inf(1), -9}}, {Codes: []int32{9, 0, 1, 2, -1}}}, 1, 4)
 	want := []float64{.5, 1, 0, 1, 0, 1, 1, 0, 0, -1, 0, 0}
 	for k, v := range p.X {

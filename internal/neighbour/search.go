@@ -3,7 +3,7 @@ package neighbour
 import (
 	"context"
 	"math"
-	"runtime"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/carry"
 )
@@ -11,11 +11,19 @@ import (
 // searchBlock is the number of records, and searchTile that of vectors, whose distances are held at once.
 const searchBlock, searchTile = 64, 512
 
-// A Searcher finds the nearest of some vectors by looking at all of them, in blocks of records.
+// A Searcher finds the nearest of some vectors by looking at all of them, in blocks of records. A
+// record's neighbours are the same, to the last bit of their distances, alone and in a block.
 type Searcher struct {
 	refs   Points
 	turned []float64 // the vectors as columns, times -2: a matrix for each tile
 	length []float64
+	rooms  sync.Pool // of *room
+}
+
+// A room is what a block of records is worked on in.
+type room struct {
+	cells []float64
+	near  []neighbour
 }
 
 // Search prepares refs, of which there is at least one.
@@ -28,6 +36,7 @@ func Search(refs Points) *Searcher {
 	for k := range s.turned {
 		s.turned[k] *= -2
 	}
+	s.rooms.New = func() any { return new(room) }
 	return s
 }
 
@@ -36,14 +45,21 @@ func Search(refs Points) *Searcher {
 // nearest vector is nearest.
 func (s *Searcher) Classes(p Points, k int) []int32 {
 	out := make([]int32, p.Len())
-	s.each(p, k, func(i int, found []neighbour, _ float64) { out[i] = majority(found, s.refs.Class) })
+	s.each(p, k, func(i int, found []neighbour) { out[i] = majority(found, s.refs.Class) })
 	return out
+}
+
+// Class returns the class of the vector x, as Classes does.
+func (s *Searcher) Class(x []float64, k int) int32 {
+	var class int32
+	s.block(x, 1, min(k, s.refs.Len()), func(_ int, found []neighbour) { class = majority(found, s.refs.Class) })
+	return class
 }
 
 // nearest returns the squared distance of each vector of p to the nearest one.
 func (s *Searcher) nearest(p Points) []float64 {
-	out := make([]float64, p.Len())
-	s.each(p, 1, func(i int, found []neighbour, length float64) { out[i] = found[0].distance + length })
+	out, length := make([]float64, p.Len()), norms(p.X, p.Dim)
+	s.each(p, 1, func(i int, found []neighbour) { out[i] = found[0].distance + length[i] })
 	return out
 }
 
@@ -53,39 +69,45 @@ type neighbour struct {
 	row      int
 }
 
-// each finds the k nearest, or all if there are fewer, of every vector of p, and hands them over
-// with the vector's squared length: nearest first, on any goroutine.
-func (s *Searcher) each(p Points, k int, found func(i int, near []neighbour, length float64)) {
+// each finds the k nearest, or all if there are fewer, of every vector of p, and hands them over,
+// nearest first, on any goroutine.
+func (s *Searcher) each(p Points, k int, found func(i int, near []neighbour)) {
 	k = min(k, s.refs.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
-	workers := 1
-	if p.Len()*s.refs.Len() > 1<<18 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	_ = carry.ForEach(context.Background(), blocks, workers, func(b int) {
+	_ = carry.ForEach(context.Background(), blocks, carry.Workers(p.Len()*s.refs.Len()), func(b int) {
 		first := b * searchBlock
-		rows := min(searchBlock, p.Len()-first)
-		near := make([][]neighbour, rows)
-		for i := range near {
-			near[i] = make([]neighbour, 0, k)
-		}
-		cells := make([]float64, searchBlock*searchTile)
-		for j := 0; j < s.refs.Len(); j += searchTile {
-			columns := min(searchTile, s.refs.Len()-j)
-			times(cells, p.X[first*p.Dim:], s.turned[j*p.Dim:], rows, columns, p.Dim)
-			for i := range rows {
-				near[i] = closest(near[i], cells[i*columns:(i+1)*columns], s.length[j:j+columns], j)
-			}
-		}
-		for i, list := range near {
-			found(first+i, list, squared(p.Row(first+i), make([]float64, p.Dim)))
-		}
+		s.block(p.X[first*p.Dim:], min(searchBlock, p.Len()-first), k, func(i int, near []neighbour) { found(first+i, near) })
 	})
+}
+
+// block is each for the first rows of x, at most searchBlock.
+func (s *Searcher) block(x []float64, rows, k int, found func(i int, near []neighbour)) {
+	r := s.rooms.Get().(*room)
+	defer s.rooms.Put(r)
+	if need := rows * min(searchTile, s.refs.Len()); len(r.cells) < need {
+		r.cells = make([]float64, need)
+	}
+	if len(r.near) < rows*k {
+		r.near = make([]neighbour, rows*k)
+	}
+	counts := 0
+	for j := 0; j < s.refs.Len(); j += searchTile {
+		columns := min(searchTile, s.refs.Len()-j)
+		times(r.cells, x, s.turned[j*s.refs.Dim:], rows, columns, s.refs.Dim)
+		for i := range rows {
+			near := r.near[i*k : i*k+min(counts, k) : (i+1)*k]
+			closest(near, r.cells[i*columns:(i+1)*columns], s.length[j:j+columns], j)
+		}
+		counts += columns
+	}
+	for i := range rows {
+		found(i, r.near[i*k:(i+1)*k])
+	}
 }
 
 // closest adds the vectors from row first on, with distances cells + length, to the nearest ones so
 // far, as many as near has room for.
-func closest(near []neighbour, cells, length []float64, first int) []neighbour {
+func closest(near []neighbour, cells, length []float64, first int) {
 	bar := math.Inf(1)
 	if len(near) == cap(near) {
 		bar = near[len(near)-1].distance
@@ -101,7 +123,6 @@ func closest(near []neighbour, cells, length []float64, first int) []neighbour {
 			bar = near[len(near)-1].distance
 		}
 	}
-	return near
 }
 
 // insert puts x into a sorted list behind its equals, and drops the last if there is no room.

@@ -1,9 +1,11 @@
 package neighbour
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/spatial/kdtree"
@@ -119,21 +121,17 @@ func (p treePoints) Index(i int) kdtree.Comparable         { return p[i] }
 func (p treePoints) Len() int                              { return len(p) }
 func (p treePoints) Slice(start, end int) kdtree.Interface { return p[start:end] }
 
-// Pivot parts the points at their median along a column.
+// Pivot parts the points at their median along a column. It sorts them, where the medians of
+// package kdtree would draw at random.
 func (p treePoints) Pivot(d kdtree.Dim) int {
-	return kdtree.Partition(along{p, d}, kdtree.MedianOfMedians(along{p, d}))
+	slices.SortFunc(p, func(a, b treePoint) int {
+		if c := cmp.Compare(a.x[d], b.x[d]); c != 0 {
+			return c
+		}
+		return a.row - b.row
+	})
+	return len(p) / 2
 }
-
-type along struct {
-	treePoints
-	d kdtree.Dim
-}
-
-func (p along) Less(i, j int) bool { return p.treePoints[i].x[p.d] < p.treePoints[j].x[p.d] }
-func (p along) Swap(i, j int) {
-	p.treePoints[i], p.treePoints[j] = p.treePoints[j], p.treePoints[i]
-}
-func (p along) Slice(start, end int) kdtree.SortSlicer { return along{p.treePoints[start:end], p.d} }
 
 // fixedSource is splitmix64 (Steele, Lea, Flood, 2014). It chooses vantage points of public
 // vectors, always the same ones, and has no part in any noise.

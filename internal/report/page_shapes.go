@@ -16,33 +16,39 @@ const (
 	mostLevels = 40  // categories that are drawn
 )
 
-// A Sum is a model that adds up what its columns say, or the score of a class.
-type Sum struct {
-	Class string // "" for a whole model
-	*regression.Additive
+// A sum is a model that adds up what its columns say, or the score of a class.
+type sum struct {
+	class  string // "" for a whole model
+	linear *regression.Linear
+	curves []regression.Shape
+	bent   bool // a curve of the score adds to all columns together
 }
 
-// SumsOf takes a model apart; nil for a kind that is no sum, and for no model.
-func SumsOf(m regression.Model) []Sum {
-	if m == nil {
-		return nil
-	}
-	classes := m.Output().Classes
-	var out []Sum
-	for _, x := range m.Sums() {
-		out = append(out, Sum{Additive: x})
-	}
-	if len(classes) > 0 {
-		for i := range out {
-			out[i].Class = classes[len(classes)-len(out)+i]
+// sumsOf takes a model apart; nil for a kind that is no sum.
+func sumsOf(m regression.Model) []sum {
+	switch m := m.(type) {
+	case *regression.Linear:
+		return []sum{{linear: m}}
+	case *regression.ClippedLinear:
+		return []sum{{linear: &m.Linear}}
+	case *regression.Additive:
+		return []sum{{linear: &m.Linear, curves: m.Shapes, bent: m.Score != nil}}
+	case *regression.Classifier:
+		var out []sum
+		for i, score := range m.Scores {
+			for _, p := range sumsOf(score) {
+				p.class = m.Classes[len(m.Classes)-len(m.Scores)+i]
+				out = append(out, p)
+			}
 		}
+		return out
 	}
-	return out
+	return nil
 }
 
 // shapeBlocks draws what each column adds, the most important first.
 func shapeBlocks(s Source) []item {
-	sums := SumsOf(s.Model)
+	sums := sumsOf(s.Model)
 	if len(sums) == 0 {
 		return nil
 	}
@@ -52,7 +58,7 @@ func shapeBlocks(s Source) []item {
 	}
 	out := []item{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
 	for _, x := range sums {
-		if x.Score != nil {
+		if x.bent {
 			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))
 			break
 		}
@@ -84,7 +90,7 @@ func shapeBlocks(s Source) []item {
 }
 
 // byImportance lists the columns of a model, the most important first.
-func byImportance(r *Report, sums []Sum) []string {
+func byImportance(r *Report, sums []sum) []string {
 	var out []string
 	add := func(name string) {
 		if !slices.Contains(out, name) {
@@ -95,37 +101,37 @@ func byImportance(r *Report, sums []Sum) []string {
 		add(x.Column)
 	}
 	for _, x := range sums {
-		for _, c := range x.Columns {
+		for _, c := range x.linear.Columns {
 			add(c.Name)
 		}
 	}
 	return out
 }
 
-func (x Sum) heading(name string) string {
-	if x.Class != "" {
-		return shown(name) + ", score of class " + shown(x.Class)
+func (x sum) heading(name string) string {
+	if x.class != "" {
+		return shown(name) + ", score of class " + shown(x.class)
 	}
 	return shown(name)
 }
 
 // draw returns the picture of a column; false if it adds nothing here.
-func (x Sum) draw(name, unit string) (item, bool) {
-	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+func (x sum) draw(name, unit string) (item, bool) {
+	j := slices.IndexFunc(x.linear.Columns, func(c regression.Column) bool { return c.Name == name })
 	if j < 0 {
 		return item{}, false
 	}
-	if x.Columns[j].Type == regression.Category {
+	if x.linear.Columns[j].Type == regression.Category {
 		return x.levels(j, unit)
 	}
 	return x.curve(j, unit)
 }
 
 // levels draws the categories of a column.
-func (x Sum) levels(j int, unit string) (item, bool) {
+func (x sum) levels(j int, unit string) (item, bool) {
 	var bars []chart.Bar
 	g := &grid{Head: []string{"category", "adds", "standard error"}}
-	for _, t := range x.Terms {
+	for _, t := range x.linear.Terms {
 		if t.Column != j {
 			continue
 		}
@@ -142,15 +148,15 @@ func (x Sum) levels(j int, unit string) (item, bool) {
 	if len(bars) == 0 {
 		return item{}, false
 	}
-	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
+	return figure(chart.Bars(x.heading(x.linear.Columns[j].Name), bars), x.heading(x.linear.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
 }
 
 // curve draws what a number adds over its range.
-func (x Sum) curve(j int, unit string) (item, bool) {
-	c := x.Columns[j]
+func (x sum) curve(j int, unit string) (item, bool) {
+	c := x.linear.Columns[j]
 	slope, deviation, missing := 0., 0., math.NaN()
 	found := false
-	for _, t := range x.Terms {
+	for _, t := range x.linear.Terms {
 		switch {
 		case t.Column != j:
 		case t.Missing:
@@ -160,9 +166,9 @@ func (x Sum) curve(j int, unit string) (item, bool) {
 		}
 	}
 	var step *regression.Step
-	for i := range x.Shapes {
-		if x.Shapes[i].Column == j {
-			step, found = &x.Shapes[i].Step, true
+	for i := range x.curves {
+		if x.curves[i].Column == j {
+			step, found = &x.curves[i].Step, true
 		}
 	}
 	if !found || !(c.Lower < c.Upper) {

@@ -66,6 +66,9 @@ func (m *modelGuarantee) is(g Guarantee) bool {
 func modelProblems(m regression.Model, r *Report) []string {
 	var out []string
 	o := m.Output()
+	if _, ok := m.(*regression.Neighbours); ok {
+		out = append(out, "it was trained without privacy, by `dptrain compress`")
+	}
 	if m.Kind() != r.Model.Kind {
 		out = append(out, fmt.Sprintf("its kind is %s, and the report says %s", m.Kind(), shown(r.Model.Kind)))
 	}

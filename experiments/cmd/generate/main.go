@@ -4,6 +4,7 @@
 //	go run ./experiments/cmd/generate > testdata/houses.csv
 //	go run ./experiments/cmd/generate loans > testdata/loans.csv
 //	go run ./experiments/cmd/generate visits > testdata/visits.csv
+//	go run ./experiments/cmd/generate leaves > testdata/leaves.csv
 package main
 
 import (
@@ -21,6 +22,8 @@ func main() {
 			write = fixture.WriteLoans
 		case "visits":
 			write = fixture.WriteVisits
+		case "leaves":
+			write = fixture.WriteLeaves
 		}
 	}
 	if err := write(os.Stdout); err != nil {

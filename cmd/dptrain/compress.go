@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/compress"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/regression"
+)
+
+const compressLong = `Compress makes a small classifier by nearest neighbours from a public table. In
+place of all records it keeps a few reference vectors, by which it predicts.
+
+Nothing is private here. Reference vectors are records, or begin as records and
+may stay near them, so that the model tells what is in the table. There is no
+guarantee, no ledger and no report, and the model file says so. Compress runs
+only with --public, for data that are public or that never leave with the model,
+and on no table that a ledger knows. Private data are for ` + "`dptrain fit`" + `.
+
+Numbers are standardised, a number that is missing is the mean, and text columns
+become categories: their values in the table. Records without a class are left
+out. Predict with ` + "`dptrain predict`" + `.`
+
+const compressExample = `  dptrain compress --public letters.csv -o letters.json
+  dptrain compress --public letters.csv --share 0.08 --test new.csv -o some.json
+  dptrain compress --public digits.csv --components 50 -o digits.json`
+
+// compressFlags are the flags of compress as they are typed.
+type compressFlags struct {
+	compress.Options
+	public     bool
+	target     string
+	categories []string
+	test, out  string
+	force      bool
+	ledger     string
+}
+
+func compressCommand(a *app) *cobra.Command {
+	var f compressFlags
+	cmd := &cobra.Command{
+		Use: "compress --public TABLE -o MODEL", Short: "Make a small classifier from a public table, without privacy",
+		Long: compressLong + "\n\n" + compressMethods(), Example: compressExample,
+		Args: exactly(1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.settle(cmd.Flags().Changed); err != nil {
+				return err
+			}
+			known := bench.Config{Public: true, Data: args}
+			if f.test != "" {
+				known.Data = append(slices.Clone(args), f.test)
+			}
+			if err := known.RefuseKnown(cmd.Context(), f.ledger, a.openLedger); err != nil {
+				return err
+			}
+			return a.compress(cmd.Context(), args[0], &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&f.public, "public", false, "state that the data are public, or never leave with the model (required)")
+	flags.StringVarP(&f.out, "output", "o", "", "write the model to `FILE` (required)")
+	flags.BoolVar(&f.force, "force", false, "replace the file of -o if it is there already")
+	flags.StringVar(&f.target, "target", "", "the `COLUMN` of the classes (default the last one)")
+	flags.StringSliceVar(&f.categories, "categories", nil, "`COLUMNS` of numbers that are names of categories")
+	flags.StringVar(&f.Method, "method", compress.SNC, "how vectors are made, by `NAME`")
+	flags.Float64Var(&f.Share, "share", compress.DefaultShare, "vectors, as a `SHARE` of the records, of snc and subsample")
+	flags.IntVar(&f.Vectors, "vectors", 0, "their `NUMBER`, in place of a share")
+	flags.IntVar(&f.Neighbours, "neighbours", 1, "how many of the nearest vectors vote, a `NUMBER`")
+	flags.IntVar(&f.Components, "components", 0, "measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
+	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
+	flags.IntVar(&f.Iterations, "iterations", compress.DefaultIterations, "iterations of snc at most, a `NUMBER`")
+	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with, a `NUMBER`")
+	flags.StringVar(&f.test, "test", "", "count errors on the records of this `TABLE`, and those of all records as neighbours")
+	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	return cmd
+}
+
+// compressMethods says in a line each what a method does.
+func compressMethods() string {
+	var b strings.Builder
+	b.WriteString("Methods:\n")
+	for _, m := range compress.Methods() {
+		fmt.Fprintf(&b, "  %-12s%s\n", m[0], m[1])
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// settle refuses flags that make no model.
+func (f *compressFlags) settle(changed func(string) bool) error {
+	starts := f.Method == compress.SNC || f.Method == compress.Subsample
+	switch {
+	case !f.public:
+		return usagef("the model of compress holds records and has no guarantee: add --public if the data are public, or never leave with it, and train on private data with `dptrain fit`")
+	case f.out == "":
+		return usagef("name the model's file with -o")
+	case !slices.ContainsFunc(compress.Methods(), func(m [2]string) bool { return m[0] == f.Method }):
+		return usagef("--method must be one of %s", strings.Join(methodNames(), ", "))
+	case !starts && (changed("share") || changed("vectors")):
+		return usagef("--share and --vectors have no effect with --method %s", f.Method)
+	case f.Method != compress.SNC && (f.Metric || changed("iterations")):
+		return usagef("--metric and --iterations have no effect with --method %s", f.Method)
+	case changed("share") && changed("vectors"):
+		return usagef("give --share or --vectors, not both")
+	case !(f.Share > 0 && f.Share <= 1):
+		return usagef("--share must be above 0 and at most 1")
+	case changed("vectors") && f.Vectors < 1:
+		return usagef("--vectors must be at least 1")
+	case f.Neighbours < 1 || f.Neighbours > 1000:
+		return usagef("--neighbours must be between 1 and 1000")
+	case changed("components") && f.Components < 1:
+		return usagef("--components must be at least 1")
+	case f.Iterations < 1:
+		return usagef("--iterations must be at least 1")
+	}
+	return nil
+}
+
+func methodNames() []string {
+	var names []string
+	for _, m := range compress.Methods() {
+		names = append(names, m[0])
+	}
+	return names
+}
+
+// compress makes the model of a table and says what it is.
+func (a *app) compress(ctx context.Context, path string, f *compressFlags) error {
+	columns, err := bench.PublicColumns(ctx, path, f.target, f.categories)
+	if err != nil {
+		return compressError(err)
+	}
+	t, _, err := dataset.Read(ctx, path, dataset.Schema{Columns: columns}, dataset.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	r, err := compress.Fit(ctx, t, f.Options)
+	if err != nil {
+		return compressError(err)
+	}
+	var test *dataset.Table
+	if f.test != "" {
+		if test, _, err = dataset.Read(ctx, f.test, dataset.Schema{Columns: columns}, dataset.ReadOptions{}); err != nil {
+			return err
+		}
+	}
+	if err := a.compressed(r, f, len(columns[len(columns)-1].Categories), test); err != nil {
+		return err
+	}
+	err = writeOutput(ctx, f.out, f.force, func(w io.Writer) error { return regression.EncodeModel(w, r.Model) })
+	if errors.Is(err, regression.ErrModelSize) {
+		return usagef("%v: keep fewer vectors, or fewer --components", err)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, f.out)
+	return err
+}
+
+// compressed prints what a model is made of, and its errors on a table.
+func (a *app) compressed(r *compress.Result, f *compressFlags, classes int, test *dataset.Table) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", r.Records, classes, r.Coordinates)
+	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", len(r.Model.Vectors), 100*float64(len(r.Model.Vectors))/float64(r.Records), f.Method)
+	if c := r.Compressed; c != nil {
+		fmt.Fprintf(&b, "iterations   %d, mean loss %.3g\n", c.Iterations, c.Loss/float64(r.Records))
+	}
+	b.WriteString("privacy      none: vectors are records or began as such, and nothing is guaranteed\n")
+	if test != nil {
+		n, scores, err := r.Judge(test)
+		if err != nil {
+			return compressError(err)
+		}
+		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", n), "vectors", "distances a prediction", "error")
+		for _, s := range scores {
+			fmt.Fprintf(&b, "%-24s%10d%24.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+// compressError gives mistakes about a table their words and exit code.
+func compressError(err error) error {
+	switch {
+	case errors.Is(err, bench.ErrNoClasses):
+		return usagef("%v; name the column of the classes with --target", err)
+	case errors.Is(err, bench.ErrColumn):
+		return usagef("%v; --target and --categories name columns of the header", err)
+	case errors.Is(err, compress.ErrVectors):
+		return usagef("%v; keep more vectors, or let fewer --neighbours vote", err)
+	case errors.Is(err, compress.ErrRecords), errors.Is(err, compress.ErrColumns):
+		return fault.As(fault.Data, err)
+	}
+	return err
+}

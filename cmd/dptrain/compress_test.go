@@ -1,0 +1,168 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// leaves writes the public table of the repository in two parts to the working directory.
+func leaves(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "leaves.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	lines := strings.SplitAfter(string(text), "\n")
+	write(t, "known.csv", strings.Join(lines[:1001], ""))
+	write(t, "new.csv", lines[0]+strings.Join(lines[1001:1401], ""))
+}
+
+// TestCompress: every method makes a model that predict reads, with the errors that it says.
+func TestCompress(t *testing.T) {
+	leaves(t)
+	truth := strings.Split(read(t, "new.csv"), "\n")[1:401]
+	for name, args := range map[string][]string{
+		"snc": nil, "metric": {"--metric", "--iterations", "30"}, "components": {"--components", "3", "--vectors", "30"},
+		"subsample": {"--method", "subsample", "--share", "0.2"}, "cnn": {"--method", "cnn"}, "fcnn": {"--method", "fcnn"},
+		"knn": {"--method", "knn", "--neighbours", "5"},
+	} {
+		out := name + ".json"
+		args = append([]string{"compress", "--public", "known.csv", "--test", "new.csv", "-o", out}, args...)
+		got := dptrain(t, args...)
+		if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "privacy      none: ") || !strings.Contains(got.stdout, "tested on 400 records") {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if again := dptrain(t, append(args, "--force")...); again != got {
+			t.Errorf("%s is not repeated: %+v", name, again)
+		}
+		file := read(t, out)
+		if !strings.Contains(file, "without privacy") || !strings.Contains(file, `"guarantee": null`) {
+			t.Errorf("%s does not say so: %.400s", name, file)
+		}
+		predicted := strings.Split(dptrain(t, "predict", out, "new.csv").stdout, "\n")[1:]
+		wrong := 0
+		for i, line := range truth {
+			if line[strings.LastIndex(line, ",")+1:] != predicted[i] {
+				wrong++
+			}
+		}
+		fields := strings.Fields(strings.Split(got.stdout[strings.Index(got.stdout, "the model"):], "\n")[0])
+		if said := fields[len(fields)-1]; said != formatShare(wrong, 400) || wrong > 100 {
+			t.Errorf("%s: %d of 400 are wrong, and it says %s", name, wrong, said)
+		}
+	}
+}
+
+// formatShare prints n of 400 with four decimals.
+func formatShare(n, of int) string {
+	digits := "0000" + strconv.Itoa(n*10000/of)
+	return "0." + digits[len(digits)-4:]
+}
+
+// TestCompressHoldsRecords: what a subsample, condensing and knn keep are records as they stand in
+// the table, which is why nothing of it is private.
+func TestCompressHoldsRecords(t *testing.T) {
+	leaves(t)
+	if got := dptrain(t, "compress", "--public", "known.csv", "--method", "knn", "-o", "all.json"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	file := read(t, "all.json")
+	cells := strings.Split(strings.Split(read(t, "known.csv"), "\n")[1], ",")
+	if want := `{"class":"` + cells[6] + `","at":[` + strings.ReplaceAll(strings.Join(cells[:5], ","), ".0,", ",") + ","; !strings.Contains(file, want) {
+		t.Errorf("%s is not in the model", want)
+	}
+}
+
+// TestCompressIsRefused: a model without privacy is taken for no release.
+func TestCompressIsRefused(t *testing.T) {
+	leaves(t)
+	must := func(code int, says string, args ...string) {
+		t.Helper()
+		got := dptrain(t, args...)
+		if got.code != code || !strings.Contains(got.stdout+got.stderr, says) {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	must(0, "", "compress", "--public", "known.csv", "-o", "leaves.json")
+	const what = "this is a model that compress made without privacy, not a report"
+	must(4, what, "report", "leaves.json")
+	must(4, what, "verify", "leaves.json")
+	must(2, "the model has no probabilities: it predicts by neighbours", "predict", "--probability", "leaves.json", "new.csv")
+	must(4, "this one predicts classes", "predict", "--interval", "0.9", "leaves.json", "new.csv")
+
+	write(t, "line.csv", lineCSV(200))
+	must(0, "", "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--out", "out", "-q")
+	must(0, "holds together", "verify", "out")
+	if err := os.Rename("leaves.json", filepath.Join("out", "release", "model.json")); err != nil {
+		t.Fatal(err)
+	}
+	must(8, "it was trained without privacy", "verify", "out")
+}
+
+// TestCompressMistakes: what cannot be made is said before a table is read.
+func TestCompressMistakes(t *testing.T) {
+	leaves(t)
+	write(t, "there.json", "{}")
+	write(t, "one.csv", "a,b\n1,x\n2,x\n")
+	write(t, "alone.csv", "b\nx\ny\n")
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"known.csv -o m.json", 2, "add --public"},
+		{"--public known.csv", 2, "with -o"},
+		{"--public -o m.json", 2, "one table"},
+		{"--public known.csv -o m.json --method lvq", 2, "snc, subsample, cnn, fcnn, knn"},
+		{"--public known.csv -o m.json --method knn --share 0.1", 2, "no effect with --method knn"},
+		{"--public known.csv -o m.json --method fcnn --metric", 2, "no effect with --method fcnn"},
+		{"--public known.csv -o m.json --share 0.1 --vectors 9", 2, "not both"},
+		{"--public known.csv -o m.json --share 1.5", 2, "at most 1"},
+		{"--public known.csv -o m.json --vectors 0", 2, "at least 1"},
+		{"--public known.csv -o m.json --vectors 6 --neighbours 7", 2, "fewer vectors than neighbours that vote: 6 of 7"},
+		{"--public known.csv -o m.json --neighbours 0", 2, "between 1 and 1000"},
+		{"--public known.csv -o m.json --components 0", 2, "at least 1"},
+		{"--public known.csv -o m.json --iterations 0", 2, "at least 1"},
+		{"--public known.csv -o m.json --target leaf", 2, `no column "leaf"`},
+		{"--public known.csv -o m.json --categories leaf", 2, `no column "leaf"`},
+		{"--public known.csv -o there.json", 2, "exists already"},
+		{"--public one.csv -o m.json", 2, "--target"},
+		{"--public alone.csv -o m.json", 4, "no column to learn from"},
+		{"--public nowhere.csv -o m.json", 4, "nowhere.csv"},
+		{"--public known.csv --test nowhere.csv -o m.json", 4, "nowhere.csv"},
+	} {
+		got := dptrain(t, append([]string{"compress"}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+		if _, err := os.Stat("m.json"); err == nil {
+			t.Fatalf("%s: a model was written", c.args)
+		}
+	}
+}
+
+// TestCompressKnownTable: no table that a ledger knows, whether it is learned from or tested on.
+func TestCompressKnownTable(t *testing.T) {
+	leaves(t)
+	for _, args := range [][]string{
+		{"ledger", "init", "dptrain.ledger", "--dataset", "leaves", "--epsilon", "9"},
+		{"fit", "--data", "known.csv", "--target", "stalk", "--epsilon", "1", "--dataset", "leaves", "--out", "out", "-q"},
+	} {
+		if got := dptrain(t, args...); got.code != 0 {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for _, args := range [][]string{{"--public", "known.csv"}, {"--public", "new.csv", "--test", "known.csv"}} {
+		got := dptrain(t, append(append([]string{"compress"}, args...), "-o", "m.json")...)
+		if got.code != 6 || !strings.Contains(got.stderr, `as data set "leaves"`) {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	if got := dptrain(t, "compress", "--public", "new.csv", "-o", "m.json"); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+}
