@@ -93,6 +93,15 @@ func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Resul
 	return p.FitPlan(ctx, plan, t, o)
 }
 
+// FitPlan is [Pipeline.Fit] with a plan that p made before: pricing takes
+// longer than training on a small table. The plan pays for one run: a second call with it
+// is [mechanism.ErrOpened], also after one that failed or was cancelled; see [Plan.Again].
+// Where p is not what was planned, it returns [ErrPlan], and [ErrSchema] for another table's
+// schema; the plan can then still be used.
+func (p *Pipeline) FitPlan(ctx context.Context, plan *Plan, t *dataset.Table, o Options) (*Result, error) {
+	return p.run(ctx, plan, mechanism.NewSession, t, o)
+}
+
 // An opener opens the session of a run.
 type opener func(*budget.Priced) (*mechanism.Session, error)
 
