@@ -11,7 +11,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	src, err := rd.inflate(&stoppable{ctx, r})
+	src, err := rd.decode(&stoppable{ctx, r})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -31,7 +31,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	switch {
 	case !ok || rd.opts.ForceSlow:
 		rows, stats, err = rd.slowRows(ctx, recs, lay)
-	case at == nil || rd.format.gzip:
+	case at == nil || rd.format.decode != nil:
 		rows, stats, err = rd.streamRows(ctx, lines.lines.r, lay)
 	default:
 		start := counted.n - int64(lines.lines.r.Buffered())

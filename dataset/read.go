@@ -69,17 +69,18 @@ func (o ReadOptions) wholePage() int {
 // fileKind is what the suffix of a file name says.
 type fileKind struct {
 	comma   byte
-	gzip    bool
+	coding  string // as in [tablefile.Kind], with decode
+	decode  func(io.Reader) (io.Reader, error)
 	parquet bool
 }
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
 	if k, _, ok := tablefile.Of(path); ok {
-		return fileKind{k.Comma, k.Gzip, k.Parquet}, nil
+		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet}, nil
 	}
 	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind",
-		Hint: "name it .csv, .tsv (with or without .gz) or .parquet", Err: ErrFormat}
+		Hint: "name it " + tablefile.Names, Err: ErrFormat}
 }
 
 // reader is one call of Read, ReadFrom or Header.
@@ -124,7 +125,7 @@ func Header(path string, opts ReadOptions) ([]string, error) {
 	if fm.parquet {
 		return parquetHeader(path, f, size)
 	}
-	src, err := rd.inflate(f)
+	src, err := rd.decode(f)
 	if err != nil {
 		return nil, err
 	}

@@ -8,25 +8,25 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// source is the bytes of a CSV file as they come: it inflates, and turns every
+// source is the bytes of a CSV file as they come: it decodes, and turns every
 // failure into a FileError.
 type source struct {
-	path string
-	r    io.Reader
-	gzip bool
+	path   string
+	r      io.Reader
+	coding string
 }
 
-// inflate wraps r in a source.
-func (rd *reader) inflate(r io.Reader) (*source, error) {
+// decode wraps r in a source.
+func (rd *reader) decode(r io.Reader) (*source, error) {
 	s := &source{path: rd.path, r: r}
-	if !rd.format.gzip {
+	if rd.format.decode == nil {
 		return s, nil
 	}
-	z, err := gzip.NewReader(s)
+	decoded, err := rd.format.decode(s)
 	if err != nil {
-		return nil, damaged(rd.path, err)
+		return nil, damaged(rd.path, rd.format.coding, err)
 	}
-	return &source{path: rd.path, r: z, gzip: true}, nil
+	return &source{path: rd.path, r: decoded, coding: rd.format.coding}, nil
 }
 
 // Read implements io.Reader.
@@ -37,15 +37,15 @@ func (s *source) Read(p []byte) (int, error) {
 		return n, err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return n, err
-	case s.gzip:
-		return n, damaged(s.path, err)
+	case s.coding != "":
+		return n, damaged(s.path, s.coding, err)
 	}
 	return n, unreadable(s.path, err)
 }
 
-// damaged reports what the gzip reader found, in words of our own: nothing of the
+// damaged reports what a decoder found, in words of our own: nothing of the
 // content reaches the message.
-func damaged(path string, err error) error {
+func damaged(path, coding string, err error) error {
 	var known *FileError
 	e := &FileError{Path: path, Hint: "copy or compress it again", Err: ErrCorrupt}
 	switch {
@@ -56,9 +56,9 @@ func damaged(path string, err error) error {
 	case errors.Is(err, gzip.ErrChecksum):
 		e.Msg = "fails its gzip checksum"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		e.Msg = "ends early: the gzip data is truncated"
+		e.Msg = "ends early: the " + coding + " data is truncated"
 	default:
-		e.Msg = "holds damaged gzip data"
+		e.Msg = "holds damaged " + coding + " data"
 	}
 	return e
 }

@@ -103,7 +103,7 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	counted := &counter{r: &stoppable{within, from(within)}}
-	src, err := rd.inflate(counted)
+	src, err := rd.decode(counted)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -140,9 +139,9 @@ func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spel
 	}
 	defer file.Close()
 	var src io.Reader = file
-	if kind.Gzip {
-		if src, err = gzip.NewReader(bufio.NewReader(file)); err != nil {
-			return fail("the table is no gzip file")
+	if kind.Decode != nil {
+		if src, err = kind.Decode(bufio.NewReader(file)); err != nil {
+			return fail("the table is no " + kind.Coding + " file")
 		}
 	}
 	rows := csv.NewReader(src)

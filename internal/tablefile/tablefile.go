@@ -2,26 +2,37 @@
 // and what each says about the file.
 package tablefile
 
-import "strings"
+import (
+	"io"
+	"strings"
+)
 
 // A Kind is what the suffix of a name says.
 type Kind struct {
-	Comma   byte // between cells: ',' or '\t'; 0 for Parquet
-	Gzip    bool
+	Comma byte // between cells: ',' or '\t'; 0 for Parquet
+	// Coding names in one word what the bytes of the file are coded in; empty for a file whose
+	// bytes are records of cells already.
+	Coding string
+	// Decode returns the records of cells, the header first, of what a reader has; nil without a Coding.
+	Decode  func(io.Reader) (io.Reader, error)
 	Parquet bool
 }
 
-// kinds has a suffix of two parts before the shorter one that it ends in.
+// kinds has a suffix of two parts before the shorter one that it ends in. A source of rows is an entry
+// here and the file with its Decode.
 var kinds = [...]struct {
 	suffix string
 	kind   Kind
 }{
-	{".csv.gz", Kind{Comma: ',', Gzip: true}},
-	{".tsv.gz", Kind{Comma: '\t', Gzip: true}},
+	{".csv.gz", Kind{Comma: ',', Coding: "gzip", Decode: gunzip}},
+	{".tsv.gz", Kind{Comma: '\t', Coding: "gzip", Decode: gunzip}},
 	{".csv", Kind{Comma: ','}},
 	{".tsv", Kind{Comma: '\t'}},
 	{".parquet", Kind{Parquet: true}},
 }
+
+// Names are the suffixes, for messages.
+const Names = ".csv, .tsv (with or without .gz) or .parquet"
 
 // Suffixes lists the suffixes of tables, in lower case.
 func Suffixes() []string {
