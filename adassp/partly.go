@@ -250,19 +250,11 @@ func (m partMoments) packed() (sums linear.Packed, trace float64) {
 
 // covariance returns S M S, S the inverse.
 func (m partMoments) covariance(inverse *mat.SymDense, theta *mat.VecDense) *mat.SymDense {
-	k := theta.Len()
 	var half, cov mat.Dense
 	dense := mat.DenseCopyOf(inverse) // products of two symmetric matrices go entry by entry
 	half.Mul(dense, m.residual(theta))
 	cov.Mul(&half, dense)
-	out := mat.NewSymDense(k, nil)
-	for i := range k {
-		for j := i; j < k; j++ {
-			out.SetSym(i, j, cov.At(i, j)/2+cov.At(j, i)/2)
-		}
-		out.SetSym(i, i, max(out.At(i, i), 0))
-	}
-	return out
+	return linear.Covariance(&cov)
 }
 
 // noise is about the operator norm of the noise in A: sqrt(2p) for the private

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/linear"
@@ -80,10 +78,11 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 		return nil, err
 	}
 	s, records := s.Sub(rootNode), d.Records
-	matrix, err := releaseGram(ctx, s, records, gramStatistic{d.Columns, d.Ranges})
+	sums, err := linear.ReleaseGram(ctx, s, gramLeaf, records, d.Columns, d.Ranges, linear.Features)
 	if err != nil {
 		return nil, err
 	}
+	matrix := sums.Symmetric()
 	solver := newSolver(matrix, s.Scale(gramLeaf))
 	var cross float64 // the sum of kappa w y: the residual of round 0 is y
 	for r := range t.rounds() {
@@ -108,42 +107,6 @@ func (t BoostedAdaSSP) Fit(ctx context.Context, s *mechanism.Session, d method.D
 	}
 	linear.LiftConstant(theta, cov, residual, noise, matrix.At(last, last), solver.lambda)
 	return frame.Fit(theta, cov, cross, linear.NewDistribution(matrix, s.Scale(gramLeaf))), nil
-}
-
-// gramStatistic is the sum of x x^T, rows as a [linear.Frame] sees them.
-type gramStatistic struct {
-	Columns []dataset.Column
-	Ranges  []scaling.Range
-}
-
-// New implements [mechanism.Statistic].
-func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &gramPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit())}
-}
-
-type gramPass struct {
-	rows *linear.TargetRows
-	gram *mechanism.Gram
-}
-
-func (p *gramPass) Add(b mechanism.Block) {
-	p.rows.Encode(b.Block)
-	p.gram.Add(p.rows.X)
-}
-
-func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
-
-func releaseGram(ctx context.Context, s *mechanism.Session, r mechanism.Records, x gramStatistic) (*mat.SymDense, error) {
-	acc, err := mechanism.Sum[*gramPass](ctx, s, r, x)
-	if err != nil {
-		return nil, err
-	}
-	noisy, err := mechanism.SymmetricGaussian(s, gramLeaf, acc.gram.Bound())
-	if err != nil {
-		return nil, err
-	}
-	return linear.Packed{P: len(acc.rows.X), Values: noisy.Value()}.Symmetric(), nil
 }
 
 // gradientStatistic is the sum of x g, g the residual y - x theta clamped to [-C, C].

@@ -305,20 +305,14 @@ func TestRowOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := session(t, node, 1, budget.AddRemove)
-	sums := func(v dataset.View, block int) (any, any) {
-		g, err := mechanism.Sum[*gramPass](context.Background(), s, mechanism.Over(v), inBlocks{gramStatistic{x.columns, x.ranges}, block})
-		if err != nil {
-			t.Fatal(err)
-		}
+	sums := func(v dataset.View, block int) any {
 		c, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}}, block})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return g.gram.Bound(), c.cross.Bound()
+		return c.cross.Bound()
 	}
-	g1, c1 := sums(x.tab.All(), 1024)
-	g2, c2 := sums(shuffled.tab.All(), 37)
-	if !reflect.DeepEqual(g1, g2) || !reflect.DeepEqual(c1, c2) {
+	if !reflect.DeepEqual(sums(x.tab.All(), 1024), sums(shuffled.tab.All(), 37)) {
 		t.Error("a private input depends on the order of the rows or on the blocks")
 	}
 }

@@ -163,12 +163,5 @@ func (c *correction) covariance(start covariance) covariance {
 	}, &full)
 	inner.Mul(c.spectrum.Vectors, &full)
 	full.Mul(&inner, c.spectrum.Vectors.T())
-	out := mat.NewSymDense(k, nil)
-	for i := range k {
-		for j := i; j < k; j++ {
-			out.SetSym(i, j, full.At(i, j)/2+full.At(j, i)/2)
-		}
-		out.SetSym(i, i, max(out.At(i, i), 0))
-	}
-	return out
+	return linear.Covariance(&full)
 }

@@ -13,7 +13,7 @@ func (BoostedAdaSSP) Method() method.Method {
 	return method.Method{
 		Name: BoostedAdaSSP{}.Name(), Summary: "linear regression by boosting rounds on one noisy matrix",
 		Relations:  method.EveryRecord(),
-		Statistics: []mechanism.Statistic{gramStatistic{}, gradientStatistic{}},
+		Statistics: []mechanism.Statistic{gradientStatistic{}},
 		New:        func(method.Values) method.Trainer { return BoostedAdaSSP{} },
 	}
 }

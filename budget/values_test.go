@@ -290,3 +290,23 @@ func TestSelectionValues(t *testing.T) {
 	near(t, "sum of P(K=k)", mass, 1, 1e-12)
 	near(t, "sum of k P(K=k)", mean, 5, 1e-12)
 }
+
+// geometricDelta is the curve of two-sided geometric noise, P(k) proportional to
+// exp(-|k|/scale), on a statistic that moves by the integer shift. Its losses are
+// (shift-2k)/scale, k = 0..shift, where the curve meets laplaceDelta(shift/scale,
+// .) exactly; in between it is linear in e^epsilon. Shift 1 is randomised
+// response. It returns 1 for a scale that is not positive or a negative shift.
+func geometricDelta(scale float64, shift int, epsilon float64) float64 {
+	if !(scale > 0) || shift < 0 {
+		return 1
+	}
+	law := float64(shift) / scale
+	return bounded(law, epsilon, func() float64 {
+		k := math.Floor((law - epsilon) * scale / 2)
+		low := (float64(shift) - 2*(k+1)) / scale
+		t := math.Expm1(epsilon-low) / math.Expm1(2/scale)
+		t = math.Min(1, math.Max(0, t))
+		q := math.Exp(-1 / scale)
+		return -math.Expm1(-(k+1)/scale) - t*math.Pow(q, k)*-math.Expm1(-1/scale)
+	})
+}

@@ -73,10 +73,7 @@ func unreadable(path string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
+	err = fault.Cause(err)
 	return &FileError{Path: path, Msg: fmt.Sprintf("cannot be read: %v", err), Hint: unreadableHint(err), Err: ErrUnreadable}
 }
 

@@ -108,7 +108,7 @@ func (Logistic) Method() method.Method {
 			Words: []string{Gradients, Output},
 			Doc:   "Of `logistic`: `gradients` releases noisy gradients, `output` the minimiser with noise.",
 		}},
-		Statistics: []mechanism.Statistic{matrixStatistic{}, gradientStatistic{}},
+		Statistics: []mechanism.Statistic{gradientStatistic{}},
 		New:        func(v method.Values) method.Trainer { return Logistic{Form: v.Word("form")} },
 	}
 }
@@ -159,7 +159,7 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 		return nil, err
 	}
 	s, records := s.Sub(logisticNode), d.Records
-	matrix, err := releaseMatrix(ctx, s, records, matrixStatistic{d.Columns, d.Ranges})
+	sums, err := linear.ReleaseGram(ctx, s, matrixLeaf, records, d.Columns, d.Ranges, linear.InClass)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	for c := range theta {
 		theta[c] = make([]float64, f.Slots()+1)
 	}
-	inverse := stepMatrix(matrix, s.Scale(matrixLeaf))
+	inverse := stepMatrix(sums.Symmetric(), s.Scale(matrixLeaf))
 	for round := range steps {
 		if theta, err = step(ctx, s, records, gradientStatistic{d.Columns, d.Ranges, theta}, inverse, round); err != nil {
 			return nil, err
@@ -181,53 +181,6 @@ func (t Logistic) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 func stepMatrix(a *mat.SymDense, sigma float64) *mat.SymDense {
 	ridge := max(linear.RidgeFactor*sigma*math.Sqrt(2*float64(a.SymmetricDim())), math.SmallestNonzeroFloat64)
 	return linear.NewSpectrum(a).Apply(func(e float64) float64 { return 4 / (max(e, 0) + ridge) })
-}
-
-// matrixStatistic is the sum of z z^T over the records in a class, z their rows with the
-// constant entry.
-type matrixStatistic struct {
-	Columns []dataset.Column
-	Ranges  []scaling.Range
-}
-
-// New implements [mechanism.Statistic].
-func (x matrixStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := linear.ClassFrameOf(x.Columns, x.Ranges)
-	return &matrixPass{f.Classes(), f.NewRows(), m.NewGram(f.Slots()+1, f.Encoder.NormLimit(linear.Kappa))}
-}
-
-type matrixPass struct {
-	classes int
-	rows    *linear.ClassRows
-	gram    *mechanism.Gram
-}
-
-// Add leaves records in no class out of the matrix, as they are out of the sum
-// of losses: their rows become 0.
-func (p *matrixPass) Add(b mechanism.Block) {
-	p.rows.Encode(b.Block)
-	for i, k := range p.rows.Codes {
-		if uint32(k) >= uint32(p.classes) {
-			for _, column := range p.rows.X {
-				column[i] = 0
-			}
-		}
-	}
-	p.gram.Add(p.rows.X)
-}
-
-func (p *matrixPass) Cells() mechanism.Cells { return p.gram.Cells() }
-
-func releaseMatrix(ctx context.Context, s *mechanism.Session, r mechanism.Records, x matrixStatistic) (*mat.SymDense, error) {
-	acc, err := mechanism.Sum[*matrixPass](ctx, s, r, x)
-	if err != nil {
-		return nil, err
-	}
-	noisy, err := mechanism.SymmetricGaussian(s, matrixLeaf, acc.gram.Bound())
-	if err != nil {
-		return nil, err
-	}
-	return linear.Packed{P: len(acc.rows.X), Values: noisy.Value()}.Symmetric(), nil
 }
 
 // gradientStatistic is the sum of -l' y z for each score, whose weights are Theta.

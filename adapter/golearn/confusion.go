@@ -1,6 +1,7 @@
 package golearn
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -100,15 +101,7 @@ func Scores(matrix evaluation.ConfusionMatrix) []ClassScore {
 		}
 		scores = append(scores, score)
 	}
-	slices.SortFunc(scores, func(a, b ClassScore) int {
-		switch {
-		case a.Class < b.Class:
-			return -1
-		case a.Class > b.Class:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(scores, func(a, b ClassScore) int { return cmp.Compare(a.Class, b.Class) })
 	return scores
 }
 

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // run carries out args and turns errors and panics into a message and a code.
@@ -55,23 +54,9 @@ func (o *output) Write(p []byte) (int, error) {
 		if err == nil {
 			return n, nil
 		}
-		o.err = usagef("standard output cannot be written: %w", cause(err))
+		o.err = usagef("standard output cannot be written: %w", fault.Cause(err))
 	}
 	return 0, o.err
-}
-
-// cause returns why an operation on a file failed, without the name of the
-// operation and the file.
-func cause(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	}
-	return err
 }
 
 // quietError is an error whose message has been printed.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/stage"
 )
 
@@ -100,7 +101,7 @@ func writeDevice(ctx context.Context, path string, write func(io.Writer) error) 
 // unwritable sorts the error about a file that is written: one of the system is a
 // mistake of use, any other stays what it is.
 func unwritable(path string, err error) error {
-	if why := cause(err); why != err {
+	if why := fault.Cause(err); why != err {
 		return usagef("%s cannot be written: %w", path, why)
 	}
 	return err

@@ -115,10 +115,7 @@ func readModel(path, order string) (regression.Model, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
+		err = fault.Cause(err)
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
 			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.Model.Method + " abstained"})
 		}

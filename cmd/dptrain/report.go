@@ -223,9 +223,5 @@ func firstMember(dec *json.Decoder, tokens ...json.Token) string {
 
 // unreadable is the error for a file of a release that cannot be opened.
 func unreadable(path, what string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fault.As(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, err)})
+	return fault.As(fault.Data, &pathError{path, fmt.Errorf("the %s cannot be read: %w", what, fault.Cause(err))})
 }

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dptrain/dptrain/internal/stage"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/stage"
 )
 
 // errLocked: another process has the file.
@@ -31,20 +33,8 @@ func headKey() []byte       { return []byte("head") }
 func entryKey(sequence int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(sequence)) }
 
 // unreadable keeps the cause of an error of the operating system and drops the path, which FileError names.
-func unreadable(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, cause(err)) }
-func unwritable(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, cause(err)) }
-
-func cause(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	}
-	return err
-}
+func unreadable(err error) error { return fmt.Errorf("%w: %w", ErrUnreadable, fault.Cause(err)) }
+func unwritable(err error) error { return fmt.Errorf("%w: %w", ErrUnwritable, fault.Cause(err)) }
 
 // store is the open file with its lock.
 type store struct {

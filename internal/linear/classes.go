@@ -98,6 +98,18 @@ func (r *ClassRows) Encode(b dataset.Block) {
 	r.Codes = b.Codes(r.column, slices.Grow(r.Codes[:0], b.Len())[:b.Len()])
 }
 
+// encodeInClass is Encode with 0 for the rows of records in no class.
+func (r *ClassRows) encodeInClass(b dataset.Block, classes int) {
+	r.Encode(b)
+	for i, k := range r.Codes {
+		if uint32(k) >= uint32(classes) {
+			for _, column := range r.X {
+				column[i] = 0
+			}
+		}
+	}
+}
+
 // Linear states theta, one weight per slot of the scaled row and then that of the
 // constant entry, with the covariance of the noise in them, in original units:
 //

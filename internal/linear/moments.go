@@ -29,20 +29,11 @@ type Moments struct {
 // numeric target last, over the records r. ranges has one entry per column.
 // The release spends draw 0 of the Gaussian leaf of that name in s.
 func ReleaseMoments(ctx context.Context, s *mechanism.Session, leaf string, columns []dataset.Column, r mechanism.Records, ranges []scaling.Range) (*Moments, error) {
-	enc := scaling.NewEncoder(columns, ranges)
-	p := len(enc.Slots()) + 1
-	acc, err := mechanism.Sum[*gramPass](ctx, s, r, gramStatistic{columns, ranges})
+	sums, err := ReleaseGram(ctx, s, leaf, r, columns, ranges, AllColumns)
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.SymmetricGaussian(s, leaf, acc.gram.Bound())
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &Moments{columns: columns, enc: enc, Sums: Packed{p, noisy.Value()}, sigma: s.Scale(leaf)}, nil
+	return &Moments{columns: columns, enc: scaling.NewEncoder(columns, ranges), Sums: sums, sigma: s.Scale(leaf)}, nil
 }
 
 // Sigma returns the scale of the noise: its standard deviation in a diagonal

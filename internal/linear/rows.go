@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"context"
 	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -52,28 +53,67 @@ func (r *TargetRows) Encode(b dataset.Block) {
 	}
 }
 
-// gramStatistic is the sum of z z^T over the encoded rows z, the constant Kappa last,
-// limited to norm B.
+// RowsOf says which rows a Gram matrix is of.
+type RowsOf uint8
+
+const (
+	AllColumns RowsOf = iota // every column and the constant [Kappa], last
+	Features                 // the features of a numeric target, as a [Frame] sees them
+	InClass                  // the features of classes; a record in none of them is left out
+)
+
+// ReleaseGram releases the sum of z z^T over the encoded rows z of the columns, the target last,
+// limited to norm B. It spends draw 0 of the Gaussian leaf of that name in s.
+func ReleaseGram(ctx context.Context, s *mechanism.Session, leaf string, r mechanism.Records, columns []dataset.Column, ranges []scaling.Range, of RowsOf) (Packed, error) {
+	acc, err := mechanism.Sum[*gramPass](ctx, s, r, gramStatistic{columns, ranges, of})
+	if err != nil {
+		return Packed{}, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, leaf, acc.gram.Bound())
+	if err != nil {
+		return Packed{}, err
+	}
+	return Packed{acc.slots, noisy.Value()}, ctx.Err()
+}
+
 type gramStatistic struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
+	Of      RowsOf
 }
 
 // New implements [mechanism.Statistic].
 func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	enc := scaling.NewEncoder(x.Columns, x.Ranges)
-	return &gramPass{NewRows(enc), m.NewGram(len(enc.Slots())+1, enc.NormLimit(Kappa))}
+	var encode func(dataset.Block) [][]int16
+	var slots int
+	var limit float64
+	switch x.Of {
+	case Features:
+		f := FrameOf(x.Columns, x.Ranges)
+		rows := f.NewRows()
+		slots, limit = f.Slots(), f.NormLimit()
+		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
+	case InClass:
+		f := ClassFrameOf(x.Columns, x.Ranges)
+		rows := f.NewRows()
+		slots, limit = f.Slots()+1, f.Encoder.NormLimit(Kappa)
+		encode = func(b dataset.Block) [][]int16 { rows.encodeInClass(b, f.Classes()); return rows.X }
+	default:
+		enc := scaling.NewEncoder(x.Columns, x.Ranges)
+		rows := NewRows(enc)
+		slots, limit = len(rows.X), enc.NormLimit(Kappa)
+		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
+	}
+	return &gramPass{slots, encode, m.NewGram(slots, limit)}
 }
 
 type gramPass struct {
-	rows *Rows
-	gram *mechanism.Gram
+	slots  int
+	encode func(dataset.Block) [][]int16
+	gram   *mechanism.Gram
 }
 
-func (p *gramPass) Add(b mechanism.Block) {
-	p.rows.Encode(b.Block)
-	p.gram.Add(p.rows.X)
-}
+func (p *gramPass) Add(b mechanism.Block) { p.gram.Add(p.encode(b.Block)) }
 
 func (p *gramPass) Cells() mechanism.Cells { return p.gram.Cells() }
 

@@ -104,6 +104,20 @@ func Square(s *mat.SymDense) *mat.SymDense {
 	return &square
 }
 
+// Covariance returns a product that is a covariance but for rounding: symmetric, with no
+// variance below 0.
+func Covariance(m *mat.Dense) *mat.SymDense {
+	k, _ := m.Dims()
+	out := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			out.SetSym(i, j, m.At(i, j)/2+m.At(j, i)/2)
+		}
+		out.SetSym(i, i, max(out.At(i, i), 0))
+	}
+	return out
+}
+
 // RidgeInverse returns (A+ + lambda I)^-1.
 func (s Spectrum) RidgeInverse(lambda float64) *mat.SymDense {
 	lambda = max(lambda, math.SmallestNonzeroFloat64)

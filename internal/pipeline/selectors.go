@@ -93,11 +93,6 @@ func topK(name string) mechanism.TopKForm {
 	return form
 }
 
-// Has reports whether a method reads a key.
-func (m SelectorMethod) Has(key string) bool {
-	return slices.ContainsFunc(m.Keys, func(k method.Key) bool { return k.Name == key })
-}
-
 // SelectorNamed returns the method of that name.
 func SelectorNamed(name string) (SelectorMethod, bool) {
 	list := Selectors()

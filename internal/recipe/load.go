@@ -1,13 +1,12 @@
 package recipe
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -42,25 +41,15 @@ func (o Options) Load(path string) (*Recipe, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fail("the recipe cannot be read: "+reason(err), "", err)
+		return nil, fail("the recipe cannot be read: "+fault.Cause(err).Error(), "", err)
 	}
 	defer f.Close()
 	src, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
-		return nil, fail("the recipe cannot be read: "+reason(err), "", err)
+		return nil, fail("the recipe cannot be read: "+fault.Cause(err).Error(), "", err)
 	}
 	r, problems := o.Parse(path, src)
 	return r, problems.asError()
-}
-
-// reason is the operating system's word without the path, which the problem
-// names already.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 // Parse is [Parse] with options.

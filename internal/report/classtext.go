@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -149,15 +150,7 @@ func worstRecalls(recalls []Recall) []string {
 	list := slices.Clone(recalls)
 	title := "predicted rightly, by true class:"
 	if len(list) > mostRecalls {
-		slices.SortStableFunc(list, func(a, b Recall) int {
-			switch {
-			case a.Value < b.Value:
-				return -1
-			case a.Value > b.Value:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(list, func(a, b Recall) int { return cmp.Compare(a.Value, b.Value) })
 		title = fmt.Sprintf("predicted rightly, by true class: the lowest %d of %d", mostRecalls, len(list))
 		list = list[:mostRecalls]
 	}

@@ -46,6 +46,12 @@ func (f *Folder) Stage(ctx context.Context, files Files) error {
 // context's error when ctx does; after an error there is no new release/ or
 // curator/, and old ones are as they were.
 func (f *Folder) Place(ctx context.Context) error {
+	return f.alone(ctx, f.free, "", f.place, func() { syncDir(f.dir) })
+}
+
+// alone puts something in place while no other process does: place, if it is still free. Then it
+// syncs and closes the folder.
+func (f *Folder) alone(ctx context.Context, free func() error, name string, place func() error, sync func()) error {
 	if err := f.before(ctx, "rename"); err != nil {
 		return err
 	}
@@ -54,14 +60,14 @@ func (f *Folder) Place(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if err := f.free(); err != nil { // since Prepare
+	if err := free(); err != nil { // since it was prepared
 		return err
 	}
-	if err := f.place(); err != nil {
-		return f.explain("", err)
+	if err := place(); err != nil {
+		return f.explain(name, err)
 	}
 	f.made = nil
-	syncDir(f.dir)
+	sync()
 	return f.Close()
 }
 

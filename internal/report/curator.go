@@ -88,25 +88,12 @@ func (c *CuratorFile) Commit(ctx context.Context, content func(io.Writer) error)
 			return f.explain(name, err)
 		}
 	}
-	if err := f.before(ctx, "rename"); err != nil {
-		return err
+	place := func() error {
+		// Where there is no folder yet, it comes with the file in it.
+		if _, err := os.Lstat(final); err == nil {
+			fresh, final = filepath.Join(fresh, c.name), filepath.Join(final, c.name)
+		}
+		return f.move("rename to "+name, func() error { return os.Rename(fresh, final) })
 	}
-	unlock, err := f.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := c.free(); err != nil { // since PrepareAudit
-		return err
-	}
-	// Where there is no folder yet, it comes with the file in it.
-	if _, err := os.Lstat(final); err == nil {
-		fresh, final = filepath.Join(fresh, c.name), filepath.Join(final, c.name)
-	}
-	if err := f.move("rename to "+name, func() error { return os.Rename(fresh, final) }); err != nil {
-		return f.explain(name, err)
-	}
-	f.made = nil
-	syncDir(filepath.Dir(final))
-	return f.Close()
+	return f.alone(ctx, c.free, name, place, func() { syncDir(filepath.Dir(final)) })
 }

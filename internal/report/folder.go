@@ -56,15 +56,7 @@ func (e *DirError) Unwrap() error { return e.Err }
 
 // unwritable turns an error of the operating system into a DirError.
 func unwritable(path string, err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		err = pe.Err
-	case errors.As(err, &le):
-		err = le.Err
-	}
-	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", err), Hint: "check it, or choose another --out", Err: ErrUnwritable}
+	return &DirError{Path: path, Msg: fmt.Sprintf("cannot be written: %v", fault.Cause(err)), Hint: "check it, or choose another --out", Err: ErrUnwritable}
 }
 
 // Files are the contents of the two folders.

@@ -10,14 +10,7 @@ import (
 
 // A Quality is an error of predictions, measured on the records of Part. The interval
 // [Lower, Upper] has confidence Level and is about fresh records.
-type Quality struct {
-	Value   float64 `json:"value"`
-	Lower   float64 `json:"lower"`
-	Upper   float64 `json:"upper"`
-	Level   float64 `json:"level"`
-	Private bool    `json:"private"` // released by a mechanism
-	Part    string  `json:"part"`    // "holdout"
-}
+type Quality Share
 
 // An Interval of prediction holds the target of a fresh record, the prediction plus or minus
 // HalfWidth, with probability Level.
