@@ -261,7 +261,7 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 // TestPredictorAllocatesNothing, for numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
-	for _, m := range []Model{sample(), clippedSample(), additiveSample(), votesSample(), three, twoClasses()} {
+	for _, m := range []Model{sample(), clippedSample(), additiveSample(), votesSample(), treeSample(), three, twoClasses()} {
 		p, err := Compile(m)
 		if err != nil {
 			t.Fatal(err)

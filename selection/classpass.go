@@ -115,5 +115,5 @@ func times(values []int64, unit float64) []float64 {
 
 // Statistics lists the statistics of this package, for workers.
 func Statistics() []mechanism.Statistic {
-	return []mechanism.Statistic{classStatistic{}, productStatistic{}}
+	return []mechanism.Statistic{classStatistic{}, productStatistic{}, greedyStatistic{}}
 }

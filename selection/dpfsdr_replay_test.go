@@ -30,7 +30,7 @@ func TestClassReplay(t *testing.T) {
 	}
 	extreme := []float64{1e300, -1e300, math.NaN()}
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{K: 2, Exact: true}} {
+		for _, x := range []Selector{DPFSDR{}, DPFS{}, CRFS{K: 2, Exact: true}, GreedyGram{K: 2}} {
 			run := func(rec *mechanism.Recorder, columns [][]float64, groups [][]int32, y []int32) []int {
 				v, f := classTable(t, 1, columns, groups, 3, 2, y)
 				f.Relation = rel

@@ -20,7 +20,8 @@ import (
 const benchLong = `Bench compares methods on public tables by their exact R², or with
 --task classification by their accuracy, on held-out rows. The column balanced
 is the median of the mean over the classes of the share that is predicted
-rightly.
+rightly. Where features have a cost (cost-tree), the column paid is what a
+held-out row pays on average.
 
 A trial trains on nine tenths of the rows with the whole budget and tests on the
 rest; ten trials test every row once, and all methods see the same splits. The

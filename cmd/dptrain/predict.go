@@ -28,6 +28,9 @@ A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes
 the most right predictions.
 
+A model whose features have a cost (cost-tree) reads some of them for each record:
+--cost adds what the record pays.
+
 Predictions are printed while DATA is read, in memory that does not grow with
 it. Where DATA ends early or --strict refuses a cell, what is printed by then
 stops before that place; a file of -o appears only when it is complete.`
@@ -37,6 +40,7 @@ type predictFlags struct {
 	out                       string
 	append, strict, multiline bool
 	force                     bool
+	cost                      bool
 	interval                  string // a level, highestLevel, or empty
 	classes                   classFlags
 }
@@ -50,7 +54,8 @@ func predictCommand(a *app) *cobra.Command {
 		Example: `  dptrain predict out/release/model.json new.csv > predictions.csv
   dptrain predict out/release/model.json new.csv --append -o scored.csv
   dptrain predict out/release/model.json new.csv --interval 0.9
-  dptrain predict out/release/model.json new.csv --probability --threshold 0.2`,
+  dptrain predict out/release/model.json new.csv --probability --threshold 0.2
+  dptrain predict out/release/model.json new.csv --cost`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			return exactly(2, "a model and a table (- for standard input)")(cmd, flags.levelOf(args))
 		},
@@ -69,6 +74,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.Lookup("interval").NoOptDefVal = highestLevel
 	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes")
 	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
+	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
 	return cmd
@@ -94,6 +100,11 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	if err := score.chances(modelPath, model, flags.classes); err != nil {
 		return err
+	}
+	if flags.cost {
+		if err := score.addCost(modelPath, model); err != nil {
+			return err
+		}
 	}
 	out, shown := a.data, isTerminal(a.data)
 	if shown { // names of classes are whatever the model file says

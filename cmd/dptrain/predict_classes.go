@@ -37,6 +37,7 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	if flags.probability {
 		s.columns = append(s.columns, column{name: probabilityColumn(c)})
 	}
+	columns := len(s.columns)
 	s.values = func(rows regression.Rows) ([][]float64, error) {
 		classes, chances, err := c.Classify(rows)
 		if err != nil {
@@ -51,7 +52,7 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 				}
 			}
 		}
-		return [][]float64{classes, chances}[:len(s.columns)], nil
+		return [][]float64{classes, chances}[:columns], nil
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func reportCommand(a *app) *cobra.Command {
 			if scores {
 				return report.ScoreTable(a.stdout, r)
 			}
-			return report.Text(a.stdout, r)
+			return a.printText(r, at)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -88,7 +88,7 @@ func reportFormats() []string { return []string{"text", "html", "md", "json"} }
 func (a *app) printAs(format string, r *report.Report, at release) error {
 	switch format {
 	case "text":
-		return report.Text(a.stdout, r)
+		return a.printText(r, at)
 	case "json":
 		return report.Encode(a.stdout, r)
 	case "html", "md":
@@ -112,6 +112,22 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 		return report.Markdown(a.stdout, s)
 	}
 	return report.HTML(a.stdout, s)
+}
+
+// printText prints a report as text and, if the model is a tree, what its paths cost. A
+// model that is not there is left out: the report alone says what it says.
+func (a *app) printText(r *report.Report, at release) error {
+	if err := report.Text(a.stdout, r); err != nil || r.Model.Kind == "" {
+		return err
+	}
+	if _, err := os.Stat(at.model); errors.Is(err, fs.ErrNotExist) || at.model == at.report {
+		return nil
+	}
+	m, err := readModel(at.model, "")
+	if err != nil {
+		return err
+	}
+	return report.PathCosts(a.stdout, m)
 }
 
 // printRegistry prints what the registry asks, and to whoever sits at a terminal

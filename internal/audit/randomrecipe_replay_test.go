@@ -120,6 +120,9 @@ func (m *maker) selection() string {
 		method := m.pick("dpfsdr", "dpfs", "crfs")
 		out = append(out, fmt.Sprintf("{method: %s, k: %d}", method, k), fmt.Sprintf("{method: %s, sizes: [1, 2]}", method))
 	}
+	if k < features {
+		out = append(out, fmt.Sprintf("{method: greedy-gram, k: %d}", k), fmt.Sprintf("{method: greedy-gram, budget: %d, costs: {%s: %d}}", k, m.names[m.IntN(features)], m.IntN(4)))
+	}
 	return out[m.IntN(len(out))]
 }
 
@@ -135,6 +138,7 @@ func (m *maker) model(alone bool) string {
 	if alone && len(m.classes) != 3 {
 		out = append(out, "{method: tukey, buckets: 40}", fmt.Sprintf("{method: tukey, fallback: %s}", m.pick("joint-gram", "boosted-additive")))
 	}
+	out = append(out, "{method: cost-tree}", fmt.Sprintf("{method: cost-tree, depth: %d, budget: %d, soft: %v}", 1+m.IntN(3), 1+m.IntN(4), m.IntN(2) == 0))
 	if m.classes != nil {
 		out = append(out, "{method: svm}", "{method: logistic}", fmt.Sprintf("{method: brc, form: %s, rounds: %d}", m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
 	}

@@ -47,10 +47,10 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		fitted, err := method.Fit(ctx, newGenerator(seed, fingerprint(t)), t.All(), target, epsilon, p.Budget.Delta)
 		if err != nil {
-			return nil, err
+			return predictor{}, err
 		}
 		if m := fitted.Model; m != nil {
-			return func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, pipeline.RowsOf(t.All())) }, nil
+			return predictor{predict: func(t *dataset.Table) ([]float64, error) { return m.Predict(nil, pipeline.RowsOf(t.All())) }}, nil
 		}
 		chosen := make([]string, 0, len(fitted.Columns))
 		seen := map[int]bool{}
@@ -64,7 +64,7 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 		after.Selector, after.Model = selection.Fixed{Features: chosen}, adassp.JointGram{}
 		after.Budget.Epsilon = p.Budget.Epsilon - epsilon
 		if after.Budget.Epsilon <= 0 {
-			return nil, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
+			return predictor{}, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
 		}
 		return privately(&after)(ctx, t)
 	}, nil

@@ -101,10 +101,11 @@ type Row struct {
 	Epsilon, Delta float64
 	Trial          int // from 1
 	Metric         string
-	Value          float64 // finite; means nothing with an error
-	Balanced       float64 // beside MetricAccuracy: the balanced accuracy; see [ScoreClasses]
-	Seconds        float64 // wall time of training, beside the other trials
-	Err            error   // why there is no value
+	Value          float64  // finite; means nothing with an error
+	Balanced       float64  // beside MetricAccuracy: the balanced accuracy; see [ScoreClasses]
+	Paid           *float64 // mean of what the held-out rows pay for features; nil if these have no cost
+	Seconds        float64  // wall time of training, beside the other trials
+	Err            error    // why there is no value
 }
 
 // A Summary is the distribution of one method's values on one table.
@@ -118,11 +119,12 @@ type Summary struct {
 	Median, Q25, Q75 float64
 	// Balanced has the same of the balanced accuracy, beside MetricAccuracy.
 	Balanced Quartiles
-	Trials   int     // trials that gave a value
-	Failed   int     // trials that gave none
-	Err      error   // why the first of those gave none; nil where there is none of them
-	N, D     int     // rows of the table (no more than Config.Rows), and candidate features
-	Seconds  float64 // median training time of the trials that gave a value
+	Paid     *float64 // median of what the held-out rows of a trial pay on average; nil if features have no cost
+	Trials   int      // trials that gave a value
+	Failed   int      // trials that gave none
+	Err      error    // why the first of those gave none; nil where there is none of them
+	N, D     int      // rows of the table (no more than Config.Rows), and candidate features
+	Seconds  float64  // median training time of the trials that gave a value
 }
 
 // Quartiles are a median and the quartiles around it.

@@ -89,7 +89,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	predict, err := train(ctx, rows)
+	by, err := train(ctx, rows)
 	if err != nil && !errors.Is(err, ErrAbstained) {
 		return 0, err
 	}
@@ -97,7 +97,7 @@ func (x *explainer) score(ctx context.Context, train trainer, rows, test *datase
 	if err != nil {
 		return 0, err
 	}
-	prediction, err := predict(test)
+	prediction, err := by.predict(test)
 	if err != nil {
 		return 0, err
 	}

@@ -17,7 +17,7 @@ func (x *experiment) summarise(rows []Row) []Summary {
 		if m.private {
 			s.Epsilon, s.Delta = m.recipe.Privacy.Epsilon, m.recipe.Privacy.Delta
 		}
-		var values, balanced, seconds []float64
+		var values, balanced, seconds, paid []float64
 		for _, r := range rows {
 			switch {
 			case r.Method != m.name:
@@ -28,6 +28,9 @@ func (x *experiment) summarise(rows []Row) []Summary {
 			default:
 				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
 				balanced = append(balanced, r.Balanced)
+				if r.Paid != nil {
+					paid = append(paid, *r.Paid)
+				}
 			}
 		}
 		s.Trials = len(values)
@@ -37,6 +40,11 @@ func (x *experiment) summarise(rows []Row) []Summary {
 		if s.Metric == MetricAccuracy {
 			slices.Sort(balanced)
 			s.Balanced = Quartiles{quantile(balanced, .5), quantile(balanced, .25), quantile(balanced, .75)}
+		}
+		if len(paid) > 0 {
+			slices.Sort(paid)
+			median := quantile(paid, .5)
+			s.Paid = &median
 		}
 		s.Seconds = quantile(seconds, .5)
 		out = append(out, s)

@@ -22,7 +22,11 @@ var errPrivateSelection = errors.New("a private selection cannot be followed by 
 var errPublishedTask = errors.New("this published variant is for regression only")
 
 // predictor predicts the rows of a table in order.
-type predictor func(t *dataset.Table) ([]float64, error)
+type predictor struct {
+	predict func(t *dataset.Table) ([]float64, error)
+	// costs returns what each row pays for its features; nil if features have no cost.
+	costs func(t *dataset.Table) ([]float64, error)
+}
 
 // trainer fits a model to every row of a table. It may be called from several
 // goroutines at once.
@@ -76,16 +80,33 @@ func privately(p *pipeline.Pipeline) trainer {
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		result, err := p.Fit(ctx, t, pipeline.Options{})
 		if err != nil {
-			return nil, err
+			return predictor{}, err
 		}
 		if result.Model == nil {
-			return nil, ErrAbstained
+			return predictor{}, ErrAbstained
 		}
-		return func(t *dataset.Table) ([]float64, error) {
-			return result.Model.Predict(nil, pipeline.RowsOf(t.All()))
+		return predictor{
+			predict: func(t *dataset.Table) ([]float64, error) {
+				return result.Model.Predict(nil, pipeline.RowsOf(t.All()))
+			},
+			costs: costsOf(result.Model),
 		}, nil
 	}
 }
+
+// costsOf returns what the rows of a table pay for the features that a model reads; nil if they
+// have no cost.
+func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
+	x, ok := m.(interface {
+		CostsOf(dst []float64, rows regression.Rows) ([]float64, error)
+	})
+	if c, classes := m.(*regression.Classifier); !ok || classes && !isTree(c.Scores[0]) {
+		return nil
+	}
+	return func(t *dataset.Table) ([]float64, error) { return x.CostsOf(nil, pipeline.RowsOf(t.All())) }
+}
+
+func isTree(m regression.Model) bool { _, ok := m.(*regression.Tree); return ok }
 
 // openly trains a baseline of package nonprivate on the columns that the
 // pipeline's selector keeps.
@@ -102,9 +123,9 @@ func openly(name string, p *pipeline.Pipeline) (trainer, error) {
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
 		model, err := train(ctx, t.All(), target, features)
 		if err != nil {
-			return nil, err
+			return predictor{}, err
 		}
-		return func(t *dataset.Table) ([]float64, error) { return model.Predict(t.All()) }, nil
+		return predictor{predict: func(t *dataset.Table) ([]float64, error) { return model.Predict(t.All()) }}, nil
 	}, nil
 }
 

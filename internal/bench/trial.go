@@ -102,7 +102,9 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 				p = parts{m.table.Select(train).Compact(), m.table.Select(test).Compact()}
 				cut[m.table] = p
 			}
-			r.Value, r.Balanced, r.Seconds, r.Err = m.measure(ctx, p)
+			var got measured
+			got, r.Err = m.measure(ctx, p)
+			r.Value, r.Balanced, r.Seconds, r.Paid = got.value, got.balanced, got.seconds, got.paid
 		}
 		if r.Err != nil && ctx.Err() != nil {
 			break
@@ -112,25 +114,43 @@ func (x *experiment) trial(ctx context.Context, seed uint64, t int) []Row {
 	return rows
 }
 
+// measured is what a trial found out.
+type measured struct {
+	value, balanced, seconds float64
+	paid                     *float64 // mean cost of the rows; nil if features have none
+}
+
 // measure trains on one part and returns R², or the accuracy and the balanced one,
-// on the other, with the time that training took.
-func (k *contender) measure(ctx context.Context, p parts) (value, balanced, seconds float64, err error) {
+// on the other, with the time that training took and what the rows of the other pay.
+func (k *contender) measure(ctx context.Context, p parts) (measured, error) {
 	start := time.Now()
-	predict, err := k.trainer(ctx, p.train)
-	seconds = time.Since(start).Seconds()
+	by, err := k.trainer(ctx, p.train)
+	out := measured{seconds: time.Since(start).Seconds()}
 	if err != nil {
-		return 0, 0, seconds, err
+		return out, err
 	}
-	prediction, err := predict(p.test)
+	prediction, err := by.predict(p.test)
 	if err != nil {
-		return 0, 0, seconds, err
+		return out, err
+	}
+	if by.costs != nil {
+		costs, err := by.costs(p.test)
+		if err != nil {
+			return out, err
+		}
+		mean := 0.
+		for i, c := range costs {
+			mean += (c - mean) / float64(i+1)
+		}
+		out.paid = &mean
 	}
 	if k.classes != nil {
 		got, err := ScoreClasses(k.classes, p.test.Codes(k.target), codesOf(prediction))
-		return got.Accuracy, got.Balanced, seconds, err
+		out.value, out.balanced = got.Accuracy, got.Balanced
+		return out, err
 	}
-	value, err = score(prediction, p.test.Float(k.target))
-	return value, 0, seconds, err
+	out.value, err = score(prediction, p.test.Float(k.target))
+	return out, err
 }
 
 // score is the exact R² over the rows whose target is known.

@@ -16,7 +16,8 @@ import (
 
 // MarshalJSON writes one object with the keys data, method, epsilon, delta,
 // trial, metric, value and seconds, with error in place of value where there is
-// none, and balanced_accuracy after a value that is an accuracy. Epsilon and delta of a method without privacy are null.
+// none, balanced_accuracy after a value that is an accuracy, and paid, the mean over the
+// rows, if features have a cost. Epsilon and delta of a method without privacy are null.
 func (r Row) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Data    string   `json:"data"`
@@ -27,6 +28,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		Metric  string   `json:"metric"`
 		Value   *float64 `json:"value,omitempty"`
 		Second  *float64 `json:"balanced_accuracy,omitempty"`
+		Paid    *float64 `json:"paid,omitempty"`
 		Error   string   `json:"error,omitempty"`
 		Seconds float64  `json:"seconds"`
 	}{Data: r.Data, Method: r.Method, Trial: r.Trial, Metric: r.Metric, Seconds: r.Seconds}
@@ -37,7 +39,7 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		out.Error = r.Err.Error()
 		return json.Marshal(out)
 	}
-	out.Value = &r.Value
+	out.Value, out.Paid = &r.Value, r.Paid
 	if r.Metric == MetricAccuracy {
 		out.Second = &r.Balanced
 	}
@@ -68,8 +70,9 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		Metric  string   `json:"metric"`
 		quartiles
 		Second *quartiles `json:"balanced_accuracy,omitempty"`
+		Paid   *float64   `json:"paid,omitempty"`
 		Trials int        `json:"trials"`
-	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
+	}{Data: s.Data, Method: s.Method, Metric: s.Metric, Paid: s.Paid, Trials: s.Trials, quartiles: of(&s.Median, &s.Q25, &s.Q75)}
 	if s.Private {
 		out.Epsilon, out.Delta = &s.Epsilon, &s.Delta
 	}
@@ -81,7 +84,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 }
 
 // WriteTable writes summaries as a table of text, one line each. Where one is of
-// an accuracy there is a column for the median of the balanced accuracy. Below the
+// an accuracy there is a column for the median of the balanced accuracy, and where features
+// have a cost one for what the rows pay on average. Below the
 // table it says why where no trial gave a value.
 func WriteTable(w io.Writer, summaries []Summary) error {
 	t := table.NewWriter()
@@ -94,6 +98,10 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	head := table.Row{"data", "n", "d", "method", "median", "q25", "q75"}
 	if classes {
 		head = append(head, "balanced")
+	}
+	costed := slices.ContainsFunc(summaries, func(s Summary) bool { return s.Paid != nil })
+	if costed {
+		head = append(head, "paid")
 	}
 	head = append(head, "seconds", "abstained/failed")
 	t.AppendHeader(head)
@@ -110,6 +118,12 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 		case s.Metric == MetricAccuracy:
 			row = append(row, decimals(s.Balanced.Median))
 		case classes:
+			row = append(row, decimals(math.NaN()))
+		}
+		switch {
+		case s.Paid != nil:
+			row = append(row, decimals(*s.Paid))
+		case costed:
 			row = append(row, decimals(math.NaN()))
 		}
 		t.AppendRow(append(row, decimals(s.Seconds), s.Failed))

@@ -5,8 +5,8 @@ import "github.com/dptrain/dptrain/budget"
 // A Vector is a list of statistics in integer grid units.
 type Vector []int64
 
-// A Symmetric is a symmetric matrix of statistics in integer grid units:
-// the upper triangle by rows, p*(p+1)/2 entries.
+// A Symmetric is a symmetric matrix of statistics in integer grid units, or several of one
+// size: of each the upper triangle by rows, P*(P+1)/2 entries.
 type Symmetric struct {
 	P      int
 	Packed []int64
@@ -24,7 +24,7 @@ const (
 	Absolute
 	// Width bounds b - a where an added record moves every candidate's score
 	// by something in [a, b] (the range lemma, docs/methods/kendall.md,
-	// "Sensitivity and proof").
+	// "Sensitivity and proof"); of several lists, what their widths add up to.
 	Width
 
 	// OfUnit, added to another norm, says that the bound holds between tables that

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -33,4 +34,38 @@ func Choose(s *Session, name string, draw int, scores Bounded[Vector]) (Public[i
 	j := s.core.tap.choice(t, scores.value, scores.sens, t.noise.choose(scores.value, scale))
 	s.note(t, scores.Sensitivity(), 0)
 	return Public[int]{j}, nil
+}
+
+// ChooseEach releases one index per list, each by the exponential mechanism: candidate j of a
+// list with probability proportional to exp(epsilon u_j / width), where width bounds what
+// the widths of the changes of all lists add up to when a record is added. It spends draw
+// number draw of a leaf priced as Exponential.
+//
+// With scores that move by something in [a_k, b_k] in list k, the logarithm of the
+// probability of an outcome moves by a constant and, for each list, by something in epsilon
+// [a_k, b_k]/width. These ranges add up to epsilon, so the whole is epsilon-bounded-range as
+// one choice is (range lemma, docs/methods/kendall.md, "Sensitivity and proof").
+func ChooseEach(s *Session, name string, draw int, scores Bounded[Lists]) (Public[[]int], error) {
+	scores, err := perUnit(s, name, scores, Width)
+	if err != nil {
+		return Public[[]int]{}, err
+	}
+	if len(scores.value.Scores) == 0 {
+		return Public[[]int]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+	}
+	t, err := s.take(name, draw, budget.Exponential, scores.of)
+	if err != nil {
+		return Public[[]int]{}, err
+	}
+	scale, err := scaleWithin(up(scores.sens/t.law.Epsilon*(1<<scaleBits)), maxChoiceScale)
+	if err != nil {
+		return Public[[]int]{}, fmt.Errorf("%w: %q", err, t.path)
+	}
+	var out []int
+	for list := range slices.Chunk(scores.value.Scores, scores.value.Size) {
+		out = append(out, t.noise.choose(list, scale))
+	}
+	out = s.core.tap.lists(t, scores.value, scores.sens, out)
+	s.note(t, scores.Sensitivity(), 0)
+	return Public[[]int]{out}, nil
 }

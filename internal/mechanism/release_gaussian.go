@@ -40,25 +40,33 @@ func GaussianDraw(s *Session, name string, draw int, x Bounded[Vector]) (Public[
 // on the diagonal and sigma/sqrt2 off it, so that in the coordinates svec(A) =
 // (A_ii, sqrt2 A_ij), in which the Frobenius norm is the Euclidean one, the
 // noise is N(0, sigma^2 I) (docs/methods/joint-gram.md, "Sensitivity and
-// proof"). x carries its Frobenius sensitivity. The result is packed like x.
+// proof"). x carries its Frobenius sensitivity, of several matrices that of the whole. The
+// result is packed like x.
 func SymmetricGaussian(s *Session, name string, x Bounded[Symmetric]) (Public[[]float64], error) {
+	return SymmetricGaussianDraw(s, name, 0, x)
+}
+
+// SymmetricGaussianDraw is [SymmetricGaussian] for draw number draw of a leaf with several.
+func SymmetricGaussianDraw(s *Session, name string, draw int, x Bounded[Symmetric]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	t, sigma, err := s.takeGaussian(name, 0, x.of, x.sens, len(x.value.Packed))
+	t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, len(x.value.Packed))
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
 	off := uint64(math.Ceil(up(float64(sigma) / math.Sqrt2)))
 	out := make(Vector, len(x.value.Packed))
-	for i, k := 0, 0; i < x.value.P; i++ {
-		for j := i; j < x.value.P; j, k = j+1, k+1 {
-			scale := off
-			if i == j {
-				scale = sigma
+	for k := 0; k < len(out); {
+		for i := range x.value.P {
+			for j := i; j < x.value.P; j, k = j+1, k+1 {
+				scale := off
+				if i == j {
+					scale = sigma
+				}
+				out[k] = addSaturating(x.value.Packed[k], t.noise.normal(scale))
 			}
-			out[k] = addSaturating(x.value.Packed[k], t.noise.normal(scale))
 		}
 	}
 	out = s.core.tap.symmetric(t, x.value, x.sens, out)

@@ -32,6 +32,11 @@ const (
 	CoinsByIndex
 	// ExactCount sets defaults from the exact number of records.
 	ExactCount
+	// RoutedByExact hands out matrices without noise, so that a tree routes records by
+	// exact values.
+	RoutedByExact
+	// NodesNotShared draws once for every node of a level in place of once for all.
+	NodesNotShared
 )
 
 // Plant makes sessions of the recorder, and of its Replay, carry faults out.
@@ -77,6 +82,13 @@ func (t tap) dense(in, out Vector) Vector {
 				out[i] = 0
 			}
 		}
+	}
+	return out
+}
+
+func (t tap) withoutNoise(in Symmetric, out Vector) Vector {
+	if t.planted(RoutedByExact) {
+		return append(Vector(nil), in.Packed...)
 	}
 	return out
 }

@@ -20,6 +20,7 @@ func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { retu
 func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { return out }
 func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }
 func (tap) choices(_ ticket, _ Vector, _ float64, out []int) []int        { return out }
+func (tap) lists(_ ticket, _ Lists, _ float64, out []int) []int           { return out }
 func (tap) runs(_ string, k int) int                                      { return k }
 func (tap) keeps() bool                                                   { return false }
 func (tap) points(_ ticket, _ Cloud, out Vector) Vector                   { return out }

@@ -28,7 +28,7 @@ type Release struct {
 	Part  int // of a draw that is spent in parts
 	Try   int // of a private selection, from 1; 0 outside
 	Law   budget.Law
-	Shape int // side of a symmetric matrix, coordinates of a point; 0 for a vector
+	Shape int // side of a symmetric matrix, coordinates of a point, length of a list; 0 for a vector
 	Kind  string
 	Input Vector
 	Bound float64
@@ -149,7 +149,8 @@ func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
+	out = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
+	return t.withoutNoise(in, out)
 }
 
 func (t tap) weighted(k ticket, in Weighted, bound float64, out Vector) Vector {
@@ -162,11 +163,20 @@ func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
 
 // choices watches a release of several candidates at once.
 func (t tap) choices(k ticket, in Vector, bound float64, out []int) []int {
+	return t.indices(k, 0, "choice", in, bound, out)
+}
+
+// lists watches a release of one candidate of each of several lists.
+func (t tap) lists(k ticket, in Lists, bound float64, out []int) []int {
+	return t.indices(k, in.Size, "lists", in.Scores, bound, out)
+}
+
+func (t tap) indices(k ticket, shape int, kind string, in Vector, bound float64, out []int) []int {
 	indices := make(Vector, len(out))
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "choice", append(Vector(nil), in...), bound, indices, nil})
+	indices = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, shape, kind, append(Vector(nil), in...), bound, indices, nil})
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -254,25 +264,16 @@ func (x Release) distance(y Release) float64 {
 			}
 		}
 		return float64(differing)
-	case "choice": // width of the range of changes
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for i := range x.Input {
-			d := float64(y.Input[i] - x.Input[i])
-			lo, hi = math.Min(lo, d), math.Max(hi, d)
+	case "choice":
+		return width(x.Input, y.Input)
+	case "lists":
+		sum := 0.
+		for i := 0; i < len(x.Input); i += x.Shape {
+			sum += width(x.Input[i:i+x.Shape], y.Input[i:i+x.Shape])
 		}
-		return hi - lo
+		return sum
 	case "symmetric":
-		var sum float64
-		for i, k := 0, 0; i < x.Shape; i++ {
-			for j := i; j < x.Shape; j, k = j+1, k+1 {
-				d := float64(y.Input[k] - x.Input[k])
-				if i != j {
-					sum += d * d
-				}
-				sum += d * d
-			}
-		}
-		return math.Sqrt(sum)
+		return packedDistance(x.Shape, x.Input, y.Input)
 	case "weighted":
 		var sum float64
 		for i, w := range x.Weights {
@@ -288,4 +289,31 @@ func (x Release) distance(y Release) float64 {
 		}
 		return math.Sqrt(sum)
 	}
+}
+
+// width is that of the range of the changes of scores.
+func width(x, y Vector) float64 {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i := range x {
+		d := float64(y[i] - x[i])
+		lo, hi = math.Min(lo, d), math.Max(hi, d)
+	}
+	return hi - lo
+}
+
+// packedDistance is the distance of packed symmetric matrices of side p.
+func packedDistance(p int, x, y Vector) float64 {
+	sum := 0.
+	for k := 0; k < len(x); {
+		for i := range p {
+			for j := i; j < p; j, k = j+1, k+1 {
+				d := float64(y[k] - x[k])
+				if i != j {
+					sum += d * d
+				}
+				sum += d * d
+			}
+		}
+	}
+	return math.Sqrt(sum)
 }

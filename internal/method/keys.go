@@ -88,6 +88,8 @@ const (
 	Word               // a word of a list: string
 	Wholes             // increasing whole numbers: []int
 	Names              // names of columns: []string
+	Prices             // a number of some columns, by name: map[string]float64
+	Flag               // true or false: bool
 )
 
 // A Key is an entry of the section of a recipe that a method reads. The zero value of its
@@ -105,7 +107,7 @@ type Key struct {
 	Absent string
 	// Words are what a word may be.
 	Words []string
-	// Min and Max bound a number; Above and Below leave the bound itself out. OpenEnded
+	// Min and Max bound a number, and those of Prices; Above and Below leave the bound itself out. OpenEnded
 	// says that Max is a limit of sanity only: messages name Min alone, and TooSmall, if
 	// there is any, says what is wrong with less.
 	Min, Max                float64
@@ -175,7 +177,7 @@ func (k Key) Bounds() string {
 
 // Written writes a number of a key, a whole one with all its digits.
 func (k Key) Written(x float64) string {
-	if k.Kind == Number {
+	if k.Kind == Number || k.Kind == Prices {
 		return fault.Number(x)
 	}
 	return strconv.FormatFloat(x, 'f', -1, 64)
@@ -198,6 +200,24 @@ func (v Values) Wholes(key string) []int { return valueOf[[]int](v, key) }
 
 // Names returns the value of a key that is a list of names, nil without one.
 func (v Values) Names(key string) []string { return valueOf[[]string](v, key) }
+
+// MaxCost bounds what a feature may cost.
+const MaxCost = 1e9
+
+// CostsKey is the key costs, of the methods that pay for features.
+func CostsKey() Key {
+	return Key{
+		Name: "costs", Kind: Prices, Text: "What features cost, by name", Rest: "; every other feature costs 1", Absent: "1 each",
+		Min: 0, Max: MaxCost, Hint: "a feature that is free costs 0",
+		Doc: "For example `{mri: 200, age: 0}`. A category column is one feature.",
+	}
+}
+
+// Prices returns the value of a key that has a number for some columns, nil without one.
+func (v Values) Prices(key string) map[string]float64 { return valueOf[map[string]float64](v, key) }
+
+// Flag returns the value of a key that is true or false, false without one.
+func (v Values) Flag(key string) bool { return valueOf[bool](v, key) }
 
 func valueOf[T any](v Values, key string) T {
 	x, ok := v[key].(T)

@@ -76,6 +76,14 @@ func readsClasses(s selection.Selector) bool {
 	return ok && c.NeedsClasses()
 }
 
+// releasesClasses reports whether a selector releases statistics of whole classes.
+func releasesClasses(s selection.Selector) bool {
+	if m, ok := SelectorNamed(s.Name()); ok {
+		return m.NeedsClasses
+	}
+	return readsClasses(s)
+}
+
 // factsFor returns the facts that a selector is told. With two classes a
 // selector of numbers sees them as -1 and +1.
 func factsFor(s selection.Selector, f selection.Facts) selection.Facts {

@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/costtree"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/svm"
@@ -27,6 +28,7 @@ func Trainers() []method.Method {
 		boosting.BRC{}.Method(),
 		svm.SVM{}.Method(),
 		logistic.Logistic{}.Method(),
+		costtree.CostTree{}.Method(),
 	}
 }
 

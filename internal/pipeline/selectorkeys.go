@@ -37,6 +37,12 @@ func SelectorKeys() []method.Key {
 			Name: "buckets", Text: "Into how many parts the records are dealt", Rest: ". Left out, the method decides",
 			Absent: "the method decides", Min: 2, Max: selection.MaxBuckets, OpenEnded: true, Hint: "leave it out to let the method decide",
 		},
+		method.CostsKey(),
+		{
+			Name: "budget", Kind: method.Number, Text: "What the chosen columns may cost together", Rest: "; no limit if left out", Absent: "no limit",
+			Min: 0, Max: method.MaxCost, Above: true, Hint: "leave it out for no limit; privacy.epsilon is the budget of privacy",
+			Doc: "Not the budget of privacy. `k` may stand beside it.",
+		},
 		{
 			Name: "sizes", Kind: method.Wholes, Text: "Numbers of columns to try, increasing", Absent: "none",
 			Rest: ": a private selection keeps the best of a secret number of tries", Min: 1, Hint: "for example [2, 4, 8]",

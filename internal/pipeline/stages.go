@@ -126,7 +126,7 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 		return 0
 	case p.SelectionShare != 0:
 		return p.SelectionShare
-	case readsClasses(b.selector):
+	case releasesClasses(b.selector):
 		return ClassedSelectionShare
 	}
 	return DefaultSelectionShare

@@ -228,17 +228,27 @@ func saturate(model regression.Model) {
 		return
 	}
 	m := regression.LinearPart(model)
-	clamp := func(x *float64) {
-		if *x != *x {
-			*x = 0
+	clamp := func(numbers ...*float64) {
+		for _, x := range numbers {
+			if *x != *x {
+				*x = 0
+			}
+			*x = min(max(*x, -largest), largest)
 		}
-		*x = min(max(*x, -largest), largest)
 	}
-	clamp(&m.Intercept)
-	clamp(&m.InterceptStdError)
-	for i := range m.Terms {
-		clamp(&m.Terms[i].Coefficient)
-		clamp(&m.Terms[i].StdError)
+	terms := func(list []regression.Term) {
+		for i := range list {
+			clamp(&list[i].Coefficient, &list[i].StdError)
+		}
+	}
+	clamp(&m.Intercept, &m.InterceptStdError)
+	terms(m.Terms)
+	if tree, ok := model.(*regression.Tree); ok {
+		for i := range tree.Nodes {
+			n := &tree.Nodes[i]
+			clamp(&n.Intercept, &n.Threshold)
+			terms(n.Terms)
+		}
 	}
 }
 

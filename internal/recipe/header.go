@@ -44,10 +44,8 @@ func (h *headerCheck) same() {
 // mentioned lists every column the recipe names.
 func (r *Recipe) mentioned() []string {
 	names := slices.Concat([]string{r.Data.Target, r.unitColumn()}, r.Data.Exclude, r.Data.Header)
-	for _, x := range r.choices() {
-		for _, key := range listsOfColumns() {
-			names = append(names, x.selection.Keys.Names(key)...)
-		}
+	for _, c := range r.named() {
+		names = append(names, c.name)
 	}
 	for name := range r.Data.Columns {
 		names = append(names, name)
@@ -80,13 +78,13 @@ func (h *headerCheck) present() {
 			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
 		}
 	}
-	for _, x := range h.r.choices() {
-		for _, key := range listsOfColumns() {
-			for i, name := range x.selection.Keys.Names(key) {
-				if !h.names[name] {
-					h.absent(h.r.src.problem, item(x.path+"selection."+key, i), "the feature", name)
-				}
-			}
+	for _, c := range h.r.named() {
+		problem := h.r.src.problem
+		if c.key {
+			problem = h.r.src.atKey
+		}
+		if !h.names[c.name] {
+			h.absent(problem, c.path, c.what, c.name)
 		}
 	}
 }

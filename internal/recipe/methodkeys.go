@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -69,13 +70,37 @@ func keysOf(section string) []ownedKey {
 	return out
 }
 
-// listsOfColumns lists the keys of selections whose values are names of columns.
-func listsOfColumns() []string {
-	var out []string
-	for _, k := range pipeline.SelectorKeys() {
-		if k.Kind == method.Names {
-			out = append(out, k.Name)
+// A namedColumn is a column that a key of a method names, and where.
+type namedColumn struct {
+	path, name string
+	what       string // it is, in messages
+	key        bool   // whether the name is a key of a mapping, not an item of a list
+}
+
+// namedIn lists the columns that the keys of a section name. path is the section's.
+func namedIn(path, section string, values method.Values) []namedColumn {
+	var out []namedColumn
+	for _, k := range keysOf(section) {
+		switch at := path + "." + k.Name; k.Kind {
+		case method.Names:
+			for i, name := range values.Names(k.Name) {
+				out = append(out, namedColumn{item(at, i), name, "the feature", false})
+			}
+		case method.Prices:
+			for _, name := range slices.Sorted(maps.Keys(values.Prices(k.Name))) {
+				out = append(out, namedColumn{child(at, name), name, "the feature with a cost", true})
+			}
 		}
+	}
+	return out
+}
+
+// named lists the columns that keys of methods name.
+func (r *Recipe) named() []namedColumn {
+	var out []namedColumn
+	for _, x := range r.choices() {
+		out = append(out, namedIn(x.path+selectionSection, selectionSection, x.selection.Keys)...)
+		out = append(out, namedIn(x.path+modelSection, modelSection, x.model.Keys)...)
 	}
 	return out
 }
@@ -156,6 +181,11 @@ func (k ownedKey) schema() *generate.Schema {
 		s.Type, s.Items = "array", &generate.Schema{Type: "integer"}
 	case method.Names:
 		s.Type, s.Items = "array", asName(&generate.Schema{})
+	case method.Flag:
+		s.Type = "boolean"
+	case method.Prices:
+		s.Type, s.MinProperties = "object", new(uint64(1))
+		s.AdditionalProperties = &generate.Schema{Type: "number", Minimum: number(k.Min), Maximum: number(k.Max)}
 	case method.Whole, method.Number:
 		s.Type = "integer"
 		if k.Kind == method.Number {
@@ -185,6 +215,7 @@ func asName(s *generate.Schema) *generate.Schema {
 var kinds = map[method.Kind]reflect.Type{
 	method.Whole: reflect.TypeFor[int](), method.Number: reflect.TypeFor[float64](), method.Word: reflect.TypeFor[string](),
 	method.Wholes: reflect.TypeFor[[]int](), method.Names: reflect.TypeFor[[]string](),
+	method.Prices: reflect.TypeFor[map[string]float64](), method.Flag: reflect.TypeFor[bool](),
 }
 
 // decodeKey stores the value of a key of a method of a section, if it has the right type.
@@ -196,8 +227,8 @@ func decodeKey(n *node, path, name string, section reflect.Value, given map[stri
 	}
 	v := reflect.New(kinds[keys[i].Kind]).Elem()
 	decodeInto(n, path, v, given)
-	isList := v.Kind() == reflect.Slice && !v.IsNil()
-	if !given[path] && !isList {
+	isThere := (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && !v.IsNil()
+	if !given[path] && !isThere {
 		return
 	}
 	values := section.FieldByName("Keys")
@@ -212,7 +243,7 @@ func valueEntries(section string, values method.Values) []entry {
 	var out []entry
 	for _, k := range keysOf(section) {
 		v := reflect.ValueOf(values[k.Name])
-		if v.IsValid() && !v.IsZero() && !(v.Kind() == reflect.Slice && v.Len() == 0) {
+		if v.IsValid() && !v.IsZero() && !((v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0) {
 			out = append(out, entry{k.Name, v})
 		}
 	}

@@ -75,7 +75,7 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	if x.Share == 0 && m.NeedsClasses {
 		x.Share = pipeline.ClassedSelectionShare
 	}
-	if m.Private && !m.NeedsClasses && s.K == 0 {
+	if m.Private && !m.NeedsClasses && s.K == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
 		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
 			return selection.None{}, nil
 		}

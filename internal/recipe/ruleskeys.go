@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -84,6 +85,19 @@ func (c *checker) value(path string, s keyed, k method.Key) {
 			c.required(path, s.method, k)
 		}
 		c.columnNames(path, s.values.Names(k.Name))
+	case method.Prices:
+		c.prices(path, k, s.values.Prices(k.Name))
+	case method.Flag: // true or false, as the decoder has seen to
+	}
+}
+
+// prices checks the numbers of columns.
+func (c *checker) prices(path string, k method.Key, prices map[string]float64) {
+	for _, name := range slices.Sorted(maps.Keys(prices)) {
+		c.columnName(child(path, name), name)
+		if message, hint := k.Wrong(path+": "+quoted(name), prices[name]); message != "" {
+			c.add(child(path, name), message, hint)
+		}
 	}
 }
 

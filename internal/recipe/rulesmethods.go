@@ -46,15 +46,20 @@ func (c *checker) selection() {
 func (c *checker) columnNames(path string, names []string) {
 	c.nameList(path, names, "column")
 	for i, name := range names {
-		switch {
-		case name == "":
-		case name == c.r.Data.Target:
-			c.add(item(path, i), "the target "+quoted(name)+" cannot be a feature", "")
-		case name == c.r.unitColumn():
-			c.add(item(path, i), "the column "+quoted(name)+" identifies the privacy unit and cannot be a feature", "")
-		case slices.Contains(c.r.Data.Exclude, name):
-			c.add(item(path, i), "the feature "+quoted(name)+" is excluded in data.exclude", "remove it from one of the two lists")
-		}
+		c.columnName(item(path, i), name)
+	}
+}
+
+// columnName checks the name of a feature.
+func (c *checker) columnName(path, name string) {
+	switch {
+	case name == "":
+	case name == c.r.Data.Target:
+		c.add(path, "the target "+quoted(name)+" cannot be a feature", "")
+	case name == c.r.unitColumn():
+		c.add(path, "the column "+quoted(name)+" identifies the privacy unit and cannot be a feature", "")
+	case slices.Contains(c.r.Data.Exclude, name):
+		c.add(path, "the feature "+quoted(name)+" is excluded in data.exclude", "remove it from one of the two lists")
 	}
 }
 

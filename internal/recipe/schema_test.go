@@ -38,7 +38,7 @@ var beyondSchema = strings.Fields(`
 	selection-needs-classes selection-no-effect selection-features-without-fixed selection-own-keys
 	model-needs-classes model-nonprivate model-as-published
 	fallback-needs-classes fallback-itself fallback-no-effect buckets-no-effect
-	brc-keys-no-effect brc-paper-relation brc-delta-zero
+	costs-no-effect brc-keys-no-effect brc-paper-relation brc-delta-zero
 	target-excluded target-private target-categories
 	classes-regression classes-kendall classes-auto-k classes-tukey classes-target-range classes-blank
 	column-lower-upper column-lower-equals-upper column-range-overflow column-missing-outside

@@ -101,6 +101,7 @@ func pageOf(s Source) page {
 		{"quality", "How good it is", qualities(r)},
 		{"columns", "What moves a prediction", importanceBlocks(r)},
 		{"shapes", "What each column adds", shapeBlocks(s)},
+		{"tree", "What each path costs", treeBlocks(s)},
 		{"budget", "Where the budget went", budgetBlocks(r)},
 		{"unprotected", "What is not protected", declared(r)},
 		{"steps", "Every step that was paid for", stepBlocks(r)},

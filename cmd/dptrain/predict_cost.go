@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A costed model reads features that have a cost.
+type costed interface {
+	CostsOf(dst []float64, rows regression.Rows) ([]float64, error)
+}
+
+// addCost adds the column "cost": what a record pays. path is the model's.
+func (s *scorer) addCost(path string, m regression.Model) error {
+	x, ok := m.(costed)
+	if ok {
+		var problem *regression.ModelError
+		_, err := x.CostsOf(nil, regression.Rows{})
+		ok = !errors.As(err, &problem)
+	}
+	if !ok {
+		return fault.As(fault.Usage, &pathError{path, errors.New("the features of this model have no cost; --cost is for cost-tree")})
+	}
+	predict := s.values
+	s.columns = append(s.columns, column{name: "cost"})
+	s.values = func(rows regression.Rows) ([][]float64, error) {
+		values, err := predict(rows)
+		if err != nil {
+			return nil, err
+		}
+		costs, err := x.CostsOf(nil, rows)
+		return append(values, costs), err
+	}
+	return nil
+}

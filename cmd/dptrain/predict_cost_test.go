@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// treeModel sends records with a above 1 to a node that reads b too, at the cost of 5.
+const treeModel = `{"format": "dptrain.model/2", "kind": "tree", "task": "regression", "target": "y",
+	"columns": [{"name":"a","type":"numeric","lower":0,"upper":9,"missing":0}, {"name":"b","type":"numeric","lower":0,"upper":9,"missing":0}],
+	"terms": [], "intercept": {"coefficient":0,"std_error":0}, "costs": [1, 5],
+	"nodes": [{"intercept":0,"terms":[{"column":"a","coefficient":1,"std_error":0}],"split":{"threshold":1,"low":1,"high":2}},
+		{"intercept":3,"terms":[],"split":null}, {"intercept":0,"terms":[{"column":"b","coefficient":2,"std_error":0}],"split":null}],
+	"prediction": {"lower":-100,"upper":100}, "guarantee": null}`
+
+// TestPredictCost: a record pays for the features on its way.
+func TestPredictCost(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", treeModel)
+	for args, want := range map[string]string{
+		"":                "prediction\n3\n14\n",
+		"--cost":          "prediction,cost\n3,1\n14,6\n",
+		"--cost --append": "b,a,prediction,cost\n7,1,3,1\n7,2,14,6\n",
+	} {
+		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
+		if got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...); got != (result{0, want, ""}) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+}
+
+// TestPredictCostOfClasses: the cost stands after the class and its probability, with and
+// without a threshold.
+func TestPredictCostOfClasses(t *testing.T) {
+	chdir(t)
+	score := strings.NewReplacer(`"format": "dptrain.model/2", `, "", `"task": "regression", "target": "y",`, "", `, "guarantee": null`, "").Replace(treeModel)
+	write(t, "model.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "y", "classes": ["no", "yes"], "cutoff": 5,
+		"scores": [`+score+`], "probability": {"intercept": 0, "slope": 0}, "guarantee": null}`)
+	for args, want := range map[string]string{
+		"--cost":                               "y,cost\nno,1\nyes,6\n",
+		"--cost --threshold 0.4":               "y,cost\nyes,1\nyes,6\n",
+		"--cost --threshold 0.6 --probability": "y,probability of yes,cost\nno,0.5,1\nno,0.5,6\n",
+	} {
+		line := append([]string{"predict", "model.json", "-"}, strings.Fields(args)...)
+		if got := dptrainIn(t, "b,a\n7,1\n7,2\n", line...); got != (result{0, want, ""}) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+}
+
+// TestPredictCostMistakes: another model has no costs.
+func TestPredictCostMistakes(t *testing.T) {
+	chdir(t)
+	write(t, "linear.json", modelJSON)
+	write(t, "classes.json", chanceModel(""))
+	for _, file := range []string{"linear.json", "classes.json"} {
+		got := dptrainIn(t, "a,b\n1,north\n", "predict", file, "-", "--cost")
+		if got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, "the features of this model have no cost") {
+			t.Errorf("%s: %+v", file, got)
+		}
+	}
+}

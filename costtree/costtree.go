@@ -1,0 +1,317 @@
+package costtree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/greedy"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+)
+
+// The settings (docs/methods/cost-tree.md, "Settings").
+const (
+	// maxDepth bounds the levels of a tree.
+	maxDepth = 5
+	// maxCost bounds a cost and a budget.
+	maxCost = method.MaxCost
+	// medianShare is the part of mu^2 that goes to the medians; the matrices have the
+	// rest. Each has equal draws, one per level.
+	medianShare = .1
+	// defaultDepth is the depth of a tree without a setting if the root has at least
+	// recordsPerNoise records per unit of the noise of its matrix; else it is 1.
+	defaultDepth    = 2
+	recordsPerNoise = 200
+	// leastWeight is how many times the noise the square of the constant must be at a node
+	// with a model of its own: 20/kappa^2 records per unit of noise.
+	leastWeight = 20
+	// countDoubt is by how many standard deviations of its noise the number of records is
+	// taken smaller before the depth is chosen.
+	countDoubt = 2
+)
+
+// The names of the nodes of the plan.
+const (
+	treeNode    = "cost-tree"
+	gramLeaf    = "grams"
+	mediansLeaf = "medians"
+)
+
+// ErrSettings is returned at plan time for a depth, a budget or a cost that is out of range.
+var ErrSettings = errors.New("a setting of the cost tree is out of range")
+
+// CostTree is a tree of linear models that pays for features; see the package comment. The
+// zero value has no budget, unit costs and a depth of 2, or of 1 where records are few.
+type CostTree struct {
+	// Depth is the number of levels, from 1 to 5; 0 leaves it to the number of records.
+	Depth int
+	// Budget is what a node may spend on features that were not bought before it; 0 for no
+	// limit.
+	Budget float64
+	// Costs has what features cost, by name, at least 0; every other feature costs 1. A
+	// category column is one feature, and so is a number with the indicator of its missing
+	// cells.
+	Costs map[string]float64
+	// Soft trains each node on all records, weighted by how clearly they belong to it. A
+	// prediction walks the tree all the same.
+	Soft bool
+}
+
+// Name returns "cost-tree".
+func (CostTree) Name() string { return treeNode }
+
+// levels returns the number of levels that are paid for.
+func (t CostTree) levels() int {
+	if t.Depth == 0 {
+		return defaultDepth
+	}
+	return t.Depth
+}
+
+// Plan returns the leaf of the matrices, with one draw per level, and that of the medians, with one
+// fewer. Its errors are [ErrSettings] and [linear.ErrTooWide].
+func (t CostTree) Plan(f method.Facts) (budget.Node, error) {
+	if err := t.check(); err != nil {
+		return budget.Node{}, err
+	}
+	if err := linear.CheckWidth(newFrame(f.Columns, nil).side, "entries a row"); err != nil {
+		return budget.Node{}, err
+	}
+	grams := func(share float64) budget.Node {
+		return budget.GaussianLeaf(gramLeaf, linear.GramShare*share, t.levels()).Of(mechanism.StatNodeGrams)
+	}
+	if t.levels() == 1 {
+		return budget.Seq(treeNode, grams(1)), nil
+	}
+	medians := budget.ExponentialLeaf(mediansLeaf, linear.GramShare*medianShare, t.levels()-1).Of(mechanism.StatMedians)
+	return budget.Seq(treeNode, grams(1-medianShare), medians), nil
+}
+
+func (t CostTree) check() error {
+	switch {
+	case t.Depth < 0 || t.Depth > maxDepth:
+		return fmt.Errorf("%w: depth %d; choose one from 1 to %d, or 0 for the default", ErrSettings, t.Depth, maxDepth)
+	case !(t.Budget >= 0 && t.Budget <= maxCost):
+		return fmt.Errorf("%w: budget %v; choose one from 0 to %v, 0 for none", ErrSettings, t.Budget, maxCost)
+	}
+	for name, cost := range t.Costs {
+		if !(cost >= 0 && cost <= maxCost) {
+			return fmt.Errorf("%w: the cost of %q is %v; choose one from 0 to %v", ErrSettings, name, cost, maxCost)
+		}
+	}
+	return nil
+}
+
+// Fit trains; see [method.Trainer].
+func (t CostTree) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	f := newFrame(d.Columns, d.Ranges)
+	g := &grower{CostTree: t, frame: f, session: s.Sub(treeNode), data: d, routes: routes{Soft: t.Soft}}
+	for _, c := range f.columns[:len(f.columns)-1] {
+		cost, ok := t.Costs[c.Name]
+		if !ok {
+			cost = 1
+		}
+		g.costs = append(g.costs, cost)
+	}
+	if err := g.grow(ctx); err != nil {
+		return nil, err
+	}
+	return g.fit(), nil
+}
+
+// A grower is a tree on its way.
+type grower struct {
+	CostTree
+	frame   *frame
+	session *mechanism.Session
+	data    method.Data
+	costs   []float64 // by column
+
+	nodes  []*node // as in routes
+	routes routes
+	draws  int     // of the matrices
+	mean   float64 // of a numeric target
+}
+
+// A node is what was learned at a node.
+type node struct {
+	theta     [][]float64 // one list per target, by entries of the frame's features and constant
+	deviation [][]float64 // of the noise in theta
+	used      []int       // entries with a coefficient, increasing
+	paid      []bool      // columns
+	route     []float64   // the score that its records are sent on by
+	inherited bool        // all of it is its parent's
+}
+
+// grow takes one level after the other. Where no node of a level is split, the draws of the
+// levels below are of the same nodes: every draw that is paid for is made.
+func (g *grower) grow(ctx context.Context) error {
+	g.nodes, g.routes.Nodes, g.routes.Open = []*node{nil}, []route{{}}, []int{0}
+	for level := range g.levels() {
+		released, err := g.release(ctx)
+		if err != nil {
+			return err
+		}
+		large := g.large(level, released)
+		if len(large) == 0 {
+			if err := g.again(ctx, level, released); err != nil {
+				return err
+			}
+		}
+		if level == 0 {
+			g.mean = g.frame.targetMean(released[0])
+		}
+		parents := g.parents()
+		for k, at := range g.routes.Open {
+			g.nodes[at] = g.learn(released[k], parents[at])
+		}
+		if len(large) == 0 {
+			return g.idle(ctx, level)
+		}
+		if err := g.split(ctx, level, large); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// large lists the open nodes that are split: none at the last level, nor at the root of a
+// tree whose depth was left open if records are few.
+func (g *grower) large(level int, released []greedy.Released) []int {
+	if level == g.levels()-1 || level == 0 && g.Depth == 0 && !enough(released[0]) {
+		return nil
+	}
+	var out []int
+	for k, at := range g.routes.Open {
+		if !small(released[k]) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// parents returns the parent of every node, nil for the root.
+func (g *grower) parents() []*node {
+	out := make([]*node, len(g.nodes))
+	for i, r := range g.routes.Nodes {
+		if r.Low > 0 {
+			out[r.Low], out[r.High] = g.nodes[i], g.nodes[i]
+		}
+	}
+	return out
+}
+
+// weight is the square of the constant over the records of a node, in units of the noise of
+// its matrix.
+func weight(r greedy.Released) float64 { return r.At(r.Side-1, r.Side-1) / r.Sigma }
+
+// small reports whether a node has too few records for a model of its own.
+func small(r greedy.Released) bool { return !(weight(r) >= leastWeight) }
+
+// enough reports whether the root has the records for a second level.
+func enough(r greedy.Released) bool {
+	return (weight(r)-countDoubt)/(linear.Kappa*linear.Kappa) > recordsPerNoise
+}
+
+// again spends the draws of the levels below on the matrices of this one: their mean has the
+// noise of one draw with the mu^2 of all.
+func (g *grower) again(ctx context.Context, level int, released []greedy.Released) error {
+	n := float64(g.levels() - level)
+	for range g.levels() - level - 1 {
+		next, err := g.release(ctx)
+		if err != nil {
+			return err
+		}
+		for k := range released {
+			for i, v := range next[k].Packed {
+				released[k].Packed[i] += v
+			}
+		}
+	}
+	for k := range released {
+		for i := range released[k].Packed {
+			released[k].Packed[i] /= n
+		}
+		released[k].Sigma /= math.Sqrt(n)
+	}
+	return nil
+}
+
+// idle makes the draws of medians that no level is left for. Nothing follows from them.
+func (g *grower) idle(ctx context.Context, level int) error {
+	for ; level < g.levels()-1; level++ {
+		if _, err := g.medians(ctx, level, g.routes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release draws the matrices of the open nodes: one draw for all of them.
+func (g *grower) release(ctx context.Context) ([]greedy.Released, error) {
+	acc, err := mechanism.Sum[*gramsPass](ctx, g.session, g.data.Records, gramsStatistic{g.data.Columns, g.data.Ranges, g.routes})
+	if err != nil {
+		return nil, err
+	}
+	values, err := g.draw(acc.grams)
+	if err != nil {
+		return nil, err
+	}
+	sigma, size := g.session.Scale(gramLeaf), len(values)/len(g.routes.Open)
+	var out []greedy.Released
+	for matrix := range slices.Chunk(values, size) {
+		out = append(out, greedy.Released{Side: g.frame.side, Packed: matrix, First: g.frame.first, Sigma: sigma})
+	}
+	return out, ctx.Err()
+}
+
+func (g *grower) draw(x *mechanism.NodeGrams) ([]float64, error) {
+	noisy, err := mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound())
+	g.draws++
+	for range extraDraws(g.session, len(g.routes.Open)) { // of a planted fault
+		if _, err = mechanism.SymmetricGaussianDraw(g.session, gramLeaf, g.draws, x.Bound()); err != nil {
+			break
+		}
+		g.draws++
+	}
+	return noisy.Value(), err
+}
+
+// medians draws one point per open node.
+func (g *grower) medians(ctx context.Context, draw int, r routes) ([]int, error) {
+	scores := make([][]float64, len(r.Open))
+	for k, at := range r.Open {
+		scores[k] = g.nodes[at].route
+	}
+	acc, err := mechanism.Sum[*mediansPass](ctx, g.session, g.data.Records, mediansStatistic{g.data.Columns, g.data.Ranges, r, scores})
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := mechanism.ChooseEach(g.session, mediansLeaf, draw, acc.medians.Bound())
+	return chosen.Value(), err
+}
+
+// split draws the medians of nodes and opens their children. The others stay leaves.
+func (g *grower) split(ctx context.Context, level int, large []int) error {
+	next := g.routes.copied() // passes may still hold the old ones
+	next.Open = large
+	chosen, err := g.medians(ctx, level, next)
+	if err != nil {
+		return err
+	}
+	next.Open = nil
+	for k, at := range large {
+		low := len(g.nodes)
+		next.Nodes[at] = route{Weights: g.nodes[at].route, Threshold: medianPoints()[chosen[k]], Low: low, High: low + 1}
+		next.Nodes = append(next.Nodes, route{}, route{})
+		next.Open = append(next.Open, low, low+1)
+		g.nodes = append(g.nodes, nil, nil)
+	}
+	g.routes = next
+	return nil
+}

@@ -1,0 +1,500 @@
+package costtree
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/greedy"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// points is a small generator for tests: a fixed linear congruential sequence
+// mapped to (-1, 1).
+type points uint64
+
+func (p *points) next() float64 {
+	*p = *p*6364136223846793005 + 1442695040888963407
+	return float64(int64(*p)>>11) / (1 << 52)
+}
+
+// record is one row of the test table.
+type record struct {
+	a, b, c float64
+	k, code int32
+	y       float64
+}
+
+// columnsOf declares three numbers, one with an indicator, a category and a target: a number, or so
+// many classes.
+func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
+	target, r := dataset.Column{Name: "y", Ranged: true, Lower: -4, Upper: 4}, scaling.Range{Lower: -4, Upper: 4, Declared: true}
+	if classes > 0 {
+		target, r = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"u", "v", "w"}[:classes]}, scaling.Range{}
+	}
+	return []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "b", Ranged: true, Lower: 100, Upper: 300},
+		{Name: "c", Ranged: true, Lower: -1, Upper: 1, Indicator: true},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "z"}, Other: true},
+		target,
+	}, []scaling.Range{{Lower: -1, Upper: 1, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {Lower: -1, Upper: 1, Declared: true}, {}, r}
+}
+
+// records have a target that depends on b where a is above 0 and on the category elsewhere:
+// a tree finds what a line does not.
+func records(n int) []record {
+	p := points(3)
+	out := make([]record, n)
+	for i := range out {
+		r := record{a: p.next(), b: 200 + 100*p.next(), c: p.next(), k: int32(1.5 + 1.4999*p.next())}
+		if i%7 == 0 {
+			r.c = math.NaN()
+		}
+		r.y = 2 * r.a
+		if r.a > 0 {
+			r.y += (r.b - 200) / 100
+		} else if r.k == 0 {
+			r.y--
+		}
+		switch {
+		case r.y > 1:
+			r.code = 2
+		case r.y > -.5:
+			r.code = 1
+		}
+		out[i] = r
+	}
+	return out
+}
+
+func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
+	t.Helper()
+	data := make([]dataset.ColumnData, 5)
+	for j := range 3 {
+		data[j].Floats = []float64{}
+	}
+	data[3].Codes = []int32{}
+	for _, r := range rows {
+		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b), append(data[2].Floats, r.c)
+		data[3].Codes = append(data[3].Codes, r.k)
+	}
+	if columns[4].Kind == dataset.Category {
+		data[4].Codes = []int32{}
+		for _, r := range rows {
+			data[4].Codes = append(data[4].Codes, r.code)
+		}
+	} else {
+		data[4].Floats = []float64{}
+		for _, r := range rows {
+			data[4].Floats = append(data[4].Floats, r.y)
+		}
+	}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// plans are the priced plans by what they depend on: pricing takes longer than training.
+var plans sync.Map
+
+// priced returns a plan for one run.
+func priced(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+	t.Helper()
+	type key struct {
+		levels  int
+		epsilon float64
+		rel     budget.Relation
+	}
+	p, ok := plans.Load(key{tr.levels(), epsilon, rel})
+	if !ok {
+		p = calibrated(t, tr, columns, epsilon, rel)
+		plans.Store(key{tr.levels(), epsilon, rel}, p)
+	}
+	return p.(*budget.Priced).Again()
+}
+
+func calibrated(t testing.TB, tr CostTree, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+	t.Helper()
+	node, err := tr.Plan(method.Facts{Columns: columns, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: mechanism.Over(v), Ranges: ranges}
+}
+
+// train fits at an epsilon and returns what a session has to say of it, too.
+func train(t testing.TB, tr CostTree, classes, n int, epsilon float64) (*method.Fit, *mechanism.Session) {
+	t.Helper()
+	columns, ranges := columnsOf(classes)
+	s, err := mechanism.NewSession(priced(t, tr, columns, epsilon, budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := tr.Fit(context.Background(), s, dataOf(tableOf(t, columns, records(n), nil).All(), ranges))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit.Model.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return fit, s
+}
+
+func treesOf(m regression.Model) []*regression.Tree {
+	if c, ok := m.(*regression.Classifier); ok {
+		var out []*regression.Tree
+		for _, s := range c.Scores {
+			out = append(out, s.(*regression.Tree))
+		}
+		return out
+	}
+	return []*regression.Tree{m.(*regression.Tree)}
+}
+
+// rowsOf are the features of records as a model reads them.
+func rowsOf(rows []record) regression.Rows {
+	out := regression.Rows{N: len(rows), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{"k": {Categories: []string{"x", "z"}}}}
+	codes := out.Codes["k"]
+	for _, r := range rows {
+		for name, v := range map[string]float64{"a": r.a, "b": r.b, "c": r.c} {
+			out.Numeric[name] = append(out.Numeric[name], v)
+		}
+		codes.Values = append(codes.Values, r.k)
+	}
+	out.Codes["k"] = codes
+	return out
+}
+
+// TestTreeBeatsTheLine: with hardly any noise a tree of two levels halves the squared error of
+// one level, and tells three classes apart better; soft trees too.
+func TestTreeBeatsTheLine(t *testing.T) {
+	rows := records(6000)
+	x := rowsOf(rows)
+	loss := func(tr CostTree) float64 {
+		fit, _ := train(t, tr, 0, len(rows), 1e4)
+		got, err := fit.Model.Predict(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.
+		for i, v := range got {
+			sum += (v - rows[i].y) * (v - rows[i].y)
+		}
+		return sum / float64(len(rows))
+	}
+	wrong := func(tr CostTree) float64 {
+		fit, _ := train(t, tr, 3, len(rows), 1e4)
+		got, err := fit.Model.Predict(nil, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0.
+		for i, v := range got {
+			if int32(v) != rows[i].code {
+				n++
+			}
+		}
+		return n / float64(len(rows))
+	}
+	line, hard, soft := loss(CostTree{Depth: 1}), loss(CostTree{Depth: 2}), loss(CostTree{Depth: 2, Soft: true})
+	if !(hard < line/2 && soft < line) {
+		t.Errorf("squared errors: line %v, tree %v, soft tree %v", line, hard, soft)
+	}
+	if one, two := wrong(CostTree{Depth: 1}), wrong(CostTree{Depth: 2}); !(two < one-.02) {
+		t.Errorf("wrong classes: one level %v, two %v", one, two)
+	}
+}
+
+// TestExactLimit: with hardly any noise the root buys what the greedy rule buys on the exact matrix of the
+// limited rows, and has its coefficients.
+func TestExactLimit(t *testing.T) {
+	columns, ranges := columnsOf(0)
+	tab := tableOf(t, columns, records(3000), nil)
+	fit, _ := train(t, CostTree{Depth: 1, Budget: 2}, 0, 3000, 1e9)
+	m := fit.Model.(*regression.Tree)
+	exact := greedy.Released{Packed: exactMatrix(t, tab, columns, ranges), Sigma: 0}
+	f := newFrame(columns, ranges)
+	exact.Side, exact.First = f.side, f.first
+	g := &grower{CostTree: CostTree{Budget: 2}, frame: f, costs: []float64{1, 1, 1, 1}}
+	n := g.learn(exact, nil)
+	intercept, coefficients := f.line(n.theta[0], 0, 4)
+	var want []float64
+	for _, e := range n.used {
+		if e < f.first {
+			want = append(want, coefficients[e])
+		}
+	}
+	got := m.Nodes[0]
+	if len(m.Columns) != 2 || len(got.Terms) != len(want) || math.Abs(got.Intercept-intercept) > 1e-3 {
+		t.Fatalf("%+v, want intercept %v and %v", got, intercept, want)
+	}
+	for i, w := range want {
+		if math.Abs(got.Terms[i].Coefficient-w) > 1e-3*(1+math.Abs(w)) {
+			t.Errorf("term %d: %v, want %v", i, got.Terms[i].Coefficient, w)
+		}
+	}
+}
+
+// exactMatrix adds the rows up without noise, from the encoded rows as the statistic makes them.
+func exactMatrix(t *testing.T, tab *dataset.Table, columns []dataset.Column, ranges []scaling.Range) []float64 {
+	t.Helper()
+	f := newFrame(columns, ranges)
+	r := newRows(f)
+	r.Encode(tab.All().Block(0, tab.Len()))
+	limit := f.enc.NormLimit(.5)
+	var out []float64
+	for i := range f.side {
+		for j := i; j < f.side; j++ {
+			sum := 0.
+			for k := range r.X[i] {
+				n2 := 0.
+				for _, c := range r.X {
+					v := float64(c[k]) / mechanism.FixedOne
+					n2 += v * v
+				}
+				sum += float64(r.X[i][k]) * float64(r.X[j][k]) / (mechanism.FixedOne * mechanism.FixedOne) * min(1, limit/n2)
+			}
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// TestBudgetHolds: whatever the noise, no node spends more than its budget on columns that were
+// not bought above it, free columns do not count, and records pay what their path costs.
+func TestBudgetHolds(t *testing.T) {
+	rows := records(200)
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := CostTree{
+			Depth: rapid.IntRange(0, 4).Draw(rt, "depth"), Budget: rapid.Float64Range(.5, 12).Draw(rt, "budget"), Soft: rapid.Bool().Draw(rt, "soft"),
+			Costs: map[string]float64{"a": rapid.SampledFrom([]float64{0, 1, 5}).Draw(rt, "a"), "b": 3, "k": rapid.Float64Range(0, 9).Draw(rt, "k")},
+		}
+		classes := rapid.SampledFrom([]int{0, 3}).Draw(rt, "classes")
+		fit, _ := train(t, tr, classes, len(rows)*rapid.SampledFrom([]int{0, 1, 40}).Draw(rt, "times"), rapid.SampledFrom([]float64{.1, 1, 100}).Draw(rt, "epsilon"))
+		for _, m := range treesOf(fit.Model) {
+			paths := m.Paths()
+			for i, n := range m.Nodes {
+				for _, child := range []int{n.Low, n.High} {
+					if n.Low == 0 {
+						continue
+					}
+					if spent := costOf(m, paths[child]) - costOf(m, paths[i]); spent > tr.Budget+1e-6 {
+						rt.Fatalf("node %d spends %v of %v", child, spent, tr.Budget)
+					}
+				}
+			}
+			if spent := costOf(m, paths[0]); spent > tr.Budget+1e-6 {
+				rt.Fatalf("the root spends %v of %v", spent, tr.Budget)
+			}
+			for j, c := range m.Columns {
+				want, ok := tr.Costs[c.Name]
+				if !ok {
+					want = 1
+				}
+				if m.Costs[j] != want {
+					rt.Fatalf("%s costs %v, want %v", c.Name, m.Costs[j], want)
+				}
+			}
+			costs, err := m.CostsOf(nil, rowsOf(rows))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			possible := make([]float64, len(paths))
+			for i, p := range paths {
+				possible[i] = costOf(m, p)
+			}
+			for _, c := range costs {
+				if !slices.Contains(possible, c) {
+					rt.Fatalf("a record pays %v, paths cost %v", c, possible)
+				}
+			}
+		}
+	})
+}
+
+func costOf(m *regression.Tree, columns []int) float64 {
+	sum := 0.
+	for _, j := range columns {
+		sum += m.Costs[j]
+	}
+	return sum
+}
+
+// TestDefaultDepth: two levels where records are many, one where they are few, with all draws
+// of the matrix.
+func TestDefaultDepth(t *testing.T) {
+	many, _ := train(t, CostTree{}, 0, 20000, 3)
+	if n := len(many.Model.(*regression.Tree).Nodes); n != 3 {
+		t.Errorf("%d nodes for many records", n)
+	}
+	few, s := train(t, CostTree{}, 0, 300, 1)
+	if n := len(few.Model.(*regression.Tree).Nodes); n != 1 {
+		t.Errorf("%d nodes for few records", n)
+	}
+	for _, e := range s.Events() {
+		want := map[string]int{"run/cost-tree/grams": 2, "run/cost-tree/medians": 1}[e.Path]
+		if e.Released != want {
+			t.Errorf("%s: %d draws, want %d", e.Path, e.Released, want)
+		}
+	}
+}
+
+// TestDraws: a tree of depth D makes D draws of matrices and D-1 of medians, whatever the
+// number of its nodes.
+func TestDraws(t *testing.T) {
+	for depth := 1; depth <= maxDepth; depth++ {
+		fit, s := train(t, CostTree{Depth: depth}, 0, 40000, 1000)
+		if n := len(fit.Model.(*regression.Tree).Nodes); n != 1<<depth-1 {
+			t.Errorf("depth %d: %d nodes", depth, n)
+		}
+		_, few := train(t, CostTree{Depth: depth}, 0, 500, 10) // not every node is split
+		for i, e := range few.Events() {
+			if e.Released != s.Events()[i].Released {
+				t.Errorf("depth %d: %s has %d draws with few records", depth, e.Path, e.Released)
+			}
+		}
+		for _, e := range s.Events() {
+			want := map[string]int{"run/cost-tree/grams": depth, "run/cost-tree/medians": depth - 1}[e.Path]
+			if e.Released != want || e.Law.Draws != want {
+				t.Errorf("depth %d: %s has %d draws of %d, want %d", depth, e.Path, e.Released, e.Law.Draws, want)
+			}
+		}
+	}
+}
+
+// TestRoutesAreThoseOfTheModel: training sends a record where the model does, but for records
+// within the grid of a threshold.
+func TestRoutesAreThoseOfTheModel(t *testing.T) {
+	columns, ranges := columnsOf(0)
+	rows := records(4000)
+	tr := CostTree{Depth: 3, Budget: 2}
+	s, err := mechanism.NewSession(priced(t, tr, columns, 100, budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := tableOf(t, columns, rows, nil)
+	g := &grower{CostTree: tr, frame: newFrame(columns, ranges), session: s.Sub(treeNode), data: dataOf(tab.All(), ranges), costs: []float64{1, 1, 1, 1}}
+	if err := g.grow(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := g.fit().Model.(*regression.Tree)
+	if len(m.Nodes) != 7 {
+		t.Fatalf("%d nodes", len(m.Nodes))
+	}
+	r := newRows(g.frame)
+	r.Encode(tab.All().Block(0, tab.Len()))
+	weights := (&router{routes: g.routes}).weigh(&r)
+	got, err := m.Predict(nil, rowsOf(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := 0
+	for i := range rows {
+		for k, at := range g.routes.Open {
+			if weights[k][i] == 0 {
+				continue
+			}
+			score := make([]float64, len(rows))
+			r.score(score, g.nodes[at].theta[0])
+			if math.Abs(min(max(4*score[i], -4), 4)-got[i]) < 1e-2 {
+				same++
+			}
+		}
+	}
+	if same < len(rows)*99/100 {
+		t.Errorf("%d of %d records end where the model ends", same, len(rows))
+	}
+}
+
+// TestWeights: in a hard tree a record has the weight 1 in one open node, in a soft one weights
+// that add up to 1.
+func TestWeights(t *testing.T) {
+	columns, ranges := columnsOf(0)
+	f := newFrame(columns, ranges)
+	r := newRows(f)
+	tab := tableOf(t, columns, records(500), nil)
+	r.Encode(tab.All().Block(0, tab.Len()))
+	weights := make([]float64, f.first+1)
+	weights[0], weights[f.first] = 1, .1
+	for _, soft := range []bool{false, true} {
+		to := routes{Soft: soft, Open: []int{3, 4, 2}, Nodes: []route{{weights, .2, 1, 2}, {weights, -.3, 3, 4}, {}, {}, {}}}
+		for i := range tab.Len() {
+			sum, ones := 0., 0
+			for _, w := range (&router{routes: to}).weigh(&r) {
+				sum += w[i]
+				if w[i] == 1 {
+					ones++
+				}
+			}
+			if math.Abs(sum-1) > 1e-12 || !soft && ones != 1 {
+				t.Fatalf("soft %v, record %d: weights add up to %v, %d are 1", soft, i, sum, ones)
+			}
+		}
+	}
+}
+
+// TestRoute: of several targets the score that records are sent on by is the combination that varies
+// most, with a sign that does not depend on the decomposition.
+func TestRoute(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	f := newFrame(columns, ranges)
+	r := greedy.Released{Side: f.side, First: f.first, Packed: exactMatrix(t, tableOf(t, columns, records(2000), nil), columns, ranges)}
+	p := r.Problem()
+	theta := [][]float64{make([]float64, f.first+1), make([]float64, f.first+1), make([]float64, f.first+1)}
+	theta[0][0], theta[1][0], theta[2][1] = 2, -4, .01
+	got := routeOf(p, theta)
+	if want := 10 / math.Sqrt(5) * -1; math.Abs(got[0]-want) > 1e-3 && math.Abs(got[0]+want) > 1e-3 {
+		t.Errorf("%v, want %v in the first entry", got, want)
+	}
+	if got[0] > 0 { // the largest part, that of the second target, has the sign +
+		t.Errorf("%v: the sign is not that of the largest part", got)
+	}
+}
+
+// TestSettings: what is out of range is an error of the plan.
+func TestSettings(t *testing.T) {
+	columns, _ := columnsOf(0)
+	for _, tr := range []CostTree{{Depth: -1}, {Depth: 6}, {Budget: -1}, {Budget: math.NaN()}, {Budget: 1e10}, {Costs: map[string]float64{"a": -1}}, {Costs: map[string]float64{"a": math.Inf(1)}}} {
+		if _, err := tr.Plan(method.Facts{Columns: columns}); !errors.Is(err, ErrSettings) {
+			t.Errorf("%+v: %v", tr, err)
+		}
+	}
+}
+
+func BenchmarkCostTree(b *testing.B) {
+	columns, ranges := columnsOf(0)
+	tab := tableOf(b, columns, records(100_000), nil)
+	for b.Loop() {
+		b.StopTimer()
+		tr := CostTree{Depth: 3}
+		s, err := mechanism.NewSession(priced(b, tr, columns, 1, budget.AddRemove))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if _, err := tr.Fit(context.Background(), s, dataOf(tab.All(), ranges)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

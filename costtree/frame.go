@@ -1,0 +1,132 @@
+package costtree
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/greedy"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A frame says how a record is seen: the scaled features, the target and the constant
+// [linear.Kappa], limited to norm B as a whole, as joint-gram sees it. Classes are a block of
+// one 0/1 entry each. It holds public facts only.
+type frame struct {
+	columns []dataset.Column // features, and then the target
+	enc     *scaling.Encoder
+	first   int // entries of the features, and the place of the first of the target
+	side    int // entries of a row, the constant last
+}
+
+// newFrame returns the frame of the columns, the target last. Without ranges (nil) it
+// serves for planning only.
+func newFrame(columns []dataset.Column, ranges []scaling.Range) *frame {
+	last := len(columns) - 1
+	if ranges != nil && columns[last].Kind == dataset.Category {
+		ranges = append(ranges[:last:last], scaling.Range{Lower: -1, Upper: 1, Declared: true})
+	}
+	f := &frame{columns: columns, enc: scaling.NewEncoder(columns, ranges)}
+	slots := f.enc.Slots()
+	for f.first < len(slots) && slots[f.first].Column < last {
+		f.first++
+	}
+	f.side = len(slots) + 1
+	return f
+}
+
+// target returns the range of the target.
+func (f *frame) target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
+
+// targetMean reads the mean of a numeric target from the sums of its products with the
+// constant and of the constant's square, within the target's range.
+func (f *frame) targetMean(r greedy.Released) float64 {
+	last := f.side - 1
+	return linear.MeanOf(f.target(), r.At(f.first, last), r.At(last, last))
+}
+
+// rows encodes blocks for one goroutine.
+type rows struct {
+	*linear.Rows
+	first int // of the target's entries
+}
+
+func newRows(f *frame) rows { return rows{linear.NewRows(f.enc), f.first} }
+
+// score writes the products of weights, those of the features and of the constant, with the rows.
+func (r *rows) score(out, weights []float64) {
+	clear(out)
+	for k, w := range weights {
+		if w == 0 {
+			continue
+		}
+		column := r.X[len(r.X)-1]
+		if k < r.first {
+			column = r.X[k]
+		}
+		w /= mechanism.FixedOne
+		for i, v := range column {
+			if v != 0 {
+				out[i] += float64(w * float64(v)) // the conversion forbids fusing
+			}
+		}
+	}
+}
+
+// A line is a score in original units,
+//
+//	center + half theta.z,
+//
+// z the scaled features and the constant, as an intercept and one coefficient per entry.
+func (f *frame) line(theta []float64, center, half float64) (intercept float64, coefficients []float64) {
+	intercept = center + half*linear.Kappa*theta[f.first]
+	coefficients = make([]float64, f.first)
+	for i, slot := range f.enc.Slots()[:f.first] {
+		unit, middle := f.unit(slot)
+		coefficients[i] = half * unit * theta[i]
+		intercept -= coefficients[i] * middle
+	}
+	return intercept, coefficients
+}
+
+// unit returns what an entry grows by for one unit of its column, and the value at which it
+// is 0: 1/h and c for a number with the middle c and the half width h of its range.
+func (f *frame) unit(slot scaling.Slot) (unit, middle float64) {
+	switch slot.Category {
+	case scaling.NumberSlot:
+		r := f.enc.Range(slot.Column)
+		return 1 / r.Half(), r.Center()
+	case scaling.MissingSlot:
+		return scaling.MissingEntry, 0
+	}
+	return 1, 0
+}
+
+// term returns the term of an entry, without its column.
+func (f *frame) term(slot scaling.Slot) regression.Term {
+	switch categories := f.columns[slot.Column].Categories; {
+	case slot.Category == scaling.NumberSlot:
+		return regression.Term{}
+	case slot.Category == scaling.MissingSlot:
+		return regression.Term{Missing: true}
+	case slot.Category == len(categories):
+		return regression.Term{Other: true}
+	default:
+		return regression.Term{Category: categories[slot.Category]}
+	}
+}
+
+// medianPoints are the public points among which a median is chosen, of scores in scaled
+// units.
+func medianPoints() []float64 {
+	points := make([]float64, 601)
+	for i := range points {
+		points[i] = float64(i-300) / 200
+	}
+	return points
+}
+
+// sigmoid is 1/(1 + e^-x).
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -1,0 +1,138 @@
+//go:build replay
+
+package costtree
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+)
+
+// run fits with a recorder.
+func run(t *testing.T, tr CostTree, classes int, rel budget.Relation, rows []record, ids []uint64, r *mechanism.Recorder) (*method.Fit, error) {
+	t.Helper()
+	columns, ranges := columnsOf(classes)
+	p := priced(t, tr, columns, 1e3, rel) // enough for every node to have records
+	return tr.Fit(context.Background(), mechanism.NewRecordedSession(p, r), dataOf(tableOf(t, columns, rows, ids).All(), ranges))
+}
+
+// neighbour is a table that differs in one record.
+type neighbour struct {
+	rows []record
+	ids  []uint64
+}
+
+// neighbours of a table at some of its places: without a record, with one more, and with
+// one replaced by it.
+func neighbours(base []record, ids []uint64, extra record, rel budget.Relation) []neighbour {
+	var out []neighbour
+	for _, at := range []int{0, len(base) / 2, len(base) - 1} {
+		if rel == budget.AddRemove {
+			out = append(out,
+				neighbour{slices.Insert(slices.Clone(base), at, extra), slices.Insert(slices.Clone(ids), at, 1<<40)},
+				neighbour{slices.Delete(slices.Clone(base), at, at+1), slices.Delete(slices.Clone(ids), at, at+1)})
+			continue
+		}
+		replaced := slices.Clone(base)
+		replaced[at] = extra
+		out = append(out, neighbour{replaced, ids})
+	}
+	return out
+}
+
+func identities(n int) []uint64 {
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = uint64(i)
+	}
+	return ids
+}
+
+// TestReplay records a run, replays it on neighbouring tables and compares, with the routes that
+// were released: the same releases, inputs no further apart than declared, the same model.
+func TestReplay(t *testing.T) {
+	base := records(600)
+	ids := identities(len(base))
+	for name, tr := range map[string]CostTree{"hard": {Depth: 3, Budget: 2}, "soft": {Depth: 3, Soft: true}, "default": {}} {
+		for _, classes := range []int{0, 3} {
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+				closest := 0.
+				first := mechanism.NewRecorder(1)
+				want, err := run(t, tr, classes, rel, base, ids, first)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, extra := range []record{{a: math.Inf(1), b: -1e308, c: math.NaN(), k: 9, code: 2, y: 1e9}, {a: 1, b: 300, c: -1, y: 4}} {
+					for _, n := range neighbours(base, ids, extra, rel) {
+						second := first.Replay()
+						got, err := run(t, tr, classes, rel, n.rows, n.ids, second)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if !reflect.DeepEqual(got, want) {
+							t.Errorf("%s, %d classes, %v: another model on a neighbouring table", name, classes, rel)
+						}
+						faults, ratio := mechanism.Compare(first, second)
+						closest = max(closest, ratio)
+						for _, fault := range faults {
+							t.Errorf("%s, %d classes, %v: %s", name, classes, rel, fault)
+						}
+					}
+				}
+				if closest < .4 {
+					t.Errorf("%s, %d classes, %v: the bounds were never approached: %v", name, classes, rel, closest)
+				}
+			}
+		}
+	}
+}
+
+// TestFaultRoutedByExact: a router that reads exact matrices sends other records to another node
+// where one record is another, so that the inputs of the next level differ by more than one record.
+func TestFaultRoutedByExact(t *testing.T) {
+	base := records(600)
+	ids := identities(len(base))
+	extra := record{a: 1, b: 100, y: -4}
+	found := func(f mechanism.Fault) (out []string) {
+		first := mechanism.NewRecorder(1).Plant(f)
+		if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, ids, first); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range neighbours(base, ids, extra, budget.AddRemove) {
+			second := first.Replay()
+			if _, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, n.rows, n.ids, second); err != nil {
+				t.Fatal(err)
+			}
+			faults, _ := mechanism.Compare(first, second)
+			out = append(out, faults...)
+		}
+		return out
+	}
+	if faults := found(0); len(faults) > 0 {
+		t.Errorf("without the fault: %v", faults)
+	}
+	faults := found(mechanism.RoutedByExact)
+	if !slices.ContainsFunc(faults, func(s string) bool { return strings.Contains(s, "grams#2.0: inputs differ by") }) {
+		t.Errorf("the fault is not caught: %v", faults)
+	}
+}
+
+// TestFaultNodesNotShared: where every node of a level draws for itself, the draws that were priced
+// do not suffice and the session refuses.
+func TestFaultNodesNotShared(t *testing.T) {
+	base := records(600)
+	for f, want := range map[mechanism.Fault]error{0: nil, mechanism.NodesNotShared: mechanism.ErrSpent} {
+		_, err := run(t, CostTree{Depth: 3}, 0, budget.AddRemove, base, identities(len(base)), mechanism.NewRecorder(1).Plant(f))
+		if !errors.Is(err, want) {
+			t.Errorf("fault %v: %v, want %v", f, err, want)
+		}
+	}
+}

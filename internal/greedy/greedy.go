@@ -1,0 +1,261 @@
+// Package greedy chooses columns one after the other from a matrix of second moments, the
+// most squared error explained per unit of cost first.
+//
+// It is the greedy rule of M. Kusner, "Learning in the Real World: Constraints on Cost,
+// Space, and Privacy" (2016), section 2.1.6, without a row: after the columns A were taken, the
+// Schur complement S of the matrix on A and the residual products r say what column j adds,
+//
+//	(q_j^T y)^2 = r_j^2/S_jj,
+//
+// q_j the residual column of a Gram-Schmidt step on the rows. A step takes O(d^2) for d
+// entries. On a released matrix all of it is post-processing.
+package greedy
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// leastRest is the part of its square that an entry must have beside those taken.
+	leastRest = 1e-6
+	// leastSquare is the least square that is divided by.
+	leastSquare = 1e-12
+	// slack forgives rounding in sums of costs.
+	slack = 1e-9
+	// worstCondition is the condition of a matrix above which entries are dropped.
+	worstCondition = 1e12
+)
+
+// A Problem is a matrix of second moments of d entries, one of them the constant, with the
+// sums of the products of every entry and one or more targets. It is read only.
+type Problem struct {
+	Gram     *mat.SymDense
+	Cross    [][]float64 // one list of d numbers per target
+	Constant int         // the entry that is free and taken first
+	// Group has the group of every entry: a feature is bought as a whole, and what is bought
+	// is free. That of the constant is not read.
+	Group []int
+	Cost  []float64 // of each group, at least 0
+	Paid  []bool    // groups that are bought already; nil: none
+	// Budget bounds what is spent on groups that are not; +Inf: no bound.
+	Budget float64
+	// Ridge is added to the diagonal; the constant is raised to it only where it is
+	// smaller.
+	Ridge float64
+}
+
+// A Step takes one entry.
+type Step struct {
+	Entry int
+	Gain  float64 // the squared error that it explains, of all targets together
+	Spent float64 // on groups, this one included
+}
+
+// A Choice is the entries that were taken, in order, the constant first.
+type Choice struct {
+	Steps []Step
+	Paid  []bool // groups that are bought now
+}
+
+// Entries lists the entries in the order in which they were taken.
+func (c Choice) Entries() []int {
+	out := make([]int, len(c.Steps))
+	for i, s := range c.Steps {
+		out[i] = s.Entry
+	}
+	return out
+}
+
+// Groups lists the groups in the order in which their first entries were taken; without
+// those that were paid before if paid is not nil.
+func (c Choice) Groups(p *Problem) []int {
+	var out []int
+	seen := make([]bool, len(p.Cost))
+	copy(seen, p.Paid)
+	for _, s := range c.Steps {
+		if s.Entry == p.Constant {
+			continue
+		}
+		if g := p.Group[s.Entry]; !seen[g] {
+			seen[g] = true
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Spent returns what was spent.
+func (c Choice) Spent() float64 {
+	if len(c.Steps) == 0 {
+		return 0
+	}
+	return c.Steps[len(c.Steps)-1].Spent
+}
+
+// state is a choice on its way: the Schur complement and the residual products.
+type state struct {
+	*Problem
+	d        int
+	rest     []float64 // S, by rows
+	residual [][]float64
+	diagonal []float64
+	taken    []bool
+	column   []float64
+	choice   Choice
+}
+
+// Select takes the constant, then, as long as there are any, the entries that cost nothing, the
+// largest gain first, and else the entry with the largest gain per cost among those whose
+// group still fits into the budget. Of equal ones the first is taken. Entries of which
+// those before leave nothing are passed over.
+func (p *Problem) Select() Choice {
+	s := p.begin()
+	if s.diagonal[p.Constant] > leastSquare {
+		s.take(p.Constant)
+	}
+	for {
+		best, score, price := -1, 0., 0.
+		for j := range s.d {
+			if s.taken[j] || !(s.square(j) > leastRest*s.diagonal[j]+leastSquare) {
+				continue
+			}
+			cost := 0.
+			if !s.choice.Paid[p.Group[j]] {
+				cost = p.Cost[p.Group[j]]
+			}
+			if s.choice.Spent()+cost > p.Budget+slack {
+				continue
+			}
+			x := s.gain(j)
+			if cost > 0 {
+				x /= cost
+			}
+			if best < 0 || cost == 0 && price > 0 || (cost == 0) == (price == 0) && x > score {
+				best, score, price = j, x, cost
+			}
+		}
+		if best < 0 {
+			return s.choice
+		}
+		s.choice.Paid[p.Group[best]] = true
+		s.take(best)
+		s.choice.Steps[len(s.choice.Steps)-1].Spent += price
+	}
+}
+
+func (p *Problem) begin() *state {
+	d := p.Gram.SymmetricDim()
+	s := &state{Problem: p, d: d, rest: make([]float64, d*d), diagonal: make([]float64, d), taken: make([]bool, d), column: make([]float64, d)}
+	s.choice.Paid = make([]bool, len(p.Cost))
+	copy(s.choice.Paid, p.Paid)
+	for i := range d {
+		for j := range d {
+			s.rest[i*d+j] = p.at(i, j)
+		}
+		s.diagonal[i] = p.at(i, i)
+	}
+	for _, c := range p.Cross {
+		s.residual = append(s.residual, append([]float64(nil), c...))
+	}
+	return s
+}
+
+// at returns an entry of the matrix with the ridge.
+func (p *Problem) at(i, j int) float64 {
+	x := p.Gram.At(i, j)
+	switch {
+	case i != j:
+		return x
+	case i == p.Constant:
+		return max(x, p.Ridge)
+	}
+	return x + p.Ridge
+}
+
+func (s *state) square(j int) float64 { return s.rest[j*s.d+j] }
+
+func (s *state) gain(j int) float64 {
+	sum := 0.
+	for _, r := range s.residual {
+		sum += r[j] * r[j]
+	}
+	return sum / s.square(j)
+}
+
+// take takes entry j: a step of the Cholesky decomposition.
+func (s *state) take(j int) {
+	s.choice.Steps = append(s.choice.Steps, Step{j, s.gain(j), s.choice.Spent()})
+	s.taken[j] = true
+	root := math.Sqrt(s.square(j))
+	for i := range s.d {
+		s.column[i] = s.rest[j*s.d+i] / root
+	}
+	for _, r := range s.residual {
+		b := r[j] / root
+		for i, v := range s.column {
+			r[i] -= float64(b * v) // the conversion forbids fusing
+		}
+	}
+	for i, v := range s.column {
+		if v == 0 {
+			continue
+		}
+		row := s.rest[i*s.d : (i+1)*s.d]
+		for k, w := range s.column {
+			row[k] -= float64(v * w)
+		}
+	}
+}
+
+// A Fit is the least-squares fit of the targets by some entries.
+type Fit struct {
+	Entries []int       // those that are used
+	Theta   [][]float64 // one list of d numbers per target, 0 for entries that are not used
+	// Inverse is that of the matrix on Entries, with the ridge; nil without entries.
+	Inverse *mat.SymDense
+}
+
+// Solve fits the targets by entries. The last ones are dropped until the matrix can be inverted.
+func (p *Problem) Solve(entries []int) Fit {
+	d := p.Gram.SymmetricDim()
+	f := Fit{Theta: make([][]float64, len(p.Cross))}
+	for t := range f.Theta {
+		f.Theta[t] = make([]float64, d)
+	}
+	var chol mat.Cholesky
+	k := len(entries)
+	for ; k > 0; k-- {
+		a := mat.NewSymDense(k, nil)
+		for i := range k {
+			for j := i; j < k; j++ {
+				a.SetSym(i, j, p.at(entries[i], entries[j]))
+			}
+		}
+		if chol.Factorize(a) && chol.Cond() <= worstCondition {
+			break
+		}
+	}
+	if k == 0 {
+		return f
+	}
+	f.Entries = entries[:k:k]
+	f.Inverse = mat.NewSymDense(k, nil)
+	if err := chol.InverseTo(f.Inverse); err != nil { // the condition was looked at
+		return Fit{Theta: f.Theta}
+	}
+	for t, cross := range p.Cross {
+		v, x := mat.NewVecDense(k, nil), mat.NewVecDense(k, nil)
+		for i, e := range f.Entries {
+			v.SetVec(i, cross[e])
+		}
+		if err := chol.SolveVecTo(x, v); err != nil {
+			return Fit{Theta: f.Theta}
+		}
+		for i, e := range f.Entries {
+			f.Theta[t][e] = x.AtVec(i)
+		}
+	}
+	return f
+}

@@ -1,0 +1,252 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// nodeWeights are weights of a record in two nodes: in one, in both, in none, and
+// such as add up to more than 1.
+var nodeWeights = [][2]float64{{1, 0}, {0, 1}, {.5, .5}, {.9, .1}, {.25, 0}, {0, 0}, {1, 1}, {math.NaN(), 2}, {-1, .3}, {.7, .7}}
+
+func nodeGramsOf(s *Session, limit float64, rows [][]int16, picks []int) Bounded[Symmetric] {
+	g := s.NewNodeGrams(2, len(rows[0]), limit)
+	block, weights := make([][]int16, len(rows[0])), make([][]float64, 2)
+	for _, i := range picks {
+		for k := range block {
+			block[k] = append(block[k], rows[i%len(rows)][k])
+		}
+		for k := range weights {
+			weights[k] = append(weights[k], nodeWeights[i/len(rows)][k])
+		}
+	}
+	g.Add(block, weights)
+	return g.Bound()
+}
+
+// distanceOf is the Frobenius distance of lists of matrices.
+func distanceOf(a, b Symmetric) float64 {
+	sum, size := 0., a.P*(a.P+1)/2
+	for k := 0; k < len(a.Packed); k += size {
+		sum = math.Hypot(sum, frobenius(Symmetric{a.P, a.Packed[k : k+size]}, Symmetric{a.P, b.Packed[k : k+size]}))
+	}
+	return sum
+}
+
+// TestNodeGramsSensitivity searches tables of up to two records, with rows below, at and
+// above the limit and every kind of weights: B^2 (sqrt2 B^2) is never passed and is
+// attained; nor is it by a record that loses its target under substitution.
+func TestNodeGramsSensitivity(t *testing.T) {
+	rows := [][]int16{{FixedOne, 0}, {0, FixedOne}, {FixedOne, -FixedOne}, {3, 7000}, {0, 0}}
+	for _, limit := range []float64{.3, 1, 1.9} {
+		for _, rel := range relations() {
+			s := session(t, rel, 1)
+			worst, sens := 0., 0.
+			see := func(a, b []int) {
+				x, y := nodeGramsOf(s, limit, rows, a), nodeGramsOf(s, limit, rows, b)
+				sens = x.sens
+				worst = math.Max(worst, distanceOf(x.value, y.value))
+			}
+			neighbours(2, len(rows)*len(nodeWeights), rel, see)
+			neighbours(1, len(rows)*len(nodeWeights), budget.AddRemove, see)
+			if worst > sens {
+				t.Errorf("%v, limit %v: change %v above the declared %v", rel, limit, worst, sens)
+			}
+			if limit <= 1 && worst < .999*sens {
+				t.Errorf("%v, limit %v: largest change found is %.4f of the declared sensitivity", rel, limit, worst/sens)
+			}
+		}
+	}
+}
+
+// TestNodeGramsManyNodes: however many nodes a record is in, its whole change is
+// within the bound, and within it by the root of the sum of squared weights.
+func TestNodeGramsManyNodes(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		nodes, p := rapid.IntRange(1, 8).Draw(t, "nodes"), rapid.IntRange(1, 4).Draw(t, "p")
+		limit := rapid.Float64Range(.01, 5).Draw(t, "limit")
+		g, empty := s.NewNodeGrams(nodes, p, limit), s.NewNodeGrams(nodes, p, limit).Bound()
+		row, weights := make([][]int16, p), make([][]float64, nodes)
+		for k := range row {
+			row[k] = []int16{rapid.Int16().Draw(t, "entry")}
+		}
+		sum, left := 0., 1.
+		for k := range weights {
+			w := rapid.Float64Range(-.5, 1.5).Draw(t, "weight")
+			weights[k] = []float64{w}
+			w = min(max(w, 0), left)
+			left -= w
+			sum += w * w
+		}
+		g.Add(row, weights)
+		got := g.Bound()
+		if d := distanceOf(got.value, empty.value); d > got.sens || d > got.sens*math.Sqrt(sum)*(1+1e-3)+1 {
+			t.Fatalf("change %v, bound %v, squared weights %v", d, got.sens, sum)
+		}
+	})
+}
+
+// TestNodeGramsOfOneNode: with the weight 1 a node has the matrix of [Gram], bit for bit, and the
+// nodes of a hard routing add up to it.
+func TestNodeGramsOfOneNode(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(t, "n")
+		columns := func() [][]int16 { return make([][]int16, 3) }
+		a, b, c, weights := columns(), columns(), columns(), make([][]float64, 2)
+		for range n {
+			for k := range a {
+				v := rapid.Int16().Draw(t, "entry")
+				a[k], b[k], c[k] = append(a[k], v), append(b[k], v), append(c[k], v)
+			}
+			side := rapid.IntRange(0, 1).Draw(t, "side")
+			weights[0], weights[1] = append(weights[0], float64(side)), append(weights[1], float64(1-side))
+		}
+		ones := make([]float64, n)
+		for i := range ones {
+			ones[i] = 1
+		}
+		plain, one, two := s.NewGram(3, 1.5), s.NewNodeGrams(1, 3, 1.5), s.NewNodeGrams(2, 3, 1.5)
+		plain.Add(a)
+		one.Add(b, [][]float64{ones})
+		two.Add(c, weights)
+		for i, v := range plain.sums {
+			if one.sums[0][i] != v || two.sums[0][i]+two.sums[1][i] != v {
+				t.Fatalf("entry %d: %d, one node %d, two %d and %d", i, v, one.sums[0][i], two.sums[0][i], two.sums[1][i])
+			}
+		}
+	})
+}
+
+// medianValues are values around and between the points -1, 0 and 1.
+var medianValues = []float64{-2, -1, -.5, 0, 1, 7, math.NaN()}
+
+func mediansOf(s *Session, picks []int) Bounded[Lists] {
+	m := s.NewMedians(2, []float64{-1, 0, 1})
+	values, weights := make([][]float64, 2), make([][]float64, 2)
+	for _, i := range picks {
+		v := medianValues[i%len(medianValues)]
+		for k := range 2 {
+			values[k], weights[k] = append(values[k], v), append(weights[k], nodeWeights[i/len(medianValues)][k])
+		}
+	}
+	m.Add(values, weights)
+	return m.Bound()
+}
+
+// widths adds up the widths of the changes of the lists.
+func widths(a, b Bounded[Lists]) float64 {
+	sum := 0.
+	for i := 0; i < len(a.value.Scores); i += a.value.Size {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for k := i; k < i+a.value.Size; k++ {
+			d := float64(b.value.Scores[k] - a.value.Scores[k])
+			lo, hi = min(lo, d), max(hi, d)
+		}
+		sum += hi - lo
+	}
+	return sum
+}
+
+// TestMediansSensitivity: width 1 (2 under substitution) over all nodes is never passed and is
+// attained, in one node and by a record that changes its node.
+func TestMediansSensitivity(t *testing.T) {
+	for _, rel := range relations() {
+		s := session(t, rel, 1)
+		worst, sens := 0., 0.
+		see := func(a, b []int) {
+			x, y := mediansOf(s, a), mediansOf(s, b)
+			sens = x.sens
+			worst = math.Max(worst, widths(x, y))
+		}
+		neighbours(2, len(medianValues)*len(nodeWeights), rel, see)
+		neighbours(1, len(medianValues)*len(nodeWeights), budget.AddRemove, see)
+		if worst > sens || worst < .999*sens {
+			t.Errorf("%v: change %v, declared %v", rel, worst, sens)
+		}
+		want := map[budget.Relation]float64{budget.AddRemove: 1, budget.Substitute: 2}[rel]
+		if got := mediansOf(s, nil).Sensitivity(); got != want {
+			t.Errorf("%v: width %v, want %v", rel, got, want)
+		}
+	}
+}
+
+// TestMedians: the scores by their definition, and the units of a record in each node.
+func TestMedians(t *testing.T) {
+	s := session(t, budget.AddRemove, 1)
+	m := s.NewMedians(2, []float64{0, 1, 2})
+	m.Add([][]float64{{-3, .5, 1, 9, math.NaN()}, {0, 0, 0, 0, 0}}, [][]float64{{1, 1, .5, .25, 1}, {0, 0, .5, .75, 0}})
+	x := m.Bound()
+	// Node 0 has 3.75 in all: 1 up to 0, 2.5 up to 1, 2.5 up to 2. Node 1 has 1.25, all at 0.
+	for i, want := range []float64{1 - 1.875, -.625, -.625, -.625, -.625, -.625} {
+		if got := float64(x.value.Scores[i]) * x.unit; got != want {
+			t.Errorf("score %d is %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestChooseEach: each list is a choice by the exponential mechanism at the epsilon of the
+// draw, by a count of 4,000 draws (tolerance 6 standard deviations, false alarm below 1e-8
+// for all lists), and a draw is spent once.
+func TestChooseEach(t *testing.T) {
+	const draws = 4000
+	p, err := budget.Calibrate(budget.Seq("run", budget.FixedLeaf("medians", budget.Law{Kind: budget.Exponential, Epsilon: 1, Draws: draws}).Of(StatMedians)), budget.Target{Epsilon: draws, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := s.NewMedians(2, []float64{0, 1})
+	m.Add([][]float64{{0, 0, 0, 1}, {0, 1, 1, 1}}, [][]float64{{1, 1, 1, 1}, {0, 0, 0, 0}})
+	x := m.Bound() // node 0: u = -1 and -2; node 1: nobody, u = 0 and 0
+	var first [2]int
+	for i := range draws {
+		got, err := ChooseEach(s, "medians", i, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, j := range got.Value() {
+			if j == 0 {
+				first[k]++
+			}
+		}
+	}
+	for k, want := range []float64{1 / (1 + math.Exp(-1)), .5} {
+		if got := float64(first[k]) / draws; math.Abs(got-want) > 6*math.Sqrt(want*(1-want)/draws) {
+			t.Errorf("list %d: the first point in %v of the draws, want %v", k, got, want)
+		}
+	}
+	if _, err := ChooseEach(s, "medians", 0, x); !errors.Is(err, ErrSpent) {
+		t.Errorf("a draw for a second time: %v", err)
+	}
+}
+
+func BenchmarkNodeGrams(b *testing.B) {
+	m := NewMaker(budget.AddRemove)
+	const p, n, nodes = 96, 1024, 4
+	columns, weights := make([][]int16, p), make([][]float64, nodes)
+	for j := range columns {
+		columns[j] = make([]int16, n)
+		for i := range columns[j] {
+			columns[j][i] = int16((i*7919+j*104729)%1000) - 500
+		}
+	}
+	for k := range weights {
+		weights[k] = make([]float64, n)
+		for i := k; i < n; i += nodes {
+			weights[k][i] = 1
+		}
+	}
+	g := m.NewNodeGrams(nodes, p, 20)
+	for b.Loop() {
+		g.Add(columns, weights)
+	}
+}

@@ -1,0 +1,221 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/greedy"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+)
+
+// greedyConstant is the constant entry of the rows of [GreedyGram].
+const greedyConstant = .5
+
+const (
+	greedyNode = "greedy-gram"
+	greedyLeaf = "gram"
+)
+
+// errCosts is returned at plan time for costs or a budget out of range.
+var errCosts = errors.New("a cost or the budget is out of range")
+
+// GreedyGram picks columns one after the other, the one that explains most of the target's
+// square per unit of cost first, within a budget. It reads all of that from one noisy matrix
+// of second moments of all candidates and the target: after each column the Schur complement
+// of the matrix says what the others still add (docs/methods/greedy-gram.md, "Algorithm"). So
+// unlike [SIS] it does not pick what earlier columns say already, and every budget, every list
+// of costs and the whole order cost no more than the one release.
+//
+// Classes are a block of one 0/1 entry each, two of them -1 and +1. The trainer cost-tree of
+// depth 1 chooses in the same way and reads its model from the same matrix.
+type GreedyGram struct {
+	K      int                // the most columns; 0: no limit with a budget, DefaultK without
+	Budget float64            // that the columns may cost together; 0: no limit
+	Costs  map[string]float64 // of columns, at least 0; others cost 1
+	Sizes  []int              // numbers of columns to try; see [Sizer]
+}
+
+// Name returns "greedy-gram".
+func (GreedyGram) Name() string { return greedyNode }
+
+// NeedsRanges returns true.
+func (GreedyGram) NeedsRanges(Facts) bool { return true }
+
+// NeedsClasses returns true: a target of classes is read as it is.
+func (GreedyGram) NeedsClasses() bool { return true }
+
+// SizeList returns x.Sizes.
+func (x GreedyGram) SizeList() []int { return x.Sizes }
+
+// Told returns x.K.
+func (x GreedyGram) Told() int { return x.K }
+
+// Spares reports whether there are no more than K candidates and no budget to choose by.
+func (x GreedyGram) Spares(candidates int) bool { return x.Budget == 0 && candidates <= x.K }
+
+// most returns the largest number of columns of a choice by its number alone.
+func (x GreedyGram) most() int {
+	switch {
+	case x.K > 0 || len(x.Sizes) > 0:
+		return mostOf(x.K, x.Sizes)
+	case x.Budget > 0:
+		return math.MaxInt
+	}
+	return DefaultK
+}
+
+// cost returns what a column costs.
+func (x GreedyGram) cost(c dataset.Column) float64 {
+	if v, ok := x.Costs[c.Name]; ok {
+		return v
+	}
+	return 1
+}
+
+// limit returns the budget, infinite if there is none.
+func (x GreedyGram) limit() float64 {
+	if x.Budget == 0 {
+		return math.Inf(1)
+	}
+	return x.Budget
+}
+
+// Plan returns the Gaussian leaf of the matrix. Errors: [ErrCount], [ErrSizes], costs out of range.
+func (x GreedyGram) Plan(f Facts) (budget.Node, bool, error) {
+	switch {
+	case x.K < 0 || x.K >= len(f.Columns):
+		return budget.Node{}, false, fmt.Errorf("%w: k is %d, there are %d", ErrCount, x.K, len(f.Columns))
+	case len(x.Sizes) > 0 && (x.K > 0 || x.Budget > 0 || !increasing(x.Sizes, len(f.Columns))):
+		return budget.Node{}, false, fmt.Errorf("%w: %v of %d", ErrSizes, x.Sizes, len(f.Columns))
+	case !(x.Budget >= 0 && x.Budget <= method.MaxCost):
+		return budget.Node{}, false, fmt.Errorf("%w: a budget of %v", errCosts, x.Budget)
+	}
+	for name, cost := range x.Costs {
+		if !(cost >= 0 && cost <= method.MaxCost) {
+			return budget.Node{}, false, fmt.Errorf("%w: %q costs %v", errCosts, name, cost)
+		}
+	}
+	return budget.Seq(greedyNode, budget.GaussianLeaf(greedyLeaf, 1, 1).Of(mechanism.StatGram)), true, nil
+}
+
+// Most returns, of the candidates that the budget can pay for alone, as many as it can pay for
+// together and K allows: those that take the most room in a row.
+func (x GreedyGram) Most(f Facts) []dataset.Column {
+	var affordable Facts
+	var costs []float64
+	for _, c := range f.Columns {
+		if cost := x.cost(c); cost <= x.limit() {
+			affordable.Columns, costs = append(affordable.Columns, c), append(costs, cost)
+		}
+	}
+	slices.Sort(costs)
+	k, sum := 0, 0.
+	for _, cost := range costs {
+		if sum += cost; sum <= x.limit()*(1+1e-9) && k < x.most() {
+			k++
+		}
+	}
+	return widestOf(k, affordable)
+}
+
+// Select returns the picked candidates, increasing; none if the budget pays for none.
+func (x GreedyGram) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	order, err := x.Ranked(ctx, s, f, records)
+	slices.Sort(order)
+	return order, err
+}
+
+// Ranked returns the picked candidates in their order; see [Sizer]. Errors besides those of
+// the mechanism and the context: [ErrRanges].
+func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	if err := f.checkRanges(); err != nil {
+		return nil, err
+	}
+	stat, records := greedyOf(f, records)
+	s = s.Sub(greedyNode)
+	acc, err := mechanism.Sum[*greedyPass](ctx, s, records, stat)
+	if err != nil {
+		return nil, err
+	}
+	noisy, err := mechanism.SymmetricGaussian(s, greedyLeaf, acc.gram.Bound())
+	if err != nil {
+		return nil, err
+	}
+	enc := stat.encoder()
+	r := greedy.Released{Side: len(enc.Slots()) + 1, Packed: noisy.Value(), Sigma: s.Scale(greedyLeaf)}
+	var groups []int
+	for _, slot := range enc.Slots() {
+		if slot.Column < len(f.Columns) {
+			groups = append(groups, slot.Column)
+		}
+	}
+	r.First = len(groups)
+	p := r.Problem()
+	p.Group, p.Budget = append(groups, -1), x.limit()
+	for _, c := range f.Columns {
+		p.Cost = append(p.Cost, x.cost(c))
+	}
+	order := p.Select().Groups(p)
+	return order[:min(len(order), x.most())], ctx.Err()
+}
+
+// greedyOf returns the statistic of the matrix and the records that it reads: of two classes
+// the target is a number.
+func greedyOf(f Facts, records mechanism.Records) (greedyStatistic, mechanism.Records) {
+	target, ranges := f.Target, slices.Clone(f.Ranges)
+	last := len(f.Columns)
+	if target.Kind == dataset.Category {
+		if ranges[last] = (scaling.Range{Lower: -1, Upper: 1, Declared: true}); len(target.Categories) == 2 {
+			target = dataset.Column{Name: target.Name, Ranged: true, Lower: -1, Upper: 1}
+			records = records.Recode(last, target, []float64{-1, 1, 0})
+		}
+	}
+	return greedyStatistic{append(slices.Clone(f.Columns), target), ranges}, records
+}
+
+// greedyStatistic is the sum of z z^T over rows of the scaled candidates, the target and a
+// constant, limited to norm B as a whole.
+type greedyStatistic struct {
+	Columns []dataset.Column // the target last
+	Ranges  []scaling.Range
+}
+
+func (x greedyStatistic) encoder() *scaling.Encoder { return scaling.NewEncoder(x.Columns, x.Ranges) }
+
+// New implements [mechanism.Statistic].
+func (x greedyStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	enc := x.encoder()
+	n := len(enc.Slots()) + 1
+	return &greedyPass{enc: enc, rows: make([][]int16, n), gram: m.NewGram(n, enc.NormLimit(greedyConstant))}
+}
+
+// BlockRows is the number of records of a block.
+func (x greedyStatistic) BlockRows() int { return rowsOfBlocks(len(x.encoder().Slots())) }
+
+type greedyPass struct {
+	enc     *scaling.Encoder
+	rows    [][]int16
+	gram    *mechanism.Gram
+	scratch scaling.Scratch
+}
+
+func (p *greedyPass) Add(b mechanism.Block) {
+	for k := range p.rows {
+		p.rows[k] = resized(p.rows[k], b.Len())
+	}
+	last := len(p.rows) - 1
+	p.enc.Encode(b.Block, p.rows[:last], &p.scratch)
+	for i := range p.rows[last] {
+		p.rows[last][i] = scaling.FixedPoint(greedyConstant)
+	}
+	p.gram.Add(p.rows)
+}
+
+func (p *greedyPass) Cells() mechanism.Cells { return p.gram.Cells() }
