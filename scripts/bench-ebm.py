@@ -13,7 +13,6 @@ ends with a table.
 """
 
 import argparse
-import hashlib
 import json
 import math
 import os
@@ -25,6 +24,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from compete.common import bounds, splits, types
 from interpret.privacy import DPExplainableBoostingClassifier, DPExplainableBoostingRegressor
 
 EPSILON, DELTA = math.log(3), 1e-5
@@ -36,53 +36,10 @@ CLASSES = (  # table, target
     ("spambase", "target"),
 )
 OURS_CLASSES = ("auto", "logistic", "boosted-additive", "joint-gram", "svm")
-MASK = (1 << 64) - 1
-
-
-def permutation(n, number):
-    """The permutation of `dptrain bench` with seed 0: see internal/bench/split.go."""
-    text = b"dptrain.bench/1 split" + (0).to_bytes(8, "big") + number.to_bytes(8, "big")
-    state = int.from_bytes(hashlib.sha256(text).digest()[:8], "big")
-
-    def following():
-        nonlocal state
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        z = state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        return z ^ (z >> 31)
-
-    order = list(range(n))
-    for i in range(n - 1, 0, -1):
-        product = following() * (i + 1)
-        while product & MASK < (1 << 64) % (i + 1):
-            product = following() * (i + 1)
-        j = product >> 64
-        order[i], order[j] = order[j], order[i]
-    return np.array(order)
-
-
-def splits(n, trials):
-    """Training and test rows of the trials."""
-    for t in range(trials):
-        if t % 10 == 0:
-            order = permutation(n, t // 10)
-        lo, hi = t % 10 * n // 10, (t % 10 + 1) * n // 10
-        yield np.sort(np.delete(order, slice(lo, hi))), np.sort(order[lo:hi])
 
 
 def load(args, kind, name):
     return pd.read_csv(os.path.join(args.data, kind, name + ".csv.gz"))
-
-
-def bounds(table):
-    """The true smallest and largest value of every number."""
-    numbers = table.select_dtypes("number")
-    return {c: (float(numbers[c].min()), float(numbers[c].max())) for c in numbers}
-
-
-def types(table):
-    return ["continuous" if pd.api.types.is_numeric_dtype(table[c]) else "nominal" for c in table]
 
 
 def ebm_regressor(table, epsilon):
