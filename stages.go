@@ -16,22 +16,26 @@ type Search = pipeline.Search
 // A Candidate of a [Search] is one way to select and train.
 type Candidate = pipeline.Candidate
 
-// Session and Records are what a [selection.Selector] is handed. A selector from elsewhere needs
+// A Session is what a [selection.Selector] releases something with. A selector from elsewhere needs
 // UncheckedSelector in its [Run].
-type (
-	Session = mechanism.Session
-	Records = mechanism.Records
-)
+type Session = mechanism.Session
 
-// An Engine holds the records of a run, perhaps in other processes, and adds up what it is asked: a [Pass] is a
-// statistic over a [Part] of the records, whose method Over does the work where the records are, and whose
-// method Merge adds up what several places returned. See [Plan.FitOn].
-type (
-	Engine = mechanism.Engine
-	Pass   = mechanism.Pass
-	Part   = mechanism.Part
-	State  = mechanism.State
-)
+// Records are those that a [selection.Selector] chooses from.
+type Records = mechanism.Records
+
+// An Engine holds the records of a run, perhaps in other processes, and adds up what it is asked; see
+// [Plan.FitOn].
+type Engine = mechanism.Engine
+
+// A Pass is what an [Engine] is asked: a statistic over a part of the records. Its method Over does the work
+// where the records are, and Merge adds up what several places returned.
+type Pass = mechanism.Pass
+
+// A Part says which records a [Pass] is about. Its method Of picks them.
+type Part = mechanism.Part
+
+// A State is what an [Engine] may keep of the records between passes.
+type State = mechanism.State
 
 // RegisterPasses makes the statistics of all methods known to encoding/gob, so that a [Pass] can be sent to
 // the workers of an [Engine].
