@@ -56,3 +56,42 @@ func TestRecipes(t *testing.T) {
 		})
 	}
 }
+
+// TestStudies does the same for the recipes that ask for causal directions.
+func TestStudies(t *testing.T) {
+	files, err := filepath.Glob("causal/*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d recipes, want at least 3: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(file, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(text), "# ") {
+				t.Error("the recipe does not begin with a comment that says what it shows")
+			}
+			r, err := recipe.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := r.Study(header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := s.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := plan.Guarantee()
+			if g.Epsilon != r.Privacy.Epsilon || g.Spent > g.Epsilon || g.Spent < .99*g.Epsilon || g.Delta != r.Privacy.Delta {
+				t.Errorf("the plan has epsilon %v of %v, delta %v of %v", g.Spent, r.Privacy.Epsilon, g.Delta, r.Privacy.Delta)
+			}
+		})
+	}
+}

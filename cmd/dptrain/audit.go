@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/audit"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -97,21 +98,45 @@ func (x *auditFlags) check() error {
 
 // audit audits the plan of a job on generated tables.
 func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) error {
-	p, _, err := j.prepare(ctx)
+	method, carryOut, err := j.audited(ctx)
 	if err != nil {
 		return err
 	}
 	if a.terminal {
 		o.Progress = func(done float64) { fmt.Fprintf(a.screen, "\r%3.0f%%", 100*done) }
 	}
-	v, err := audit.Pipeline(ctx, p, o)
+	v, err := carryOut(o)
 	if a.terminal {
 		fmt.Fprint(a.screen, "\r\x1b[K")
 	}
 	if err != nil {
 		return err
 	}
-	return a.showVerdict(newAudited(p, v), v, asJSON)
+	return a.showVerdict(newAudited(method, v), v, asJSON)
+}
+
+// audited prices what a recipe asks for, and returns the name of its method and its audit.
+func (j *job) audited(ctx context.Context) (string, func(audit.Options) (audit.Verdict, error), error) {
+	if j.recipe.Task == recipe.TaskCausal {
+		s, plan, err := j.prepareStudy(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		return plan.Method(), func(o audit.Options) (audit.Verdict, error) { return audit.Study(ctx, s, o) }, nil
+	}
+	p, _, err := j.prepare(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	return methodName(p), func(o audit.Options) (audit.Verdict, error) { return audit.Pipeline(ctx, p, o) }, nil
+}
+
+// methodName is the name of what a pipeline trains with.
+func methodName(p *pipeline.Pipeline) string {
+	if p.Search != nil {
+		return pipeline.SearchMethod
+	}
+	return p.ModelName()
 }
 
 // auditFormat is the value of the key "format" of `audit --json`.
@@ -151,15 +176,12 @@ type auditedRun struct {
 	Runs            int      `json:"runs"`
 }
 
-func newAudited(p *pipeline.Pipeline, v audit.Verdict) *audited {
+func newAudited(method string, v audit.Verdict) *audited {
 	g := report.GuaranteeOf(v.Claim)
 	out := &audited{
-		Format: auditFormat, Method: p.ModelName(), Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
+		Format: auditFormat, Method: method, Relation: g.Relation, Confidence: v.Confidence, Delta: g.Delta, Pairs: v.Pairs,
 		Run:        auditedRun{g.Epsilon, g.Mu, v.Whole.Epsilon, v.Whole.Mu, v.Whole.Runs},
 		Violations: append([]string{}, v.Violations()...),
-	}
-	if p.Search != nil {
-		out.Method = pipeline.SearchMethod
 	}
 	for _, l := range v.Leaves {
 		out.Steps = append(out.Steps, auditedStep{

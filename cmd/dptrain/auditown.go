@@ -78,7 +78,7 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan 
 		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.table), Method: plan.Method(), What: ledger.NoteAudit,
 	})
 	if err != nil {
-		return entry.Hint(ctx, err, j.ledger, p)
+		return entry.Hint(ctx, err, j.ledger, entry.RunOf(p, plan))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ type ownAudit struct {
 }
 
 func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
-	x, tool := newAudited(p, v), thisVersion()
+	x, tool := newAudited(methodName(p), v), thisVersion()
 	out := &ownAudit{
 		Format: ownAuditFormat, Notice: ownNotice, Date: time.Now().UTC().Format(time.RFC3339),
 		Tool: report.Tool{Version: tool.Version, Commit: tool.Commit, Go: tool.Go}, Data: j.table,

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/recipe"
 )
 
 const checkLong = `Report everything that is wrong with a recipe at once, each mistake with file,
@@ -22,6 +23,19 @@ func checkCommand(a *app) *cobra.Command {
 		Args:    exactly(1, "one recipe"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args[0]) },
 	}
+}
+
+// priceable prices the run of a recipe for a table with this header.
+func (j *job) priceable(header []string) error {
+	if j.recipe.Task == recipe.TaskCausal {
+		_, _, err := j.study(header)
+		return err
+	}
+	p, err := j.pipeline(header)
+	if err == nil {
+		_, err = price(p)
+	}
+	return err
 }
 
 // check puts a recipe to its rules, to the header of its table and to a price.
@@ -43,11 +57,7 @@ func (a *app) check(path string) error {
 	if problems := j.recipe.Validate(header); len(problems) > 0 {
 		return problems
 	}
-	p, err := j.pipeline(header)
-	if err != nil {
-		return err
-	}
-	if _, err := price(p); err != nil {
+	if err := j.priceable(header); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)

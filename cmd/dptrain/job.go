@@ -23,6 +23,7 @@ type recipeFlags struct {
 	ledger, dataset                                   string
 	exclude, classes                                  []string
 	holdout                                           float64
+	causal                                            *causalFlags // of the verb causal; nil for every other
 	set                                               *pflag.FlagSet
 }
 
@@ -43,6 +44,21 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
 }
 
+// addCausal declares the flags of causal.
+func (f *recipeFlags) addCausal(set *pflag.FlagSet) {
+	f.set, f.causal.changed = set, set.Changed
+	set.SortFlags = false
+	set.StringVar(&f.data, "data", "", "the table: a `FILE` .csv, .tsv (also .gz) or .parquet")
+	set.StringSliceVar(&f.causal.names, "columns", nil, "two or more numeric `COLUMNS`: x,y")
+	set.StringArrayVar(&f.causal.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`; may be repeated")
+	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
+	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, 0 or at least 1e-10 (default 0)")
+	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
+	set.IntVar(&f.causal.bins, "bins", 0, "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)")
+	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
+	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
+}
+
 // addOut declares --out, for the verb that writes.
 func (f *recipeFlags) addOut(set *pflag.FlagSet) {
 	set.StringVar(&f.out, "out", "", "the `FOLDER` for release/ and curator/ (default out)")
@@ -55,6 +71,7 @@ func flagKeys() map[string]string {
 		"out": "output.dir", "relation": "privacy.relation", "exclude": "data.exclude", "holdout": "holdout",
 		"task": "task", "classes": "data.classes",
 		"ledger": "ledger.path", "dataset": "ledger.dataset",
+		"columns": "causal.columns", "bins": "causal.bins", "range": "data.columns",
 	}
 }
 
@@ -98,7 +115,8 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		return value
 	}
 	over, problems := recipe.FromFlags(recipe.Flags{
-		Data: or(f.data, or(base.Data.Path, "table.csv")), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out})
+		Data: or(f.data, or(base.Data.Path, "table.csv")), Target: or(f.target, base.Data.Target), Epsilon: or(f.epsilon, "1"), Delta: f.delta, Out: f.out,
+		Columns: f.columns(base)})
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -106,17 +124,23 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && j.blame["ledger.path"] == "" {
 		j.ledger, j.without = "", j.ledger // no row is read without a table, so nothing is spent
 	}
+	if err := f.causal.lay(j); err != nil {
+		return nil, err
+	}
 	return j, j.explain(j.recipe.Check())
 }
 
 // loadFlags makes the job of a run without a recipe file.
 func (f *recipeFlags) loadFlags(j *job) (*job, error) {
-	r, problems := recipe.FromFlags(recipe.Flags{Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out})
+	r, problems := recipe.FromFlags(recipe.Flags{Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out, Columns: f.columns(nil)})
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	j.recipe, j.table, j.bare = r, r.DataFile(), true
 	f.lay(j, r)
+	if err := f.causal.lay(j); err != nil {
+		return nil, err
+	}
 	return j, j.explain(j.recipe.Check())
 }
 
@@ -172,7 +196,7 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 
 // isAbsent tells what Validate says about a column that the header lacks.
 func isAbsent(p recipe.Problem) bool {
-	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || p.Path == "privacy.unit.column"
+	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || strings.HasPrefix(p.Path, "causal.columns[") || p.Path == "privacy.unit.column"
 }
 
 // prepare reads the header of the table, if there is one, and prices the run. No row is
@@ -250,7 +274,7 @@ func (j *job) explain(problems recipe.Problems) error {
 // so it is with the keys of a ledger that flags alone asked for.
 func (j *job) flagOf(path string) string {
 	for key, flag := range j.blame {
-		if path == key || strings.HasPrefix(path, key+"[") {
+		if path == key || strings.HasPrefix(path, key+"[") || strings.HasPrefix(path, key+".") {
 			return flag
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dptrain/dptrain/internal/entry"
-	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -20,19 +19,19 @@ type equalRuns struct {
 }
 
 // equalRuns finds the epsilon of so many runs like this one.
-func (a *app) equalRuns(ctx context.Context, j *job, p *pipeline.Pipeline, runs int, b *bill) error {
+func (a *app) equalRuns(ctx context.Context, j *job, r entry.Run, runs int, b *bill) error {
 	switch {
 	case runs < 1 || runs > mostRuns:
 		return usagef("--runs must be from 1 to %d", mostRuns)
 	case b.Ledger == nil:
 		return usagef("--runs needs the total of a data set: name it with --dataset, or with ledger in the recipe")
 	}
-	acc, err := a.accountOf(ctx, j, p)
+	acc, err := a.accountOf(ctx, j, r)
 	if err != nil {
 		return err
 	}
-	e, err := entry.LargestEpsilon(ctx, acc, p, runs)
-	b.Ledger.Equal = &equalRuns{runs, e, p.Budget.Delta}
+	e, err := entry.LargestEpsilon(ctx, acc, r, runs)
+	b.Ledger.Equal = &equalRuns{runs, e, r.Budget.Delta}
 	return err
 }
 

@@ -27,7 +27,7 @@ func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *p
 	}
 	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Pipeline: p, Plan: plan,
+		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header, Run: entry.RunOf(p, plan),
 	})
 }
 
@@ -64,44 +64,44 @@ func amountOf(c budget.Charge) amount {
 }
 
 // accountOf reads the account of a run's data set in its ledger.
-func (a *app) accountOf(ctx context.Context, j *job, p *pipeline.Pipeline) (*ledger.Account, error) {
+func (a *app) accountOf(ctx context.Context, j *job, r entry.Run) (*ledger.Account, error) {
 	acc, err := a.openLedger(j.ledger).Account(ctx, j.recipe.Ledger.Dataset)
 	if err != nil {
-		return nil, entry.Hint(ctx, err, j.ledger, p)
+		return nil, entry.Hint(ctx, err, j.ledger, r)
 	}
 	return acc, nil
 }
 
 // entryOf fills in what the run would leave in its ledger, if it has one. It
 // writes nothing. refused is the error of a run that would be refused.
-func (a *app) entryOf(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan, b *bill) (refused, err error) {
+func (a *app) entryOf(ctx context.Context, j *job, r entry.Run, b *bill) (refused, err error) {
 	if j.ledger == "" {
 		return nil, nil
 	}
-	acc, err := a.accountOf(ctx, j, p)
+	acc, err := a.accountOf(ctx, j, r)
 	if err != nil {
 		return nil, err
 	}
-	cost, err := acc.Price(plan.Priced)
+	cost, err := acc.Price(r.Priced)
 	if err == nil {
-		err = acc.CheckPublic(p.PublicColumns())
+		err = acc.CheckPublic(r.Public)
 	}
 	if err == nil {
 		err = acc.CheckRecords(entry.Records(j.table, j.recipe.Data.MultilineQuotes))
 	}
 	if err != nil {
-		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, p)
+		return nil, entry.Hint(ctx, ledger.InFile(j.ledger, err), j.ledger, r)
 	}
 	l := &billLedger{
 		Dataset: acc.Name, Currency: acc.Currency, Epsilon: acc.Epsilon, Delta: acc.Delta, symbol: acc.Promise.Currency.Symbol(),
 		Limit: amountOf(acc.Limit), Spent: amountOf(acc.Spent()), Cost: amountOf(cost), Fits: acc.Fits(cost), Remains: amountOf(acc.Left()),
 	}
-	if l.Absent, err = entry.Absent(acc, j.ledger, j.header, p.PublicColumns()); err != nil {
+	if l.Absent, err = entry.Absent(acc, j.ledger, j.header, r.Public); err != nil {
 		return nil, err
 	}
 	b.Ledger = l
 	if err := acc.Refuse(cost); err != nil {
-		return entry.Hint(ctx, err, j.ledger, p), nil
+		return entry.Hint(ctx, err, j.ledger, r), nil
 	}
 	left := acc.Limit.Left(acc.Spent().Plus(cost))
 	l.Remains, l.Runs = amountOf(left), moreRuns(left, cost)

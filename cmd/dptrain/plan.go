@@ -16,7 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
 )
 
@@ -55,6 +57,9 @@ func planCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if j.recipe.Task == recipe.TaskCausal {
+				return a.causalPlan(cmd.Context(), j, cmd.Flags().Changed, runs, asJSON)
+			}
 			p, plan, err := j.prepare(cmd.Context())
 			if err != nil {
 				return err
@@ -63,10 +68,10 @@ func planCommand(a *app) *cobra.Command {
 				return a.explain(cmd.Context(), p, plan, &explain, asJSON)
 			}
 			bill := newBill(p, plan)
-			refused, err := a.entryOf(cmd.Context(), j, p, plan, bill)
+			refused, err := a.entryOf(cmd.Context(), j, entry.RunOf(p, plan), bill)
 			if err == nil && cmd.Flags().Changed("runs") {
 				refused = nil // the question is which epsilon is not
-				err = a.equalRuns(cmd.Context(), j, p, runs, bill)
+				err = a.equalRuns(cmd.Context(), j, entry.RunOf(p, plan), runs, bill)
 			}
 			if err != nil {
 				return err
@@ -117,6 +122,10 @@ type bill struct {
 	Sizes *billSizes `json:"sizes,omitempty"`
 	// Ledger says what would remain; absent for a run without a ledger.
 	Ledger *billLedger `json:"ledger,omitempty"`
+	// Ranges says what private ranges of a study of causal directions need; absent for
+	// every other run.
+	Ranges *billRanges `json:"ranges,omitempty"`
+	causal bool        // it asks for causal directions
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -140,10 +149,15 @@ type billStep struct {
 }
 
 func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
-	b := &bill{
-		Format: planFormat, Target: p.Target, Method: plan.Method(), Features: plan.Columns(),
-		Guarantee: report.GuaranteeOf(plan.Guarantee()), Records: plan.Records(), Steps: []billStep{},
-	}
+	b := pricedBill(plan.Priced)
+	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(), plan.Records()
+	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
+	return b
+}
+
+// pricedBill is what the bills of all runs have.
+func pricedBill(plan *budget.Priced) *bill {
+	b := &bill{Format: planFormat, Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{}}
 	for _, delta := range []float64{1e-5, 1e-6, 1e-9} {
 		at := bound{Delta: delta}
 		if e := plan.Epsilon(delta); !math.IsInf(e, 1) {
@@ -155,7 +169,6 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	for i, share := range leafShares(leaves) {
 		b.Steps = append(b.Steps, newBillStep(leaves[i], share))
 	}
-	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
 	return b
 }
 
@@ -277,11 +290,15 @@ func (b *bill) total() string {
 	if u := g.Unit; u != nil {
 		unit = report.Paragraph("Unit", fmt.Sprintf("the unit of protection is one value of the column %s, of which at most %d rows are used; every price is that of a whole unit", printable(u.Column), u.MaxRows))
 	}
-	return report.Paragraph("Run", fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))) + needs + unit +
+	run := fmt.Sprintf("%s, %d candidate features", b.Method, len(b.Features))
+	if b.causal {
+		run = fmt.Sprintf("causal directions by %s, columns %s", b.Method, printable(b.Target))
+	}
+	return report.Paragraph("Run", run) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", g.MeaningOf()) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ranges.text() + b.Ledger.text()
 }
 
 // branches explains the steps of a run, or of a try, that chooses between two ways

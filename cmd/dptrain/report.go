@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/report"
@@ -35,6 +36,8 @@ With --registry, print instead, as JSON, what the report says in the fields of
 the public registry of deployments of differential privacy. What only you know,
 such as the name and the intended use, is left empty for you to fill in.
 
+Of a study of causal directions it prints what ` + "`dptrain causal`" + ` printed.
+
 Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
@@ -54,6 +57,9 @@ func reportCommand(a *app) *cobra.Command {
 				return usagef("each flag of report prints something else; give one of them")
 			}
 			at := released(args[0])
+			if c, err := readCausal(at.report); c != nil || err != nil {
+				return a.reportCausal(c, err, cmd.Flags(), format)
+			}
 			if cmd.Flags().Changed("shape") {
 				return a.printShape(at.model, shape)
 			}
@@ -145,6 +151,52 @@ const (
 	modelFile  = "model.json"
 )
 
+// causalFile is the account of a study of causal directions, in its release.
+const causalFile = "causal.json"
+
+// readCausal opens the account of a study: of the release that a report would be in, or a
+// file of that name. Both results are nil if there is none.
+func readCausal(reportPath string) (*report.Causal, error) {
+	path := reportPath
+	if filepath.Base(path) != causalFile {
+		path = filepath.Join(filepath.Dir(path), causalFile)
+		if _, err := os.Stat(reportPath); err == nil {
+			return nil, nil
+		}
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(path, "account", err)
+	}
+	defer f.Close()
+	c, err := report.DecodeCausal(f)
+	if err != nil {
+		return nil, fault.As(fault.Data, &placeError{path, err.Error()})
+	}
+	return c, nil
+}
+
+// reportCausal prints the account of a study, unless it could not be read.
+func (a *app) reportCausal(c *report.Causal, err error, flags *pflag.FlagSet, format string) error {
+	for _, name := range []string{"shape", "registry", "scores"} {
+		if err == nil && flags.Changed(name) {
+			err = usagef("--%s is for runs that train a model; this is a study of causal directions", name)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case format == "json":
+		return report.EncodeCausal(a.stdout, c)
+	case format != "text":
+		return usagef("a study of causal directions is printed as text or json; its picture is causal.svg")
+	}
+	return report.CausalText(a.stdout, c)
+}
+
 // release is where a report and a model are.
 type release struct{ report, model string }
 
@@ -210,7 +262,7 @@ func documentKind(path string) string {
 		return modelOfCompress
 	}
 	return map[string]string{
-		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.run": "the curator's notes on a run",
+		"dptrain.model": aModel, "dptrain.report": "a report", "dptrain.causal": "a study of causal directions", "dptrain.run": "the curator's notes on a run",
 		"dptrain.own-audit": "the curator's audit of a table", "dptrain.audit": "an audit",
 		"dptrain.plan": "the price of a run", "dptrain.explain": "what to expect of a run",
 	}[kind]

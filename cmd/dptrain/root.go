@@ -70,6 +70,7 @@ func verbs(a *app) []*cobra.Command {
 		planCommand(a),
 		auditCommand(a),
 		predictCommand(a),
+		causalCommand(a),
 		ledgerCommand(a),
 		reportCommand(a),
 		verifyCommand(a),

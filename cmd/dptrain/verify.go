@@ -54,19 +54,29 @@ func verifyCommand(a *app) *cobra.Command {
 // verify checks the release at path.
 func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
 	at := released(path)
-	r, err := readReport(at.report)
+	c, err := readCausal(at.report)
 	if err != nil {
 		return err
 	}
+	check, entered := report.VerifyCausal, (*report.Ledger)(nil)
+	if c != nil {
+		entered = c.Ledger
+	} else {
+		r, err := readReport(at.report)
+		if err != nil {
+			return err
+		}
+		check, entered = report.Verify, r.Ledger
+	}
 	dir := filepath.Dir(at.report)
 	options := report.VerifyOptions{}
-	if ledgerPath == "" && r.Ledger != nil {
-		ledgerPath = findLedger(ctx, dir, r.Ledger.Dataset)
+	if ledgerPath == "" && entered != nil {
+		ledgerPath = findLedger(ctx, dir, entered.Dataset)
 	}
 	if ledgerPath != "" {
 		options.Ledger = a.openLedger(ledgerPath)
 	}
-	v, err := report.Verify(ctx, dir, options)
+	v, err := check(ctx, dir, options)
 	switch {
 	case is[*ledger.FileError](err), errors.Is(err, context.Canceled):
 		return err

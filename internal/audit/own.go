@@ -59,7 +59,7 @@ func ownTable(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o Opt
 		}})
 	}
 	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
-	out.Whole, out.Pairs, err = whole(ctx, p, plan, pairs, fit, o)
+	out.Whole, out.Pairs, err = whole(ctx, p.Budget.Delta, pairs, fitted(fit, plan), o)
 	return out, err
 }
 

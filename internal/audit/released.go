@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
@@ -30,6 +31,19 @@ func released(res *pipeline.Result) (map[string]float64, error) {
 		return nil, err
 	}
 	return out, flatten(out, "report", buf.Bytes())
+}
+
+// releasedStudy is released for a study: causal.json, without what is public and changes from
+// run to run.
+func releasedStudy(res *causal.Result) (map[string]float64, error) {
+	out := map[string]float64{}
+	var buf bytes.Buffer
+	c := report.NewCausal(res)
+	c.Redraws.Seed = ""
+	if err := report.EncodeCausal(&buf, c); err != nil {
+		return nil, err
+	}
+	return out, flatten(out, "causal", buf.Bytes())
 }
 
 func flatten(out map[string]float64, name string, text []byte) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -83,6 +84,39 @@ func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, er
 	if err != nil {
 		return Verdict{}, err
 	}
+	pairs, err := Pairs(p)
+	if err != nil {
+		return Verdict{}, err
+	}
+	return verdict(ctx, plan.Priced, pairs, fitted(p.FitPlan, plan), o)
+}
+
+// Study audits a study of causal directions as [Pipeline] does a run that trains a model.
+func Study(ctx context.Context, s causal.Study, o Options) (Verdict, error) {
+	o, err := o.filled()
+	if err != nil {
+		return Verdict{}, err
+	}
+	plan, err := s.Plan()
+	if err != nil {
+		return Verdict{}, err
+	}
+	// The pairs of a run with the same columns, of which none is a target.
+	pairs, err := Pairs(&pipeline.Pipeline{Schema: s.Schema, Budget: s.Budget})
+	if err != nil {
+		return Verdict{}, err
+	}
+	return verdict(ctx, plan.Priced, pairs, func(ctx context.Context, t *dataset.Table) (map[string]float64, error) {
+		res, err := plan.Again().Run(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		return releasedStudy(res)
+	}, o)
+}
+
+// verdict audits a plan step by step, and as a whole on pairs of tables.
+func verdict(ctx context.Context, plan *budget.Priced, pairs []Pair, published publisher, o Options) (Verdict, error) {
 	leaves := plan.Leaves()
 	out := Verdict{Claim: plan.Guarantee(), Confidence: o.Confidence}
 	each := o
@@ -95,22 +129,19 @@ func Pipeline(ctx context.Context, p *pipeline.Pipeline, o Options) (Verdict, er
 	done := map[string]Measure{}
 	for i, l := range leaves {
 		each.Progress = func(d float64) { progress((float64(i) + d) / float64(2*len(leaves))) }
-		leaf, err := auditLeaf(ctx, l, p.Budget, each, done)
+		leaf, err := auditLeaf(ctx, l, plan.Target(), each, done)
 		if err != nil {
 			return out, err
 		}
 		out.Leaves = append(out.Leaves, leaf)
 	}
 	each.Progress = func(d float64) { progress(.5 + d/2) }
-	pairs, err := Pairs(p)
-	if err != nil {
-		return out, err
-	}
 	var made []sides
 	for _, pair := range pairs {
 		made = append(made, sides{pair.Name, func(side int) (*dataset.Table, error) { return pair.Tables[side], nil }})
 	}
-	out.Whole, out.Pairs, err = whole(ctx, p, plan, made, p.FitPlan, each)
+	var err error
+	out.Whole, out.Pairs, err = whole(ctx, plan.Target().Delta, made, published, each)
 	return out, err
 }
 

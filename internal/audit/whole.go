@@ -20,19 +20,29 @@ type sides struct {
 // fit carries a plan out: [pipeline.Pipeline.FitPlan], but in tests that plant faults.
 type fit func(ctx context.Context, plan *pipeline.Plan, t *dataset.Table, o pipeline.Options) (*pipeline.Result, error)
 
-// whole measures the run by what it publishes on pairs of tables, and returns their
-// names. Without a pair nothing is measured.
-func whole(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, pairs []sides, fit fit, o Options) (Measure, []string, error) {
-	run := func(ctx context.Context, pair sides, side int) (map[string]float64, error) {
-		t, err := pair.table(side)
-		if err != nil {
-			return nil, err
-		}
+// publisher carries a run out on a table and returns what it publishes, as named numbers.
+type publisher func(ctx context.Context, t *dataset.Table) (map[string]float64, error)
+
+// fitted publishes what a fit does.
+func fitted(fit fit, plan *pipeline.Plan) publisher {
+	return func(ctx context.Context, t *dataset.Table) (map[string]float64, error) {
 		res, err := fit(ctx, plan.Again(), t, pipeline.Options{}) // nothing of the owner's records is published
 		if err != nil {
 			return nil, err
 		}
 		return released(res)
+	}
+}
+
+// whole measures a run by what it publishes on pairs of tables, with epsilon at delta, and
+// returns their names. Without a pair nothing is measured.
+func whole(ctx context.Context, delta float64, pairs []sides, published publisher, o Options) (Measure, []string, error) {
+	run := func(ctx context.Context, pair sides, side int) (map[string]float64, error) {
+		t, err := pair.table(side)
+		if err != nil {
+			return nil, err
+		}
+		return published(ctx, t)
 	}
 	var trials []trial
 	names := []string{}
@@ -60,8 +70,8 @@ func whole(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, pairs
 	}
 	alpha := 1 - o.Confidence
 	if len(trials) == 0 {
-		return Measure{Delta: p.Budget.Delta, Confidence: o.Confidence}, names, ctx.Err()
+		return Measure{Delta: delta, Confidence: o.Confidence}, names, ctx.Err()
 	}
-	m, err := measure(ctx, trials, o.Runs, alpha, p.Budget.Delta, o.Progress)
+	m, err := measure(ctx, trials, o.Runs, alpha, delta, o.Progress)
 	return m, names, err
 }

@@ -20,14 +20,14 @@ import (
 
 // absentColumns is [Absent] for the account of a request.
 func absentColumns(ctx context.Context, r Request) ([]string, error) {
-	if r.Pipeline.Budget.Relation != budget.SubstitutePrivateColumns {
+	if r.Run.Budget.Relation != budget.SubstitutePrivateColumns {
 		return nil, nil
 	}
 	acc, err := r.Ledger.Account(ctx, r.Dataset)
 	if err != nil {
-		return nil, Hint(ctx, err, r.Ledger.Path(), r.Pipeline)
+		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
 	}
-	return Absent(acc, r.Ledger.Path(), r.Header, r.Pipeline.PublicColumns())
+	return Absent(acc, r.Ledger.Path(), r.Header, r.Run.Public)
 }
 
 // Absent returns the protected columns of an account that a table with this header does

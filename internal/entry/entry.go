@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/report"
@@ -23,8 +24,36 @@ type Request struct {
 	Table           string // path of the table
 	MultilineQuotes bool   // how the table is read
 	Header          []string
-	Pipeline        *pipeline.Pipeline
-	Plan            *pipeline.Plan // of Pipeline
+	Run             Run
+}
+
+// A Run is what a ledger asks of a run.
+type Run struct {
+	Priced *budget.Priced
+	Budget budget.Target // that Priced was calibrated to
+	Method string
+	Target string   // what the run is about: the column that is predicted
+	Public []string // columns that are read and not protected
+	// Price prices the run at another epsilon. It fails if there is no plan for that.
+	Price func(epsilon float64) (*budget.Priced, error)
+}
+
+// RunOf returns the run of a pipeline and its plan; of a run that is not carried out plan may
+// be nil.
+func RunOf(p *pipeline.Pipeline, plan *pipeline.Plan) Run {
+	r := Run{Budget: p.Budget, Target: p.Target, Public: p.PublicColumns(), Price: func(epsilon float64) (*budget.Priced, error) {
+		q := *p
+		q.Budget.Epsilon = epsilon
+		plan, err := q.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return plan.Priced, nil
+	}}
+	if plan != nil {
+		r.Priced, r.Method = plan.Priced, plan.Method()
+	}
+	return r
 }
 
 // An Entry is the reservation of a run. The methods of a nil Entry, which is that of a run
@@ -44,11 +73,11 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 		return nil, err
 	}
 	reserved, err := r.Ledger.Reserve(ctx, ledger.Request{
-		Dataset: r.Dataset, Plan: r.Plan.Priced, Table: RealPath(r.Table), Method: r.Plan.Method(), Target: r.Pipeline.Target, CuratorNotes: true,
-		Public: r.Pipeline.PublicColumns(), Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
+		Dataset: r.Dataset, Plan: r.Run.Priced, Table: RealPath(r.Table), Method: r.Run.Method, Target: r.Run.Target, CuratorNotes: true,
+		Public: r.Run.Public, Records: Records(r.Table, r.MultilineQuotes), Note: r.Note,
 	})
 	if err != nil {
-		return nil, Hint(ctx, err, r.Ledger.Path(), r.Pipeline)
+		return nil, Hint(ctx, err, r.Ledger.Path(), r.Run)
 	}
 	return &Entry{reservation: reserved, request: r, absent: absent}, nil
 }
@@ -79,8 +108,16 @@ func RealPath(path string) string {
 	return path
 }
 
-// Enter writes the reservation into the report of its run.
-func (e *Entry) Enter(r *report.Report) {
+// An Account is the account of a run that an entry is noted in: a report.
+type Account interface {
+	// Enter notes the entry and takes back the warning that there is none.
+	Enter(l report.Ledger)
+	// Warn adds a warning.
+	Warn(w pipeline.Warning)
+}
+
+// Enter writes the reservation into the account of its run.
+func (e *Entry) Enter(r Account) {
 	if e == nil {
 		return
 	}
@@ -88,11 +125,11 @@ func (e *Entry) Enter(r *report.Report) {
 	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash})
 	if len(e.absent) > 0 {
 		text := AbsentText(name, e.absent)
-		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
+		r.Warn(pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
 	}
 	if others := e.reservation.Others; len(others) > 0 {
 		text := othersText(name, others)
-		r.Warnings = append(r.Warnings, pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: text})
+		r.Warn(pipeline.Warning{Code: "several-names", Severity: pipeline.Critical, Text: text})
 	}
 }
 

@@ -30,7 +30,9 @@ func must[T any](x T, err error) T {
 // run is a run on a data set of a ledger in a folder of its own.
 type run struct {
 	Request
-	dir string
+	Pipeline *pipeline.Pipeline
+	Plan     *pipeline.Plan // of Pipeline
+	dir      string
 }
 
 // aRun returns a run with this budget, on a data set with the total epsilon 3.
@@ -56,6 +58,7 @@ func (r *run) price(target budget.Target) {
 		Target: "response", Budget: target, Model: adassp.JointGram{},
 	}
 	r.Plan = must(r.Pipeline.Plan())
+	r.Run = RunOf(r.Pipeline, r.Plan)
 }
 
 // account returns what the ledger says.
@@ -146,6 +149,7 @@ func (r *run) unit(column string) {
 	r.Pipeline.Schema.Unit = column
 	r.Pipeline.Budget.Unit = budget.Unit{Column: column, MaxRows: 2}
 	r.Plan = must(r.Pipeline.Plan())
+	r.Run = RunOf(r.Pipeline, r.Plan)
 }
 
 func write(path, text string) {
@@ -400,7 +404,7 @@ func TestLargestEpsilon(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	must(Reserve(t.Context(), r.Request))
 	for _, runs := range []int{1, 2, 7, 1000} {
-		e := must(LargestEpsilon(t.Context(), r.account(), r.Pipeline, runs))
+		e := must(LargestEpsilon(t.Context(), r.account(), r.Run, runs))
 		fits := func(epsilon float64) bool {
 			q := *r.Pipeline
 			q.Budget.Epsilon = epsilon
@@ -421,7 +425,7 @@ func TestLargestEpsilon(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := LargestEpsilon(ctx, r.account(), r.Pipeline, 1); !errors.Is(err, context.Canceled) {
+	if _, err := LargestEpsilon(ctx, r.account(), r.Run, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,15 +9,14 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
-	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
-// Hint adds to a refusal of the ledger at path what to do about it; nil stays nil. A run of p that would
+// Hint adds to a refusal of the ledger at path what to do about it; nil stays nil. A run r that would
 // cross the total is told the largest epsilon that fits.
-func Hint(ctx context.Context, err error, path string, p *pipeline.Pipeline) error {
+func Hint(ctx context.Context, err error, path string, r Run) error {
 	switch {
 	case errors.Is(err, ledger.ErrSpent):
-		return fitting(ctx, err, p)
+		return fitting(ctx, err, r)
 	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrUnreadable):
 		return fmt.Errorf("%w; register it with `dptrain ledger init %s --dataset NAME --epsilon TOTAL`", err, path)
 	case errors.Is(err, ledger.ErrRelation):
@@ -34,23 +33,23 @@ func Hint(ctx context.Context, err error, path string, p *pipeline.Pipeline) err
 
 // fitting adds to the refusal of a run that would cross the total the largest epsilon that
 // would be admitted, with the same delta.
-func fitting(ctx context.Context, refusal error, p *pipeline.Pipeline) error {
+func fitting(ctx context.Context, refusal error, r Run) error {
 	var spent *ledger.SpentError
 	if !errors.As(refusal, &spent) {
 		return refusal
 	}
 	a := &ledger.Account{Dataset: ledger.Dataset{Limit: spent.Limit}, Promise: spent.Total, Committed: spent.Spent}
-	e, err := LargestEpsilon(ctx, a, p, 1)
-	delta := smallerDelta(spent, p.Budget.Delta)
+	e, err := LargestEpsilon(ctx, a, r, 1)
+	delta := smallerDelta(spent, r.Budget.Delta)
 	switch {
 	case err != nil:
 		return err
 	case e == 0 && delta > 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, p.Budget.Delta, delta)
+		return fmt.Errorf("%w; with delta %v no epsilon fits, but with a delta of at most %v one may", refusal, r.Budget.Delta, delta)
 	case e == 0:
-		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, p.Budget.Delta)
+		return fmt.Errorf("%w; with delta %v no epsilon fits any more", refusal, r.Budget.Delta)
 	}
-	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, p.Budget.Delta, e)
+	return fmt.Errorf("%w; with delta %v the largest epsilon that fits is %v", refusal, r.Budget.Delta, e)
 }
 
 // smallerDelta returns the delta in place of that given at which the black boxes of a refused run would
@@ -90,21 +89,19 @@ func times(c budget.Charge, runs int) budget.Charge {
 // digits and rounded down: between a thousandth and a thousand times that of the run, 0 if
 // there is none. A smaller epsilon never costs more, but some methods have no plan at a
 // small one.
-func LargestEpsilon(ctx context.Context, a *ledger.Account, p *pipeline.Pipeline, runs int) (float64, error) {
+func LargestEpsilon(ctx context.Context, a *ledger.Account, r Run, runs int) (float64, error) {
 	fits := func(epsilon float64) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		q := *p
-		q.Budget.Epsilon = epsilon
-		plan, err := q.Plan()
+		plan, err := r.Price(epsilon)
 		if err != nil {
 			return false, nil // no plan at such an epsilon
 		}
-		c, err := a.Price(plan.Priced)
+		c, err := a.Price(plan)
 		return err == nil && a.Fits(times(c, runs)), nil
 	}
-	lo, hi, err := bracket(p.Budget.Epsilon, fits)
+	lo, hi, err := bracket(r.Budget.Epsilon, fits)
 	for err == nil && lo > 0 && hi > lo*1.0015 {
 		mid := math.Sqrt(lo * hi)
 		var ok bool

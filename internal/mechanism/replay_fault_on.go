@@ -37,6 +37,12 @@ const (
 	RoutedByExact
 	// NodesNotShared draws once for every node of a level in place of once for all.
 	NodesNotShared
+	// BinsFromData cuts columns into bins at quantiles of the records.
+	BinsFromData
+	// RangeFromData takes the smallest and the largest value for the range of a column.
+	RangeFromData
+	// RedrawsFromExact makes the redraws of a stability from exact counts.
+	RedrawsFromExact
 )
 
 // Plant makes sessions of the recorder, and of its Replay, carry faults out.

@@ -16,6 +16,7 @@ func (coinFault) identities() func(id uint64) uint64 {
 }
 
 func (tap) vector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }
+func (tap) cells(_ ticket, _ Vector, _ float64, out Vector) Vector        { return out }
 func (tap) symmetric(_ ticket, _ Symmetric, _ float64, out Vector) Vector { return out }
 func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { return out }
 func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }

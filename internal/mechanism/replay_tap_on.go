@@ -148,6 +148,11 @@ func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
 	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "vector", append(Vector(nil), in...), bound, out, nil})
 }
 
+// cells watches a release of a vector with an L1 sensitivity.
+func (t tap) cells(k ticket, in Vector, bound float64, out Vector) Vector {
+	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "cells", append(Vector(nil), in...), bound, out, nil})
+}
+
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
 	out = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
 	return t.withoutNoise(in, out)
@@ -270,6 +275,12 @@ func (x Release) distance(y Release) float64 {
 		sum := 0.
 		for i := 0; i < len(x.Input); i += x.Shape {
 			sum += width(x.Input[i:i+x.Shape], y.Input[i:i+x.Shape])
+		}
+		return sum
+	case "cells":
+		sum := 0.
+		for i := range x.Input {
+			sum += math.Abs(float64(y.Input[i] - x.Input[i]))
 		}
 		return sum
 	case "symmetric":

@@ -14,6 +14,23 @@ func (s *Session) PublicStream(name string) *PublicStream {
 	return &PublicStream{newStream(derive(s.core.key, "public", s.join(name), 0))}
 }
 
+// A Seed is a key of a public stream that is published, so that a reader can draw the same
+// numbers again.
+type Seed [keySize]byte
+
+// PublicSeed returns the key of a public stream of its own, by this session's path and the
+// given name. Like [PublicStream] it depends on the run key and the name only. No other key
+// can be computed from it.
+func (s *Session) PublicSeed(name string) Seed {
+	return derive(s.core.key, "public seed", s.join(name), 0)
+}
+
+// Stream returns the public stream of a seed, from its beginning.
+func (x Seed) Stream() *PublicStream { return &PublicStream{newStream(x)} }
+
+// Uint64 returns 64 uniform bits.
+func (p *PublicStream) Uint64() uint64 { return p.s.uint64() }
+
 // Symmetric returns a number uniform among the 2^53 midpoints of equal cells of
 // [-1, 1]: never 0, -1 or 1.
 func (p *PublicStream) Symmetric() float64 {

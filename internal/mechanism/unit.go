@@ -22,7 +22,7 @@ func (s *Session) unitRecords() int { return s.core.priced.Target().Unit.Records
 // everything released before, so a statistic f is the same function on all of them,
 // and its bound for one record, which holds for any table, holds at every step:
 //
-//   - L2 and Absolute: |f(T) - f(T')| <= sum |f(T_(i-1)) - f(T_i)| <= m sens, by the
+//   - L1, L2 and Absolute: |f(T) - f(T')| <= sum |f(T_(i-1)) - f(T_i)| <= m sens, by the
 //     triangle inequality. For a unit whose records are all alike a sum attains it.
 //   - Width: where an added record moves every score by something in [a, b], k records
 //     move it by something in [k a, k b], of width k (b - a) <= m sens.
@@ -54,6 +54,8 @@ func (n Norm) String() string {
 	switch n &^ OfUnit {
 	case L2:
 		return "an L2 sensitivity"
+	case L1:
+		return "an L1 sensitivity"
 	case Absolute:
 		return "an absolute sensitivity"
 	case Width:

@@ -41,7 +41,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
-	if !sameSchema(p.Schema, e.Schema()) {
+	if !SameSchema(p.Schema, e.Schema()) {
 		return ErrSchema
 	}
 	return nil

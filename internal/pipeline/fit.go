@@ -134,7 +134,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if err != nil {
 		return nil, err
 	}
-	if !sameSchema(p.Schema, from.schema) {
+	if !SameSchema(p.Schema, from.schema) {
 		return nil, ErrSchema
 	}
 	s, err := open(plan.Priced)

@@ -108,8 +108,8 @@ func (p *Pipeline) PublicColumns() []string {
 	return open
 }
 
-// sameSchema reports whether a table was read under the pipeline's schema.
-func sameSchema(a, b dataset.Schema) bool {
+// SameSchema reports whether a table was read under the pipeline's schema.
+func SameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
 			x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&

@@ -10,6 +10,8 @@ type Flags struct {
 	Epsilon string // --epsilon, a number or ln(number); required
 	Delta   string // --delta
 	Out     string // --out
+	// Columns are those of a causal study, --columns; nil for a run with a model.
+	Columns []string
 }
 
 // FromFlags builds the recipe that `dptrain fit --data … --target …` stands
@@ -36,6 +38,15 @@ func FromFlags(f Flags) (*Recipe, Problems) {
 	add("privacy", "epsilon", "--epsilon", f.Epsilon, numberNode)
 	add("privacy", "delta", "--delta", f.Delta, numberNode)
 	add("output", "dir", "--out", f.Out, textNode)
+	if f.Columns != nil {
+		src.flags["causal.columns"] = "--columns"
+		names := &node{kind: list}
+		for _, name := range f.Columns {
+			names.kids = append(names.kids, textNode(name))
+		}
+		root.keys = append(root.keys, textNode("task"), textNode("causal"))
+		root.kids = append(root.kids, textNode(TaskCausal), &node{kind: mapping, keys: []*node{textNode("columns")}, kids: []*node{names}})
+	}
 	src.at = newSource("", root).at
 	return Options{}.build(root, src, thisBuild())
 }

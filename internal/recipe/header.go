@@ -20,8 +20,10 @@ func (r *Recipe) Validate(header []string) Problems {
 	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
 	h.same()
 	h.present()
-	h.enough()
-	h.declared()
+	if r.Task != TaskCausal {
+		h.enough()
+		h.declared()
+	}
 	return h.ps.sorted()
 }
 

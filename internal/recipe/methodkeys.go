@@ -95,9 +95,14 @@ func namedIn(path, section string, values method.Values) []namedColumn {
 	return out
 }
 
-// named lists the columns that keys of methods name.
+// named lists the columns that keys of methods name, and those of a causal study.
 func (r *Recipe) named() []namedColumn {
 	var out []namedColumn
+	if r.Causal != nil {
+		for i, name := range r.Causal.Columns {
+			out = append(out, namedColumn{item("causal.columns", i), name, "the column", false})
+		}
+	}
 	for _, x := range r.choices() {
 		out = append(out, namedIn(x.path+selectionSection, selectionSection, x.selection.Keys)...)
 		out = append(out, namedIn(x.path+modelSection, modelSection, x.model.Keys)...)

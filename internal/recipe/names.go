@@ -12,7 +12,7 @@ import (
 // is a mistake; a name that is here but not available in this build is refused
 // with a message that says so.
 var (
-	tasks        = []string{"regression", "classification"}
+	tasks        = []string{"regression", "classification", TaskCausal}
 	relations    = []string{"add-remove", "substitute", privateColumns}
 	compositions = []string{"tight", "basic"}
 	scalings     = []string{"private", "declared"}

@@ -17,6 +17,9 @@ import (
 // It is Problems if the recipe and the header do not fit; see
 // [Recipe.Validate].
 func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
+	if r.Task == TaskCausal {
+		return nil, r.noModel()
+	}
 	if problems := r.Validate(header); len(problems) > 0 {
 		return nil, problems
 	}

@@ -30,6 +30,9 @@ type published struct {
 // A header that would make it longer than [MaxSize] is left out. The bytes depend on the
 // values of r only.
 func (r *Recipe) Public() ([]byte, error) {
+	if r.Task == TaskCausal {
+		return r.publicCausal(), nil
+	}
 	var p published
 	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude

@@ -16,8 +16,8 @@ const Version = 1
 type Recipe struct {
 	// Version is the format of the file, always [Version].
 	Version int `yaml:"version" json:"version" jsonschema:"default=1" jsonschema_description:"Format of this file."`
-	// Task is "regression" or "classification".
-	Task string `yaml:"task" json:"task" jsonschema:"default=regression" jsonschema_description:"What the target is: a number (regression) or one of the declared classes (classification)."`
+	// Task is "regression", "classification" or "causal".
+	Task string `yaml:"task" json:"task" jsonschema:"default=regression" jsonschema_description:"What the target is: a number (regression) or one of the declared classes (classification); or causal, which trains no model."`
 	// Data names the table and declares what is public about its columns.
 	Data Data `yaml:"data" json:"data" jsonschema:"required" jsonschema_description:"The table, the target, and what is public knowledge about the columns."`
 	// Privacy is the budget and how it is counted.
@@ -34,6 +34,9 @@ type Recipe struct {
 	// Search is nil unless several selections and models are tried. Selection and
 	// Model are then those of Default and have no meaning.
 	Search *Search `yaml:"search,omitempty" json:"search,omitempty" jsonschema_description:"Tries several ways to select and train, in place of selection and model, and keeps the best by a private score."`
+	// Causal is nil but with the task "causal". Holdout, Scaling, Selection and Model have no
+	// meaning beside it.
+	Causal *Causal `yaml:"causal,omitempty" json:"causal,omitempty" jsonschema_description:"With task causal: between which columns a direction is looked for, and how."`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
 	// Output says where results go.
@@ -51,8 +54,8 @@ type Data struct {
 	// recipe has it, so that it has a plan without the table. Beside Path it is what the
 	// table must have.
 	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
-	// Target is the column to predict.
-	Target string `yaml:"target" json:"target" jsonschema:"required,minLength=1" jsonschema_description:"The column to predict."`
+	// Target is the column to predict; empty with the task "causal".
+	Target string `yaml:"target" json:"target" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal."`
 	// Exclude lists columns that are never read as features.
 	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
 	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
@@ -207,6 +210,9 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
+	if r.Task == TaskCausal && !given["privacy.delta"] { // every law can be pure
+		r.Privacy.Delta = 0
+	}
 	r.settleSearch(given)
 	for _, x := range r.choices() {
 		s := x.selection

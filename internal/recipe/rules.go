@@ -28,6 +28,13 @@ type checker struct {
 func checkRules(r *Recipe, can availability, bench bool) Problems {
 	c := &checker{r: r, can: can, bench: bench}
 	c.format()
+	if r.Task == TaskCausal {
+		c.causal()
+		return c.ps
+	}
+	if r.Causal != nil || c.given("causal") {
+		c.add("causal", "causal has no meaning without task: causal", "set the task, or remove the section")
+	}
 	c.data()
 	c.columns()
 	c.privacy()
@@ -293,7 +300,7 @@ func (c *checker) privacy() {
 	c.name("privacy.composition", p.Composition, compositions, c.can.compositions)
 	c.budget("epsilon", budget.Target{Epsilon: p.Epsilon})
 	c.budget("delta", budget.Target{Epsilon: 1, Delta: p.Delta})
-	if p.Delta == 0 && !alwaysPure(c.r) {
+	if p.Delta == 0 && c.r.Task != TaskCausal && !alwaysPure(c.r) {
 		c.add("privacy.delta", pipeline.NoDelta, pipeline.NoDeltaHint)
 	}
 	if p.Unit != nil {

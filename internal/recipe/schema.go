@@ -63,7 +63,7 @@ func schema() *generate.Schema {
 		Description: at("data.columns[].missing").Description,
 		AnyOf:       []*generate.Schema{{Type: "number"}, {Enum: []any{missingIndicator}}},
 	}
-	for _, path := range []string{"data.target", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
+	for _, path := range []string{"data.target", "causal.columns[]", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
 		asName(at(path))
 	}
 	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
@@ -99,7 +99,21 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	p := generate.NewProperties()
 	p.Set("data", &generate.Schema{Required: []string{"classes"}})
 	classes.Then.Properties = p
-	root.AllOf = []*generate.Schema{classes}
+	causal := when("task", TaskCausal, "causal")
+	none := func(keys ...string) *generate.Schema {
+		s := &generate.Schema{Not: &generate.Schema{}}
+		for _, key := range keys {
+			s.Not.AnyOf = append(s.Not.AnyOf, &generate.Schema{Required: []string{key}})
+		}
+		return s
+	}
+	causal.Then.Not = none("holdout", "scaling", "selection", "model", "search").Not
+	causal.Then.Properties = generate.NewProperties()
+	causal.Then.Properties.Set("data", none("target", "exclude", "classes"))
+	causal.Else = none("causal")
+	causal.Else.Properties = generate.NewProperties()
+	causal.Else.Properties.Set("data", &generate.Schema{Required: []string{"target"}})
+	root.AllOf = []*generate.Schema{classes, causal}
 }
 
 // addLinks adds which keys of a section need each other, or exclude each other, and which

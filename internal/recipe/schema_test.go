@@ -47,7 +47,8 @@ var beyondSchema = strings.Fields(`
 	column-indicator-brc column-indicator-categories column-indicator-target
 	unit-relation unit-target unit-used
 	search-tukey search-same search-basic search-partly-public
-	sizes-basic sizes-method sizes-tukey logistic-form control-characters`)
+	sizes-basic sizes-method sizes-tukey logistic-form control-characters
+	causal-declared causal-private causal-unit`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}

@@ -144,14 +144,24 @@ func (f *Folder) steps(files Files) []step {
 			return err
 		})))
 	}
-	list = append(list, file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
-		return HTML(w, Source{files.Report, files.Model, files.Recipe})
-	})))
-	list = append(list, file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
-		r := *files.Report
-		r.Files = hashes
-		return Encode(w, &r)
-	}))
+	if c := files.Causal; c != nil {
+		var picture string
+		list = append(list, file(ReleaseDir+"/"+pictureFile, 0o644, hashed(&picture, c.Picture)))
+		list = append(list, file(ReleaseDir+"/"+causalFile, 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
+			sealed := *c
+			sealed.Files = CausalHashes{picture, hashes.Recipe}
+			return EncodeCausal(w, &sealed)
+		}))
+	} else {
+		list = append(list, file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
+			return HTML(w, Source{files.Report, files.Model, files.Recipe})
+		})))
+		list = append(list, file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last, likewise
+			r := *files.Report
+			r.Files = hashes
+			return Encode(w, &r)
+		}))
+	}
 	return append(list,
 		sync(ReleaseDir),
 		dir(CuratorDir, 0o700),

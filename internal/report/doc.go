@@ -3,6 +3,8 @@
 //	release/model.json    the model                       may be published
 //	release/report.json   the account of the run          may be published
 //	release/recipe.yaml   the public recipe               may be published
+//	release/causal.json   a study of causal directions, in place of
+//	release/causal.svg    model and report                may be published
 //	curator/run.json      exact facts about the records   never
 //
 // # What may leave

@@ -63,7 +63,8 @@ func unwritable(path string, err error) error {
 type Files struct {
 	Model  regression.Model // nil when the method abstained: no model.json is written
 	Report *Report
-	Recipe []byte // as recipe.Recipe.Public returns it; nil for a pipeline built in code
+	Causal *Causal // of a study of causal directions, in place of Model and Report
+	Recipe []byte  // as recipe.Recipe.Public returns it; nil for a pipeline built in code
 	Run    *Run
 }
 
@@ -149,7 +150,7 @@ func (f *Folder) Close() error {
 // are ever replaced.
 func contents(name string) []string {
 	if name == ReleaseDir {
-		return []string{"model.json", "report.json", "recipe.yaml", pageFile}
+		return append(modelFiles(), causalFile, pictureFile)
 	}
 	return []string{"run.json", AuditFile}
 }

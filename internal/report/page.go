@@ -91,7 +91,7 @@ type fact struct{ Name, Value, Note string }
 // function of them.
 func pageOf(s Source) page {
 	r := s.Report
-	p := page{Title: "Private model of " + shown(r.Target), Lead: statement(r.Guarantee), Facts: facts(r)}
+	p := page{Title: "Private model of " + shown(r.Target), Lead: statement(r.Guarantee, reportFile), Facts: facts(r)}
 	if r.Model.Kind == "" {
 		p.Title = "No model of " + shown(r.Target)
 	}

@@ -80,6 +80,9 @@ func (r *Report) Enter(l Ledger) {
 	r.Warnings = slices.DeleteFunc(r.Warnings, func(w pipeline.Warning) bool { return w.Code == "no-ledger" })
 }
 
+// Warn adds a warning.
+func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
+
 // Unread is a numeric column of which few cells could be read as numbers.
 type Unread struct {
 	Column string `json:"column"`

@@ -28,7 +28,7 @@ func Text(w io.Writer, r *Report) error {
 			row(label, text)
 		}
 	}
-	row("Privacy", statement(r.Guarantee))
+	row("Privacy", statement(r.Guarantee, reportFile))
 	row("Meaning", r.Guarantee.MeaningOf())
 	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
 	trained := r.Model.Kind != ""
@@ -90,8 +90,8 @@ func notTaken(events []Event) string {
 }
 
 // statement is the privacy statement: unit, relation, epsilon, delta, mu, and
-// what is not covered.
-func statement(g Guarantee) string {
+// the file that lists what is not covered.
+func statement(g Guarantee, file string) string {
 	hidden := "What it says"
 	switch g.Relation {
 	case "add-remove":
@@ -111,7 +111,7 @@ func statement(g Guarantee) string {
 	if g.Relation == "substitute-private-columns" {
 		s += "All other columns, the target and the number of records count as public. "
 	}
-	return s + "What the recipe states about the data is not protected; report.json lists it."
+	return s + "What the recipe states about the data is not protected; " + file + " lists it."
 }
 
 // unit names the unit of protection.

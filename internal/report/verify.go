@@ -22,6 +22,9 @@ const (
 	recipeFile = "recipe.yaml"
 )
 
+// modelFiles lists the files of the release of a run that trains a model.
+func modelFiles() []string { return []string{modelFile, reportFile, recipeFile, pageFile} }
+
 // A State is the result of a check.
 type State string
 
@@ -179,7 +182,7 @@ func (v *verifier) checksum() {
 func (v *verifier) files() {
 	entries, err := os.ReadDir(v.dir)
 	for _, e := range entries {
-		if !slices.Contains(contents(ReleaseDir), e.Name()) {
+		if !slices.Contains(modelFiles(), e.Name()) {
 			v.add("folder", "", []string{shown(e.Name()) + " is no file of a release"})
 		}
 	}

@@ -200,7 +200,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		dir, files = release(t, lineRecipe, header...)
 	}
 	original := map[string][]byte{}
-	for _, name := range contents(ReleaseDir) {
+	for _, name := range modelFiles() {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -335,7 +335,7 @@ func TestVerifyFindsAnotherModel(t *testing.T) {
 func TestVerifyFindsEdits(t *testing.T) {
 	dir, _ := release(t, strings.Replace(lineRecipe, "columns: {", "columns: {y: {lower: 0, upper: 20}, ", 1)+"model: {method: joint-gram}\nholdout: 0\n", "x", "y")
 	original := map[string][]byte{}
-	for _, name := range contents(ReleaseDir) {
+	for _, name := range modelFiles() {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

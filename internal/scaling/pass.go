@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"context"
+	"math"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
@@ -47,18 +48,26 @@ func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }
 
 // release releases the counts of a statistic, and returns them for each column with the
 // standard deviation of the noise in them.
-func release(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
+func (p Private) release(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, x binStatistic) ([]noisyCounts, error) {
 	acc, err := mechanism.Sum[*binPass](ctx, s, r, x)
 	if err != nil {
 		return nil, err
 	}
-	released, err := mechanism.Gaussian(s, name, acc.hist.Bound())
+	sigma := 1.
+	var released mechanism.Public[[]float64]
+	if p.Pure {
+		released, err = mechanism.LaplaceCells(s, name, acc.hist.CellBound())
+		sigma = math.Sqrt2
+	} else {
+		released, err = mechanism.Gaussian(s, name, acc.hist.Bound())
+	}
 	if err != nil {
 		return nil, err
 	}
+	sigma *= s.Scale(name)
 	out := make([]noisyCounts, len(x.Columns))
 	for i, w := range x.Weights {
-		out[i] = noisyCounts{released.Value()[i*x.Number : (i+1)*x.Number], s.Scale(name) / float64(w)}
+		out[i] = noisyCounts{released.Value()[i*x.Number : (i+1)*x.Number], sigma / float64(w)}
 		for b := range out[i].counts {
 			out[i].counts[b] /= float64(w)
 		}

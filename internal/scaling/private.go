@@ -56,6 +56,9 @@ type Private struct {
 	// range of every other column is public and is computed exactly, by [Exact]:
 	// no leaf pays for it.
 	Relation budget.Relation
+	// Pure draws Laplace noise in place of Gaussian noise: the leaves of Plan are pure, and
+	// a run with them alone needs no delta. Their shares are thirds.
+	Pure bool
 }
 
 // open reports whether the range of a column must be released.
@@ -75,6 +78,12 @@ func (p Private) Gathers() bool { return slices.ContainsFunc(p.Columns, p.exact)
 func (p Private) Plan() (budget.Node, bool) {
 	if !slices.ContainsFunc(p.Columns, p.open) {
 		return budget.Node{}, false
+	}
+	if p.Pure {
+		return budget.Seq("scaling",
+			budget.PureLeaf("exponents", 1./3, 1).Of(mechanism.StatCells),
+			budget.PureLeaf("bins", 1./3, 1).Of(mechanism.StatCells),
+			budget.PureLeaf("fine-bins", 1./3, 1).Of(mechanism.StatCells)).As(budget.Stage), true
 	}
 	return budget.Seq("scaling",
 		budget.GaussianLeaf("exponents", ExponentShare, 1).Of(mechanism.StatHistogram),
@@ -186,7 +195,7 @@ func (p Private) weights(open []int) []int {
 }
 
 func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
-	columns, err := release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil})
+	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil})
 	if err != nil {
 		return nil, err
 	}
@@ -202,12 +211,22 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 	for i, c := range columns {
 		// A bin without records passes the threshold with probability at most
 		// spurious over all bins of all columns.
-		threshold := c.sigma * math.Sqrt(2*math.Log(exponentBins*float64(len(open))/spurious))
+		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
 		out[i] = exponentRange(c.counts, threshold, p.reading(open[i]).tail)
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].numbers.add(c)
 	}
 	return out, nil
+}
+
+// threshold returns what noise alone passes in one of n bins with probability at most
+// spurious: sigma sqrt(2 ln(n/spurious)) of Gaussian noise, by P(N > t) <= exp(-t^2/2), and
+// b ln(n/(2 spurious)) of Laplace noise of scale b = sigma/sqrt(2).
+func (p Private) threshold(sigma, n float64) float64 {
+	if p.Pure {
+		return sigma / math.Sqrt2 * math.Log(n/(2*spurious))
+	}
+	return sigma * math.Sqrt(2*math.Log(n/spurious))
 }
 
 // exponentRange reads the magnitudes of a column from its noisy counts: those
@@ -254,7 +273,7 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 type interval struct{ Lower, Upper float64 }
 
 func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval) ([]noisyCounts, error) {
-	return release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within})
+	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within})
 }
 
 // quantiles reads the outer quantiles from the noisy counts of equal bins by

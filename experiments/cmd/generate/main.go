@@ -5,6 +5,7 @@
 //	go run ./experiments/cmd/generate loans > testdata/loans.csv
 //	go run ./experiments/cmd/generate visits > testdata/visits.csv
 //	go run ./experiments/cmd/generate leaves > testdata/leaves.csv
+//	go run ./experiments/cmd/generate doses > testdata/doses.csv
 package main
 
 import (
@@ -24,6 +25,8 @@ func main() {
 			write = fixture.WriteVisits
 		case "leaves":
 			write = fixture.WriteLeaves
+		case "doses":
+			write = fixture.WriteDoses
 		}
 	}
 	if err := write(os.Stdout); err != nil {

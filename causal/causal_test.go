@@ -1,0 +1,293 @@
+package causal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// table has n records in which x causes y, and z has to do with neither.
+func table(t testing.TB, schema dataset.Schema, n int) *dataset.Table {
+	t.Helper()
+	columns := make([]dataset.ColumnData, len(schema.Columns))
+	for j := range columns {
+		columns[j].Floats = make([]float64, n)
+	}
+	noise := func(i, k int) float64 { // uniform in [-1, 1]
+		at := math.Mod(float64(i+1)*[]float64{.754877666246693, .569840290998053, .437164012}[k], 1)
+		return 2*at - 1
+	}
+	for i := range n {
+		x := noise(i, 0)
+		values := []float64{x, 2*x*x - 1 + x/2 + noise(i, 1)/3, noise(i, 2)}
+		for j := range columns {
+			columns[j].Floats[i] = values[j]
+		}
+	}
+	out, err := dataset.NewTable(schema, columns, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func schemaOf(declared bool, names ...string) dataset.Schema {
+	var s dataset.Schema
+	for _, name := range names {
+		c := dataset.Column{Name: name}
+		if declared {
+			c.Ranged, c.Lower, c.Upper = true, -2, 2
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
+// TestStudy: x causes y whether ranges are declared or not, and z depends on neither. With
+// 20,000 records and epsilon 4 the noise turns no answer: the closest score is more than 50
+// standard deviations of its change away, and a pair without dependence passes in 2 of 101
+// cases by itself, so that z is asked 5 times and may pass twice.
+func TestStudy(t *testing.T) {
+	for _, declared := range []bool{true, false} {
+		s := causal.Study{Schema: schemaOf(declared, "x", "y", "z"), Budget: budget.Target{Epsilon: 4}}
+		passed := 0
+		for range 5 {
+			plan, err := s.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := plan.Run(context.Background(), table(t, s.Schema, 20000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := res.Pairs[0]; p.X != "x" || p.Y != "y" || p.Direction != 1 || p.Vote != 1 || p.Stability < direction.Decided {
+				t.Errorf("declared %v: %s and %s: %+v", declared, p.X, p.Y, p.Reading)
+			}
+			if n := res.Pairs[0].Total(); math.Abs(n-20000) > 200 { // 144 counts with noise of standard deviation 2 at most
+				t.Errorf("about %v records", n)
+			}
+			if res.Pairs[1].Direction != 0 {
+				passed++
+			}
+			for _, p := range res.Pairs {
+				for _, c := range p.Counts {
+					if c != math.Round(c) {
+						t.Fatalf("the count %v is not whole", c)
+					}
+				}
+			}
+		}
+		if passed > 2 {
+			t.Errorf("declared %v: columns without dependence have a direction %d times of 5", declared, passed)
+		}
+	}
+}
+
+// TestStudyIsTotal: whatever the records are, there is an answer and no error.
+func TestStudyIsTotal(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for name, values := range map[string][2][]float64{
+		"none":     {{}, {}},
+		"one":      {{1}, {2}},
+		"constant": {{1, 1, 1, 1}, {2, 2, 2, 2}},
+		"missing":  {{nan, nan, 1}, {2, nan, nan}},
+		"infinite": {{inf, -inf, math.MaxFloat64, -math.MaxFloat64}, {0, inf, 5e-324, math.MaxFloat64}},
+	} {
+		for _, declared := range []bool{true, false} {
+			for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+				s := causal.Study{Schema: schemaOf(declared, "x", "y"), Budget: budget.Target{Epsilon: 1, Relation: rel}}
+				plan, err := s.Plan()
+				if err != nil {
+					t.Fatal(err)
+				}
+				tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: values[0]}, {Floats: values[1]}}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := plan.Run(context.Background(), tab)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				for _, x := range res.Pairs[0].Scores {
+					if math.IsNaN(x.Forward + x.Backward) {
+						t.Errorf("%s: %+v", name, x)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPlanRefuses: what has no plan is refused before a row is read.
+func TestPlanRefuses(t *testing.T) {
+	ok := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
+	many := make([]string, direction.MaxColumns+1)
+	for i := range many {
+		many[i] = fmt.Sprint("x", i)
+	}
+	for name, change := range map[string]func(*causal.Study){
+		"one column":       func(s *causal.Study) { s.Schema = schemaOf(true, "x") },
+		"too many columns": func(s *causal.Study) { s.Schema = schemaOf(true, many...) },
+		"a column twice":   func(s *causal.Study) { s.Schema = schemaOf(true, "x", "x") },
+		"few bins":         func(s *causal.Study) { s.Bins = 3 },
+		"many bins":        func(s *causal.Study) { s.Bins = 33 },
+		"private columns":  func(s *causal.Study) { s.Budget.Relation = budget.SubstitutePrivateColumns },
+		"another unit":     func(s *causal.Study) { s.Schema.Unit = "who" },
+		"no unit":          func(s *causal.Study) { s.Budget.Unit = budget.Unit{Column: "who", MaxRows: 2} },
+		"unit replaced": func(s *causal.Study) {
+			s.Schema.Unit, s.Budget.Unit, s.Budget.Relation = "who", budget.Unit{Column: "who", MaxRows: 2}, budget.Substitute
+		},
+		"categories": func(s *causal.Study) {
+			s.Schema.Columns[1] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}
+		},
+		"indicator":   func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
+		"empty range": func(s *causal.Study) { s.Schema.Columns[1].Upper = -2 },
+	} {
+		s := ok
+		s.Schema = s.Schema.Clone()
+		change(&s)
+		if _, err := s.Plan(); !errors.Is(err, causal.ErrStudy) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ok.Plan(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGaussianForManyPairs: with a delta, and only then, many pairs have Gaussian noise: as
+// soon as it is the smaller one.
+func TestGaussianForManyPairs(t *testing.T) {
+	var names []string
+	for i := range 8 {
+		names = append(names, fmt.Sprint("x", i))
+	}
+	for _, c := range []struct {
+		columns int
+		delta   float64
+		want    budget.Kind
+	}{{2, 0, budget.Pure}, {2, 1e-6, budget.Pure}, {8, 0, budget.Pure}, {8, 1e-6, budget.Gaussian}} {
+		s := causal.Study{Schema: schemaOf(true, names[:c.columns]...), Budget: budget.Target{Epsilon: 1, Delta: c.delta}, Bins: 8}
+		plan, err := s.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaves := plan.Leaves()
+		if want := c.columns * (c.columns - 1) / 2; len(leaves) != want || leaves[0].Law.Kind != c.want {
+			t.Errorf("%d columns, delta %v: %d steps, the first is %v", c.columns, c.delta, len(leaves), leaves[0].Law.Kind)
+		}
+	}
+}
+
+// TestShares: epsilon goes to ranges, to the count and to the histograms as documented.
+func TestShares(t *testing.T) {
+	for _, delta := range []float64{0, 1e-6} {
+		s := causal.Study{Schema: schemaOf(false, "x", "y"), Budget: budget.Target{Epsilon: 1, Delta: delta}}
+		plan, err := s.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.
+		for _, l := range plan.Leaves() {
+			sum += l.Law.Epsilon
+		}
+		for _, l := range plan.Leaves() {
+			want := map[string]float64{"count": .02, "pair-1": .68, "exponents": .1, "bins": .1, "fine-bins": .1}[path.Base(l.Path)]
+			if got := l.Law.Epsilon / sum; math.Abs(got-want) > 1e-6 {
+				t.Errorf("delta %v: %s has %v of epsilon, want %v", delta, l.Path, got, want)
+			}
+		}
+	}
+}
+
+// TestUnitsPayMore: the noise is that of a whole unit.
+func TestUnitsPayMore(t *testing.T) {
+	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}}, Bins: 8}
+	s.Schema.Unit = "who"
+	plan, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []uint64{1, 1, 1, 1, 2, dataset.NoUnit}
+	tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: make([]float64, 6)}, {Floats: make([]float64, 6)}}, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := plan.Run(context.Background(), tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := res.Events[0]; e.Sensitivity != 3 || math.Abs(e.Scale-3) > 1e-4 || math.Abs(res.Pairs[0].Noise.Scale-3) > 1e-4 {
+		t.Errorf("%+v, noise %+v", e, res.Pairs[0].Noise)
+	}
+	if res.Curator.TrainRows != 4 {
+		t.Errorf("%d records kept, want 4", res.Curator.TrainRows)
+	}
+}
+
+// TestRehearse: a noise beyond the grid is refused before anything is spent.
+func TestRehearse(t *testing.T) {
+	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1e-10}, Bins: 8}
+	plan, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Rehearse(context.Background()); !errors.Is(err, mechanism.ErrScale) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The study of one pair.
+func ExampleStudy() {
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x", Ranged: true, Lower: -1, Upper: 1}, {Name: "y", Ranged: true, Lower: -2, Upper: 2},
+	}}
+	n := 20000
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = math.Mod(float64(i)*.754877666246693, 2) - 1
+		y[i] = 2*x[i]*x[i] - 1 + (math.Mod(float64(i)*.569840290998053, 1)-.5)/2
+	}
+	t, err := dataset.NewTable(schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := causal.Study{Schema: schema, Budget: budget.Target{Epsilon: 2}}.Plan()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := plan.Run(context.Background(), t)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("x causes y:", res.Pairs[0].Direction == 1)
+	// Output: x causes y: true
+}
+
+// BenchmarkRun counts and reads 10^7 records.
+func BenchmarkRun(b *testing.B) {
+	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1}}
+	tab := table(b, s.Schema, 1e7)
+	b.ResetTimer()
+	for range b.N {
+		plan, err := s.Plan()
+		if err == nil {
+			_, err = plan.Run(context.Background(), tab)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

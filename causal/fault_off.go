@@ -1,0 +1,26 @@
+//go:build !replay
+
+package causal
+
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/scaling"
+)
+
+// The hooks at which test builds plant known faults (fault_on.go). In a shipped binary each
+// is what it stands in the way of.
+
+func rangesFor(_ context.Context, _ *mechanism.Session, _ mechanism.Records, ranges []scaling.Range) ([]scaling.Range, error) {
+	return ranges, nil
+}
+
+func statisticFor(_ context.Context, _ *mechanism.Session, _ mechanism.Records, x cellStatistic) (mechanism.Statistic, error) {
+	return x, nil
+}
+
+func redrawFrom(context.Context, *mechanism.Session, mechanism.Records, []scaling.Range, [2]int, *direction.Pair) error {
+	return nil
+}

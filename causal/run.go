@@ -1,0 +1,158 @@
+package causal
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/scaling"
+)
+
+// A Result is what a study released and what was read from it. Everything but Curator is
+// covered by the guarantee.
+type Result struct {
+	Guarantee budget.Guarantee
+	Events    []mechanism.Event
+	Columns   []direction.Column
+	Bins      int
+	Records   float64 // noisy number that chose the bins; 0 where they were declared
+	Pairs     []direction.Pair
+	// Seed is that of the redraws, in hex: with it everybody can make them again.
+	Seed        string
+	Unprotected []pipeline.Fact
+	Warnings    []pipeline.Warning
+
+	// Curator is for the owner of the data: it is in no JSON, and prints as a remark.
+	Curator pipeline.Curator `json:"-"`
+}
+
+// Again returns the plan for one run more, which costs what the first one did once more.
+func (p *Plan) Again() *Plan {
+	next := *p
+	next.Priced = p.Priced.Again()
+	return &next
+}
+
+// Run carries the plan out on a table that was read with the schema of the study. It fails
+// for reasons that do not depend on a record.
+func (p *Plan) Run(ctx context.Context, t *dataset.Table) (*Result, error) {
+	return p.run(ctx, t, mechanism.NewSession)
+}
+
+// Rehearse finds out, before anything is spent, whether the noise of a step would leave the
+// integer grid: then the error wraps mechanism.ErrScale. It reads no table.
+func (p *Plan) Rehearse(ctx context.Context) error {
+	columns := make([]dataset.ColumnData, len(p.study.Schema.Columns))
+	for j := range columns {
+		columns[j].Floats = []float64{}
+	}
+	t, err := dataset.NewTable(p.study.Schema, columns, []uint64{})
+	if err == nil {
+		_, err = p.run(ctx, t, mechanism.NewRehearsal)
+	}
+	if errors.Is(err, mechanism.ErrScale) {
+		return fmt.Errorf("%w; an epsilon of %v is too small for this study", err, p.study.Budget.Epsilon)
+	}
+	return err
+}
+
+func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Priced) (*mechanism.Session, error)) (*Result, error) {
+	if !pipeline.SameSchema(p.study.Schema, t.Schema()) {
+		return nil, pipeline.ErrSchema
+	}
+	root, err := open(p.Priced)
+	if err != nil {
+		return nil, err
+	}
+	all := t.All()
+	if unit := p.Target().Unit; unit != (budget.Unit{}) {
+		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
+	}
+	s, records := root.Sub(partName), mechanism.Over(all)
+	ranges, err := p.study.ranges().Run(ctx, s.Sub("scaling"), records)
+	if err == nil {
+		ranges, err = rangesFor(ctx, s, records, ranges)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Guarantee: p.Guarantee(), Unprotected: p.study.Facts(), Bins: p.study.Bins}
+	if out.Bins == 0 {
+		if out.Records, err = p.count(ctx, s, records); err != nil {
+			return nil, err
+		}
+		out.Bins = direction.Bins(out.Records, p.noise().Scale)
+	}
+	for j, c := range p.study.Schema.Columns {
+		r := ranges[j]
+		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread})
+	}
+	if err := p.decide(ctx, s, records, ranges, out); err != nil {
+		return nil, err
+	}
+	out.Events = root.Events()
+	out.Warnings = p.warnings(out)
+	out.Curator = pipeline.Curator{Rows: t.Len(), TrainRows: all.Len()}
+	return out, nil
+}
+
+// count returns the number of records: with noise, or exactly where it is public.
+func (p *Plan) count(ctx context.Context, s *mechanism.Session, r mechanism.Records) (float64, error) {
+	n, err := r.Len(ctx)
+	if err != nil || !p.study.counts() {
+		return float64(n), err
+	}
+	noisy, err := mechanism.Laplace(s, countName, 0, s.Count(n))
+	return math.Round(noisy.Value()), err
+}
+
+// decide releases the histograms and reads the directions from them.
+func (p *Plan) decide(ctx context.Context, s *mechanism.Session, r mechanism.Records, ranges []scaling.Range, out *Result) error {
+	pairs := p.study.pairs()
+	x, err := statisticFor(ctx, s, r, cellStatistic{pairs, out.Bins, ranges})
+	if err != nil {
+		return err
+	}
+	acc, err := mechanism.Sum[*cellPass](ctx, s, r, x)
+	if err != nil {
+		return err
+	}
+	at := s.Sub(pairsName)
+	seed := at.PublicSeed("redraws")
+	out.Seed = hex.EncodeToString(seed[:])
+	public := seed.Stream()
+	for i, pair := range pairs {
+		var released mechanism.Public[[]float64]
+		if p.gaussian {
+			released, err = mechanism.Gaussian(at, pairName(i), acc.hists[i].Bound())
+		} else {
+			released, err = mechanism.LaplaceCells(at, pairName(i), acc.hists[i].CellBound())
+		}
+		if err != nil {
+			return err
+		}
+		// Rounding is post-processing: counts are whole numbers, so the noise is that of an
+		// integer.
+		counts := released.Value()
+		for k, x := range counts {
+			counts[k] = math.Round(x) + 0 // no negative zero
+		}
+		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name, Noise: p.noise(), Histogram: direction.Histogram{B: out.Bins, Counts: counts}}
+		answer.Reading = direction.Read(answer.Histogram, answer.Noise, public)
+		if err := redrawFrom(ctx, s, r, ranges, pair, &answer); err != nil {
+			return err
+		}
+		if out.Columns[pair[0]].Unread || out.Columns[pair[1]].Unread {
+			answer.Direction = 0
+		}
+		out.Pairs = append(out.Pairs, answer)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/entry"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+const causalLong = `Ask which of two numeric columns causes the other, with every record protected,
+and write
+
+  OUT/release/   causal.json, causal.svg, recipe.yaml: may be published
+  OUT/curator/   run.json: exact facts for the data's owner alone, never to be
+                 published
+
+One noisy two-dimensional histogram per pair of columns is all that is released:
+every score is read from it for free. A direction is stated if at least 90% of
+20 redraws of the histogram agree, and the pair is undecided otherwise. It
+assumes that no third column causes both.
+
+Declare ranges that are public knowledge, with --range or in the recipe: to find
+them privately costs 30% of epsilon and, on few records, the answer. A recipe
+has "task: causal". Given with a recipe, a flag replaces the recipe's value.`
+
+// causalFlags are the flags of causal that other verbs do not have.
+type causalFlags struct {
+	names, ranges []string
+	bins          int
+	changed       func(string) bool
+}
+
+func causalCommand(a *app) *cobra.Command {
+	flags := recipeFlags{causal: &causalFlags{}}
+	var force, quiet bool
+	var note string
+	cmd := &cobra.Command{
+		Use:   "causal [RECIPE]",
+		Short: "Ask which of two columns causes the other",
+		Long:  causalLong,
+		Example: `  dptrain causal --data visits.csv --columns dose,response --epsilon 1 \
+    --range dose=0:50 --range response=0:200
+  dptrain causal recipe.yaml --force`,
+		Args: between(0, 1, "at most one recipe"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
+				return usagef("nothing to ask: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
+			}
+			j, err := flags.load(args)
+			if err != nil {
+				return err
+			}
+			if j.note = note; note != "" && j.ledger == "" {
+				return usagef("--note is a label in a ledger: name the data set with --dataset")
+			}
+			return a.causal(cmd.Context(), j, force, quiet)
+		},
+	}
+	f := cmd.Flags()
+	flags.addCausal(f)
+	flags.addOut(f)
+	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
+	f.BoolVar(&force, "force", false, "replace results that are there already")
+	f.BoolVarP(&quiet, "quiet", "q", false, "print errors only")
+	return cmd
+}
+
+// columns returns the columns that recipe.FromFlags is told: those of a study, nil for a
+// run with a model.
+func (f *recipeFlags) columns(base *recipe.Recipe) []string {
+	switch {
+	case f.causal != nil && f.set.Changed("columns"):
+		return f.causal.names
+	case base != nil && base.Task == recipe.TaskCausal:
+		return base.Causal.Columns
+	case f.causal != nil && base == nil:
+		return []string{}
+	}
+	return nil
+}
+
+// lay copies what was given as a flag of causal into the recipe. A nil receiver is that of
+// the other verbs.
+func (c *causalFlags) lay(j *job) error {
+	if c == nil {
+		return nil
+	}
+	r := j.recipe
+	if r.Task != recipe.TaskCausal {
+		return j.explain(recipe.Problems{r.Place(recipe.Problem{Path: "task", Msg: "the recipe trains a model: its task is " + r.Task, Hint: "`dptrain fit` runs it; a study of causal directions has task: causal"})})
+	}
+	if c.changed("columns") {
+		r.Causal.Columns = c.names
+	}
+	if c.changed("bins") {
+		r.Causal.Bins = c.bins
+	}
+	for _, text := range c.ranges {
+		name, column, err := parseRange(text)
+		if err != nil {
+			return err
+		}
+		if r.Data.Columns == nil {
+			r.Data.Columns = map[string]recipe.Column{}
+		}
+		if old, ok := r.Data.Columns[name]; ok {
+			column.Missing = old.Missing
+		}
+		r.Data.Columns[name] = column
+	}
+	return nil
+}
+
+// parseRange reads NAME=LOWER:UPPER; a name may hold an equals sign.
+func parseRange(text string) (string, recipe.Column, error) {
+	bad := usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
+	at := strings.LastIndexByte(text, '=')
+	if at < 1 {
+		return "", recipe.Column{}, bad
+	}
+	lower, upper, ok := strings.Cut(text[at+1:], ":")
+	a, err := strconv.ParseFloat(lower, 64)
+	b, err2 := strconv.ParseFloat(upper, 64)
+	if !ok || err != nil || err2 != nil {
+		return "", recipe.Column{}, bad
+	}
+	return text[:at], recipe.Column{Lower: &a, Upper: &b}, nil
+}
+
+// study returns the study of a recipe for a table with this header, with its price.
+func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
+	problems := j.recipe.Validate(header)
+	if len(problems) > 0 {
+		err := j.explain(problems)
+		if slices.ContainsFunc(problems, isAbsent) {
+			err = fault.As(fault.Data, err)
+		}
+		return causal.Study{}, nil, err
+	}
+	s, err := j.recipe.Study(header)
+	if err != nil {
+		return s, nil, err
+	}
+	plan, err := s.Plan()
+	if err != nil && fault.KindOf(err) == fault.Internal {
+		err = fault.As(fault.Recipe, err)
+	}
+	return s, plan, err
+}
+
+// prepareStudy reads the header of the table, if there is one, and prices the study. No row
+// is read.
+func (j *job) prepareStudy(ctx context.Context) (causal.Study, *causal.Plan, error) {
+	header, err := j.columns()
+	if err != nil {
+		return causal.Study{}, nil, err
+	}
+	j.header = header
+	s, plan, err := j.study(header)
+	if err == nil {
+		err = plan.Rehearse(ctx)
+	}
+	return s, plan, err
+}
+
+// runOf is a study as its ledger sees it.
+func runOf(s causal.Study, plan *causal.Plan) entry.Run {
+	return entry.Run{Priced: plan.Priced, Budget: s.Budget, Method: plan.Method(), Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
+		s := s
+		s.Budget.Epsilon = epsilon
+		plan, err := s.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return plan.Priced, nil
+	}}
+}
+
+// causal carries out a study in the order of [app.fit]: the output folder first, then the
+// price, then the ledger, then the rows.
+func (a *app) causal(ctx context.Context, j *job, force, quiet bool) error {
+	if err := j.needsTable(); err != nil {
+		return err
+	}
+	out := j.recipe.Output.Dir
+	folder, err := report.Prepare(out, force)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	s, plan, err := j.prepareStudy(ctx)
+	if err != nil {
+		return err
+	}
+	if err := entry.Holdable(j.table, len(j.header), s.Schema, 1); err != nil {
+		return err
+	}
+	e, err := a.reserveStudy(ctx, j, s, plan)
+	if err != nil {
+		return err
+	}
+	files, err := a.carryOut(ctx, j, s, plan, e, folder)
+	if err != nil {
+		return e.Spent(err)
+	}
+	if quiet {
+		return nil
+	}
+	err = report.CausalText(a.stdout, files.Causal)
+	if err == nil {
+		_, err = fmt.Fprint(a.stdout, causalPointer(out))
+	}
+	if err != nil {
+		return usagef("the results are in %s, but their summary could not be printed: %w", out, err)
+	}
+	return nil
+}
+
+// reserveStudy enters the price of a study, or refuses it.
+func (a *app) reserveStudy(ctx context.Context, j *job, s causal.Study, plan *causal.Plan) (*entry.Entry, error) {
+	if j.ledger == "" {
+		return nil, nil
+	}
+	return entry.Reserve(ctx, entry.Request{
+		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
+		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header,
+		Run: runOf(s, plan),
+	})
+}
+
+// carryOut reads the rows, asks, commits and writes the results.
+func (a *app) carryOut(ctx context.Context, j *job, s causal.Study, plan *causal.Plan, e *entry.Entry, folder *report.Folder) (report.Files, error) {
+	none := report.Files{}
+	a.stage("read")
+	start := time.Now()
+	table, stats, err := dataset.Read(ctx, j.table, s.Schema, j.readOptions())
+	if err != nil {
+		return none, err
+	}
+	seconds := time.Since(start).Seconds()
+	a.stage("histogram")
+	res, err := plan.Run(ctx, table)
+	if err != nil {
+		return none, err
+	}
+	res.Curator.Seconds = map[string]float64{"read": seconds, "histogram": time.Since(start).Seconds() - seconds}
+	published := *j.recipe
+	published.Data.Header = j.header
+	public, err := published.Public()
+	if err != nil {
+		return none, err
+	}
+	files := report.CollectCausal(res, stats, public, j.table)
+	e.Enter(files.Causal)
+	a.stage("write")
+	if err := folder.Stage(ctx, files); err != nil {
+		return none, err
+	}
+	return files, e.Publish(ctx, folder, j.recipe.Output.Dir)
+}
+
+// causalPointer says where the results are.
+func causalPointer(out string) string {
+	return strings.Replace(pointer(out), "model, report and recipe", "answer, picture and recipe", 1)
+}
+
+// billRanges says what private ranges need.
+type billRanges struct {
+	Spoiled float64 `json:"spoiled_below"` // rows below which the answer is likely to be spoiled
+	Free    float64 `json:"free_from"`     // rows from which private ranges cost nothing that shows
+}
+
+func (r *billRanges) text() string {
+	if r == nil {
+		return ""
+	}
+	return report.Paragraph("Warning", fmt.Sprintf("not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget that is likely to spoil the answer on fewer than %.0f rows, "+
+		"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge", r.Spoiled, r.Free))
+}
+
+// causalPlan prints the price of a study.
+func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool, runs int, asJSON bool) error {
+	if changed("explain") {
+		return usagef("--explain is for runs that train a model; docs/lab/ has how often directions are right")
+	}
+	s, plan, err := j.prepareStudy(ctx)
+	if err != nil {
+		return err
+	}
+	b := pricedBill(plan.Priced)
+	b.causal, b.Target, b.Method, b.Features = true, s.Target(), plan.Method(), s.Schema.Names()
+	if spoiled, free, ok := plan.RangeRows(); ok {
+		b.Ranges = &billRanges{spoiled, free}
+	}
+	refused, err := a.entryOf(ctx, j, runOf(s, plan), b)
+	if err == nil && changed("runs") {
+		refused = nil // the question is which epsilon is not
+		err = a.equalRuns(ctx, j, runOf(s, plan), runs, b)
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = writeJSON(a.stdout, b)
+	} else {
+		err = errors.Join(b.text(a.stdout), a.withoutLedger(j))
+	}
+	return errors.Join(err, refused)
+}

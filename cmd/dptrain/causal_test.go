@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// words joins what was printed into one line.
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// TestCausal: a study by flags alone, its report and its verification.
+func TestCausal(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	args := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range", "response=0:150", "--epsilon", "3", "--out", out}
+	first := dptrain(t, args...)
+	if first.code != 0 || !strings.Contains(words(first.stdout), "dose causes response") {
+		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
+	}
+	if again := dptrain(t, args...); again.code != 2 || !strings.Contains(again.stderr, "exists already") {
+		t.Errorf("a second run: exit %d, %s", again.code, again.stderr)
+	}
+	if r := dptrain(t, "report", out); r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
+		t.Errorf("report: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := dptrain(t, "report", filepath.Join(out, "release", "causal.json")); r.code != 0 || !strings.HasPrefix(first.stdout, r.stdout) {
+		t.Errorf("report of the file: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, flag := range []string{"--registry", "--scores", "--shape=dose"} {
+		if r := dptrain(t, "report", out, flag); r.code != 2 {
+			t.Errorf("report %s: exit %d", flag, r.code)
+		}
+	}
+	if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "holds together") {
+		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+	}
+	recipe := filepath.Join(out, "release", "recipe.yaml")
+	if p := dptrain(t, "plan", recipe); p.code != 0 || !strings.Contains(p.stdout, "causal directions by histogram") {
+		t.Errorf("plan: exit %d\n%s%s", p.code, p.stdout, p.stderr)
+	}
+	if entries, err := os.ReadDir(filepath.Join(out, "release")); err != nil || len(entries) != 3 {
+		t.Errorf("%d files in release/ (%v)", len(entries), err)
+	}
+}
+
+// TestCausalRecipe: a recipe, a flag laid over it, and the verbs that read it.
+func TestCausalRecipe(t *testing.T) {
+	const file = "../../examples/causal/matrix.yaml"
+	for _, verb := range []string{"check", "plan"} {
+		if r := dptrain(t, verb, file); r.code != 0 {
+			t.Errorf("%s: exit %d, %s", verb, r.code, r.stderr)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	if r := dptrain(t, "causal", file, "--columns", "dose,response,weight", "--bins", "6", "--epsilon", "9", "--relation", "add-remove", "--range", "weight=0:200", "--out", out, "--quiet"); r.code != 0 || r.stdout != "" {
+		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	data, err := os.ReadFile(filepath.Join(out, "release", "causal.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c struct {
+		Guarantee struct {
+			Epsilon  float64
+			Relation string
+		}
+		Columns []struct{ Upper float64 }
+		Pairs   []struct{ Counts [][]float64 }
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Guarantee.Epsilon != 9 || c.Guarantee.Relation != "add-remove" || c.Columns[2].Upper != 200 || len(c.Pairs) != 3 || len(c.Pairs[0].Counts) != 6 {
+		t.Errorf("%+v, %d pairs", c.Guarantee, len(c.Pairs))
+	}
+}
+
+// TestCausalPlanJSON: the price says what private ranges need.
+func TestCausalPlanJSON(t *testing.T) {
+	recipe := filepath.Join(t.TempDir(), "r.yaml")
+	text := "task: causal\ndata: {header: [a, b]}\nprivacy: {epsilon: 2}\ncausal: {columns: [a, b]}\n"
+	if err := os.WriteFile(recipe, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := dptrain(t, "plan", recipe, "--json")
+	var b struct {
+		Method string
+		Target string
+		Steps  []struct{ ID string }
+		Ranges *struct {
+			Spoiled float64 `json:"spoiled_below"`
+			Free    float64 `json:"free_from"`
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &b); err != nil || r.code != 0 {
+		t.Fatalf("exit %d, %v: %s", r.code, err, r.stderr)
+	}
+	if b.Method != "histogram" || b.Target != "a, b" || len(b.Steps) != 5 || b.Ranges == nil || !(b.Ranges.Spoiled > 100 && b.Ranges.Free > b.Ranges.Spoiled) {
+		t.Errorf("%+v, ranges %+v", b, b.Ranges)
+	}
+}
+
+// TestCausalLedger: the price of a study is entered, a study that does not fit is refused, and
+// a release is compared with its entry.
+func TestCausalLedger(t *testing.T) {
+	dir := t.TempDir()
+	ledger, out := filepath.Join(dir, "l.ledger"), filepath.Join(dir, "out")
+	if r := dptrain(t, "ledger", "init", ledger, "--dataset", "doses", "--epsilon", "12", "--delta", "1e-5"); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	args := []string{"causal", "../../examples/causal/pair.yaml", "--ledger", ledger, "--dataset", "doses", "--out", out, "--note", "first"}
+	if r := dptrain(t, append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...); r.code != 0 || !strings.Contains(r.stdout, "Ledger") || !strings.Contains(r.stdout, "Runs") {
+		t.Errorf("plan: exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := dptrain(t, args...); r.code != 0 || !strings.Contains(r.stdout, "entered for data set doses") || strings.Contains(r.stdout, "no-ledger") {
+		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	v := dptrain(t, "verify", out, "--ledger", ledger)
+	if v.code != 0 || !strings.Contains(words(v.stdout), "is this run, with this head") {
+		t.Errorf("verify: exit %d\n%s%s", v.code, v.stdout, v.stderr)
+	}
+	refused := dptrain(t, append(args, "--epsilon", "9", "--force")...)
+	if refused.code != 5 || !strings.Contains(refused.stderr, "the largest epsilon that fits is") {
+		t.Errorf("exit %d: %s", refused.code, refused.stderr)
+	}
+}
+
+// TestCausalRefuses: mistakes, with where they are and what to do.
+func TestCausalRefuses(t *testing.T) {
+	const data = "../../testdata/doses.csv"
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{2, "nothing to ask", []string{"causal"}},
+		{3, "--columns: causal.columns needs at least two columns", []string{"causal", "--data", data, "--epsilon", "1"}},
+		{3, "--epsilon: privacy.epsilon is required", []string{"causal", "--data", data, "--columns", "dose,response"}},
+		{4, `--columns: the column "respons" is not in the header of the table (did you mean "response"?)`, []string{"causal", "--data", data, "--columns", "dose,respons", "--epsilon", "1"}},
+		{2, "is not NAME=LOWER:UPPER", []string{"causal", "--data", data, "--columns", "dose,response", "--epsilon", "1", "--range", "dose"}},
+		{3, "--range: data.columns.dose: lower (5) must be below upper (1)", []string{"causal", "--data", data, "--columns", "dose,response", "--epsilon", "1", "--range", "dose=5:1"}},
+		{3, "its task is regression", []string{"causal", "../../examples/basic.yaml"}},
+		{3, "task: causal trains no model (`dptrain causal` runs it)", []string{"fit", "../../examples/causal/pair.yaml"}},
+		{3, "task: causal trains no model (`dptrain causal` runs it)", []string{"audit", "../../examples/causal/pair.yaml", "--own-table"}},
+		{2, "--explain is for runs that train a model", []string{"plan", "../../examples/causal/pair.yaml", "--explain"}},
+		{2, "--note is a label in a ledger", []string{"causal", "../../examples/causal/pair.yaml", "--note", "x"}},
+		{5, "an epsilon of 1e-10 is too small for this study", []string{"causal", "../../examples/causal/pair.yaml", "--epsilon", "1e-10"}},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		args := c.args
+		if args[0] != "plan" && len(args) > 1 {
+			args = append(args[:len(args):len(args)], "--out", out)
+		}
+		if r := dptrain(t, args...); r.code != c.code || !strings.Contains(words(r.stderr), c.says) {
+			t.Errorf("%v: exit %d, want %d: %s", c.args, r.code, c.code, r.stderr)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v left something behind", c.args)
+		}
+	}
+}

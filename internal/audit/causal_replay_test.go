@@ -1,0 +1,233 @@
+//go:build replay
+
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// studies lists the example recipes that ask for causal directions.
+func studies(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../examples/causal/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example studies: %v", err)
+	}
+	return files
+}
+
+// study loads one of them, with its table.
+func study(t *testing.T, file string) (*recipe.Recipe, causal.Study, *dataset.Table) {
+	t.Helper()
+	r, err := recipe.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Study(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, err := dataset.Read(context.Background(), r.DataFile(), s.Schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, s, table
+}
+
+// recordStudy runs a study under a recorder, writes its results as the command does, and
+// returns what release/ holds.
+func recordStudy(t *testing.T, r *recipe.Recipe, plan *causal.Plan, table *dataset.Table, rec *mechanism.Recorder) map[string]string {
+	t.Helper()
+	res, err := plan.RunRecorded(context.Background(), table, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var public []byte
+	if r != nil {
+		if public, err = r.Public(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	if err := report.Write(context.Background(), dir, report.CollectCausal(res, nil, public, ""), true); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, report.ReleaseDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, report.ReleaseDir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.Name()] = string(content)
+	}
+	return out
+}
+
+// priced plans a study.
+func priced(t *testing.T, s causal.Study) *causal.Plan {
+	t.Helper()
+	plan, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// replayStudy runs a study on a table and on each neighbour.
+func replayStudy(t *testing.T, r *recipe.Recipe, s causal.Study, table *dataset.Table, first *mechanism.Recorder) (faults []string, closest float64) {
+	t.Helper()
+	neighbours, err := Neighbours(table, s.Budget.Relation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := priced(t, s)
+	published := recordStudy(t, r, plan, table, first)
+	for _, n := range neighbours {
+		second := first.Replay()
+		again := recordStudy(t, r, plan, n.Table, second)
+		found, ratio := mechanism.Compare(first, second)
+		closest = max(closest, ratio)
+		for _, f := range found {
+			faults = append(faults, n.Name+": "+f)
+		}
+		if !maps.Equal(published, again) {
+			faults = append(faults, n.Name+": what is published depends on the record")
+		}
+	}
+	return faults, closest
+}
+
+// TestStudyRecordAndReplay: every example study on its table and on neighbours of it. The
+// bound of some release is attained.
+func TestStudyRecordAndReplay(t *testing.T) {
+	for _, file := range studies(t) {
+		r, s, table := study(t, file)
+		for seed := byte(1); seed <= 2; seed++ {
+			faults, closest := replayStudy(t, r, s, table, mechanism.NewRecorder(seed))
+			for _, f := range faults {
+				t.Errorf("%s, seed %d: %s", filepath.Base(file), seed, f)
+			}
+			if closest < 1-1e-9 {
+				t.Errorf("%s, seed %d: no input came closer to its bound than %v of it", filepath.Base(file), seed, closest)
+			}
+		}
+	}
+}
+
+// few is a study of a table of ten records, under a relation, with and without ranges.
+func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *dataset.Table) {
+	t.Helper()
+	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}
+	for _, name := range []string{"a", "b"} {
+		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: name, Ranged: declared, Lower: map[bool]float64{true: -1}[declared], Upper: map[bool]float64{true: 1}[declared]})
+	}
+	var x, y []float64
+	for i := range 10 {
+		at := float64(2*i-9) / 10
+		x, y = append(x, at), append(y, at*at-.3+at/7)
+	}
+	table, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, table
+}
+
+// TestStudyMovesOneCell: a record that comes or goes moves one cell of the histogram by 1,
+// whatever it holds, and a replaced one at most two.
+func TestStudyMovesOneCell(t *testing.T) {
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		s, table := few(t, rel, true)
+		neighbours, err := Neighbours(table, rel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := priced(t, s)
+		cells := func(tab *dataset.Table) []int64 {
+			rec := mechanism.NewRecorder(3)
+			recordStudy(t, nil, plan, tab, rec)
+			releases := rec.Releases()
+			if len(releases) != 1 {
+				t.Fatalf("%d releases", len(releases))
+			}
+			return releases[0].Input
+		}
+		base, farthest := cells(table), 0.
+		for _, n := range neighbours {
+			moved, number := 0., 0
+			for i, x := range cells(n.Table) {
+				if d := math.Abs(float64(x-base[i])) / (1 << 20); d != 0 {
+					moved += d
+					number++
+				}
+			}
+			farthest = max(farthest, moved)
+			if most := 1 + float64(rel); moved > most || float64(number) != moved {
+				t.Errorf("%v, %s: %d cells moved by %v in all", rel, n.Name, number, moved)
+			}
+		}
+		if farthest != 1+float64(rel) {
+			t.Errorf("%v: the farthest neighbour moved cells by %v", rel, farthest)
+		}
+	}
+}
+
+// TestStudyFaults: what is planted is caught, and nothing is without it.
+func TestStudyFaults(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault mechanism.Fault
+		rel   budget.Relation
+		says  string
+	}{
+		{"none", 0, budget.AddRemove, ""},
+		{"none", 0, budget.Substitute, ""},
+		{"bins at quantiles of the records", mechanism.BinsFromData, budget.AddRemove, "times the declared sensitivity"},
+		{"range of the records", mechanism.RangeFromData, budget.AddRemove, "times the declared sensitivity"},
+		{"noise 1/epsilon under substitution", mechanism.RelationMixed, budget.Substitute, "2 times the declared sensitivity"},
+		{"redraws of exact counts", mechanism.RedrawsFromExact, budget.AddRemove, "what is published depends on the record"},
+	} {
+		s, table := few(t, c.rel, true)
+		faults, _ := replayStudy(t, nil, s, table, mechanism.NewRecorder(5).Plant(c.fault))
+		caught := strings.Contains(strings.Join(faults, "\n"), c.says)
+		if (c.fault != 0) != (len(faults) > 0) || !caught {
+			t.Errorf("%s under %v: %d faults found, %q", c.name, c.rel, len(faults), faults[:min(len(faults), 3)])
+		}
+	}
+}
+
+// studyBytes lists the hashes of the releases of the example studies under one key.
+func studyBytes(t *testing.T) []string {
+	t.Helper()
+	var lines []string
+	for _, file := range studies(t) {
+		r, s, table := study(t, file)
+		for name, content := range recordStudy(t, r, priced(t, s), table, mechanism.NewRecorder(1)) {
+			lines = append(lines, fmt.Sprintf("%x  causal/%s/%s", sha256.Sum256([]byte(content)), filepath.Base(file), name))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,122 @@
+package direction
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A Source draws public random numbers: redraws tell nothing of a record, for they are made
+// of a released histogram and of what everybody may know.
+type Source interface {
+	// Uint64 returns 64 uniform bits.
+	Uint64() uint64
+}
+
+// Noise is what the counts of a histogram were released with.
+type Noise struct {
+	// Scale is that of Laplace noise, or the standard deviation over the root of 2.
+	Scale float64
+	// Gaussian says that the noise is not of Laplace's law.
+	Gaussian bool
+}
+
+// Sigma returns the standard deviation of the noise.
+func (x Noise) Sigma() float64 { return math.Sqrt2 * x.Scale }
+
+// The numbers of redraws of [Stability] and of [Dependence].
+const (
+	Redraws     = 20
+	FreeRedraws = 100
+)
+
+// Stability returns the share of redraws that prefer the same direction as the likelihood
+// of h does: 0 if that prefers none. A redraw deals as many records as h counts to the
+// projected cells of h, and adds fresh noise of the same law, rounded to whole numbers.
+func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
+	kept := 0
+	for range Redraws {
+		if x := LikelihoodScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == LikelihoodScore(h, signed).Prefers() {
+			kept++
+		}
+	}
+	return float64(kept) / Redraws
+}
+
+// Dependence returns the share of redraws without any dependence of the columns that look
+// less dependent than h does: near 1 where the columns depend on each other, and anything
+// in [0, 1] where they do not. Without dependence the likelihood compares the entropies of the
+// columns alone, and is as stable as it is meaningless.
+func Dependence(h Histogram, noise Noise, src Source) float64 {
+	seen, less := dependence(h), 0
+	rows, columns := h.margins()
+	total := math.Max(h.Total(), 1)
+	rows, columns = project(rows, total), project(columns, total)
+	free := Histogram{h.B, make([]float64, len(h.Counts))}
+	for i, x := range rows {
+		for j, y := range columns {
+			free.Counts[i*h.B+j] = x * y / total
+		}
+	}
+	for range FreeRedraws {
+		if dependence(redraw(free, noise, src)) < seen {
+			less++
+		}
+	}
+	return float64(less) / FreeRedraws
+}
+
+// dependence is the sum of the squared distances of the counts from those of independent
+// columns with the same sums. Noise in the counts moves it by the same amount whatever the
+// columns are like.
+func dependence(h Histogram) float64 {
+	rows, columns := h.margins()
+	total, d := math.Max(h.Total(), 1), 0.
+	for i, x := range rows {
+		for j, y := range columns {
+			e := h.Counts[i*h.B+j] - x*y/total
+			d += e * e
+		}
+	}
+	return d
+}
+
+// maxRecords bounds the number of records that a redraw deals: whole numbers up to it are
+// exact in float64.
+const maxRecords = 1 << 52
+
+// redraw returns a histogram like h with fresh noise.
+func redraw(h Histogram, noise Noise, src Source) Histogram {
+	p := normalized(h.Projected().Counts, 1e-9)
+	out := Histogram{h.B, make([]float64, len(p))}
+	left := math.Min(math.Max(math.Round(h.Total()), 1), maxRecords)
+	rest := 1.
+	for i, x := range p {
+		out.Counts[i] = binomial(left, math.Min(x/math.Max(rest, 1e-300), 1), src)
+		left -= out.Counts[i]
+		rest -= x
+	}
+	for i := range out.Counts {
+		out.Counts[i] += math.Round(noise.draw(src))
+	}
+	return out
+}
+
+// binomial returns a draw of the binomial law.
+func binomial(n, p float64, src Source) float64 {
+	switch {
+	case n <= 0 || p <= 0:
+		return 0
+	case p >= 1:
+		return n
+	}
+	return math.Min(math.Max(distuv.Binomial{N: n, P: p, Src: src}.Rand(), 0), n)
+}
+
+// draw returns a draw of the noise.
+func (x Noise) draw(src Source) float64 {
+	if x.Gaussian {
+		return distuv.Normal{Sigma: x.Sigma(), Src: src}.Rand()
+	}
+	return distuv.Laplace{Scale: x.Scale, Src: src}.Rand()
+}

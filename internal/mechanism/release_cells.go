@@ -1,0 +1,79 @@
+package mechanism
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// L1 bounds the sum of the absolute changes of the entries of a vector.
+const L1 Norm = 1 << 4
+
+// LaplaceCells releases a vector of counts by the Laplace mechanism: every entry plus
+// round(Lap(b)) in grid units, b = ceil(sensitivity/epsilon). x carries an L1 sensitivity.
+// The result is in the statistic's own measure. It spends draw 0 of a leaf priced as Pure,
+// the law of any epsilon-private step. (Dwork, McSherry, Nissim and Smith 2006,
+// proposition 1: the density of the noise changes by at most the factor
+// exp(|x - x'|_1/b).)
+func LaplaceCells(s *Session, name string, x Bounded[Vector]) (Public[[]float64], error) {
+	x, err := perUnit(s, name, x, L1)
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	if len(x.value) == 0 {
+		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
+	}
+	t, err := s.take(name, 0, budget.Pure, x.of)
+	if err != nil {
+		return Public[[]float64]{}, err
+	}
+	b, err := s.scaleUp(up(x.sens / t.law.Epsilon))
+	if err != nil {
+		return Public[[]float64]{}, fmt.Errorf("%w: %q", err, t.path)
+	}
+	b = s.core.tap.laplaceScale(b, x.sens, t.law.Epsilon)
+	out := make(Vector, len(x.value))
+	for i, v := range x.value {
+		out[i] = addSaturating(v, t.noise.laplace(b))
+	}
+	out = s.core.tap.cells(t, x.value, x.sens, s.core.tap.dense(x.value, out))
+	s.note(t, x.Sensitivity(), float64(b)*x.unit)
+	return Public[[]float64]{floats(out, x.unit)}, nil
+}
+
+// CellBound returns the weighted counts of [Histogram.Bound] with their L1 sensitivity.
+//
+// Add or remove one record: in column j at most one cell moves, by its weight w_j, so the
+// change is at most sum w_j: 1 for a single column of weight 1. Substitution: in each
+// column at most one cell falls by w_j and one rises by w_j, so at most 2 sum w_j. Both are
+// attained.
+func (h *Histogram) CellBound() Bounded[Vector] {
+	x := h.Bound()
+	sens := 0
+	for _, w := range h.weights {
+		sens += w
+	}
+	if h.relation != budget.AddRemove {
+		sens *= 2
+	}
+	return Bounded[Vector]{x.value, L1, float64(sens) / countUnit, countUnit, StatCells}
+}
+
+// StatCells is the statistic of [Histogram.CellBound].
+const StatCells budget.Statistic = "cells"
+
+func worstCells() WorstPair {
+	return WorstPair{
+		Statistic: StatCells, Kind: budget.Pure, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
+			h := s.NewHistogram([]int{1}, 3)
+			h.Add(pick(RecordOn(s.Relation(), side), [][]uint16{{0}}, [][]uint16{{}}, [][]uint16{{1}}))
+			x := h.CellBound()
+			return func(s *Session, name string, _ int) ([]float64, error) {
+				out, err := LaplaceCells(s, name, x)
+				return out.Value(), err
+			}, nil
+		},
+	}
+}

@@ -1,0 +1,165 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/direction"
+)
+
+// TaskCausal is the task that asks for causal directions and trains no model.
+const TaskCausal = "causal"
+
+// Causal says between which columns a causal direction is looked for, and how.
+type Causal struct {
+	// Columns are from 2 to direction.MaxColumns numeric columns, of which every pair is
+	// looked at.
+	Columns []string `yaml:"columns" json:"columns" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
+	// Bins is the number of bins per column; 0 leaves it to a noisy count.
+	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 8 or 12, by a noisy count of the records."`
+}
+
+// causal checks a recipe that trains no model.
+func (c *checker) causal() {
+	r := c.r
+	if c.bench {
+		c.add("task", "task: causal has no meaning in an experiment with models", "`dptrain causal` runs it")
+	}
+	for _, x := range []struct {
+		key  string
+		used bool
+	}{
+		{"data.target", r.Data.Target != ""}, {"data.classes", len(r.Data.Classes) > 0}, {"data.exclude", len(r.Data.Exclude) > 0},
+		{"holdout", false}, {"scaling", false}, {"selection", false}, {"model", false}, {"search", r.Search != nil},
+	} {
+		if x.used || c.given(x.key) || c.givenBelow(x.key) {
+			c.add(x.key, x.key+" has no meaning with task: causal, which trains no model", "remove it; causal.columns names the columns")
+		}
+	}
+	c.path("data.path", r.Data.Path)
+	c.nameList("data.header", r.Data.Header, "column")
+	switch {
+	case c.given("data.header") && len(r.Data.Header) == 0:
+		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
+	case r.Data.Path == "" && len(r.Data.Header) == 0 && !c.bench:
+		c.add("data.path", "data.path is required: the table to read", "")
+	}
+	c.causalColumns()
+	if r.Privacy.Relation == privateColumns {
+		c.add("privacy.relation", "the relation "+privateColumns+" has no meaning with task: causal, which protects whole records", "use add-remove, or substitute if the number of records is public")
+	}
+	c.privacy()
+	c.ledgerAndOutput()
+}
+
+// causalColumns checks the section causal and what is declared of its columns.
+func (c *checker) causalColumns() {
+	x := c.r.Causal
+	if x == nil {
+		c.add("causal", "causal.columns is required with task: causal", "causal: {columns: [x, y]}")
+		return
+	}
+	switch n := len(x.Columns); {
+	case n < 2:
+		c.add("causal.columns", "causal.columns needs at least two columns", "")
+	case n > direction.MaxColumns:
+		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns), "ask for fewer pairs: each pays its part of the budget")
+	}
+	c.nameList("causal.columns", x.Columns, "column")
+	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) || x.Bins == 0 && c.given("causal.bins") {
+		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins), "leave it out to let a noisy count decide")
+	}
+	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
+		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
+	}
+	for name, col := range c.r.Data.Columns {
+		path := child("data.columns", name)
+		switch {
+		case !slices.Contains(x.Columns, name):
+			c.add(path, "the column "+quoted(name)+" is declared, and causal.columns does not list it", "remove it here, or add it there")
+		case col.Categories != nil:
+			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, and causal directions need numbers", "")
+		case col.Missing.asIndicator():
+			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal", "declare a number, or leave it out: then a record without one is in no pair of this column")
+		case col.Private:
+			c.add(child(path, "private"), "private columns have no meaning with task: causal", "every column is protected; remove private")
+		default:
+			c.bounds(path, col)
+		}
+	}
+}
+
+// givenBelow reports whether the text has a key below path.
+func (c *checker) givenBelow(path string) bool {
+	if c.r.src == nil {
+		return false
+	}
+	for at := range c.r.src.at {
+		if strings.HasPrefix(at, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// Study returns the study that a recipe with task: causal describes for a table with the
+// given header. It is Problems if the recipe and the header do not fit.
+func (r *Recipe) Study(header []string) (causal.Study, error) {
+	if problems := r.Validate(header); len(problems) > 0 {
+		return causal.Study{}, problems
+	}
+	target, err := r.budget()
+	if err != nil {
+		return causal.Study{}, err
+	}
+	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins}
+	for _, name := range r.Causal.Columns {
+		s.Schema.Columns = append(s.Schema.Columns, r.column(name))
+	}
+	return s, nil
+}
+
+// noModel is the problem of a recipe with task: causal where a model is asked for.
+func (r *Recipe) noModel() Problems {
+	return Problems{r.src.problem("task", "task: causal trains no model", "`dptrain causal` runs it")}
+}
+
+// publishedCausal is a recipe with task: causal as it goes to release/recipe.yaml.
+type publishedCausal struct {
+	Version int    `yaml:"version"`
+	Task    string `yaml:"task"`
+	Data    struct {
+		Header          []string          `yaml:"header,omitempty"`
+		MultilineQuotes bool              `yaml:"multiline_quotes"`
+		Columns         map[string]Column `yaml:"columns,omitempty"`
+	} `yaml:"data"`
+	Privacy Privacy `yaml:"privacy"`
+	Causal  *Causal `yaml:"causal"`
+	Ledger  *struct {
+		Dataset string `yaml:"dataset"`
+	} `yaml:"ledger,omitempty"`
+}
+
+// publicCausal is [Recipe.Public] of such a recipe. A header that would make it too long
+// becomes that of the columns it names.
+func (r *Recipe) publicCausal() []byte {
+	p := publishedCausal{Version: r.Version, Task: r.Task, Privacy: r.Privacy, Causal: r.Causal}
+	p.Data.Header, p.Data.MultilineQuotes, p.Data.Columns = r.Data.Header, r.Data.MultilineQuotes, r.Data.Columns
+	if r.Ledger != nil {
+		p.Ledger = &struct {
+			Dataset string `yaml:"dataset"`
+		}{r.Ledger.Dataset}
+	}
+	text := encode(p)
+	if len(text) > MaxSize {
+		p.Data.Header = slices.Clone(r.Causal.Columns)
+		if u := r.unitColumn(); u != "" {
+			p.Data.Header = append(p.Data.Header, u)
+		}
+		text = encode(p)
+	}
+	return text
+}

@@ -1,0 +1,243 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/causal"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+const studyRecipe = `task: causal
+data:
+  header: [x, "a<b", other]
+  columns:
+    x: {lower: -1, upper: 1}
+    "a<b": {lower: -2, upper: 2}
+privacy: {epsilon: 2}
+causal: {columns: [x, "a<b"]}
+`
+
+// studied runs a study on made-up records and returns its files.
+func studied(t *testing.T) Files {
+	t.Helper()
+	r, problems := recipe.Parse("recipe.yaml", []byte(studyRecipe))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	s, err := r.Study(r.Data.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := s.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 8000
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i] = math.Mod(float64(i)*.754877666246693, 2) - 1
+		y[i] = 2*x[i]*x[i] - 1 + (math.Mod(float64(i)*.569840290998053, 1)-.5)/2
+	}
+	tab, err := dataset.NewTable(s.Schema, []dataset.ColumnData{{Floats: x}, {Floats: y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := plan.Run(context.Background(), tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := r.Public()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return CollectCausal(res, nil, public, "table.csv")
+}
+
+// placed writes files and returns their release folder.
+func placed(t *testing.T, files Files) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := Write(context.Background(), dir, files, false); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, ReleaseDir)
+}
+
+// TestCausalRoundTrip: what is written reads back, gives the same bytes and holds together.
+func TestCausalRoundTrip(t *testing.T) {
+	dir := placed(t, studied(t))
+	data, err := os.ReadFile(filepath.Join(dir, causalFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := DecodeCausal(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if err := EncodeCausal(&again, c); err != nil || !bytes.Equal(again.Bytes(), data) {
+		t.Errorf("other bytes after reading (%v)", err)
+	}
+	if c.Pairs[0].Direction != XCausesY {
+		t.Errorf("direction %q", c.Pairs[0].Direction)
+	}
+	v, err := VerifyCausal(context.Background(), dir, VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range v.Checks {
+		if check.State == Misfit || check.State == NotChecked && check.Name != "ledger" {
+			t.Errorf("%+v", check)
+		}
+	}
+	var text strings.Builder
+	if err := CausalText(&text, c); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "x causes a<b") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
+// TestCausalPicture: the picture is well-formed and a function of the account.
+func TestCausalPicture(t *testing.T) {
+	c := studied(t).Causal
+	var a, b bytes.Buffer
+	if err := errors.Join(c.Picture(&a), c.Picture(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Fatalf("two pictures of one account (%v)", err)
+	}
+	cells := 0
+	for d := xml.NewDecoder(&a); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
+			cells++
+		}
+	}
+	if want := len(c.Pairs[0].Counts)*len(c.Pairs[0].Counts) + 2; cells != want {
+		t.Errorf("%d rectangles, want %d", cells, want)
+	}
+}
+
+// TestVerifyCausalFindsForgery: an edit is found although the checksums were made anew, and
+// names what does not fit.
+func TestVerifyCausalFindsForgery(t *testing.T) {
+	for _, c := range []struct {
+		check string
+		edit  func(*Causal)
+	}{
+		{"directions", func(c *Causal) { c.Pairs[0].Direction = YCausesX }},
+		{"directions", func(c *Causal) { c.Pairs[0].Counts[3][4] += 400 }},
+		{"directions", func(c *Causal) { c.Pairs[0].Stability = .8 }},
+		{"directions", func(c *Causal) { c.Pairs[0].Scores[1].XToY++ }},
+		{"directions", func(c *Causal) { c.Redraws.Seed = strings.Repeat("z", 64) }},
+		{"directions", func(c *Causal) { c.Redraws.Seed = "" }},
+		{"directions", func(c *Causal) { c.Redraws.Least = .5 }},
+		{"noise", func(c *Causal) { c.Pairs[0].Noise.Scale /= 2 }},
+		{"steps", func(c *Causal) { c.Events[0].Scale /= 2 }},
+		{"noise", func(c *Causal) { c.Events[1].Scale /= 2 }},
+		{"guarantee", func(c *Causal) { c.Guarantee.Epsilon = 1; c.Guarantee = c.Guarantee.explained() }},
+		{"plan", func(c *Causal) { c.Events = c.Events[1:] }},
+		{"recipe", func(c *Causal) { c.Columns[0].Name, c.Pairs[0].X = "other", "other" }},
+		{"recipe", func(c *Causal) { c.Unprotected = nil }},
+		{"recipe", func(c *Causal) { c.Pairs = append(c.Pairs, c.Pairs[0]) }},
+	} {
+		files := studied(t)
+		c.edit(files.Causal)
+		v, err := VerifyCausal(context.Background(), placed(t, files), VerifyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, check := range v.Checks {
+			found = found || check.State == Misfit && check.Name == c.check
+		}
+		if !found {
+			t.Errorf("%s: an edit was not found: %+v", c.check, v.Checks)
+		}
+	}
+}
+
+// TestVerifyCausalFindsEdits: an edit of a file is found by its checksum.
+func TestVerifyCausalFindsEdits(t *testing.T) {
+	for _, name := range []string{causalFile, pictureFile, recipeFile} {
+		dir := placed(t, studied(t))
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, err := VerifyCausal(context.Background(), dir, VerifyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Err() == nil {
+			t.Errorf("an edit of %s was not found", name)
+		}
+	}
+	dir := placed(t, studied(t))
+	if err := os.WriteFile(filepath.Join(dir, "model.json"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := VerifyCausal(context.Background(), dir, VerifyOptions{}); err != nil || v.Err() == nil {
+		t.Errorf("a foreign file was not found (%v)", err)
+	}
+}
+
+// TestDecodeCausalRefuses: counts that are no square, and other formats.
+func TestDecodeCausalRefuses(t *testing.T) {
+	encoded := func(edit func(*Causal)) string {
+		c := studied(t).Causal
+		edit(c)
+		var b strings.Builder
+		if err := EncodeCausal(&b, c); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		text string
+		want error
+	}{
+		{"", ErrFormat},
+		{"{}", ErrFormat},
+		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/2", 1), ErrFormat},
+		{strings.Replace(encoded(func(*Causal) {}), `"method"`, `"more"`, 1), ErrContent},
+		{encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }), ErrContent},
+		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},
+		{encoded(func(c *Causal) { c.Pairs[0].Scores = nil }), ErrContent},
+	} {
+		if _, err := DecodeCausal(strings.NewReader(c.text)); !errors.Is(err, c.want) {
+			t.Errorf("%.60s: %v, want %v", c.text, err, c.want)
+		}
+	}
+}
+
+// TestCausalLedger: an entry takes the place of the warning that there is none.
+func TestCausalLedger(t *testing.T) {
+	c := NewCausal(&causal.Result{Guarantee: budget.Guarantee{Epsilon: 1}})
+	for _, w := range studied(t).Causal.Warnings {
+		c.Warn(w)
+	}
+	before := len(c.Warnings)
+	c.Enter(Ledger{Dataset: "d", Entry: 3, Head: "ab"})
+	if len(c.Warnings) != before-1 || c.Ledger.Entry != 3 {
+		t.Errorf("%+v", c)
+	}
+}
