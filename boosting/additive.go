@@ -85,19 +85,51 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 	if err != nil {
 		return nil, err
 	}
-	b := &booster{ctx: ctx, session: s, records: records, frame: frame, moments: moments, classes: d.Derived}
+	b := &booster{ctx: ctx, session: s, records: records, frame: frame, moments: moments, classes: d.Derived, releases: additiveReleases{s}}
 	b.start, b.startCov = moments.Solve()
-	if err := b.prepare(d.Columns, d.Ranges); err != nil {
+	b.state = &state{Columns: d.Columns, Ranges: d.Ranges, Start: b.start}
+	defer records.Forget(b.state)
+	if err := b.prepare(); err != nil {
 		return nil, err
 	}
-	defer records.Forget(b.state)
 	for epoch := range additiveEpochs {
-		if err := b.epoch(epoch); err != nil {
+		if _, err := b.epoch(epoch, clipOf); err != nil {
 			return nil, err
 		}
 	}
-	spreads := [][]regression.Spread{b.spreads(indicators(d.Columns))}
-	return &method.Fit{Model: b.model(d.Ranges), TargetMean: moments.TargetMean(), Spreads: spreads}, nil
+	return b.fit(indicators(d.Columns), b.model(d.Ranges)), nil
+}
+
+// fit returns what was learned with a model of it.
+func (b *booster) fit(indicators []int, m regression.Model) *method.Fit {
+	return &method.Fit{Model: m, TargetMean: b.moments.TargetMean(), Spreads: [][]regression.Spread{b.spreads(indicators)}}
+}
+
+// releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the
+// noise.
+type releases interface {
+	sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error)
+	linear(epoch int, x *mechanism.Cross) (sums []float64, sigma float64, err error)
+	shape(epoch, part, parts int, x *mechanism.BinSums) (sums []float64, sigma float64, err error)
+}
+
+// additiveReleases spends a draw an epoch of a leaf for each kind of sums.
+type additiveReleases struct{ session *mechanism.Session }
+
+func (r additiveReleases) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
+	out, err := mechanism.GaussianDraw(r.session, residualsLeaf, epoch, x)
+	return out.Value(), err
+}
+
+func (r additiveReleases) linear(epoch int, x *mechanism.Cross) ([]float64, float64, error) {
+	out, err := mechanism.GaussianDraw(r.session, linearLeaf, epoch, x.Bound())
+	return out.Value(), x.Bound().Sensitivity() / r.session.Mu(linearLeaf), err
+}
+
+// shape spends a part of the epoch's draw.
+func (r additiveReleases) shape(epoch, part, parts int, x *mechanism.BinSums) ([]float64, float64, error) {
+	out, err := mechanism.GaussianPart(r.session, shapesLeaf, epoch, part, parts, x.Bound())
+	return out.Value(), x.Bound().Sensitivity() * rootOf(parts) / r.session.Mu(shapesLeaf), err
 }
 
 // booster is one run: what was released so far and, by record, the private
@@ -109,6 +141,8 @@ type booster struct {
 	frame   *linear.Frame
 	moments *linear.Moments
 	classes bool
+
+	releases releases
 
 	start    []float64 // coefficients of the start, by entry of x
 	startCov covariance
@@ -122,14 +156,14 @@ type booster struct {
 // prepare computes the state of the start, releases the counts and makes the
 // shapes: one for the score, the prediction of the start, and one for every
 // numeric feature with more than two values worth the name.
-func (b *booster) prepare(columns []dataset.Column, ranges []scaling.Range) error {
+func (b *booster) prepare() error {
 	b.linear = newCorrection(b.moments)
-	numeric, slots := numericFeatures(columns)
+	numeric, slots := numericFeatures(b.state.Columns)
 	n, err := b.records.Len(b.ctx)
 	if err != nil {
 		return err
 	}
-	b.state = &state{Columns: columns, Ranges: ranges, Start: b.start, Slots: slots, Rows: n <= keptCells/b.frame.Slots()}
+	b.state.Slots, b.state.Rows = slots, n <= keptCells/b.frame.Slots()
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
@@ -192,17 +226,19 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 }
 
 // epoch corrects the linear part and then every shape once, forward and
-// backward in turn.
-func (b *booster) epoch(epoch int) error {
+// backward in turn. It returns C, where residuals are clamped; clipOf reads it from their
+// released sizes.
+func (b *booster) epoch(epoch int, clipOf func(sizes []float64) float64) (float64, error) {
 	clip := classClip
 	if !b.classes {
-		var err error
-		if clip, err = b.residualScale(epoch); err != nil {
-			return err
+		sizes, err := b.residualSizes(epoch)
+		if err != nil {
+			return 0, err
 		}
+		clip = clipOf(sizes)
 	}
 	if err := b.correctLinear(epoch, clip); err != nil {
-		return err
+		return 0, err
 	}
 	for part := range b.shapes {
 		i := part
@@ -210,24 +246,19 @@ func (b *booster) epoch(epoch int) error {
 			i = len(b.shapes) - 1 - part
 		}
 		if err := b.correctShape(epoch, part, b.shapes[i], clip); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return b.ctx.Err()
+	return clip, b.ctx.Err()
 }
 
-// residualScale releases the sizes of the residuals and returns C, where the
-// residuals of this epoch are clamped.
-func (b *booster) residualScale(epoch int) (float64, error) {
+// residualSizes releases how many residuals there are of every size.
+func (b *booster) residualSizes(epoch int) ([]float64, error) {
 	acc, err := mechanism.Sum[*sizesPass](b.ctx, b.session, b.records, sizesStatistic{b.state})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	counts, err := mechanism.GaussianDraw(b.session, residualsLeaf, epoch, acc.hist.Bound())
-	if err != nil {
-		return 0, err
-	}
-	return clipOf(counts.Value()), nil
+	return b.releases.sizes(epoch, acc.hist.Bound())
 }
 
 // correctLinear releases the sum of x g over the records, x limited to norm B
@@ -237,31 +268,28 @@ func (b *booster) correctLinear(epoch int, clip float64) error {
 	if err != nil {
 		return err
 	}
-	bound := acc.cross.Bound()
-	sums, err := mechanism.GaussianDraw(b.session, linearLeaf, epoch, bound)
+	sums, sigma, err := b.releases.linear(epoch, acc.cross)
 	if err != nil {
 		return err
 	}
-	step := b.linear.learn(sums.Value(), bound.Sensitivity()/b.session.Mu(linearLeaf))
+	step := b.linear.learn(sums, sigma)
 	b.state.Moves = append(b.state.Moves, move{Linear: step})
 	return nil
 }
 
 // correctShape releases the sums of the clamped residuals by bin of a shape and
-// moves the shape. It spends a part of the epoch's draw.
+// moves the shape.
 func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
 	acc, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
 	if err != nil {
 		return err
 	}
-	bound, parts := acc.sums.Bound(), len(b.shapes)
-	sums, err := mechanism.GaussianPart(b.session, shapesLeaf, epoch, part, parts, bound)
+	sums, sigma, err := b.releases.shape(epoch, part, len(b.shapes), acc.sums)
 	if err != nil {
 		return err
 	}
-	sigma := bound.Sensitivity() * rootOf(parts) / b.session.Mu(shapesLeaf)
 	table := make([]float64, fineBins)
-	copy(table, s.learn(sums.Value(), sigma, clip))
+	copy(table, s.learn(sums, sigma, clip))
 	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: table})
 	return nil
 }

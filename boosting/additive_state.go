@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -19,6 +20,8 @@ type state struct {
 	Start   []float64 // coefficients of the start, by entry of x
 	Slots   []int     // entries of x with bins; the last bins are those of the start's prediction
 	Rows    bool      // whether the encoded rows are kept, or encoded in every pass
+	Inputs  []input   // of feature maps, if there may be any
+	Kept    int       // how many features of a map are kept; more are computed in every pass
 	Moves   []move
 
 	once  sync.Once
@@ -27,12 +30,15 @@ type state struct {
 }
 
 // A move is one step of the state: predictions move by x Linear, or, of one list of bins, the fine
-// bins are joined as Of says, or predictions move by the value of Table for the record's bin.
+// bins are joined as Of says, or predictions move by the value of Table for the record's bin. Or
+// the features of a Map take the place of those before, or predictions move by features times Theta.
 type move struct {
 	Linear []float64
 	Bins   int
 	Of     []uint8
 	Table  []float64 // fineBins of them
+	Map    *kernelmap.Map
+	Theta  []float64
 }
 
 // keptCells is the number of cells of encoded rows up to which all are kept.
@@ -47,6 +53,10 @@ type kept struct {
 	y, f []float64
 	bins [][]uint8 // of each list: fine bins, then steps
 	x    [][]int16 // the rows, if they are kept
+
+	inputs   [][]uint8 // the bins of each input
+	features *kernelmap.Map
+	phi      [][]int16 // the features, if they are kept
 }
 
 // Steps implements [mechanism.State].
@@ -77,6 +87,9 @@ func (s *state) Begin(b dataset.Block) mechanism.Kept {
 		score[r] = fineBin(int16(min(max(p, -1), 1) * mechanism.FixedOne))
 	}
 	k.bins[len(s.Slots)] = score
+	for _, in := range s.Inputs {
+		k.inputs = append(k.inputs, in.bins(rows.X, k.bins))
+	}
 	return k
 }
 
@@ -112,6 +125,10 @@ func (k *kept) Take(step int, b dataset.Block) {
 		for r, fine := range bins {
 			bins[r] = m.Of[fine]
 		}
+	case m.Map != nil:
+		k.enter(m.Map)
+	case m.Theta != nil:
+		k.eachFeature(func(phi [][]int16) { addProducts(k.f, phi, m.Theta) })
 	default:
 		table, bins := (*[fineBins]float64)(m.Table), k.bins[m.Bins]
 		f := k.f[:len(bins)]

@@ -96,7 +96,7 @@ func TestAdditiveKeepsItsPredictions(t *testing.T) {
 	x := curvedSample(t, 5000, .1)
 	b := x.booster(t, 10)
 	for epoch := range additiveEpochs {
-		if err := b.epoch(epoch); err != nil {
+		if _, err := b.epoch(epoch, clipOf); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,9 +143,10 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &booster{ctx: context.Background(), session: s, records: mechanism.Over(x.tab.All()), frame: frame, moments: m}
+	b := &booster{ctx: context.Background(), session: s, records: mechanism.Over(x.tab.All()), frame: frame, moments: m, releases: additiveReleases{s}}
 	b.start, b.startCov = m.Solve()
-	if err := b.prepare(x.columns, x.ranges); err != nil {
+	b.state = &state{Columns: x.columns, Ranges: x.ranges, Start: b.start}
+	if err := b.prepare(); err != nil {
 		t.Fatal(err)
 	}
 	return b

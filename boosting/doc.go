@@ -27,6 +27,14 @@
 // so that how much to smooth is not a setting. docs/methods/boosted-additive.md has the
 // method, its sensitivities and how it was arrived at.
 //
+// # The kernel booster
+//
+// [Kernel] is the additive booster with stages of one more part: coefficients of the features of a Gaussian kernel
+// of all columns, whose metric and landmarks follow from what was released before. A record adds a vector of length 1 times
+// its clamped residual to a release of them, whatever the number of columns. Where records are few it is the
+// additive booster. The method and its proof: docs/methods/boosted-kernel.md, "Algorithm". Package kernelmap
+// has the features, in integers.
+//
 // # Boosting with random classifiers
 //
 // [BRC] is a classifier ("Classification with partially private features", 2023;

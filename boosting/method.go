@@ -29,6 +29,16 @@ func (Additive) Method() method.Method {
 }
 
 // Method describes the trainer.
+func (Kernel) Method() method.Method {
+	return method.Method{
+		Name: Kernel{}.Name(), Summary: "boosted-additive with a kernel of all columns, for interactions",
+		Relations:  method.EveryRecord(),
+		Statistics: []mechanism.Statistic{countsStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}, kernelStatistic{}},
+		New:        func(method.Values) method.Trainer { return Kernel{} },
+	}
+}
+
+// Method describes the trainer.
 func (BRC) Method() method.Method {
 	return method.Method{
 		Name: BRC{}.Name(), Summary: "boosting with random classifiers",

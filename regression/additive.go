@@ -136,21 +136,24 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
-		sum, score := m.totals(nil)
-		lines, scoreLines := adders(sum.addends, rows), adders(score.addends, rows)
-		return func(sums []float64, first int) {
-			addAll(sums, m.Intercept, lines, first)
-			if m.Score == nil {
-				return
-			}
-			scores := make([]float64, len(sums))
-			addAll(scores, score.start, scoreLines, first)
-			for i, x := range scores {
-				sums[i] += m.Score.At(x)
-			}
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller { return m.filler(rows) })
+}
+
+// filler sets the sums of rows to those of the terms and curves.
+func (m *Additive) filler(rows Rows) blockFiller {
+	sum, score := m.totals(nil)
+	lines, scoreLines := adders(sum.addends, rows), adders(score.addends, rows)
+	return func(sums []float64, first int) {
+		addAll(sums, m.Intercept, lines, first)
+		if m.Score == nil {
+			return
 		}
-	})
+		scores := make([]float64, len(sums))
+		addAll(scores, score.start, scoreLines, first)
+		for i, x := range scores {
+			sums[i] += m.Score.At(x)
+		}
+	}
 }
 
 // totals returns the sum of the terms and curves of columns, and that of the score, which is
@@ -177,12 +180,14 @@ type additiveProgram struct {
 	limits     limits
 }
 
-func (p *additiveProgram) of(record []value) float64 {
+func (p *additiveProgram) of(record []value) float64 { return p.limits.clamp(p.unclamped(record)) }
+
+func (p *additiveProgram) unclamped(record []value) float64 {
 	sum := p.sum.of(record)
 	if p.curve != nil {
 		sum += p.curve.At(p.score.of(record))
 	}
-	return p.limits.clamp(sum)
+	return sum
 }
 
 // scored is the linear model whose prediction is the score.
@@ -215,23 +220,27 @@ func (c curve) adder(rows Rows) adder {
 func additiveKind() scoreKind {
 	return numberKind[*Additive, additiveFile]{
 		kindAdditive,
-		func(m *Additive) additiveFile {
-			f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.limits()}
-			for _, s := range m.Shapes {
-				f.Shapes = append(f.Shapes, shapeFile{m.Columns[s.Column].Name, s.Step})
-			}
-			return f
-		},
-		func(f additiveFile) (*Additive, error) {
-			l, err := f.model(f.Prediction)
-			m := &Additive{Linear: l, Score: f.Score}
-			index := m.columnIndex()
-			for _, s := range f.Shapes {
-				m.Shapes = append(m.Shapes, Shape{index(s.Column), s.Step})
-			}
-			return m, err
-		},
+		func(m *Additive) additiveFile { return m.additiveFile() },
+		func(f additiveFile) (*Additive, error) { return f.additive() },
 	}
+}
+
+func (m *Additive) additiveFile() additiveFile {
+	f := additiveFile{base: m.baseFile(), Score: m.Score, Prediction: m.limits()}
+	for _, s := range m.Shapes {
+		f.Shapes = append(f.Shapes, shapeFile{m.Columns[s.Column].Name, s.Step})
+	}
+	return f
+}
+
+func (f *additiveFile) additive() (*Additive, error) {
+	l, err := f.model(f.Prediction)
+	m := &Additive{Linear: l, Score: f.Score}
+	index := m.columnIndex()
+	for _, s := range f.Shapes {
+		m.Shapes = append(m.Shapes, Shape{index(s.Column), s.Step})
+	}
+	return m, err
 }
 
 type additiveFile struct {

@@ -63,7 +63,7 @@ func drawKinds(t *rapid.T) []Model {
 		}
 		votes.Members = append(votes.Members, v)
 	}
-	out := []Model{linear, additive, votes}
+	out := []Model{linear, additive, drawKernel(t, *additive), votes}
 	if clipped.Validate() == nil { // its ranges need a width
 		out = append(out, clipped)
 	}
@@ -110,7 +110,7 @@ func drawAll(t *rapid.T) []Model {
 		terms[i].Coefficient /= 2
 	}
 	turned.Columns, turned.Terms = columns, terms
-	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d"}[:scores], Scores: out[:scores]},
+	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d", "e"}[:scores], Scores: out[:scores]},
 		&Classifier{Target: "target", Classes: []string{"a", "b", "c"}, Scores: []Model{&turned, out[0], out[1]}})
 }
 
@@ -261,7 +261,7 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 // TestPredictorAllocatesNothing, for numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
-	for _, m := range []Model{sample(), clippedSample(), additiveSample(), votesSample(), treeSample(), three, twoClasses()} {
+	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(), votesSample(), treeSample(), three, twoClasses()} {
 		p, err := Compile(m)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -31,6 +32,17 @@ func (s *Session) Mu(name string) float64 {
 // Mu-GDP (Dong, Roth and Su 2022, theorem 3.2 and corollary 3.3): what the
 // leaf was priced as. If not all parts of a draw are released, it has cost less.
 func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vector]) (Public[[]float64], error) {
+	return GaussianShare(s, name, draw, part, slices.Repeat([]int{1}, max(parts, 0)), x)
+}
+
+// GaussianShare is [GaussianPart] for parts that are not equal: part number part, in order from
+// 0, has the parameter Mu sqrt(w/W), w its weight and W the sum of all. Weights lie in [1, 2^30]
+// and are fixed by the first part; they may depend on anything released before.
+//
+// The squares of the parameters sum to Mu^2 exactly, because weights are whole numbers, so
+// that the argument of [GaussianPart] holds as it stands: for every value of the releases before
+// the draw, it is the adaptive composition of steps that were fixed then, and Mu-GDP.
+func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bounded[Vector]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
 		return Public[[]float64]{}, err
@@ -38,11 +50,11 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 	if len(x.value) == 0 {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", ErrEmpty, s.join(name))
 	}
-	t, err := s.takePart(name, draw, part, parts, x.of)
+	t, err := s.takePart(name, draw, part, weights, x.of)
 	if err != nil {
 		return Public[[]float64]{}, err
 	}
-	sigma, err := s.scaleUp(up(x.sens * math.Sqrt(float64(parts)) / t.law.Mu))
+	sigma, err := s.scaleUp(up(x.sens * math.Sqrt(inverseShare(weights, part)) / t.law.Mu))
 	if err != nil {
 		return Public[[]float64]{}, fmt.Errorf("%w: %q", err, t.path)
 	}
@@ -51,8 +63,17 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 		out[i] = addSaturating(v, t.noise.normal(sigma))
 	}
 	out = s.core.tap.vector(t, x.value, x.sens, out)
-	s.notePart(t, parts, x.Sensitivity(), float64(sigma)*x.unit)
+	s.notePart(t, len(weights), x.Sensitivity(), float64(sigma)*x.unit)
 	return Public[[]float64]{floats(out, x.unit)}, nil
+}
+
+// inverseShare returns the sum of the weights by that of one part.
+func inverseShare(weights []int, part int) float64 {
+	sum := int64(0)
+	for _, w := range weights {
+		sum += int64(w)
+	}
+	return float64(sum) / float64(weights[part])
 }
 
 // drawID names a draw of a leaf.
@@ -62,14 +83,17 @@ type drawID struct {
 }
 
 // progress says how far a draw in parts has come.
-type progress struct{ parts, next int }
+type progress struct {
+	weights []int // of the parts
+	next    int
+}
 
 // takePart spends a part of a draw: the first takes the draw, a later one must
-// be the next of as many.
-func (s *Session) takePart(name string, draw, part, parts int, of budget.Statistic) (ticket, error) {
+// be the next of parts of the same weights.
+func (s *Session) takePart(name string, draw, part int, weights []int, of budget.Statistic) (ticket, error) {
 	id := drawID{s.join(name), draw}
-	if part < 0 || part >= parts {
-		return ticket{}, fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, parts, id.path)
+	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {
+		return ticket{}, fmt.Errorf("%w: part %d of %d of %q", ErrSpent, part, len(weights), id.path)
 	}
 	law, _ := s.core.priced.Law(id.path)
 	if part == 0 {
@@ -82,16 +106,16 @@ func (s *Session) takePart(name string, draw, part, parts int, of budget.Statist
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	if part == 0 {
-		s.core.parts[id] = progress{parts: parts}
+		s.core.parts[id] = progress{weights: slices.Clone(weights)}
 	}
-	p, begun := s.core.parts[id]
+	p := s.core.parts[id]
 	if err := s.core.ready(id.path); err != nil {
 		return ticket{}, err
 	}
-	if !begun || p.parts != parts || p.next != part {
-		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, parts, draw, id.path)
+	if !slices.Equal(p.weights, weights) || p.next != part {
+		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw, id.path)
 	}
-	s.core.parts[id] = progress{parts, part + 1}
+	s.core.parts[id] = progress{p.weights, part + 1}
 	key := derive(s.core.key, "noise part", id.path, uint64(draw)<<32|uint64(part))
 	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, noise: newStream(key)}, nil
 }

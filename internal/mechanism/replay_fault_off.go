@@ -13,3 +13,5 @@ func (tap) dense(_, out Vector) Vector                     { return out }
 func (tap) declared(sens float64) float64                  { return sens }
 func (tap) sum(a, b int64) int64                           { return a + b }
 func (tap) relation(r budget.Relation) budget.Relation     { return r }
+func (tap) declaredCross(sens float64) float64             { return sens }
+func (tap) unclipped() bool                                { return false }

@@ -43,6 +43,16 @@ const (
 	RangeFromData
 	// RedrawsFromExact makes the redraws of a stability from exact counts.
 	RedrawsFromExact
+	// RecordsAsLandmarks makes the landmarks of a kernel of records.
+	RecordsAsLandmarks
+	// MetricOfRecords learns the metric of a kernel at records.
+	MetricOfRecords
+	// LengthUnchecked leaves rows of products with a number as long as they are, and has
+	// features of a kernel of length 2.
+	LengthUnchecked
+	// ClampOfAnotherEpoch declares the sensitivity of such products for half of the clamp of
+	// their numbers.
+	ClampOfAnotherEpoch
 )
 
 // Plant makes sessions of the recorder, and of its Replay, carry faults out.
@@ -64,6 +74,9 @@ func NewFaultySession(p *budget.Priced, f Fault) (*Session, error) {
 // Planted reports whether the session carries a fault out, for the hooks of
 // other packages.
 func (s *Session) Planted(f Fault) bool { return s.core.tap.planted(f) }
+
+// Planted is [Session.Planted] of the accumulators of a session.
+func (m Maker) Planted(f Fault) bool { return m.tap.planted(f) }
 
 func (t tap) planted(f Fault) bool { return t.fault&f != 0 }
 
@@ -105,6 +118,16 @@ func (t tap) declared(sens float64) float64 {
 	}
 	return sens
 }
+
+// declaredCross and unclipped are those of a Cross.
+func (t tap) declaredCross(sens float64) float64 {
+	if t.planted(ClampOfAnotherEpoch) {
+		return sens / 2
+	}
+	return sens
+}
+
+func (t tap) unclipped() bool { return t.planted(LengthUnchecked) }
 
 func (t tap) sum(a, b int64) int64 {
 	if t.planted(FloatSums) {

@@ -57,6 +57,15 @@ func (b *BinSums) Bound() Bounded[Vector] {
 	return Bounded[Vector]{append(Vector(nil), b.sums...), L2, sens, b.grid.unit, StatBinSums}
 }
 
+// CrossBound is [BinSums.Bound] as a [Cross]: binned sums are the sums of x g, x the row with a 1 in
+// the record's bin and 0 elsewhere. Its norm is 1, or 0 without a bin, so that with B = 1 the
+// bound of Cross is that of the sums, for every relation.
+func (b *BinSums) CrossBound() Bounded[Vector] {
+	x := b.Bound()
+	x.of = StatCross
+	return x
+}
+
 // A numberGrid holds numbers that are clamped to [-C, C] and rounded toward
 // zero to a grid fine enough that they fill an int16 to at least one half.
 type numberGrid struct {

@@ -16,6 +16,7 @@ import (
 // With |x_j| <= 2^14 and |g| <= 2^14 grid units a record moves an entry by at
 // most 2^28, so that int64 holds the sums of 2^34 records with room to spare.
 type Cross struct {
+	tap  tap
 	rows *Gram // clips the rows; its own sums stay empty
 	grid numberGrid
 	g    []int16
@@ -27,7 +28,7 @@ type Cross struct {
 // bound in [2^-20, 2^20]. It panics for a bound outside.
 func (m Maker) NewCross(p int, limit2, bound float64) *Cross {
 	return &Cross{
-		rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
+		tap: m.tap, rows: &Gram{p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()},
 		grid: newNumberGrid(bound), sums: make([]int64, p),
 	}
 }
@@ -38,7 +39,9 @@ func (c *Cross) Clip(columns [][]int16) {
 	if len(columns) != c.rows.p {
 		panic("mechanism: a Cross block has one slice an entry of the row")
 	}
-	c.rows.clip(columns)
+	if !c.tap.unclipped() {
+		c.rows.clip(columns)
+	}
 }
 
 // Add clips a block of records in place and adds its products. columns holds one
@@ -73,7 +76,7 @@ func (c *Cross) Cells() Cells { return sums(c.sums) }
 // x g - x' g', at most 2 B C by the triangle inequality, attained by x' = x and
 // g' = -g. (docs/methods/adassp.md, "Sensitivity and proof")
 func (c *Cross) Bound() Bounded[Vector] {
-	sens := up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound)
+	sens := c.tap.declaredCross(up(math.Sqrt(float64(c.rows.limit)) * c.grid.bound))
 	if c.rows.relation != budget.AddRemove {
 		sens *= 2
 	}

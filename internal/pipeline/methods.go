@@ -25,6 +25,7 @@ func Trainers() []method.Method {
 		boosting.BoostedAdaSSP{}.Method(),
 		tukey.Tukey{}.Method(),
 		boosting.Additive{}.Method(),
+		boosting.Kernel{}.Method(),
 		boosting.BRC{}.Method(),
 		svm.SVM{}.Method(),
 		logistic.Logistic{}.Method(),

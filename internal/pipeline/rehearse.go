@@ -23,7 +23,8 @@ const faint = 0x1p-9
 //
 // A plan that passes has room for noise 2^4 times as large as that of the rehearsal. It
 // can be larger in two places. A draw of boosted-additive is spent in as many parts as there
-// are curves, which was released; the noise grows with the square root. And the
+// are curves, and one of boosted-kernel in parts of shares, which was released; the noise grows
+// with the square root. And the
 // sensitivity of blocks with public columns, under substitute-private-columns, grows with
 // the longest row of those, which is public but not in the plan. What exceeds the
 // room, at a budget within 2^4 of the limit, is found when the noise is drawn; the run then fails

@@ -61,6 +61,9 @@ func weights(r *Report) string {
 		note = fmt.Sprintf("report.json has %d more. ", more) + note
 	}
 	b.WriteString(Paragraph("", note))
+	if x := r.Interactions; x != nil {
+		b.WriteString(Paragraph("Together", x.sentence(strings.TrimPrefix(unit, "in "))))
+	}
 	return b.String()
 }
 

@@ -57,6 +57,9 @@ func shapeBlocks(s Source) []item {
 		unit = "units of the score"
 	}
 	out := []item{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
+	if x := s.Report.Interactions; x != nil {
+		out = []item{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
+	}
 	for _, x := range sums {
 		if x.bent {
 			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))

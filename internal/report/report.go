@@ -37,6 +37,8 @@ type Report struct {
 	// Importances says how much each column moves the predictions, the largest first;
 	// absent where the method releases nothing of how columns are spread.
 	Importances []Importance `json:"importances" format:"3?"`
+	// Interactions says what terms of all columns together add; absent for a model without such terms.
+	Interactions *Interactions `json:"interactions,omitempty" format:"3?"`
 	// Columns lists the numeric columns of which few cells could be read as numbers;
 	// absent if there are none.
 	Columns []Unread `json:"columns" format:"3?"`
@@ -270,6 +272,7 @@ func New(res *pipeline.Result) *Report {
 	}
 	if res.Model != nil {
 		r.Model.Kind = res.Model.Kind()
+		r.Interactions = interactions(res.Model)
 	}
 	for _, e := range res.Events {
 		r.Events = append(r.Events, event(e, res))

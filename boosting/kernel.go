@@ -1,0 +1,310 @@
+package boosting
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// Kernel is the additive booster with kernel stages; see the package comment.
+type Kernel struct{}
+
+// Name returns "boosted-kernel".
+func (Kernel) Name() string { return kernelNode }
+
+// The names of the nodes of the plan.
+const (
+	kernelNode = "boosted-kernel"
+	sumsLeaf   = "sums"
+)
+
+// A stage is what is public about a kernel stage.
+type stagePlan struct {
+	epochs int
+	share  float64 // of what the kernel stages get
+	power  float64 // to which the eigenvalues of the metric are raised
+	full   bool    // whether the metric is a full matrix, or diagonal
+}
+
+// The settings of the kernel stages. They are public constants, the same for every table.
+// docs/methods/boosted-kernel.md, "Algorithm", has what they mean.
+const (
+	// leadEpochs is the number of epochs before the first stage.
+	leadEpochs = 2
+	// kernelShare is the largest share of the budget of linear parts and curves that the
+	// kernel stages get. It grows from 0 where the number of records times mu passes
+	// fewRecords to where it passes manyRecords, and likewise with that product by input.
+	kernelShare               = .4
+	fewRecords, manyRecords   = 540., 1090.
+	fewPerInput, manyPerInput = 36., 90.
+	leastKernel               = .02
+	// mostInputs is the largest number of coordinates of a feature map.
+	mostInputs = 256
+)
+
+func kernelStages() []stagePlan {
+	return []stagePlan{{2, .25, .5, false}, {2, .30, .75, true}, {3, .45, 1, true}}
+}
+
+// Plan returns the leaves: those of [Additive], but that the sizes of the residuals and the
+// sums of all epochs are one draw each, spent in parts. Its error is [linear.ErrTooWide].
+func (Kernel) Plan(f method.Facts) (budget.Node, error) {
+	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
+		return budget.Node{}, err
+	}
+	leaf := func(name string, share float64, of budget.Statistic) budget.Node {
+		return budget.GaussianLeaf(name, linear.GramShare*share, 1).Of(of)
+	}
+	leaves := []budget.Node{leaf(gramLeaf, momentsShare, mechanism.StatGram), leaf(countsLeaf, countsShare, mechanism.StatHistogram)}
+	sums := linearShare + shapesShare
+	if f.Derived {
+		sums += residualsShare
+	} else {
+		leaves = append(leaves, leaf(residualsLeaf, residualsShare, mechanism.StatHistogram))
+	}
+	return budget.Seq(kernelNode, append(leaves, leaf(sumsLeaf, sums, mechanism.StatCross))...), nil
+}
+
+// Fit trains; see [method.Trainer].
+func (Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+	k, err := newKernelBooster(ctx, s.Sub(kernelNode), d)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Records.Forget(k.state)
+	if err := k.run(); err != nil {
+		return nil, err
+	}
+	var m regression.Model = k.booster.model(d.Ranges)
+	if len(k.stages) > 0 {
+		m = k.model(d.Ranges)
+	}
+	return k.fit(indicators(d.Columns), m), nil
+}
+
+// newKernelBooster returns a run that is ready for its first epoch.
+func newKernelBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*kernelBooster, error) {
+	frame, err := linear.NewFrame(d.Columns, d.Ranges)
+	if err != nil {
+		return nil, err
+	}
+	moments, err := linear.ReleaseMoments(ctx, s, gramLeaf, d.Columns, d.Records, d.Ranges)
+	if err != nil {
+		return nil, err
+	}
+	b := &booster{ctx: ctx, session: s, records: d.Records, frame: frame, moments: moments, classes: d.Derived}
+	b.start, b.startCov = moments.Solve()
+	k := &kernelBooster{booster: b, levels: levelInputs(moments, d.Columns)}
+	b.state = &state{Columns: d.Columns, Ranges: d.Ranges, Start: b.start, Inputs: k.inputs(d.Columns)}
+	return k, b.prepare()
+}
+
+// kernelBooster is a booster with kernel stages.
+type kernelBooster struct {
+	*booster
+	levels []levels // the inputs that are no numbers
+
+	mu     float64 // of a release of sensitivity 1 that would spend all
+	total  float64 // the noisy number of records
+	share  float64 // of the stages; 0: there are none
+	gate   []bool  // by number: whether the rest of its curve is a coordinate
+	spend  *schedule
+	public *syntheticRecords
+	stages []*kernelStage
+}
+
+// run carries the epochs out.
+func (k *kernelBooster) run() error {
+	k.reckon()
+	plan := []stagePlan{}
+	clip := clipOf
+	if k.share > 0 {
+		plan = kernelStages()
+		clip = k.widerClip
+	}
+	k.spend = newSchedule(k.session, len(k.shapes), k.share, plan, k.classes)
+	k.releases = k.spend
+	next, at, last := leadEpochs, 0, 0
+	for epoch := range k.spend.epochs {
+		if at < len(plan) && epoch == next {
+			if err := k.begin(plan[at]); err != nil {
+				return err
+			}
+			next, last = next+plan[at].epochs, at
+			at++
+		}
+		c, err := k.epoch(epoch, clip)
+		if err != nil {
+			return err
+		}
+		if at == 0 {
+			continue
+		}
+		if err := k.correctKernel(k.stages[last], c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reckon reads from the noisy number of records what the kernel stages get.
+func (k *kernelBooster) reckon() {
+	counts := make([][]float64, 0, len(k.counted))
+	for _, c := range k.counted {
+		counts = append(counts, c.counts)
+	}
+	k.state.Kept = keptCells / max(int(k.moments.Records()), 1)
+	k.total = max(k.moments.Records(), minRecords)
+	if len(counts) > 0 {
+		k.total = max(total(counts), minRecords)
+	}
+	k.mu = k.session.Mu(countsLeaf) / math.Sqrt(countsShare)
+	if k.session.Relation() != budget.AddRemove {
+		k.mu /= 2 // sums move by twice as much
+	}
+	inputs := len(k.counted)
+	for _, l := range k.levels {
+		inputs += len(l.entries)
+	}
+	if inputs == 0 || inputs > mostInputs {
+		return
+	}
+	strength := k.total * k.mu
+	k.share = kernelShare * ramp(strength, fewRecords, manyRecords) * ramp(strength/float64(inputs), fewPerInput, manyPerInput)
+	if k.share < leastKernel {
+		k.share = 0
+	}
+}
+
+// ramp grows from 0 at a to 1 at b.
+func ramp(x, a, b float64) float64 { return min(max((x-a)/(b-a), 0), 1) }
+
+// widerClip returns the clamp of the residuals where kernel stages learn from them: that of
+// clipOf, or a larger one that balances what clamping could hide against noise.
+func (k *kernelBooster) widerClip(sizes []float64) float64 {
+	total := 0.
+	for _, n := range sizes {
+		total += max(n, 0)
+	}
+	least := clipOf(sizes)
+	if !(total > 0) {
+		return least
+	}
+	factor := clipNoise * max(1, clipStrength/(k.total*k.mu))
+	best, at := math.Inf(1), least
+	for bin := range sizes {
+		c, hidden := sizeEdge(bin), 0.
+		for b, n := range sizes {
+			hidden += max(n, 0) / total * max(sizeMiddle(b)-c, 0)
+		}
+		if cost := square(hidden) + square(factor*c); cost < best {
+			best, at = cost, c
+		}
+	}
+	return min(max(at, least), 1)
+}
+
+// The noise of a clamp C counts as clipNoise C, and more where the number of records times mu
+// is below clipStrength.
+const clipNoise, clipStrength = .1, 2700
+
+// sizeMiddle returns the size in the middle of a bin.
+func sizeMiddle(bin int) float64 {
+	if bin == 0 {
+		return sizeEdge(0) / 2
+	}
+	return (sizeEdge(bin-1) + sizeEdge(bin)) / 2
+}
+
+// correctKernel releases the sum of phi g and moves the stage.
+func (k *kernelBooster) correctKernel(s *kernelStage, clip float64) error {
+	x := kernelStatistic{k.state, s.features.Features(), clip}
+	acc, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, x)
+	if err != nil {
+		return err
+	}
+	sums, sigma, err := k.spend.release(acc.cross.Bound())
+	if err != nil {
+		return err
+	}
+	k.state.Moves = append(k.state.Moves, move{Theta: s.learn(sums, sigma)})
+	return k.ctx.Err()
+}
+
+// schedule spends the one draw of the sums in parts: in every epoch the linear part, every curve
+// and, in a stage, the features of its map.
+type schedule struct {
+	session *mechanism.Session
+	epochs  int
+	weights []int
+	next    int
+}
+
+// scheduleUnit is about the sum of the weights.
+const scheduleUnit = 1 << 30
+
+func newSchedule(session *mechanism.Session, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
+	s := &schedule{session: session, epochs: additiveEpochs}
+	if len(plan) > 0 {
+		s.epochs = leadEpochs
+		for _, p := range plan {
+			s.epochs += p.epochs
+		}
+	}
+	curves := shapesShare
+	if classes {
+		curves += residualsShare
+	}
+	all, epochs := linearShare+curves, float64(s.epochs)
+	part := func(of float64) { s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1)) }
+	stage, left := -1, leadEpochs
+	for range s.epochs {
+		if left == 0 {
+			stage++
+			left = plan[stage].epochs
+		}
+		if stage < 0 && len(plan) == 0 {
+			left = 2
+		}
+		left--
+		part(linearShare * (1 - share) / epochs)
+		for range shapes {
+			part(curves * (1 - share) / epochs / float64(shapes))
+		}
+		if stage >= 0 {
+			part(all * share * plan[stage].share / float64(plan[stage].epochs))
+		}
+	}
+	return s
+}
+
+// release spends the next part.
+func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
+	part := s.next
+	s.next++
+	out, err := mechanism.GaussianShare(s.session, sumsLeaf, 0, part, s.weights, x)
+	sum := 0
+	for _, w := range s.weights {
+		sum += w
+	}
+	return out.Value(), x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) / s.session.Mu(sumsLeaf), err
+}
+
+func (s *schedule) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
+	out, err := mechanism.GaussianPart(s.session, residualsLeaf, 0, epoch, s.epochs, x)
+	return out.Value(), err
+}
+
+func (s *schedule) linear(_ int, x *mechanism.Cross) ([]float64, float64, error) {
+	return s.release(x.Bound())
+}
+
+func (s *schedule) shape(_, _, _ int, x *mechanism.BinSums) ([]float64, float64, error) {
+	return s.release(x.CrossBound())
+}

@@ -1,0 +1,376 @@
+package boosting
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/scaling"
+)
+
+// levels are the entries of x of one column of which at most one is 1: the categories that
+// are frequent enough to be seen, or that its cell is missing.
+type levels struct {
+	column  int
+	entries []int
+	shares  []float64 // of the records, by entry
+}
+
+const (
+	// mostLevels is the largest number of categories of a column that are told apart.
+	mostLevels = 24
+	// levelNoise is how many standard deviations of its noise the number of records of a
+	// category must exceed.
+	levelNoise = 4
+)
+
+// levelInputs lists the levels of columns, by released counts.
+func levelInputs(m *linear.Moments, columns []dataset.Column) []levels {
+	second, n := secondMoments(m)
+	last := second.SymmetricDim() - 1
+	by := map[[2]int][]int{}
+	var keys [][2]int
+	for k, slot := range scaling.NewEncoder(columns[:len(columns)-1], nil).Slots() {
+		if slot.Category == scaling.NumberSlot {
+			continue
+		}
+		key := [2]int{slot.Column, min(slot.Category, 0)}
+		if by[key] == nil {
+			keys = append(keys, key)
+		}
+		if second.At(k, last)/linear.Kappa > levelNoise*m.Sigma()/linear.Kappa {
+			by[key] = append(by[key], k)
+		} else if by[key] == nil {
+			by[key] = []int{}
+		}
+	}
+	var out []levels
+	for _, key := range keys {
+		l := levels{column: key[0], entries: by[key]}
+		slices.SortStableFunc(l.entries, func(a, b int) int { return cmp.Compare(second.At(b, last), second.At(a, last)) })
+		l.entries = l.entries[:min(len(l.entries), mostLevels)]
+		for _, k := range l.entries {
+			l.shares = append(l.shares, min(max(second.At(k, last)/linear.Kappa/n, 1e-3), .999))
+		}
+		if len(l.entries) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// secondMoments returns the released matrix of the entries of x and the number of records.
+func secondMoments(m *linear.Moments) (second *mat.SymDense, n float64) {
+	second = m.Spectrum().Apply(func(e float64) float64 { return e })
+	return second, max(m.Records(), minRecords)
+}
+
+// inputs lists the inputs of feature maps: numeric features, then levels.
+func (k *kernelBooster) inputs(columns []dataset.Column) []input {
+	var out []input
+	numeric, _ := numericFeatures(columns)
+	for i := range numeric {
+		out = append(out, input{List: i})
+	}
+	for _, l := range k.levels {
+		out = append(out, input{List: -1, Entries: l.entries})
+	}
+	return out
+}
+
+// marginal is the released distribution of the fine bins of a number.
+type marginal struct {
+	share, middle []float64 // of the records; distribution function in the middle of a bin
+}
+
+func newMarginal(counts []float64, sigma float64) marginal {
+	m := marginal{make([]float64, len(counts)), make([]float64, len(counts))}
+	sum := 0.
+	for b, n := range counts {
+		if n >= sigma {
+			m.share[b] = max(n, 0)
+			sum += m.share[b]
+		}
+	}
+	if !(sum > 0) {
+		for b := range m.share {
+			m.share[b] = 1
+		}
+		sum = float64(len(m.share))
+	}
+	below := 0.
+	for b := range m.share {
+		m.share[b] /= sum
+		m.middle[b] = below + m.share[b]/2
+		below += m.share[b]
+	}
+	return m
+}
+
+// quantile returns the bin in which the distribution function reaches q.
+func (m marginal) quantile(q float64) uint8 {
+	below, last := 0., 0
+	for b, p := range m.share {
+		if p > 0 {
+			last = b
+		}
+		if below += p; below >= q && p > 0 {
+			return uint8(b)
+		}
+	}
+	return uint8(last)
+}
+
+// syntheticRecords are drawn from a Gaussian copula of released marginals and correlations, by
+// a public stream. They are landmarks, and say how features vary together; they are nobody's.
+type syntheticRecords struct {
+	marginals []marginal // of the numbers
+	bins      [][]uint8  // by input
+}
+
+const (
+	syntheticCount = 3000
+	// leastEigen floors the eigenvalues of the correlations.
+	leastEigen = .02
+)
+
+// synthesize draws the synthetic records.
+func (k *kernelBooster) synthesize() {
+	p := &syntheticRecords{bins: make([][]uint8, len(k.state.Inputs))}
+	sigma := k.session.Scale(countsLeaf)
+	var entries []int
+	for _, c := range k.counted {
+		p.marginals = append(p.marginals, newMarginal(c.counts, sigma))
+		entries = append(entries, c.slot)
+	}
+	for _, l := range k.levels {
+		entries = append(entries, l.entries...)
+	}
+	root := k.correlationRoot(entries)
+	for j := range p.bins {
+		p.bins[j] = make([]uint8, syntheticCount)
+	}
+	stream := k.session.PublicStream("landmarks")
+	normal := make([]float64, len(entries))
+	for r := range syntheticCount {
+		for i := range normal {
+			normal[i] = mathext.NormalQuantile((stream.Symmetric() + 1) / 2)
+		}
+		k.draw(p, r, root, normal)
+	}
+	k.public = p
+}
+
+// draw sets a synthetic record from independent normal numbers.
+func (k *kernelBooster) draw(p *syntheticRecords, r int, root *mat.TriDense, normal []float64) {
+	latent := func(i int) float64 {
+		sum := 0.
+		for j := 0; j <= i; j++ {
+			sum += root.At(i, j) * normal[j]
+		}
+		return sum
+	}
+	at := 0
+	for j, m := range p.marginals {
+		p.bins[j][r] = m.quantile(normalCDF(latent(at)))
+		at++
+	}
+	for i, l := range k.levels {
+		best := 0.
+		for level, share := range l.shares {
+			if x := latent(at) - mathext.NormalQuantile(1-share); x > best {
+				best = x
+				p.bins[len(p.marginals)+i][r] = uint8(level + 1)
+			}
+			at++
+		}
+	}
+}
+
+func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// correlationRoot returns the lower Cholesky factor of the released correlations of some
+// entries of x, made positive.
+func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
+	second, n := secondMoments(k.moments)
+	last, d := second.SymmetricDim()-1, len(entries)
+	mean, deviation := make([]float64, d), make([]float64, d)
+	for i, e := range entries {
+		mean[i] = second.At(e, last) / n / linear.Kappa
+		deviation[i] = math.Sqrt(max(second.At(e, e)/n-mean[i]*mean[i], 1e-4))
+	}
+	corr := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			corr.SetSym(i, j, (second.At(entries[i], entries[j])/n-mean[i]*mean[j])/deviation[i]/deviation[j])
+		}
+	}
+	corr = linear.NewSpectrum(corr).Apply(func(e float64) float64 { return max(e, leastEigen) })
+	for i := range deviation {
+		deviation[i] = math.Sqrt(corr.At(i, i))
+	}
+	for i := range d {
+		for j := i; j < d; j++ {
+			x := corr.At(i, j) / deviation[i] / deviation[j]
+			if i == j {
+				x = 1 + 1e-9
+			}
+			corr.SetSym(i, j, x)
+		}
+	}
+	var chol mat.Cholesky
+	var root mat.TriDense
+	if !chol.Factorize(corr) { // cannot happen but for rounding: independent then
+		identity := mat.NewSymDense(d, nil)
+		for i := range d {
+			identity.SetSym(i, i, 1)
+		}
+		chol.Factorize(identity)
+	}
+	chol.LTo(&root)
+	return &root
+}
+
+// coordinate is a function of the bin of an input, with the slope of the additive part along it.
+type coordinate struct {
+	input         int
+	values, slope []float64
+}
+
+const (
+	// rankStep is half of the distance over which a curve's slope along ranks is taken.
+	rankStep = .15
+	// gateShare is the share of the variance of the additive part from which what is not linear
+	// in the ranks of a column is a coordinate of its own.
+	gateShare = .02
+)
+
+// curve returns what the additive part adds, line and curve, by fine bin of a number.
+func (k *kernelBooster) curve(c counted) []float64 {
+	theta := k.linear.total(k.start)[c.slot]
+	out := make([]float64, fineBins)
+	for b := range out {
+		out[b] = theta * ((2*float64(b)+1)/fineBins - 1)
+	}
+	for _, s := range k.shapes {
+		if s.column == c.column {
+			for b := range out {
+				out[b] += s.values[s.groups.of[b]]
+			}
+		}
+	}
+	return out
+}
+
+// split is a curve in two parts: along the ranks, and the rest.
+type split struct {
+	ranks, rest           []float64
+	alongShare, restShare float64 // their variances
+}
+
+func (m marginal) split(curve []float64) split {
+	s := split{ranks: make([]float64, len(curve)), rest: make([]float64, len(curve))}
+	middle, mean := 0., 0.
+	for b, p := range m.share {
+		s.ranks[b] = 2*m.middle[b] - 1
+		middle += p * s.ranks[b]
+		mean += p * curve[b]
+	}
+	along, square := 0., 0.
+	for b, p := range m.share {
+		along += p * (s.ranks[b] - middle) * (curve[b] - mean)
+		square += p * (s.ranks[b] - middle) * (s.ranks[b] - middle)
+	}
+	slope := along / max(square, 1e-12)
+	s.alongShare = slope * slope * square
+	for b, p := range m.share {
+		s.rest[b] = curve[b] - mean - slope*(s.ranks[b]-middle)
+		s.restShare += p * s.rest[b] * s.rest[b]
+	}
+	return s
+}
+
+// coordinates returns those of the released curves: the ranks of every number, the rest of the
+// curves of gated columns, and the indicators of levels.
+func (k *kernelBooster) coordinates() []coordinate {
+	splits := make([]split, len(k.counted))
+	all := 0.
+	for i, c := range k.counted {
+		splits[i] = k.public.marginals[i].split(k.curve(c))
+		all += splits[i].alongShare + splits[i].restShare
+	}
+	if k.gate == nil {
+		k.gate = make([]bool, len(splits))
+		for i, s := range splits {
+			k.gate[i] = s.restShare > gateShare*all
+		}
+	}
+	var out []coordinate
+	for i, c := range k.counted {
+		s := splits[i]
+		out = append(out, coordinate{i, s.ranks, k.public.marginals[i].slopes(s.ranks, k.curve(c))})
+		if !k.gate[i] {
+			continue
+		}
+		scale := max(math.Sqrt(3*s.restShare), 1e-7)
+		for b := range s.rest {
+			s.rest[b] /= scale
+		}
+		out = append(out, coordinate{i, s.rest, constant(len(s.rest), scale)})
+	}
+	theta := k.linear.total(k.start)
+	for i, l := range k.levels {
+		for level, e := range l.entries {
+			values := constant(len(l.entries)+1, -l.shares[level])
+			values[level+1]++
+			out = append(out, coordinate{len(k.counted) + i, values, constant(len(values), theta[e])})
+		}
+	}
+	return out
+}
+
+func constant(n int, x float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = x
+	}
+	return out
+}
+
+// slopes returns difference quotients of a curve along the ranks, by bin.
+func (m marginal) slopes(ranks, curve []float64) []float64 {
+	var x, y []float64
+	for b, p := range m.share {
+		if p > 0 {
+			x, y = append(x, ranks[b]), append(y, curve[b])
+		}
+	}
+	out := make([]float64, len(ranks))
+	if len(x) < 2 {
+		return out
+	}
+	for b, u := range ranks {
+		lower, upper := max(u-rankStep, -1), min(u+rankStep, 1)
+		out[b] = (interpolate(x, y, upper) - interpolate(x, y, lower)) / max(upper-lower, 1e-9)
+	}
+	return out
+}
+
+// interpolate returns the piecewise linear function through points at increasing x, flat beyond them.
+func interpolate(x, y []float64, at float64) float64 {
+	i, found := slices.BinarySearch(x, at)
+	switch {
+	case found:
+		return y[i]
+	case i == 0:
+		return y[0]
+	case i == len(x):
+		return y[i-1]
+	}
+	return y[i-1] + (y[i]-y[i-1])*(at-x[i-1])/(x[i]-x[i-1])
+}

@@ -1,0 +1,36 @@
+package boosting
+
+import (
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// model states the parts in original units.
+func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
+	m := &regression.Kernel{Additive: *k.booster.model(ranges), Landmarks: k.public.landmarks(landmarkCount)}
+	for _, c := range k.counted {
+		m.Cells = append(m.Cells, kernelmap.Input{Column: c.column, Of: kernelmap.Value})
+	}
+	slots := scaling.NewEncoder(k.state.Columns[:len(k.state.Columns)-1], nil).Slots()
+	for _, l := range k.levels {
+		in := kernelmap.Input{Column: l.column, Of: kernelmap.Missing}
+		if c := k.state.Columns[l.column]; c.Kind == dataset.Category {
+			in.Of, in.Bins = kernelmap.Categories, make([]uint8, len(c.Categories)+1)
+			for level, e := range l.entries {
+				in.Bins[slots[e].Category] = uint8(level + 1)
+			}
+		}
+		m.Cells = append(m.Cells, in)
+	}
+	half := k.frame.Target().Half()
+	for _, s := range k.stages {
+		t := kernelmap.Term{Map: s.features, Coefficients: s.coefficients(s.theta)}
+		for i, v := range t.Coefficients {
+			t.Coefficients[i] = saturated(v * half)
+		}
+		m.Kernels = append(m.Kernels, t)
+	}
+	return m
+}

@@ -1,0 +1,129 @@
+//go:build replay
+
+package boosting
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// kernelRecorded runs the trainer under a recorder.
+func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
+	t.Helper()
+	node, err := Kernel{}.Plan(x.facts(rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: 40, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.tab = tab
+	fit, err := Kernel{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), x.data(rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit
+}
+
+// crossedNeighbours returns tables that differ from that of crossedSample by one record.
+func (x sample) crossedNeighbours(t *testing.T, rel budget.Relation) []*dataset.Table {
+	t.Helper()
+	var out []*dataset.Table
+	for i, row := range [][4]float64{{}, {1, -1, 0, 9}, {math.NaN(), math.Inf(1), 3, -9}} {
+		at, drop := x.tab.Len()/2, 1
+		if rel == budget.AddRemove && i > 0 {
+			drop = 0
+		}
+		insert := i > 0 || rel != budget.AddRemove
+		ids := splice(idsOf(x.tab.Len()), at, drop, insert, uint64(at))
+		if drop == 0 {
+			ids[at] = 1 << 40
+		}
+		data := make([]dataset.ColumnData, 4)
+		for j, c := range x.columns {
+			if c.Kind == dataset.Numeric {
+				data[j].Floats = splice(x.tab.Float(j), at, drop, insert, row[j])
+			} else {
+				data[j].Codes = splice(x.tab.Codes(j), at, drop, insert, int32(row[j]))
+			}
+		}
+		tab, err := dataset.NewTable(dataset.Schema{Columns: x.columns}, data, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, tab)
+	}
+	return out
+}
+
+// replays returns what a replay on neighbours finds with a fault.
+func (x sample) replays(t *testing.T, rel budget.Relation, f mechanism.Fault, neighbours int) (faults []string, closest float64) {
+	t.Helper()
+	first := mechanism.NewRecorder(9).Plant(f)
+	want := x.kernelRecorded(t, rel, x.tab, first)
+	if _, ok := want.Model.(*regression.Kernel); !ok {
+		t.Fatalf("the model is %T: no stage is replayed", want.Model)
+	}
+	for _, tab := range x.crossedNeighbours(t, rel)[:neighbours] {
+		second := first.Replay()
+		got := x.kernelRecorded(t, rel, tab, second)
+		found, ratio := mechanism.Compare(first, second)
+		faults, closest = append(faults, found...), max(closest, ratio)
+		if f == 0 && !bytes.Equal(written(t, got.Model), written(t, want.Model)) {
+			t.Error("the model depends on the record")
+		}
+	}
+	return faults, closest
+}
+
+func written(t *testing.T, m regression.Model) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := regression.EncodeModel(&out, m); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestKernelReplays: on neighbours, with the recorded releases in place, the model is the same and no
+// input moved further than declared.
+func TestKernelReplays(t *testing.T) {
+	x := crossedSample(t, 400)
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		faults, closest := x.replays(t, rel, 0, 3)
+		for _, f := range faults {
+			t.Errorf("%v: %s", rel, f)
+		}
+		if closest < .8 {
+			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+		}
+	}
+}
+
+// TestKernelFaults: each planted fault is found.
+func TestKernelFaults(t *testing.T) {
+	x := crossedSample(t, 400)
+	for name, f := range map[string]mechanism.Fault{
+		"landmarks from records": mechanism.RecordsAsLandmarks, "a metric from records": mechanism.MetricOfRecords,
+		"features of any length": mechanism.LengthUnchecked, "the clamp of another epoch": mechanism.ClampOfAnotherEpoch,
+	} {
+		faults, _ := x.replays(t, budget.AddRemove, f, 1)
+		found := false
+		for _, s := range faults {
+			found = found || strings.Contains(s, kernelNode+"/"+sumsLeaf)
+		}
+		if !found {
+			t.Errorf("%s: not caught: %v", name, faults)
+		}
+	}
+}

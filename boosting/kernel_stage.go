@@ -1,0 +1,391 @@
+package boosting
+
+import (
+	"math"
+	"runtime"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/linear"
+)
+
+const (
+	// landmarkCount is the number of synthetic records that are landmarks.
+	landmarkCount = 600
+	// directionFloor times the noise of a stage is the least eigenvalue of its features.
+	directionFloor = .7
+	// whitening is the power of an eigenvalue that its direction is divided by.
+	whitening = .4
+	// mostFeatures bounds the features of a map, and so does mostFeaturesLarge where there
+	// are more than largeRecords records.
+	mostFeatures, mostFeaturesLarge, largeRecords = 400, 256, 100_000
+	// kernelRidge, as a share of the largest eigenvalue, is added to the kernel of landmarks.
+	kernelRidge = 1e-6
+)
+
+// kernelStage is a feature map with the coefficients of its features while they are learned.
+//
+// With e the eigenvalues of n E[phi phi'] in the basis R, which synthetic records tell, a release
+// at coefficients theta observes e beta + noise as e theta + R' sums, beta the best ones. The
+// observations are averaged with weights 1/sigma^2. As the synthetic records may be wrong about
+// the size of features, e is scaled by rho, how much the sums fell from release to release
+// over how much they should have. The prior of beta_i is N(0, t/e_i), t of highest marginal
+// likelihood for each group of neighbouring directions; beta is the posterior mean.
+type kernelStage struct {
+	plan     stagePlan
+	features *kernelmap.Map
+	coords   []coordinate
+	metric   *mat.Dense // coordinates x dimensions: the distance is that of points x metric
+	expected int        // about how many features exceed the noise
+
+	basis *mat.Dense // features x directions
+	eigen []float64
+	theta []float64 // of the directions
+	seen  []observation
+}
+
+// An observation is a release: the sums in the basis at coefficients theta, with weight 1/sigma^2.
+// bias is sigma^2 times the expectation of what noise adds to the fall of the sums after it.
+type observation struct {
+	theta, sums  []float64
+	weight, bias float64
+}
+
+// coefficients returns those of the features.
+func (s *kernelStage) coefficients(theta []float64) []float64 {
+	out := mat.NewVecDense(s.features.Features(), nil)
+	out.MulVec(s.basis, mat.NewVecDense(len(theta), theta))
+	return out.RawVector().Data
+}
+
+const (
+	mostScale = 3 // of rho
+	// The first group of directions with a prior of its own, and how groups grow.
+	firstGroup, groupGrowth = 8, 1.5
+)
+
+// learn takes in a release with noise of standard deviation sigma and returns by how much the
+// coefficients of the features move.
+func (s *kernelStage) learn(sums []float64, sigma float64) []float64 {
+	turned := mat.NewVecDense(len(s.eigen), nil)
+	turned.MulVec(s.basis.T(), mat.NewVecDense(len(sums), sums))
+	s.seen = append(s.seen, observation{theta: s.theta, sums: turned.RawVector().Data, weight: 1 / (sigma * sigma)})
+	rho, weight := s.scale(), 0.
+	mean, e := make([]float64, len(s.eigen)), make([]float64, len(s.eigen))
+	for i, v := range s.eigen {
+		e[i] = v * rho
+	}
+	for _, o := range s.seen {
+		weight += o.weight
+		for i := range mean {
+			mean[i] += o.weight * (e[i]*o.theta[i] + o.sums[i])
+		}
+	}
+	next, step := make([]float64, len(e)), make([]float64, len(e))
+	shrinkage := 0.
+	size := firstGroup
+	for i := 0; i < len(e); {
+		j := min(i+size, len(e))
+		if len(e)-j < size/2 {
+			j = len(e)
+		}
+		signal, energy, sum := make([]float64, j-i), make([]float64, j-i), 0.
+		for d := range signal {
+			mean[i+d] /= weight
+			signal[d] = e[i+d] * weight
+			energy[d] = mean[i+d] * mean[i+d] * weight
+			sum += signal[d] / float64(len(signal))
+		}
+		t, _ := likeliest(geometric(.03/sum, 1e4/sum, 25), signal, energy)
+		for d, x := range signal {
+			shrink := t * weight / (1 + t*x)
+			shrinkage += shrink
+			next[i+d] = shrink * mean[i+d]
+		}
+		i, size = j, int(float64(size)*groupGrowth)
+	}
+	for i := range step {
+		step[i] = next[i] - s.theta[i]
+	}
+	s.seen[len(s.seen)-1].bias = shrinkage / weight
+	s.theta = next
+	return s.coefficients(step)
+}
+
+// scale returns rho.
+func (s *kernelStage) scale() float64 {
+	fall, want := 0., 0.
+	for t := 1; t < len(s.seen); t++ {
+		a, b := s.seen[t-1], s.seen[t]
+		weight := 1 / (1/a.weight + 1/b.weight)
+		fall -= weight * a.bias
+		for i, e := range s.eigen {
+			d := b.theta[i] - a.theta[i]
+			fall += weight * (a.sums[i] - b.sums[i]) * d
+			want += weight * e * d * d
+		}
+	}
+	if !(want > 0) {
+		return 1
+	}
+	return min(max(fall/want, 1), mostScale)
+}
+
+// begin makes the next stage.
+func (k *kernelBooster) begin(plan stagePlan) error {
+	if k.public == nil {
+		k.synthesize()
+		if err := k.plantLandmarks(); err != nil {
+			return err
+		}
+	}
+	s := &kernelStage{plan: plan, coords: k.coordinates()}
+	noise := 1 / (k.mu * math.Sqrt(k.stageShare(plan)))
+	points, err := k.gradientPoints()
+	if err != nil {
+		return err
+	}
+	shape := metric(k.slopes(s, points), plan.power, plan.full)
+	s.features = k.bareMap(s.coords)
+	if err := k.chooseLength(s, shape, noise); err != nil {
+		return err
+	}
+	k.span(s, noise)
+	k.stages = append(k.stages, s)
+	k.state.Moves = append(k.state.Moves, move{Map: s.features})
+	return k.ctx.Err()
+}
+
+// stageShare is the share of the budget of all releases that a stage gets.
+func (k *kernelBooster) stageShare(plan stagePlan) float64 {
+	all := linearShare + shapesShare
+	if k.classes {
+		all += residualsShare
+	}
+	return all * k.share * plan.share
+}
+
+// bareMap returns a map with coordinates only.
+func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
+	m := &kernelmap.Map{}
+	for _, c := range coords {
+		x := kernelmap.Coordinate{Input: c.input, Values: make([]int16, len(c.values))}
+		for b, v := range c.values {
+			x.Values[b] = kernelmap.Number(v, kernelmap.CoordinateBits)
+		}
+		m.Coordinates = append(m.Coordinates, x)
+	}
+	return m
+}
+
+// sliced returns some of the synthetic records.
+func (p *syntheticRecords) sliced(from, to int) [][]uint8 {
+	out := make([][]uint8, len(p.bins))
+	for j := range out {
+		out[j] = p.bins[j][from:to]
+	}
+	return out
+}
+
+// landmarks returns the bins of the first synthetic records, by record.
+func (p *syntheticRecords) landmarks(n int) [][]uint8 {
+	out := make([][]uint8, n)
+	for r := range out {
+		out[r] = make([]uint8, len(p.bins))
+		for j := range p.bins {
+			out[r][j] = p.bins[j][r]
+		}
+	}
+	return out
+}
+
+// with returns a map with metric and landmarks. In the map the kernel is a power of 2.
+func with(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
+	rows, cols := metric.Dims()
+	out := &kernelmap.Map{Coordinates: m.Coordinates, Metric: make([][]int16, rows), Landmarks: landmarks}
+	for i := range rows {
+		out.Metric[i] = make([]int16, cols)
+		for j := range cols {
+			out.Metric[i][j] = kernelmap.Number(metric.At(i, j)*math.Sqrt(math.Log2E/2), kernelmap.MetricBits)
+		}
+	}
+	return out
+}
+
+// lengths are those among which the kernel's is chosen, in units of the metric.
+func lengths() []float64 { return []float64{.1, .13, .17, .22, .28, .36, .46, .6, .8} }
+
+const lengthMarks, lengthRecords = 300, 1200
+
+// chooseLength sets the map's metric and landmarks: the length for which the most directions
+// exceed the noise, the larger of several.
+func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
+	all := lengths()
+	marks, counts := k.public.landmarks(lengthMarks), make([]int, len(all))
+	err := carry.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
+		var scaled mat.Dense
+		scaled.Scale(1/all[i], shape)
+		m := with(s.features, &scaled, marks)
+		counts[i] = k.visible(m.Kernel(k.public.sliced(0, lengthMarks+lengthRecords)), directionFloor*noise)
+	})
+	if err != nil {
+		return err
+	}
+	at := 0.
+	for i, n := range counts {
+		if n >= s.expected {
+			s.expected, at = n, all[i]
+		}
+	}
+	s.metric = &mat.Dense{}
+	s.metric.Scale(1/at, shape)
+	s.features = with(s.features, s.metric, k.public.landmarks(landmarkCount))
+	return nil
+}
+
+// second returns the sum of the products of numbers on the grid 2^-14.
+func second(columns [][]int16) *mat.SymDense {
+	p := len(columns)
+	sums := make([]int64, gram.Len(p))
+	gram.Accumulate(sums, columns)
+	out := mat.NewSymDense(p, nil)
+	for i, at := 0, 0; i < p; i++ {
+		for j := i; j < p; j, at = j+1, at+1 {
+			out.SetSym(i, j, float64(sums[at])/(gram.MaxAbs*gram.MaxAbs))
+		}
+	}
+	return out
+}
+
+// visible returns how many eigenvalues of n E[phi phi'] exceed a cut, phi the features of the
+// kernel whose values at all landmarks are given, one list each, the landmarks' own first: by
+// Sylvester's law of inertia the number of positive pivots of n E[k k'] - cut K.
+func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
+	marks := len(kernel)
+	own, others := make([][]int16, marks), make([][]int16, marks)
+	for i := range kernel {
+		own[i], others[i] = kernel[i][:marks], kernel[i][marks:]
+	}
+	a := second(others)
+	scale := k.total / float64(len(others[0]))
+	n := a.SymmetricDim()
+	x := make([]float64, n*n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			v := scale*a.At(i, j) - cut*float64(own[i][j])/gram.MaxAbs
+			if i == j {
+				v -= cut * kernelRidge * float64(n)
+			}
+			x[i*n+j], x[j*n+i] = v, v
+		}
+	}
+	return positivePivots(x, n)
+}
+
+// positivePivots returns the number of positive pivots of a symmetric matrix, which it
+// overwrites.
+func positivePivots(x []float64, n int) int {
+	count, largest := 0, math.SmallestNonzeroFloat32
+	for i := range n {
+		largest = max(largest, math.Abs(x[i*n+i]))
+	}
+	for i := range n {
+		pivot := x[i*n+i]
+		if math.Abs(pivot) < 1e-13*largest { // a singular corner says nothing of the whole
+			pivot = 1e-13 * largest
+		}
+		if pivot > 0 {
+			count++
+		}
+		row := x[i*n+i+1 : (i+1)*n]
+		for j := i + 1; j < n; j++ {
+			f := x[i*n+j] / pivot
+			if f == 0 {
+				continue
+			}
+			to := x[j*n+j : (j+1)*n]
+			for c, v := range row[j-i-1:] {
+				to[c] -= f * v
+			}
+		}
+	}
+	return count
+}
+
+// span sets the features of the stage: with K the kernel of the landmarks, U'U = K, those of
+// U'^-1 k(u), k(u) the kernel of u and the landmarks, in the directions of largest variance;
+// divided by a power of it, which leaves them of about equal size, and stretched to length 1 in
+// the map. Then it sets the directions in which they are learned.
+func (k *kernelBooster) span(s *kernelStage, noise float64) {
+	kernel := s.features.Kernel(k.public.sliced(0, syntheticCount))
+	own := mat.NewSymDense(landmarkCount, nil)
+	for i := range landmarkCount {
+		for j := i; j < landmarkCount; j++ {
+			own.SetSym(i, j, float64(kernel[i][j])/gram.MaxAbs)
+		}
+		own.SetSym(i, i, own.At(i, i)+kernelRidge*landmarkCount)
+	}
+	var chol mat.Cholesky
+	for ridge := kernelRidge * landmarkCount; !chol.Factorize(own); ridge *= 4 {
+		for i := range landmarkCount {
+			own.SetSym(i, i, own.At(i, i)+ridge)
+		}
+	}
+	var upper mat.TriDense
+	chol.UTo(&upper)
+	inner := mat.DenseCopyOf(second(kernel))
+	solveUpper(&upper, inner, true)
+	inner = mat.DenseCopyOf(inner.T())
+	solveUpper(&upper, inner, true)
+	most := mostFeatures
+	if k.total > largeRecords {
+		most = mostFeaturesLarge
+	}
+	values, vectors := leading(symmetric(inner, k.total/syntheticCount), min(most, s.expected+s.expected/4+20))
+	features, floor := 0, directionFloor*noise
+	for features < len(values) && (features == 0 || values[features] > floor) {
+		features++
+	}
+	size := 0.
+	for i, e := range values[:features] {
+		values[i] = max(e, floor*1e-3)
+		size += math.Pow(values[i], 1-2*whitening) / k.total
+	}
+	weights, reach := mat.NewDense(landmarkCount, features, nil), make([]float64, features)
+	for i := range features {
+		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
+		for l := range landmarkCount {
+			weights.Set(l, i, vectors.At(l, i)*reach[i])
+		}
+	}
+	solveUpper(&upper, weights, false)
+	rows := make([][]float64, features)
+	for i := range rows {
+		rows[i] = mat.Col(nil, i, weights)
+	}
+	s.features = s.features.Weighted(rows, reach)
+	k.directions(s, floor)
+}
+
+// directions sets the basis of the features and the eigenvalues.
+func (k *kernelBooster) directions(s *kernelStage, floor float64) {
+	features := s.features.Features()
+	phi := make([][]int16, features)
+	for i := range phi {
+		phi[i] = make([]int16, syntheticCount)
+	}
+	s.features.Apply(phi, k.public.sliced(0, syntheticCount))
+	a := second(phi)
+	a.ScaleSym(k.total/syntheticCount, a)
+	spectrum := linear.NewSpectrum(a)
+	count := 1
+	for count < features && spectrum.Values[features-1-count] > floor {
+		count++
+	}
+	s.eigen, s.basis = fallen(spectrum, count)
+	s.eigen[0] = max(s.eigen[0], floor*1e-3)
+	s.theta = make([]float64, count)
+}

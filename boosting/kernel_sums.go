@@ -1,0 +1,92 @@
+package boosting
+
+import (
+	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// An input is what a feature map sees of a record, as a bin: the fine bin of a number, the
+// last bins of which belong to it, or which of some entries of x is 1, counted from 1.
+type input struct {
+	List    int   // of bins; negative: none
+	Entries []int // of x
+}
+
+// bins returns the bins of a block whose rows and lists of fine bins are given.
+func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
+	if in.List >= 0 {
+		return append([]uint8(nil), lists[in.List]...)
+	}
+	out := make([]uint8, len(lists[0]))
+	for level, k := range in.Entries {
+		for r, v := range x[k] {
+			if v > 0 {
+				out[r] = uint8(level + 1)
+			}
+		}
+	}
+	return out
+}
+
+// enter begins to use a map.
+func (k *kept) enter(m *kernelmap.Map) {
+	k.features, k.phi = m, nil
+	if m.Features() <= k.Kept {
+		k.phi = k.computed()
+	}
+}
+
+// computed returns the features of the block.
+func (k *kept) computed() [][]int16 {
+	n, features := len(k.y), k.features.Features()
+	all := make([]int16, n*features)
+	phi := make([][]int16, features)
+	for i := range phi {
+		phi[i] = all[i*n : (i+1)*n]
+	}
+	k.features.Apply(phi, k.inputs)
+	return phi
+}
+
+// eachFeature calls f with the features of the block.
+func (k *kept) eachFeature(f func(phi [][]int16)) {
+	if k.phi != nil {
+		f(k.phi)
+		return
+	}
+	f(k.computed())
+}
+
+// kernelStatistic is the sum of phi g, phi the features of the map in use, whose length is at
+// most 1, and g the residual clamped to [-Clip, Clip].
+type kernelStatistic struct {
+	Of       *state
+	Features int
+	Clip     float64
+}
+
+// State implements [mechanism.Stateful].
+func (x kernelStatistic) State() mechanism.State { return x.Of }
+
+// BlockRows is the number of records of a block.
+func (kernelStatistic) BlockRows() int { return blockRows }
+
+// New implements [mechanism.Statistic]. The cross product limits every record to length 1 again,
+// in integers: no rounding of a map decides the sensitivity.
+func (x kernelStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &kernelPass{maker: m, cross: m.NewCross(x.Features, 1, x.Clip)}
+}
+
+type kernelPass struct {
+	maker mechanism.Maker
+	cross *mechanism.Cross
+	g     []float64
+}
+
+func (p *kernelPass) Add(b mechanism.Block) {
+	k := b.Kept.(*kept)
+	p.g = k.residuals(p.g)
+	k.eachFeature(func(phi [][]int16) { p.cross.Add(p.plantLength(phi), p.g) })
+}
+
+func (p *kernelPass) Cells() mechanism.Cells { return p.cross.Cells() }

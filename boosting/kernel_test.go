@@ -1,0 +1,485 @@
+package boosting
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/kernelmap"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// crossedSample holds y = 3ab + 2b[k = x] + noise: no sum of columns explains it. Some cells of a
+// are missing, and some categories are in no list.
+func crossedSample(t testing.TB, n int) sample {
+	t.Helper()
+	columns := []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -1, Upper: 1, Indicator: true}, {Name: "b", Ranged: true, Lower: -1, Upper: 1},
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
+	}
+	data := make([]dataset.ColumnData, 4)
+	p := points(11)
+	for i := range n {
+		a, b, k := p.next(), p.next(), int32(i%3)
+		y := 3*a*b + .1*p.next()
+		if k == 0 {
+			y += 2 * b
+		}
+		if i%20 == 0 {
+			a = math.NaN()
+		}
+		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
+		data[3].Floats = append(data[3].Floats, y)
+	}
+	return table(t, columns, data)
+}
+
+// kernel plans and runs the trainer, and returns its session too.
+func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*method.Fit, *mechanism.Session) {
+	t.Helper()
+	node, err := Kernel{}.Plan(x.facts(rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, rel)
+	fit, err := Kernel{}.Fit(context.Background(), s, x.data(rel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, s.Sub(kernelNode)
+}
+
+// explained is the R² of predictions.
+func explained(target, got []float64) float64 {
+	mean, left, all := 0., 0., 0.
+	for _, y := range target {
+		mean += y / float64(len(target))
+	}
+	for i, y := range target {
+		left += (y - got[i]) * (y - got[i])
+		all += (y - mean) * (y - mean)
+	}
+	return 1 - left/all
+}
+
+// TestKernelFindsInteractions: it explains what no sum of columns can, under both relations.
+func TestKernelFindsInteractions(t *testing.T) {
+	x := crossedSample(t, 4000)
+	target := x.tab.Float(3)
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		fit, _ := x.kernel(t, 10, rel)
+		m, ok := fit.Model.(*regression.Kernel)
+		if !ok {
+			t.Fatalf("%v: the model is %T", rel, fit.Model)
+		}
+		if err := m.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := m.Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := m.Additive.Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := explained(target, sum), explained(target, whole); a > .4 || b < .85 {
+			t.Errorf("%v: the sum explains %.3f, the model %.3f", rel, a, b)
+		}
+		for _, b := range []int{0, 1, 2, 3} {
+			if of := m.Cells[b].Of; of != []kernelmap.Of{kernelmap.Value, kernelmap.Value, kernelmap.Missing, kernelmap.Categories}[b] {
+				t.Errorf("%v: input %d is of %q", rel, b, of)
+			}
+		}
+	}
+}
+
+// trained is a run after its last epoch, and its sample. Tests share it and only read it.
+var trained struct {
+	sync.Once
+	x sample
+	k *kernelBooster
+}
+
+func trainedBooster(t testing.TB) (sample, *kernelBooster) {
+	t.Helper()
+	trained.Do(func() {
+		x := crossedSample(t, 9001) // more than two blocks
+		trained.x, trained.k = x, x.kernelBooster(t, 6)
+	})
+	return trained.x, trained.k
+}
+
+func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
+	t.Helper()
+	node, err := Kernel{}.Plan(x.facts(budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, node, epsilon, budget.AddRemove).Sub(kernelNode)
+	k, err := newKernelBooster(context.Background(), s, x.data(budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.run(); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestKernelKeepsItsPredictions: the model in original units predicts what training reached in
+// scaled ones, up to the grid of the rows; and the state is the same where features are computed in
+// every pass.
+func TestKernelKeepsItsPredictions(t *testing.T) {
+	x, k := trainedBooster(t)
+	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, target := 0, k.frame.Target()
+	state := k.state.of(x.tab.All())
+	for i, v := range got {
+		want := target.Center() + target.Half()*min(max(state.f[i], -1), 1)
+		if math.Abs(v-want) > .01 {
+			far++
+		}
+	}
+	if far > 90 {
+		t.Errorf("%d of %d predictions differ", far, len(got))
+	}
+	if state.phi == nil {
+		t.Error("features were not kept")
+	}
+	if again := forgetful(k.state).of(x.tab.All()); !slices.Equal(again.f, state.f) || again.phi != nil {
+		t.Error("features that are not kept give other predictions")
+	}
+}
+
+// forgetful returns a copy of a state that keeps no features.
+func forgetful(s *state) *state {
+	return &state{Columns: s.Columns, Ranges: s.Ranges, Start: s.Start, Slots: s.Slots, Inputs: s.Inputs, Moves: s.Moves}
+}
+
+// TestKernelSpendsItsPlan: every priced draw is released once, all parts of it, and the squares of the
+// parts' parameters sum to that of the draw.
+func TestKernelSpendsItsPlan(t *testing.T) {
+	for _, n := range []int{400, 4000} {
+		x := crossedSample(t, n)
+		fit, s := x.kernel(t, 3, budget.AddRemove)
+		if _, kernels := fit.Model.(*regression.Kernel); kernels != (n == 4000) {
+			t.Errorf("%d records give a %T", n, fit.Model)
+		}
+		events, mu2 := s.Events(), 0.
+		if len(events) != 4 {
+			t.Fatalf("%d leaves", len(events))
+		}
+		for _, e := range events {
+			if e.Released != e.Law.Draws || e.Law.Draws != 1 {
+				t.Errorf("%s: %d of %d draws released", e.Path, e.Released, e.Law.Draws)
+			}
+			mu2 += e.Law.Mu * e.Law.Mu
+		}
+		if mu := budget.GaussianMu(3, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
+			t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
+		}
+	}
+}
+
+// TestScheduleWithoutKernel: where there are no stages, every release has the noise that it has
+// in the additive booster.
+func TestScheduleWithoutKernel(t *testing.T) {
+	for _, classes := range []bool{false, true} {
+		for _, shapes := range []int{1, 7} {
+			s := newSchedule(nil, shapes, 0, nil, classes)
+			if s.epochs != additiveEpochs || len(s.weights) != additiveEpochs*(shapes+1) {
+				t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
+			}
+			curves, all := shapesShare, 0.
+			if classes {
+				curves += residualsShare
+			}
+			for _, w := range s.weights {
+				all += float64(w)
+			}
+			for i, w := range s.weights {
+				want := linearShare / additiveEpochs
+				if i%(shapes+1) > 0 {
+					want = curves / additiveEpochs / float64(shapes)
+				}
+				if got := float64(w) / all * (linearShare + curves); math.Abs(got/want-1) > 1e-5 {
+					t.Errorf("part %d has the share %v, want %v", i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestScheduleShares: stages have their share, and the sum is the same for every one.
+func TestScheduleShares(t *testing.T) {
+	for _, share := range []float64{leastKernel, .2, kernelShare} {
+		s := newSchedule(nil, 3, share, kernelStages(), false)
+		if s.epochs != 9 || len(s.weights) != 9*4+7 {
+			t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
+		}
+		all, kernel := 0., 0.
+		at := 0
+		for epoch := range s.epochs {
+			for range 4 {
+				all += float64(s.weights[at])
+				at++
+			}
+			if epoch >= leadEpochs {
+				kernel += float64(s.weights[at])
+				all += float64(s.weights[at])
+				at++
+			}
+		}
+		if math.Abs(kernel/all-share) > 1e-4 || math.Abs(all/scheduleUnit-1) > 1e-5 {
+			t.Errorf("stages have %v of %v, want %v", kernel/all, all/scheduleUnit, share)
+		}
+	}
+}
+
+// TestKernelPrivateInputs: the sums of an epoch are those of their definition, whatever the order of
+// the rows, and whether features are kept or not.
+func TestKernelPrivateInputs(t *testing.T) {
+	x, k := trainedBooster(t)
+	const clip = .3
+	features := k.stages[2].features.Features()
+	want := k.session.NewCross(features, 1, clip)
+	kept := k.state.of(x.tab.All())
+	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
+		row := make([][]int16, features)
+		for j := range row {
+			row[j] = []int16{kept.phi[j][i]}
+		}
+		want.Add(row, []float64{kept.y[i] - min(max(kept.f[i], -1), 1)})
+	}
+	for _, s := range []*state{k.state, forgetful(k.state)} {
+		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, kernelStatistic{s, features, clip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.cross.Bound(), want.Bound()) {
+			t.Error("the sums differ from their definition")
+		}
+	}
+}
+
+// TestFeaturesAreShort: over a grid of bins, also such that no record has, no record's features are longer
+// than 1 on the integer grid, and those of most are almost as long.
+func TestFeaturesAreShort(t *testing.T) {
+	_, k := trainedBooster(t)
+	bins := make([][]uint8, len(k.state.Inputs))
+	for a := 0; a < 256; a += 5 {
+		for b := 0; b < 256; b += 5 {
+			for _, rest := range [][2]uint8{{0, 0}, {0, 1}, {1, 2}, {7, 255}} {
+				for j, bin := range []uint8{uint8(a), uint8(b), rest[0], rest[1]} {
+					bins[j] = append(bins[j], bin)
+				}
+			}
+		}
+	}
+	for i, s := range k.stages {
+		phi := make([][]int16, s.features.Features())
+		for j := range phi {
+			phi[j] = make([]int16, len(bins[0]))
+		}
+		s.features.Apply(phi, bins)
+		long := 0
+		for r := range bins[0] {
+			square := 0
+			for j := range phi {
+				square += int(phi[j][r]) * int(phi[j][r])
+			}
+			if square > mechanism.FixedOne*mechanism.FixedOne {
+				t.Fatalf("stage %d, record %d: the squared length is %d", i, r, square)
+			}
+			if float64(square) > .98*mechanism.FixedOne*mechanism.FixedOne {
+				long++
+			}
+		}
+		if 2*long < len(bins[0]) {
+			t.Errorf("stage %d: %d of %d records have features of full length", i, long, len(bins[0]))
+		}
+	}
+}
+
+// TestKernelOfNothing: no rows, one row, strange cells, only categories, absurd ranges and a constant
+// target give a valid model, whatever the budget.
+func TestKernelOfNothing(t *testing.T) {
+	only := table(t, []dataset.Column{
+		{Name: "k", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true}, {Name: "y", Ranged: true, Lower: -1, Upper: 1},
+	}, []dataset.ColumnData{{Codes: make([]int32, 900)}, {Floats: make([]float64, 900)}})
+	tables := map[string]sample{"no rows": crossedSample(t, 0), "one row": crossedSample(t, 1), "categories": only}
+	strange := crossedSample(t, 0)
+	data := make([]dataset.ColumnData, 4)
+	for i := range 900 {
+		v := []float64{math.NaN(), math.Inf(1), -1e300, 7}[i%4]
+		for _, j := range []int{0, 1, 3} {
+			data[j].Floats = append(data[j].Floats, v)
+		}
+		data[2].Codes = append(data[2].Codes, 2)
+	}
+	tables["strange"] = table(t, strange.columns, data)
+	for name, x := range tables {
+		for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+			for _, epsilon := range []float64{.1, 30} {
+				fit, _ := x.kernel(t, epsilon, rel)
+				if err := fit.Model.Validate(); err != nil {
+					t.Errorf("%s, %v: %v", name, rel, err)
+				}
+			}
+		}
+	}
+}
+
+func TestKernelRefusesWideTables(t *testing.T) {
+	columns := make([]dataset.Column, linear.MaxSlots+1)
+	if _, err := (Kernel{}).Plan(method.Facts{Columns: columns}); !errors.Is(err, linear.ErrTooWide) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWiderClip: it is never below the quantile, and wider for heavy tails.
+func TestWiderClip(t *testing.T) {
+	k := &kernelBooster{total: 10000, mu: .3}
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.Float64Range(-50, 500), sizeBins, sizeBins).Draw(t, "sizes")
+		if c := k.widerClip(sizes); c < clipOf(sizes) || c > 1 {
+			t.Fatalf("%v beside %v", c, clipOf(sizes))
+		}
+	})
+	sizes := make([]float64, sizeBins)
+	sizes[20], sizes[38] = 950, 50
+	if a, b := clipOf(sizes), k.widerClip(sizes); a != sizeEdge(20) || b < 2*a {
+		t.Errorf("clamps %v and %v", a, b)
+	}
+}
+
+// TestLeading: the largest eigenvalues and vectors are those of the whole decomposition.
+func TestLeading(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := mat.NewDense(200, 200, nil)
+	x.Apply(func(i, j int, _ float64) float64 { return rng.NormFloat64() * math.Pow(.9, float64(j)) }, x)
+	a := mat.NewSymDense(200, nil)
+	a.SymOuterK(1, x)
+	all := linear.NewSpectrum(a)
+	values, vectors := leading(a, 60)
+	for i, v := range values[:40] {
+		if math.Abs(v/all.Values[199-i]-1) > 1e-3 {
+			t.Errorf("eigenvalue %d is %v, want %v", i, v, all.Values[199-i])
+		}
+	}
+	var product mat.Dense
+	product.Mul(vectors.T(), vectors)
+	for i := range 60 {
+		for j := range 60 {
+			want := 0.
+			if i == j {
+				want = 1
+			}
+			if math.Abs(product.At(i, j)-want) > 1e-9 {
+				t.Fatalf("vectors %d and %d have the product %v", i, j, product.At(i, j))
+			}
+		}
+	}
+}
+
+// TestPositivePivots counts positive eigenvalues.
+func TestPositivePivots(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n < 60; n++ {
+		a := mat.NewSymDense(n, nil)
+		x := make([]float64, n*n)
+		for i := range n {
+			for j := i; j < n; j++ {
+				v := rng.NormFloat64()
+				a.SetSym(i, j, v)
+				x[i*n+j], x[j*n+i] = v, v
+			}
+		}
+		want := 0
+		for _, e := range linear.NewSpectrum(a).Values {
+			if e > 0 {
+				want++
+			}
+		}
+		if got := positivePivots(x, n); got != want {
+			t.Errorf("%d of %d are positive, want %d", got, n, want)
+		}
+	}
+	for _, c := range []struct {
+		x    []float64
+		want int
+	}{{[]float64{1, 1, 1, 1, 1, .5, 1, .5, 1}, 2}, {[]float64{0, 1, 1, 0}, 1}, {[]float64{0}, 1}} { // singular corners
+		if got := positivePivots(c.x, int(math.Sqrt(float64(len(c.x))))); got != c.want {
+			t.Errorf("%v: %d are positive, want %d", c.x, got, c.want)
+		}
+	}
+}
+
+// TestKernelGradient is that of the features by differences, along every coordinate.
+func TestKernelGradient(t *testing.T) {
+	_, k := trainedBooster(t)
+	s := k.stages[2]
+	m, b := s.features, s.coefficients(s.theta)
+	at := func(bins func(input int) uint8) []float64 {
+		var out []float64
+		for _, c := range s.coords {
+			out = append(out, c.values[bins(c.input)])
+		}
+		return out
+	}
+	value := func(u []float64) float64 {
+		q := make([]float64, m.Features())
+		for l, mark := range m.Landmarks {
+			var away mat.VecDense
+			away.MulVec(s.metric.T(), difference(u, at(func(j int) uint8 { return mark[j] })))
+			kernel := math.Exp(-mat.Dot(&away, &away) / 2)
+			for i, row := range m.Weights {
+				q[i] += math.Ldexp(float64(row[l]), gramBits-int(m.Shifts[i])) * kernel
+			}
+		}
+		square, sum := 0., 0.
+		for i, v := range q {
+			square += v * v
+			sum += v * b[i]
+		}
+		return sum / max(math.Sqrt(square), kernelmap.Shortest)
+	}
+	points := [][]uint8{{10, 128, 250}, {128, 128, 30}, {0, 0, 1}, {1, 0, 3}}
+	got := s.gradient(points)
+	for r := range points[0] {
+		u := at(func(j int) uint8 { return points[j][r] })
+		for c := range u {
+			const h = 1e-4
+			up, down := slices.Clone(u), slices.Clone(u)
+			up[c] += h
+			down[c] -= h
+			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*(1+math.Abs(want)) {
+				t.Errorf("record %d, coordinate %d: %v, want %v", r, c, got.At(r, c), want)
+			}
+		}
+	}
+}
+
+func difference(a, b []float64) *mat.VecDense {
+	var out mat.VecDense
+	out.SubVec(mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), b))
+	return &out
+}

@@ -1,0 +1,6 @@
+//go:build !amd64 || purego
+
+package kernelmap
+
+// fastest returns the portable functions: there is no assembly for this build.
+func fastest() (tileFunc, kernelFunc) { return tileGo, kernelGo }

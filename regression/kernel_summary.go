@@ -1,0 +1,144 @@
+package regression
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/kernelmap"
+)
+
+const (
+	summaryPoints  = 200 // landmarks at which pairs are looked at
+	summaryColumns = 6   // columns whose pairs are looked at
+	summaryPairs   = 5
+)
+
+// Interactions says what the terms of all columns together add, at the landmarks.
+func (m *Kernel) Interactions() kernelmap.Summary {
+	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
+		return kernelmap.Summary{}
+	}
+	bins := m.landmarkBins(len(m.Landmarks))
+	sums := make([]float64, len(m.Landmarks))
+	m.filler(m.landmarkRows())(sums, 0)
+	kernel := variance(m.kernelAt(bins))
+	s := kernelmap.Summary{Share: bounded(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))}
+	s.Pairs = m.pairs()
+	return s
+}
+
+func variance(x []float64) float64 {
+	mean, sum := 0., 0.
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean) / float64(len(x))
+	}
+	return sum
+}
+
+// landmarkBins returns the bins of the first landmarks, by input.
+func (m *Kernel) landmarkBins(n int) [][]uint8 {
+	out := make([][]uint8, len(m.Cells))
+	for j := range out {
+		for _, mark := range m.Landmarks[:n] {
+			out[j] = append(out[j], mark[j])
+		}
+	}
+	return out
+}
+
+// landmarkRows returns records that have the bins of the landmarks. Columns that no map looks at are
+// missing.
+func (m *Kernel) landmarkRows() Rows {
+	n := len(m.Landmarks)
+	rows := Rows{N: n, Numeric: map[string][]float64{}, Codes: map[string]Codes{}}
+	for i := range m.Columns {
+		if c := &m.Columns[i]; c.Type == Numeric {
+			rows.Numeric[c.Name] = slices.Repeat([]float64{math.NaN()}, n)
+		} else {
+			rows.Codes[c.Name] = Codes{slices.Repeat([]int32{int32(len(c.Categories))}, n), c.Categories}
+		}
+	}
+	for _, of := range []kernelmap.Of{kernelmap.Value, kernelmap.Missing, kernelmap.Categories} {
+		for j, in := range m.Cells {
+			if in.Of != of {
+				continue
+			}
+			c := &m.Columns[in.Column]
+			for r, mark := range m.Landmarks {
+				switch {
+				case of == kernelmap.Value:
+					rows.Numeric[c.Name][r] = c.Lower + (float64(mark[j])+.5)/256*(c.Upper-c.Lower)
+				case of == kernelmap.Missing && mark[j] == 1:
+					rows.Numeric[c.Name][r] = math.NaN()
+				case of == kernelmap.Categories:
+					rows.Codes[c.Name].Values[r] = int32(max(slices.Index(in.Bins, mark[j]), 0))
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// kernelAt returns what the terms add for records with the given bins.
+func (m *Kernel) kernelAt(bins [][]uint8) []float64 {
+	sums := make([]float64, len(bins[0]))
+	for _, t := range m.Kernels {
+		t.Map.Add(sums, bins, t.Coefficients)
+	}
+	return sums
+}
+
+// pairs returns the strongest pairs among the columns that move the terms most, by finite differences:
+// columns are replaced by those of another landmark, alone and together.
+func (m *Kernel) pairs() []kernelmap.Pair {
+	n := min(len(m.Landmarks), summaryPoints)
+	bins := m.landmarkBins(n)
+	base := m.kernelAt(bins)
+	replaced := func(columns ...int) []float64 {
+		other := slices.Clone(bins)
+		for j, in := range m.Cells {
+			if i := slices.Index(columns, in.Column); i >= 0 {
+				shift := (i + 1) * n / 3 // another landmark for each column
+				other[j] = append(slices.Clone(bins[j][shift:]), bins[j][:shift]...)
+			}
+		}
+		return m.kernelAt(other)
+	}
+	type effect struct {
+		column int
+		size   float64
+	}
+	var effects []effect
+	for i := range m.Columns {
+		if !slices.ContainsFunc(m.Cells, func(in kernelmap.Input) bool { return in.Column == i }) {
+			continue
+		}
+		e := effect{column: i}
+		for r, v := range replaced(i) {
+			e.size += (v - base[r]) * (v - base[r])
+		}
+		effects = append(effects, e)
+	}
+	slices.SortStableFunc(effects, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
+	effects = effects[:min(len(effects), summaryColumns)]
+	var out []kernelmap.Pair
+	for i, a := range effects {
+		for _, b := range effects[:i] {
+			first, second := replaced(a.column), replaced(-1, b.column) // each as in both
+			both, sum := replaced(a.column, b.column), 0.
+			for r := range both {
+				d := both[r] - first[r] - second[r] + base[r]
+				sum += d * d / float64(n)
+			}
+			names := []string{m.Columns[a.column].Name, m.Columns[b.column].Name}
+			slices.Sort(names)
+			out = append(out, kernelmap.Pair{First: names[0], Second: names[1], Value: bounded(math.Sqrt(sum) / 2)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b kernelmap.Pair) int { return cmp.Compare(b.Value, a.Value) })
+	return out[:min(len(out), summaryPairs)]
+}
