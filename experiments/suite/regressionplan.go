@@ -68,7 +68,8 @@ func rowsNeeded(name string, header []string, target string) (int, error) {
 	r := recipe.Default()
 	r.Data.Target, r.Holdout = target, 0
 	r.Privacy.Epsilon, r.Privacy.Delta = bench.DefaultEpsilon, bench.DefaultDelta
-	r.Selection.Method, r.Selection.K, r.Model.Method = m.Selection, m.K, m.Model
+	r.Selection.Method, r.Model.Method = m.Selection, m.Model
+	r.Selection.Set("k", m.K)
 	p, err := r.Pipeline(header)
 	if err != nil {
 		return 0, err

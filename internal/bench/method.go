@@ -158,6 +158,7 @@ func (c Config) named(parsed Method) *method {
 	if c.Task != "" {
 		r.Task = c.Task
 	}
-	r.Selection.Method, r.Selection.K, r.Model.Method = parsed.Selection, parsed.K, parsed.Model
+	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
+	r.Selection.Set("k", parsed.K)
 	return &method{name: parsed.Name, recipe: r}
 }

@@ -124,6 +124,12 @@ type Key struct {
 	// Needs is the key without which this one has no effect, Excludes the one that must
 	// not stand beside it.
 	Needs, Excludes Link
+	// Common says that every method which does something has the key, so that descriptions
+	// list none. Remedy says what to do beside another one.
+	Common bool
+	Remedy string
+	// Default is the number that a schema names as the default; 0 for none.
+	Default float64
 	// Instead says what to do with a method that does not have the key, beside using one
 	// that does; empty for removing the key.
 	Instead string

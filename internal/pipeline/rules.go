@@ -107,8 +107,8 @@ func (r *rules) stages() {
 }
 
 func (r *rules) ofSelector() {
-	if x := r.SelectionShare; x != 0 && !(x > 0 && x < 1) {
-		r.wrong(ErrShare, "selection.share", "", "selection.share must be above 0 and below 1, not %s", fault.Number(x))
+	if r.SelectionShare != 0 {
+		r.key(ErrShare, "share", r.SelectionShare)
 	}
 	s := r.Selector
 	if s == nil {
@@ -127,6 +127,14 @@ func (r *rules) ofSelector() {
 		if r.Budget.Relation == budget.SubstitutePrivateColumns {
 			r.wrong(ErrRelation, "selection.method", "use none, or list the columns with method fixed", "selection.method: %s cannot choose columns under %v", s.Name(), r.Budget.Relation)
 		}
+	}
+}
+
+// key puts a number to the rule of a key of the selection.
+func (r *rules) key(err error, name string, x float64) {
+	field := "selection." + name
+	if message, hint := keysNamed(name)[0].Wrong(field, x); message != "" {
+		r.wrong(err, field, hint, "%s", message)
 	}
 }
 
@@ -213,14 +221,10 @@ func (r *rules) sizes() {
 		r.wrong(ErrSearch, "selection.sizes", "make each size a candidate, with selection.k", "selection.sizes inside a candidate is a search within a search")
 		return
 	}
-	for _, k := range SelectorKeys() {
-		if k.Name != "runs" {
-			continue
-		}
-		if message, hint := k.Wrong("selection.runs", r.sizeRuns()); message != "" {
-			r.wrong(ErrSizeSearch, "selection.runs", hint, "%s", message)
-		}
+	if !r.classification() {
+		r.wrong(ErrSizeSearch, "selection.sizes", "use selection.k", "selection.sizes needs classes: what is counted is right predictions")
 	}
+	r.key(ErrSizeSearch, "runs", r.sizeRuns())
 	r.priced(ErrSizeSearch, "selection.sizes has", "selection.k")
 	if abstains(r.Model) {
 		r.wrong(ErrSizeSearch, "model.method", "use another method", "%s may abstain and its law has no price beside selection.sizes", r.ModelName())

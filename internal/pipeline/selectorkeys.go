@@ -14,6 +14,16 @@ import (
 func SelectorKeys() []method.Key {
 	return []method.Key{
 		{
+			Name: "k", Min: 1, Max: maxColumns, OpenEnded: true, Common: true,
+			Text: "How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides",
+			Hint: "leave it out to let the method decide", Remedy: noChoice, Absent: "the method decides",
+		},
+		{
+			Name: "share", Kind: method.Number, Min: 0, Max: 1, Above: true, Below: true, Default: DefaultSelectionShare, Common: true,
+			Text:   "Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs",
+			Remedy: noChoice, Absent: "`0.1`",
+		},
+		{
 			Name: "score", Kind: method.Word, Text: "What the columns are ranked by",
 			Rest:  ": tau, product, correlation, or auto for the method's own choice",
 			Words: []string{string(selection.ScoreAuto), string(selection.ScoreProduct), string(selection.ScoreCorrelation), string(selection.ScoreTau)},
@@ -65,6 +75,11 @@ func SelectorKeys() []method.Key {
 		},
 	}
 }
+
+// maxColumns is a limit of sanity.
+const maxColumns = 1_000_000
+
+const noChoice = "remove it, or choose another method"
 
 // keysNamed returns some of [SelectorKeys].
 func keysNamed(names ...string) []method.Key {

@@ -52,34 +52,35 @@ func Selectors() []SelectorMethod {
 		{Name: selection.Fixed{}.Name(), Summary: "the columns that features lists", Keys: keysNamed("features"),
 			New: func(s SelectorSettings) selection.Selector { return selection.Fixed{Features: s.Names("features")} }},
 		{Name: selection.Kendall{}.Name(), Summary: "columns of strong rank correlation with the target", Private: true, TwoClasses: true,
-			New: func(s SelectorSettings) selection.Selector { return selection.Kendall{K: s.K} }},
+			Keys: keysNamed("k", "share"),
+			New:  func(s SelectorSettings) selection.Selector { return selection.Kendall{K: s.K} }},
 		{Name: selection.SubLasso{}.Name(), Summary: "columns that lassos on small parts of the records vote for", Private: true, TwoClasses: true,
-			Keys: keysNamed("lambda", "buckets"),
+			Keys: keysNamed("k", "share", "lambda", "buckets"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.SubLasso{K: s.K, Lambda: s.Number("lambda"), Buckets: s.Int("buckets")}
 			}},
 		{Name: selection.SIS{}.Name(), Summary: "columns of strong marginal dependence on the target", Private: true, TwoClasses: true,
-			Keys: keysNamed("score", "topk"),
+			Keys: keysNamed("k", "share", "score", "topk"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.SIS{K: s.K, Score: selection.SISScore(s.Word("score")), TopK: topK(s.Word("topk"))}
 			}},
 		{Name: selection.DPFSDR{}.Name(), Summary: "columns that separate the classes and repeat no other one", Private: true, NeedsClasses: true,
-			Keys: keysNamed("sizes", "runs"),
+			Keys: keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFSDR{K: s.K, Exact: s.K > 0, Model: s.ratio(), Sizes: s.Wholes("sizes")}
 			}},
 		{Name: selection.DPFS{}.Name(), Summary: "columns of high F-score", Private: true, NeedsClasses: true,
-			Keys: keysNamed("sizes", "runs"),
+			Keys: keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.DPFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
 			}},
 		{Name: selection.CRFS{}.Name(), Summary: "columns of high F-score, without correlated ones", Private: true, NeedsClasses: true,
-			Keys: keysNamed("sizes", "runs"),
+			Keys: keysNamed("k", "share", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
 			}},
 		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most to those before them, for what they cost", Private: true,
-			Keys: keysNamed("costs", "budget", "sizes", "runs"),
+			Keys: keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.GreedyGram{K: s.K, Budget: s.Number("budget"), Costs: s.Prices("costs"), Sizes: s.Wholes("sizes")}
 			}},

@@ -130,6 +130,10 @@ func TestSizesAreRefused(t *testing.T) {
 		"basic":          {func(p *Pipeline) { p.Budget.Composition = budget.Basic }, ErrSizeSearch},
 		"pure":           {func(p *Pipeline) { p.Budget.Delta = 0 }, ErrSizeSearch},
 		"may abstain":    {func(p *Pipeline) { p.Model = tukey.Tukey{} }, ErrSizeSearch},
+		"a number": {func(p *Pipeline) {
+			p.Task, p.Target, p.Model = "", p.Schema.Columns[0].Name, nil
+			p.Selector = selection.GreedyGram{Sizes: []int{2, 3}}
+		}, ErrSizeSearch},
 		"inside a search": {func(p *Pipeline) {
 			x := p.Selector
 			p.Selector, p.SizeRuns, p.Model = nil, 0, nil

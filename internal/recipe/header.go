@@ -138,7 +138,7 @@ func (h *headerCheck) enough() {
 			h.ps = append(h.ps, h.r.src.problem(item(path, len(sizes)-1), fmt.Sprintf("%s goes to %d, but only %d columns can be chosen", path, sizes[len(sizes)-1], n), "a category column counts as one; the target and excluded columns do not count"))
 		}
 		path = x.path + "selection.k"
-		switch k := x.selection.K; {
+		switch k := x.selection.K(); {
 		case k == n:
 			h.ps = append(h.ps, h.r.src.problem(path, fmt.Sprintf("%s is %d, but there are only %d columns to choose from", path, k, n), "method none keeps all of them and spends nothing"))
 		case k > n:

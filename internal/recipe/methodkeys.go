@@ -59,7 +59,11 @@ func keysOf(section string) []ownedKey {
 		}
 	case selectionSection:
 		for _, k := range pipeline.SelectorKeys() {
-			out = append(out, ownedKey{Key: k})
+			x := ownedKey{Key: k}
+			if k.Common {
+				x.owners = append(x.owners, owner{pipeline.Auto, k})
+			}
+			out = append(out, x)
 		}
 		for _, m := range pipeline.Selectors() {
 			for _, k := range m.Keys {
@@ -144,6 +148,9 @@ func (k ownedKey) words() []string {
 
 // describe says what a key is.
 func (k ownedKey) describe() string {
+	if k.Common {
+		return k.Text + "."
+	}
 	if k.Own != "" {
 		var parts []string
 		for _, o := range k.owners {
@@ -202,6 +209,9 @@ func (k ownedKey) schema() *generate.Schema {
 		if s.Maximum = number(k.Max); k.Below {
 			s.Maximum, s.ExclusiveMaximum = "", s.Maximum
 		}
+	}
+	if k.Default != 0 {
+		s.Default = number(k.Default)
 	}
 	if s.Items != nil {
 		s.MinItems, s.UniqueItems = new(uint64(k.Least)), true

@@ -262,7 +262,7 @@ func TestSelectionOfTheFuture(t *testing.T) {
 		if problems.Error() != want {
 			t.Errorf("%s: %v, want %s", line, problems, want)
 		}
-		if want == "" && r.Selection.Share == 0 {
+		if want == "" && r.Selection.Share() == 0 {
 			t.Errorf("%s: no share", line)
 		}
 	}
@@ -280,8 +280,8 @@ func TestDefaultShares(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			if r.Selection.Share != want {
-				t.Errorf("%s%s: share %v, want %v", method, k, r.Selection.Share, want)
+			if r.Selection.Share() != want {
+				t.Errorf("%s%s: share %v, want %v", method, k, r.Selection.Share(), want)
 			}
 			p, err := r.Pipeline([]string{"a", "b", "c", "d", "e", "f", "g", "y"})
 			if err != nil || p.SelectionShare != want {

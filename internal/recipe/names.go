@@ -114,7 +114,7 @@ func alwaysPure(r *Recipe) bool {
 	}
 	m, _ := pipeline.TrainerNamed(r.Model.Method)
 	return m.Pure != nil && m.Pure(r.Model.Keys) &&
-		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K == 0 &&
+		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K() == 0 &&
 		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
 }
 

@@ -41,7 +41,7 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	p.Selector, _ = r.Selection.outline()
 	p.Model, _ = r.Model.outline()
-	p.SelectionShare = r.Selection.Share
+	p.SelectionShare = r.Selection.Share()
 	if p.Selector != nil && r.Selection.Keys.Wholes("sizes") != nil {
 		p.SizeRuns = r.Selection.Keys.Number("runs")
 	}
@@ -60,7 +60,7 @@ func (r *Recipe) outlineSearch() *pipeline.Search {
 		if !known || !trains {
 			return nil
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: model})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share(), Model: model})
 	}
 	return out
 }
@@ -71,7 +71,7 @@ func (s Selection) outline() (selection.Selector, bool) {
 	if !ok {
 		return nil, s.Method == pipeline.Auto
 	}
-	return m.New(pipeline.SelectorSettings{K: s.K, Share: s.Share, Values: checked(selectionSection, s.Keys)}), true
+	return m.New(pipeline.SelectorSettings{K: s.K(), Share: s.Share(), Values: checked(selectionSection, s.Keys)}), true
 }
 
 // outline returns the trainer, nil for auto, and whether the method is known.

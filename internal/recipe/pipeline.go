@@ -47,7 +47,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share, r.Selection.Keys.Number("runs")
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share(), r.Selection.Keys.Number("runs")
 	if r.Model.Fallback != "none" {
 		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
@@ -63,8 +63,8 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	s := r.Selection
 	if s.Method == pipeline.Auto {
 		switch {
-		case s.K > 0: // told how many
-			return selection.Kendall{K: s.K}, nil
+		case s.K() > 0: // told how many
+			return selection.Kendall{K: s.K()}, nil
 		case r.Model.Method == pipeline.Auto: // the pipeline chooses
 			return nil, nil
 		}
@@ -74,11 +74,11 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	if !ok {
 		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
-	x := pipeline.SelectorSettings{K: s.K, Share: s.Share, Values: s.Keys}
+	x := pipeline.SelectorSettings{K: s.K(), Share: s.Share(), Values: s.Keys}
 	if x.Share == 0 && m.NeedsClasses {
 		x.Share = pipeline.ClassedSelectionShare
 	}
-	if m.Private && !m.NeedsClasses && s.K == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
+	if m.Private && !m.NeedsClasses && s.K() == 0 && s.Keys["budget"] == nil && s.Keys["sizes"] == nil {
 		if x.K = selection.DefaultK; d <= x.K { // nothing to leave out
 			return selection.None{}, nil
 		}

@@ -126,16 +126,26 @@ type Scaling struct {
 // Selection says how features are chosen.
 type Selection struct {
 	Method string `yaml:"method" json:"method" jsonschema:"default=auto" jsonschema_description:"How features are chosen."`
-	// K is how many columns to choose; a category column counts as one. 0
-	// leaves the number to the method.
-	K int `yaml:"k,omitempty" json:"k,omitempty" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"How many columns to choose, counted as this file names them: a category column is one. Left out, the method decides."`
-	// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless
-	// said otherwise, and 0.5 for "dpfsdr", "dpfs" and "crfs"; 0 when the method chooses nothing. It is a fraction of the squared Gaussian
-	// parameter mu under tight composition and of epsilon under basic.
-	Share float64 `yaml:"share,omitempty" json:"share,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.1" jsonschema_description:"Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs."`
-	// Keys are the values of keys that belong to methods, such as features of "fixed"; see
+	// Keys are the values of keys that belong to methods, such as k and features of "fixed"; see
 	// [pipeline.SelectorKeys]. Nil leaves all of them to the method.
 	Keys method.Values `yaml:"-" json:"-"`
+}
+
+// K is how many columns to choose; a category column counts as one. 0 leaves the number to the
+// method.
+func (s Selection) K() int { return s.Keys.Int("k") }
+
+// Share is the part of the budget spent on choosing, in (0, 1), 0.1 unless said otherwise, and
+// 0.5 for methods that read classes; 0 if the method chooses nothing. It is a fraction of the
+// squared Gaussian parameter mu under tight composition and of epsilon under basic.
+func (s Selection) Share() float64 { return s.Keys.Number("share") }
+
+// Set gives a key a value.
+func (s *Selection) Set(key string, value any) {
+	if s.Keys == nil {
+		s.Keys = method.Values{}
+	}
+	s.Keys[key] = value
 }
 
 // Model says what is trained.
@@ -181,9 +191,6 @@ type Output struct {
 	Dir string `yaml:"dir,omitempty" json:"dir,omitempty" jsonschema:"minLength=1,default=out" jsonschema_description:"Folder for release/ and curator/, relative to the working directory. Never overwritten without --force."`
 }
 
-// defaultShare is a default that several files need.
-const defaultShare = 0.1
-
 // The defaults of a search.
 const (
 	defaultRuns       = 5
@@ -216,11 +223,12 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 	r.settleSearch(given)
 	for _, x := range r.choices() {
 		s := x.selection
-		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K > 0) {
-			s.Share = defaultShare
+		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K() > 0) {
+			share := pipeline.DefaultSelectionShare
 			if NeedsClasses(s.Method) {
-				s.Share = pipeline.ClassedSelectionShare
+				share = pipeline.ClassedSelectionShare
 			}
+			s.Set("share", share)
 		}
 	}
 	for name, c := range r.Data.Columns {

@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/method"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/dptrain/dptrain/internal/method"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected messages in testdata")
@@ -105,12 +106,12 @@ func TestHeaderThatFits(t *testing.T) {
 	if problems := r.Validate(header); problems != nil {
 		t.Error(problems)
 	}
-	r.Selection.K = 5
+	r.Selection.Set("k", 5)
 	if problems := r.Validate(header); problems != nil {
 		t.Errorf("k below the number of candidates: %v", problems)
 	}
 	for _, k := range []int{6, 7} {
-		r.Selection.K = k
+		r.Selection.Set("k", k)
 		if problems := r.Validate(header); len(problems) != 1 || problems[0].Path != "selection.k" {
 			t.Errorf("k = %d of 6 candidates: %v", k, problems)
 		}
@@ -127,7 +128,7 @@ func TestHeaderIsNotRepeated(t *testing.T) {
 		r := Default()
 		r.Data.Target, r.Data.Exclude = "price", []string{"id"}
 		r.Scaling.Method = method
-		r.Selection.K = 9
+		r.Selection.Set("k", 9)
 		text := r.Validate([]string{"secret1", "prices", "ids"}).Error()
 		for _, cell := range []string{"secret1", "prices", "ids"} {
 			if strings.Contains(text, cell) {

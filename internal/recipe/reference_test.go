@@ -125,6 +125,9 @@ func relationNames(relations []budget.Relation) string {
 func keyTable(section string) string {
 	x := table("key", "methods", "value", "default", "meaning")
 	for _, k := range keysOf(section) {
+		if k.Common { // the page says it once, beside method
+			continue
+		}
 		var values, defaults []string
 		text := k.Text + "."
 		for _, o := range k.owners {

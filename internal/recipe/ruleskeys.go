@@ -45,15 +45,15 @@ func (c *checker) set(s keyed, key string) bool {
 	if v := reflect.ValueOf(s.values[key]); v.IsValid() && !v.IsZero() {
 		return true
 	}
-	if s.section == selectionSection && key == "k" && c.r.Selection.K != 0 {
-		return true
-	}
 	isWord := slices.ContainsFunc(keysOf(s.section), func(k ownedKey) bool { return k.Name == key && k.Kind == method.Word })
 	return !isWord && c.given(s.section+"."+key)
 }
 
 // remedy says what to do where a key has no effect.
 func (k ownedKey) remedy() string {
+	if k.Remedy != "" {
+		return k.Remedy
+	}
 	use := "use method " + joinedBy(k.names(), "or")
 	if len(k.owners) > 2 {
 		use = "use one of " + oneOf(k.names())

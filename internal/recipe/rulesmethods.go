@@ -14,31 +14,12 @@ import (
 func (c *checker) selection() {
 	s := c.r.Selection
 	known := c.name("selection.method", s.Method, selections, c.can.selections)
-	if s.K < 0 || s.K == 0 && c.given("selection.k") {
-		c.add("selection.k", fmt.Sprintf("selection.k must be at least 1, not %d", s.K), "leave it out to let the method decide")
-	}
-	hasShare := s.Share != 0 || c.given("selection.share")
-	if hasShare && s.Share == 0 {
-		c.add("selection.share", "selection.share must be above 0 and below 1, not 0", "")
-	}
 	if !known {
 		return
 	}
 	c.keys(keyed{selectionSection, s.Method, s.Keys})
-	if s.Method == "auto" && s.K > 0 && len(c.r.Data.Classes) > 2 {
+	if s.Method == "auto" && s.K() > 0 && len(c.r.Data.Classes) > 2 {
 		c.add("selection.k", fmt.Sprintf("selection.k: auto chooses columns for two classes only, and data.classes lists %d", len(c.r.Data.Classes)), "remove it, or list the columns with method fixed")
-	}
-	if !c.can.choosesColumns(s.Method) {
-		hint := "remove it, or choose another method"
-		if s.Method == "auto" {
-			hint = "in this version auto keeps every column; remove it, or list the columns with method fixed"
-		}
-		if s.K > 0 {
-			c.add("selection.k", "selection.k has no effect with method "+s.Method, hint)
-		}
-		if hasShare {
-			c.add("selection.share", "selection.share has no effect with method "+s.Method, hint)
-		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 func instanceOf(t *testing.T, fixture string) any {
@@ -107,7 +109,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes,
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
-		"selection.method": d.Selection.Method, "selection.share": defaultShare,
+		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,

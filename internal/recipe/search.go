@@ -102,7 +102,7 @@ func (r *Recipe) search(d int) (*pipeline.Search, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share, Model: x.Model.trainer()})
+		out.Candidates = append(out.Candidates, pipeline.Candidate{Selector: selector, SelectionShare: x.Selection.Share(), Model: x.Model.trainer()})
 	}
 	return out, nil
 }
