@@ -55,6 +55,9 @@ var _ Model = (*Additive)(nil)
 // Kind returns "additive".
 func (m *Additive) Kind() string { return kindAdditive }
 
+// Sums returns m.
+func (m *Additive) Sums() []*Additive { return []*Additive{m} }
+
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // those of [Linear.Validate], a shape without a numeric column or of a column
 // that has one, edges that do not increase, a number of values or coefficients

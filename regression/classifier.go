@@ -35,7 +35,19 @@ func (m *Classifier) Kind() string { return kindClassifier }
 
 // Output describes the target.
 func (m *Classifier) Output() Output {
-	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes}
+	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes, Probability: m.Probability}
+}
+
+// Sums returns those of the scores; nil unless every score is one.
+func (m *Classifier) Sums() []*Additive {
+	var out []*Additive
+	for _, score := range m.Scores {
+		out = append(out, score.Sums()...)
+	}
+	if len(out) != len(m.Scores) {
+		return nil
+	}
+	return out
 }
 
 // Inputs lists the columns of the scores, each once, in the order in which they

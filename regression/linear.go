@@ -52,6 +52,9 @@ func (m *Linear) Kind() string { return kindLinear }
 // Output describes the target.
 func (m *Linear) Output() Output { return Output{Task: TaskRegression, Target: m.Target} }
 
+// Sums returns the model itself.
+func (m *Linear) Sums() []*Additive { return []*Additive{{Linear: *m}} }
+
 // linear returns m, of a kind that embeds it too.
 func (m *Linear) linear() *Linear { return m }
 

@@ -29,6 +29,10 @@ type Model interface {
 	// Inputs lists the columns a prediction needs, in the order of the model
 	// file. The caller must not change it.
 	Inputs() []Column
+	// Sums takes the model apart into sums of what each column adds: one for a model of a
+	// number, one per score for a classifier, the last classes of Output. It is nil for a
+	// kind that is no sum, such as votes. The caller must not change them.
+	Sums() []*Additive
 	// Validate reports the first contradiction in the model as a [*ModelError].
 	Validate() error
 	// Predict returns one prediction for each row of rows: for regression the
@@ -46,6 +50,8 @@ type Output struct {
 	Task    string   // TaskRegression or TaskClassification
 	Target  string   // name of the target column
 	Classes []string // for classification: the declared classes, in order
+	// Probability is that of the second of two classes by the score; nil if there is none.
+	Probability *Probability
 }
 
 // ColumnType tells numbers from categories.

@@ -40,6 +40,9 @@ var _ Model = (*Votes)(nil)
 // Kind returns "votes".
 func (m *Votes) Kind() string { return kindVotes }
 
+// Sums returns nil: a vote is no sum of columns.
+func (m *Votes) Sums() []*Additive { return nil }
+
 // Validate reports the first contradiction in the model as a [*ModelError]:
 // those of [Linear.Validate], for the linear part and for every member, and a
 // weight that is not finite.

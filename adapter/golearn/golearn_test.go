@@ -370,6 +370,8 @@ func (m threshold) Output() regression.Output {
 	return regression.Output{Task: regression.TaskClassification, Target: "size", Classes: m.classes}
 }
 
+func (threshold) Sums() []*regression.Additive { return nil }
+
 func (threshold) Inputs() []regression.Column { return []regression.Column{{Name: "x"}} }
 
 func (threshold) Predict(_ []float64, rows regression.Rows) ([]float64, error) {

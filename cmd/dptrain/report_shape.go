@@ -26,7 +26,10 @@ func (a *app) printShape(path, column string) error {
 	if err != nil {
 		return err
 	}
-	parts := partsOf(m)
+	var parts []part
+	for _, x := range report.SumsOf(m) {
+		parts = append(parts, part{x})
+	}
 	if len(parts) == 0 {
 		return fault.As(fault.Usage, &pathError{path, errors.New("this model is no sum of columns, so no column has a shape: what it predicts is a vote")})
 	}
@@ -53,41 +56,15 @@ func (a *app) printShape(path, column string) error {
 }
 
 // part is a sum of terms and curves: a model, or the score of a class.
-type part struct {
-	class  string // "" for a whole model
-	linear *regression.Linear
-	curves *regression.Additive // nil: none
-}
-
-// partsOf takes a model apart; nil for a kind that is no sum.
-func partsOf(m regression.Model) []part {
-	switch m := m.(type) {
-	case *regression.Linear:
-		return []part{{linear: m}}
-	case *regression.ClippedLinear:
-		return []part{{linear: &m.Linear}}
-	case *regression.Additive:
-		return []part{{linear: &m.Linear, curves: m}}
-	case *regression.Classifier:
-		var out []part
-		for i, score := range m.Scores {
-			for _, p := range partsOf(score) {
-				p.class = m.Classes[len(m.Classes)-len(m.Scores)+i]
-				out = append(out, p)
-			}
-		}
-		return out
-	}
-	return nil
-}
+type part struct{ report.Sum }
 
 // names lists what has a shape.
 func (p part) names() []string {
 	var out []string
-	for _, c := range p.linear.Columns {
+	for _, c := range p.Columns {
 		out = append(out, c.Name)
 	}
-	if p.curves != nil && p.curves.Score != nil {
+	if p.Score != nil {
 		out = append(out, scoreName)
 	}
 	return out
@@ -97,13 +74,13 @@ func (p part) names() []string {
 func (p part) print(w io.Writer, name string) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(report.Paragraph(label, text)) }
-	unit := "in units of " + p.linear.Target
-	if p.class != "" {
-		unit = "of the score of class " + p.class
+	unit := "in units of " + p.Target
+	if p.Class != "" {
+		unit = "of the score of class " + p.Class
 	}
-	j := slices.IndexFunc(p.linear.Columns, func(c regression.Column) bool { return c.Name == name })
+	j := slices.IndexFunc(p.Columns, func(c regression.Column) bool { return c.Name == name })
 	switch {
-	case j >= 0 && p.linear.Columns[j].Type == regression.Category:
+	case j >= 0 && p.Columns[j].Type == regression.Category:
 		row("Column", name+": a category; values "+unit)
 		b.WriteString("\n" + p.categories(j) + "\n")
 		if text := p.bend(j); text != "" {
@@ -112,7 +89,7 @@ func (p part) print(w io.Writer, name string) error {
 		}
 	case j >= 0:
 		row("Column", name+": a number; values "+unit)
-		for _, t := range p.linear.Terms {
+		for _, t := range p.Terms {
 			if t.Column == j {
 				row("Line", fmt.Sprintf("%s for each unit of %s, standard error %s", digits(t.Coefficient), name, digits(t.StdError)))
 			}
@@ -126,9 +103,9 @@ func (p part) print(w io.Writer, name string) error {
 			b.WriteString("\n")
 			row("Score", text)
 		}
-	case p.curves != nil && p.curves.Score != nil:
+	case p.Score != nil:
 		row("Column", scoreName+": a linear prediction made of all columns, whose coefficients the model file lists; values "+unit)
-		b.WriteString("\n" + steps(p.curves.Score.Step) + "\n")
+		b.WriteString("\n" + steps(p.Score.Step) + "\n")
 	default:
 		row("Column", name+": not in this part")
 	}
@@ -138,11 +115,8 @@ func (p part) print(w io.Writer, name string) error {
 
 // curve returns that of a column; nil if it has none.
 func (p part) curve(column int) *regression.Step {
-	if p.curves == nil {
-		return nil
-	}
-	for i := range p.curves.Shapes {
-		if s := &p.curves.Shapes[i]; s.Column == column {
+	for i := range p.Shapes {
+		if s := &p.Shapes[i]; s.Column == column {
 			return &s.Step
 		}
 	}
@@ -153,11 +127,11 @@ func (p part) curve(column int) *regression.Step {
 // through all columns, so that curve adds to each of them. It is empty for a model
 // without one.
 func (p part) bend(column int) string {
-	if p.curves == nil || p.curves.Score == nil {
+	if p.Score == nil {
 		return ""
 	}
 	from, to, low, high := p.ends(column)
-	curve := func(x float64) string { return digits(p.curves.Score.At(x)) }
+	curve := func(x float64) string { return digits(p.Score.At(x)) }
 	return fmt.Sprintf("on top of this, the curve of the score adds to what all columns say together. With every other number in the middle of its range and every other category at its mean, "+
 		"the score is %s at %s and %s at %s, where that curve adds %s and %s. --shape %q prints it",
 		digits(low), from, digits(high), to, curve(low), curve(high), scoreName)
@@ -167,11 +141,11 @@ func (p part) bend(column int) string {
 // the lowest and the highest score of a category, and their names. Every other
 // number is in the middle of its range, and other categories add nothing.
 func (p part) ends(column int) (from, to string, low, high float64) {
-	score := p.curves.Score
-	base, c := score.Intercept, p.linear.Columns[column]
+	score := p.Score
+	base, c := score.Intercept, p.Columns[column]
 	low, high = math.Inf(1), math.Inf(-1)
-	for i, t := range p.linear.Terms {
-		x, at := score.Coefficients[i], p.linear.Columns[t.Column]
+	for i, t := range p.Terms {
+		x, at := score.Coefficients[i], p.Columns[t.Column]
 		switch {
 		case t.Missing:
 		case t.Column != column && at.Type == regression.Numeric:
@@ -225,12 +199,12 @@ func edge(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 // categories prints the terms of a category column. A category without a term
 // adds nothing.
 func (p part) categories(column int) string {
-	c := p.linear.Columns[column]
+	c := p.Columns[column]
 	t := rightAligned(3)
 	t.AppendHeader(table.Row{"category", "value", "standard error"})
 	add := func(name string, of func(regression.Term) bool) {
 		value, deviation := 0., 0.
-		for _, term := range p.linear.Terms {
+		for _, term := range p.Terms {
 			if term.Column == column && of(term) {
 				value, deviation = term.Coefficient, term.StdError
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -113,10 +114,10 @@ func TestShapeOfClasses(t *testing.T) {
 	score := func(coefficient float64) *regression.Linear {
 		return &regression.Linear{Target: "y", Columns: []regression.Column{{Name: "a"}}, Terms: []regression.Term{{Coefficient: coefficient}}}
 	}
-	parts := partsOf(&regression.Classifier{Target: "y", Classes: []string{"no", "maybe", "yes"}, Scores: []regression.Model{score(1), score(2), score(3)}})
+	parts := report.SumsOf(&regression.Classifier{Target: "y", Classes: []string{"no", "maybe", "yes"}, Scores: []regression.Model{score(1), score(2), score(3)}})
 	var b strings.Builder
 	for _, p := range parts {
-		if err := p.print(&b, "a"); err != nil {
+		if err := (part{p}).print(&b, "a"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,7 +126,8 @@ func TestShapeOfClasses(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", want, b.String())
 		}
 	}
-	if parts = partsOf(&regression.Classifier{Classes: []string{"no", "yes"}, Scores: []regression.Model{score(1)}}); len(parts) != 1 || parts[0].class != "yes" {
+	parts = report.SumsOf(&regression.Classifier{Classes: []string{"no", "yes"}, Scores: []regression.Model{score(1)}})
+	if len(parts) != 1 || parts[0].Class != "yes" {
 		t.Errorf("two classes: %+v", parts)
 	}
 }

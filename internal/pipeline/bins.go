@@ -121,16 +121,15 @@ func (c *scoreCounts) chances(edges []float64, p *regression.Probability) []floa
 // bins returns the bins for the held-out scores of a classifier. s is the session of the
 // held-out part.
 func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
-	model, ok := f.Model.(*regression.Classifier)
 	switch {
-	case !ok:
+	case !r.pipeline.classification():
 		return evaluate.Bins{}
 	case f.Counts == nil:
 		return evaluate.Bins{Edges: equalBins(f.Scale, scoreBins)}
 	}
 	counts := (*scoreCounts)(f.Counts)
 	edges := counts.quantileBins(r.binCount(s, counts))
-	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, model.Probability)}
+	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability)}
 }
 
 // binCount is the number of bins: it depends on how many held-out records each class

@@ -237,9 +237,9 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism
 	defer r.stage(heldOutStage)()
 	target := len(r.plan.facts.Columns)
 	records, model := v, predictor{f.Model, r.plan.facts.Columns}
-	if c, ok := f.Model.(*regression.Classifier); ok {
+	if r.pipeline.classification() {
 		var err error
-		res.Confusion, err = evaluate.Classification{Classes: c.Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})
+		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})
 		return err
 	}
 	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{

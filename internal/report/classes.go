@@ -99,8 +99,8 @@ func (m *Metrics) classes(res *pipeline.Result) {
 		m.LogLoss = &Loss{l.Value, l.Lower, l.Upper, l.Level, l.Sigma, true, "holdout"}
 	}
 	var curve *regression.Probability
-	if model, ok := res.Model.(*regression.Classifier); ok {
-		curve = model.Probability
+	if res.Model != nil {
+		curve = res.Model.Output().Probability
 	}
 	m.Reliability = bins(s)
 	for _, t := range s.Thresholds {

@@ -16,39 +16,33 @@ const (
 	mostLevels = 40  // categories that are drawn
 )
 
-// A sum is a model that adds up what its columns say, or the score of a class.
-type sum struct {
-	class  string // "" for a whole model
-	linear *regression.Linear
-	curves []regression.Shape
-	bent   bool // a curve of the score adds to all columns together
+// A Sum is a model that adds up what its columns say, or the score of a class.
+type Sum struct {
+	Class string // "" for a whole model
+	*regression.Additive
 }
 
-// sumsOf takes a model apart; nil for a kind that is no sum.
-func sumsOf(m regression.Model) []sum {
-	switch m := m.(type) {
-	case *regression.Linear:
-		return []sum{{linear: m}}
-	case *regression.ClippedLinear:
-		return []sum{{linear: &m.Linear}}
-	case *regression.Additive:
-		return []sum{{linear: &m.Linear, curves: m.Shapes, bent: m.Score != nil}}
-	case *regression.Classifier:
-		var out []sum
-		for i, score := range m.Scores {
-			for _, p := range sumsOf(score) {
-				p.class = m.Classes[len(m.Classes)-len(m.Scores)+i]
-				out = append(out, p)
-			}
-		}
-		return out
+// SumsOf takes a model apart; nil for a kind that is no sum, and for no model.
+func SumsOf(m regression.Model) []Sum {
+	if m == nil {
+		return nil
 	}
-	return nil
+	classes := m.Output().Classes
+	var out []Sum
+	for _, x := range m.Sums() {
+		out = append(out, Sum{Additive: x})
+	}
+	if len(classes) > 0 {
+		for i := range out {
+			out[i].Class = classes[len(classes)-len(out)+i]
+		}
+	}
+	return out
 }
 
 // shapeBlocks draws what each column adds, the most important first.
 func shapeBlocks(s Source) []item {
-	sums := sumsOf(s.Model)
+	sums := SumsOf(s.Model)
 	if len(sums) == 0 {
 		return nil
 	}
@@ -61,7 +55,7 @@ func shapeBlocks(s Source) []item {
 		out = []item{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
 	}
 	for _, x := range sums {
-		if x.bent {
+		if x.Score != nil {
 			out = append(out, prose("A curve of the whole score adds to what all columns say together: dptrain report release --shape \"(score)\" prints it."))
 			break
 		}
@@ -93,7 +87,7 @@ func shapeBlocks(s Source) []item {
 }
 
 // byImportance lists the columns of a model, the most important first.
-func byImportance(r *Report, sums []sum) []string {
+func byImportance(r *Report, sums []Sum) []string {
 	var out []string
 	add := func(name string) {
 		if !slices.Contains(out, name) {
@@ -104,37 +98,37 @@ func byImportance(r *Report, sums []sum) []string {
 		add(x.Column)
 	}
 	for _, x := range sums {
-		for _, c := range x.linear.Columns {
+		for _, c := range x.Columns {
 			add(c.Name)
 		}
 	}
 	return out
 }
 
-func (x sum) heading(name string) string {
-	if x.class != "" {
-		return shown(name) + ", score of class " + shown(x.class)
+func (x Sum) heading(name string) string {
+	if x.Class != "" {
+		return shown(name) + ", score of class " + shown(x.Class)
 	}
 	return shown(name)
 }
 
 // draw returns the picture of a column; false if it adds nothing here.
-func (x sum) draw(name, unit string) (item, bool) {
-	j := slices.IndexFunc(x.linear.Columns, func(c regression.Column) bool { return c.Name == name })
+func (x Sum) draw(name, unit string) (item, bool) {
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
 	if j < 0 {
 		return item{}, false
 	}
-	if x.linear.Columns[j].Type == regression.Category {
+	if x.Columns[j].Type == regression.Category {
 		return x.levels(j, unit)
 	}
 	return x.curve(j, unit)
 }
 
 // levels draws the categories of a column.
-func (x sum) levels(j int, unit string) (item, bool) {
+func (x Sum) levels(j int, unit string) (item, bool) {
 	var bars []chart.Bar
 	g := &grid{Head: []string{"category", "adds", "standard error"}}
-	for _, t := range x.linear.Terms {
+	for _, t := range x.Terms {
 		if t.Column != j {
 			continue
 		}
@@ -151,15 +145,15 @@ func (x sum) levels(j int, unit string) (item, bool) {
 	if len(bars) == 0 {
 		return item{}, false
 	}
-	return figure(chart.Bars(x.heading(x.linear.Columns[j].Name), bars), x.heading(x.linear.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
+	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
 }
 
 // curve draws what a number adds over its range.
-func (x sum) curve(j int, unit string) (item, bool) {
-	c := x.linear.Columns[j]
+func (x Sum) curve(j int, unit string) (item, bool) {
+	c := x.Columns[j]
 	slope, deviation, missing := 0., 0., math.NaN()
 	found := false
-	for _, t := range x.linear.Terms {
+	for _, t := range x.Terms {
 		switch {
 		case t.Column != j:
 		case t.Missing:
@@ -169,9 +163,9 @@ func (x sum) curve(j int, unit string) (item, bool) {
 		}
 	}
 	var step *regression.Step
-	for i := range x.curves {
-		if x.curves[i].Column == j {
-			step, found = &x.curves[i].Step, true
+	for i := range x.Shapes {
+		if x.Shapes[i].Column == j {
+			step, found = &x.Shapes[i].Step, true
 		}
 	}
 	if !found || !(c.Lower < c.Upper) {
