@@ -43,6 +43,9 @@ var _ Model = (*Neighbours)(nil)
 // Kind returns "neighbours".
 func (m *Neighbours) Kind() string { return kindNeighbours }
 
+// Sums returns nil: neighbours are no sum of columns.
+func (m *Neighbours) Sums() []*Additive { return nil }
+
 // Output describes the target.
 func (m *Neighbours) Output() Output {
 	return Output{Task: TaskClassification, Target: m.Target, Classes: m.Classes}

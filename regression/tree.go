@@ -43,6 +43,9 @@ var _ Model = (*Tree)(nil)
 // Kind returns "tree".
 func (m *Tree) Kind() string { return kindTree }
 
+// Sums returns nil: what a column adds depends on the node.
+func (m *Tree) Sums() []*Additive { return nil }
+
 // leaf reports whether the node has no children.
 func (n *TreeNode) leaf() bool { return n.Low == 0 && n.High == 0 }
 
