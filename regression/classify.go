@@ -3,6 +3,7 @@ package regression
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Errors of the probabilities of a [Classifier].
@@ -53,6 +54,42 @@ func (m *Classifier) whyNoProbability() string {
 		return "it has more than two classes"
 	}
 	return "the training records were too few at this budget, or the method does not estimate them"
+}
+
+// ClassProbabilities returns the probability of every class, one slice per class and in them one
+// number per row: those of a row add up to 1. They are the model's own: of [Prototypes], e^score over the
+// sum for all classes. The error is [ErrNoProbability] for a classifier whose scores are no log
+// probabilities, or one of Predict.
+func (m *Classifier) ClassProbabilities(rows Rows) ([][]float64, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	for _, score := range m.Scores {
+		if _, ok := score.(*Prototypes); !ok {
+			return nil, fmt.Errorf("%w: its scores are no log probabilities", ErrNoProbability)
+		}
+	}
+	out := make([][]float64, len(m.Classes))
+	for c := len(m.Classes) - len(m.Scores); c < len(out); c++ { // the first of two classes has the score 0
+		score, err := m.Scores[c-len(m.Classes)+len(m.Scores)].Predict(nil, rows)
+		if err != nil {
+			return nil, err
+		}
+		out[c] = score
+	}
+	if out[0] == nil {
+		out[0] = make([]float64, rows.N)
+	}
+	for i := range rows.N {
+		var all logSum
+		for c := range out {
+			all.add(out[c][i])
+		}
+		for c := range out {
+			out[c][i] = math.Exp(out[c][i] - all.value())
+		}
+	}
+	return out, nil
 }
 
 // ClassesAt returns for each row the index of a class: 1 where the probability of

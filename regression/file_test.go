@@ -126,7 +126,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "{}", `model file 1:1: key "format" is absent`},
 		{golden, `{"format": "dptrain.model/2"}`, `model file 1:1: key "kind" is absent`},
 		{`"dptrain.model/2"`, `"dptrain.model/3", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/3", this version reads "dptrain.model/1" or "dptrain.model/2"`},
-		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "classifier" or "neighbours"`},
+		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
 		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
 		{`"task": "regression"`, `"task": "magic"`, `model file 4:11: task: is "magic", must be regression`},
 		{`"target": "price"`, `"Target": "price"`, `model file 5:3: unknown key "Target"`},
@@ -198,6 +198,7 @@ func FuzzDecodeModel(f *testing.F) {
 	f.Add(encode(f, clippedSample()))
 	f.Add(encode(f, additiveSample()))
 	f.Add(encode(f, votesSample()))
+	f.Add(encode(f, prototypesSample()))
 	f.Add(encode(f, treeSample()))
 	files, err := filepath.Glob("testdata/model-*.json")
 	if err != nil || len(files) < 11 {

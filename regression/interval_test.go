@@ -19,7 +19,7 @@ func TestMissingTerms(t *testing.T) {
 			m := additiveSample()
 			m.Score = nil
 			return m
-		}, "votes": func() Model { return votesSample() }, "tree": func() Model { return treeSample() },
+		}, "votes": func() Model { return votesSample() }, "tree": func() Model { return treeSample() }, "prototypes": func() Model { return prototypesSample() },
 	} {
 		plain, with := sample(), sample()
 		for _, m := range []Model{plain, with} {
@@ -95,7 +95,7 @@ func TestMissingTermLengthensClippedRows(t *testing.T) {
 
 func TestWithIntervals(t *testing.T) {
 	list := []Interval{{.9, 3}}
-	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample(), treeSample()} {
+	for _, m := range []Model{sample(), additiveSample(), votesSample(), clippedSample(), treeSample(), prototypesSample()} {
 		if !WithIntervals(m, list) || !slices.Equal(IntervalsOf(m), list) {
 			t.Errorf("%s: %v", m.Kind(), IntervalsOf(m))
 		}

@@ -18,7 +18,7 @@ func kinds() []kind {
 
 // scoreKinds lists the kinds that a score of a classifier may have.
 func scoreKinds() []scoreKind {
-	return []scoreKind{linearKind(), clippedKind(), additiveKind(), kernelKind(), votesKind(), treeKind()}
+	return []scoreKind{linearKind(), clippedKind(), additiveKind(), kernelKind(), votesKind(), treeKind(), prototypesKind()}
 }
 
 // A kind is what this package knows of one kind of model.

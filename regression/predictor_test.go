@@ -63,7 +63,19 @@ func drawKinds(t *rapid.T) []Model {
 		}
 		votes.Members = append(votes.Members, v)
 	}
-	out := []Model{linear, additive, drawKernel(t, *additive), votes}
+	prototypes := &Prototypes{Linear: *linear}
+	for i := range rapid.IntRange(0, 4).Draw(t, "prototypes") {
+		p := Prototype{Against: i%2 == 1, Intercept: coefficient.Draw(t, "intercept")}
+		for _, term := range linear.Terms {
+			if rapid.Bool().Draw(t, "near") {
+				term.StdError, term.Coefficient = 0, coefficient.Draw(t, "w")
+				c := &linear.Columns[term.Column]
+				p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, min(max(0, c.Lower), max(0, c.Upper)))
+			}
+		}
+		prototypes.Prototypes = append(prototypes.Prototypes, p)
+	}
+	out := []Model{linear, additive, drawKernel(t, *additive), votes, prototypes}
 	if clipped.Validate() == nil { // its ranges need a width
 		out = append(out, clipped)
 	}
@@ -110,7 +122,7 @@ func drawAll(t *rapid.T) []Model {
 		terms[i].Coefficient /= 2
 	}
 	turned.Columns, turned.Terms = columns, terms
-	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d", "e"}[:scores], Scores: out[:scores]},
+	return append(out, &Classifier{Target: "target", Classes: []string{"a", "b", "c", "d", "e", "f"}[:scores], Scores: out[:scores]},
 		&Classifier{Target: "target", Classes: []string{"a", "b", "c"}, Scores: []Model{&turned, out[0], out[1]}})
 }
 
@@ -261,7 +273,7 @@ func benchmarkRecord(m *Linear) ([]Cell, map[string]any) {
 // TestPredictorAllocatesNothing, for numbers, texts and categories, by row and by name.
 func TestPredictorAllocatesNothing(t *testing.T) {
 	three := classifierSample()
-	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(), votesSample(), treeSample(), three, twoClasses()} {
+	for _, m := range []Model{sample(), clippedSample(), additiveSample(), kernelSample(), votesSample(), treeSample(), prototypesSample(), three, twoClasses()} {
 		p, err := Compile(m)
 		if err != nil {
 			t.Fatal(err)

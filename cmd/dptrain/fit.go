@@ -97,6 +97,9 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 		err = report.PathCosts(a.stdout, files.Model)
 	}
 	if err == nil {
+		err = report.Typical(a.stdout, files.Model)
+	}
+	if err == nil {
 		_, err = fmt.Fprint(a.stdout, pointer(out))
 	}
 	if err != nil {

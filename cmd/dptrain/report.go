@@ -120,8 +120,8 @@ func (a *app) printAs(format string, r *report.Report, at release) error {
 	return report.HTML(a.stdout, s)
 }
 
-// printText prints a report as text and, if the model is a tree, what its paths cost. A
-// model that is not there is left out: the report alone says what it says.
+// printText prints a report as text and, if the model is a tree, what its paths cost, or of
+// prototypes what a typical member of each class looks like. A model that is not there is left out: the report alone says what it says.
 func (a *app) printText(r *report.Report, at release) error {
 	if err := report.Text(a.stdout, r); err != nil || r.Model.Kind == "" {
 		return err
@@ -133,7 +133,10 @@ func (a *app) printText(r *report.Report, at release) error {
 	if err != nil {
 		return err
 	}
-	return report.PathCosts(a.stdout, m)
+	if err := report.PathCosts(a.stdout, m); err != nil {
+		return err
+	}
+	return report.Typical(a.stdout, m)
 }
 
 // printRegistry prints what the registry asks, and to whoever sits at a terminal

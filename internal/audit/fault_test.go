@@ -72,6 +72,10 @@ func TestFaultClipNotChargedMeasured(t *testing.T) {
 	caughtByMeasure(t, "gram", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000, mechanism.ClipNotCharged)
 }
 
+func TestFaultWeightsAlone(t *testing.T) {
+	caughtByMeasure(t, "outer", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000, mechanism.WeightsAlone)
+}
+
 // caughtByReplay replays a pipeline on the neighbours of a table with a fault
 // and without, and wants a finding that says what, and none.
 func caughtByReplay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string) {

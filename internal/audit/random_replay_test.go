@@ -68,7 +68,7 @@ func TestReplayRandomRecipes(t *testing.T) {
 func TestReplayRandomRecipesSeeFaults(t *testing.T) {
 	for name, fault := range map[string]mechanism.Fault{"clip": mechanism.ClipNotCharged, "count": mechanism.ExactCount} {
 		found := false
-		for seed := uint64(1); seed <= 60 && !found; seed++ {
+		for seed := uint64(1); seed <= 200 && !found; seed++ {
 			found = len(randomFaults(t, seed, fault, &outcomes{leaves: map[string]int{}})) > 0
 		}
 		if !found {

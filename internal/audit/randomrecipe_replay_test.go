@@ -140,7 +140,7 @@ func (m *maker) model(alone bool) string {
 	}
 	out = append(out, "{method: cost-tree}", fmt.Sprintf("{method: cost-tree, depth: %d, budget: %d, soft: %v}", 1+m.IntN(3), 1+m.IntN(4), m.IntN(2) == 0))
 	if m.classes != nil {
-		out = append(out, "{method: svm}", "{method: logistic}", fmt.Sprintf("{method: brc, form: %s, rounds: %d}", m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
+		out = append(out, "{method: svm}", "{method: logistic}", "{method: prototypes}", fmt.Sprintf("{method: brc, form: %s, rounds: %d}", m.pick("gaussian", "laplace", "paper"), 1+m.IntN(12)))
 	}
 	return out[m.IntN(len(out))]
 }

@@ -54,6 +54,7 @@ func unitRuns() map[string]struct {
 		"brc":        {classes("brc", nil), []string{"records", "agreement", "confusion"}},
 		"svm":        {classes("svm", nil), []string{"svm"}},
 		"logistic":   {classes("logistic", selection.DPFSDR{K: 3, Exact: true}), []string{"gradients", "stats"}},
+		"prototypes": {classes("prototypes", nil), []string{"moments", "spread", "cells", "steps"}},
 		"class-gram": {classes("joint-gram", selection.CRFS{K: 3, Exact: true}), []string{"gram"}},
 	}
 }

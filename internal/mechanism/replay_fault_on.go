@@ -53,6 +53,12 @@ const (
 	// ClampOfAnotherEpoch declares the sensitivity of such products for half of the clamp of
 	// their numbers.
 	ClampOfAnotherEpoch
+	// WeightsAlone clips each weight of an outer product by itself, not their vector.
+	WeightsAlone
+	// ExactWidth takes the width of classes from the exact squared norms.
+	ExactWidth
+	// ExactCells finds empty cells by the exact numbers of their records.
+	ExactCells
 )
 
 // Plant makes sessions of the recorder, and of its Replay, carry faults out.
@@ -128,6 +134,11 @@ func (t tap) declaredCross(sens float64) float64 {
 }
 
 func (t tap) unclipped() bool { return t.planted(LengthUnchecked) }
+
+func (t tap) weightsAlone() bool { return t.planted(WeightsAlone) }
+
+// Exact returns the exact values of a statistic, in its own measure: what a faulty trainer reads.
+func Exact(x Bounded[Vector]) []float64 { return floats(x.value, x.unit) }
 
 func (t tap) sum(a, b int64) int64 {
 	if t.planted(FloatSums) {

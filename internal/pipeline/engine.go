@@ -99,7 +99,7 @@ var registerStatistics = sync.OnceFunc(func() {
 			all = append(all, x)
 		}
 	}
-	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Kernel{}, &regression.Votes{}, &regression.Tree{}, &regression.Classifier{}} {
+	for _, m := range []regression.Model{&regression.Linear{}, &regression.ClippedLinear{}, &regression.Additive{}, &regression.Kernel{}, &regression.Votes{}, &regression.Tree{}, &regression.Prototypes{}, &regression.Classifier{}} {
 		all = append(all, m)
 	}
 	for _, x := range all {

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/costtree"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/svm"
 	"github.com/dptrain/dptrain/tukey"
 )
@@ -30,6 +31,7 @@ func Trainers() []method.Method {
 		svm.SVM{}.Method(),
 		logistic.Logistic{}.Method(),
 		costtree.CostTree{}.Method(),
+		prototypes.Prototypes{}.Method(),
 	}
 }
 

@@ -129,7 +129,7 @@ func ExampleAvailable() {
 	fmt.Println(selection, model)
 	fmt.Println(recipe.AvailableInBench())
 	// Output:
-	// [none fixed kendall sublasso sis dpfsdr dpfs crfs greedy-gram auto] [joint-gram adassp boosted-adassp tukey boosted-additive boosted-kernel brc svm logistic cost-tree auto]
+	// [none fixed kendall sublasso sis dpfsdr dpfs crfs greedy-gram auto] [joint-gram adassp boosted-adassp tukey boosted-additive boosted-kernel brc svm logistic cost-tree prototypes auto]
 	// [nonprivate-ols nonprivate-ridge nonprivate-lasso nonprivate-logistic nonprivate-svm as-published-kendall as-published-lipschitz as-published-sis as-published-tukey]
 }
 

@@ -100,6 +100,7 @@ func pageOf(s Source) page {
 		{"warnings", "Warnings", warned(r)},
 		{"quality", "How good it is", qualities(r)},
 		{"columns", "What moves a prediction", importanceBlocks(r)},
+		{"prototypes", "What a typical member of a class looks like", typicalBlocks(s)},
 		{"shapes", "What each column adds", shapeBlocks(s)},
 		{"tree", "What each path costs", treeBlocks(s)},
 		{"budget", "Where the budget went", budgetBlocks(r)},

@@ -1,0 +1,21 @@
+//go:build replay
+
+package prototypes
+
+import "github.com/dptrain/dptrain/internal/mechanism"
+
+// widthFrom returns the sums that the width of the classes is read from.
+func widthFrom(s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64) []float64 {
+	if s.Planted(mechanism.ExactWidth) {
+		return mechanism.Exact(x)
+	}
+	return noisy
+}
+
+// cellsFrom returns the sums by which cells with few records are found.
+func cellsFrom(s *mechanism.Session, x mechanism.Bounded[mechanism.Vector], noisy []float64) []float64 {
+	if s.Planted(mechanism.ExactCells) {
+		return mechanism.Exact(x)
+	}
+	return noisy
+}

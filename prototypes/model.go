@@ -1,0 +1,93 @@
+package prototypes
+
+import (
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// fit states the prototypes in original units. The logit of a row that need not be shortened is
+//
+//	2 gamma^2 z_j.W x - gamma^2 |z_j|^2 = (2 gamma^2 W z_j).x + constant,
+//
+// linear in the cells; and W^-1 z_j is the row that lies at the prototype. Rows that were shortened in
+// training were so with their constant, which keeps the order of their logits.
+func (r *run) fit() *method.Fit {
+	target := r.frame.target
+	model := &regression.Classifier{Target: target.Name, Classes: target.Categories}
+	prototypes := r.prototypes()
+	scores := len(target.Categories)
+	if scores == 2 {
+		scores = 1
+	}
+	for c := range scores {
+		score := &regression.Prototypes{Linear: regression.Linear{
+			Target: target.Name, Columns: linear.Inputs(r.frame.columns, r.frame.enc), Lower: -largest, Upper: largest,
+		}}
+		for j, p := range prototypes {
+			class := int(r.at.Class[j])
+			if p.Against = scores == 1 && class == 0; scores == 1 || class == c {
+				score.Prototypes = append(score.Prototypes, p)
+			}
+		}
+		model.Scores = append(model.Scores, score)
+	}
+	return &method.Fit{Model: model, Scale: method.LogOdds}
+}
+
+// largest is the magnitude at which the numbers of a model saturate: ranges of absurd widths can carry
+// a coefficient beyond what float64 holds.
+const largest = 1e100
+
+func saturate(x float64) float64 {
+	if x != x {
+		return 0
+	}
+	return min(max(x, -largest), largest)
+}
+
+// prototypes returns them in original units, in order.
+func (r *run) prototypes() []regression.Prototype {
+	d := r.frame.slots()
+	back := r.matrix(func(stretch float64) float64 { return 1 / stretch })
+	out := make([]regression.Prototype, len(r.at.Centers))
+	for i, z := range r.at.Centers {
+		p := &out[i]
+		p.Intercept = -r.at.Gamma * dot(z, z)
+		for k, slot := range r.frame.enc.Slots() {
+			weight := 2 * r.at.Gamma * dot(r.rows.Map[k*d:(k+1)*d], z)
+			term, center, constant := r.frame.term(slot, weight, dot(back[k*d:(k+1)*d], z))
+			p.Terms, p.Centers = append(p.Terms, term), append(p.Centers, center)
+			p.Intercept += constant
+		}
+		p.Intercept = saturate(p.Intercept)
+	}
+	return out
+}
+
+// term states the weight of a slot of an encoded row and the center's entry there in original units;
+// constant is what it adds to the intercept.
+func (f *frame) term(slot scaling.Slot, weight, entry float64) (t regression.Term, center, constant float64) {
+	t.Column = slot.Column
+	c := f.columns[slot.Column]
+	lower, upper := 0., 1.
+	switch {
+	case slot.Category == scaling.NumberSlot:
+		x := f.enc.Range(slot.Column)
+		weight /= x.Half()
+		constant = -weight * x.Center()
+		entry = x.Center() + x.Half()*entry
+		lower, upper = x.Lower, x.Upper
+	case slot.Category == scaling.MissingSlot:
+		t.Missing = true
+		weight *= scaling.MissingEntry
+		entry /= scaling.MissingEntry
+	default:
+		if t.Other = slot.Category == len(c.Categories); !t.Other {
+			t.Category = c.Categories[slot.Category]
+		}
+	}
+	t.Coefficient = saturate(weight)
+	return t, min(max(saturate(entry), lower), upper), saturate(constant)
+}

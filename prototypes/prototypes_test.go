@@ -1,0 +1,430 @@
+package prototypes
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// points is a small generator for tests: a fixed linear congruential sequence mapped to (-1, 1).
+type points uint64
+
+func (p *points) next() float64 {
+	*p = *p*6364136223846793005 + 1442695040888963407
+	return float64(int64(*p)>>11) / (1 << 52)
+}
+
+// record is one row of the test table.
+type record struct {
+	a, b    float64
+	k, code int32
+}
+
+// columnsOf declares two numbers, one of them with an indicator of missing cells, a category and a
+// target of so many classes.
+func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
+	names := []string{"no", "yes", "maybe so", "never"}[:classes]
+	return []dataset.Column{
+		{Name: "a", Ranged: true, Lower: -2, Upper: 2},
+		{Name: "b", Ranged: true, Lower: 100, Upper: 300, Indicator: true},
+		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}, Other: true},
+		{Name: "class", Kind: dataset.Category, Categories: names},
+	}, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 100, Upper: 300, Declared: true}, {}, {}}
+}
+
+// records are labelled by the third of a circle that they lie in; two classes, by a half.
+func records(n, classes int) []record {
+	p := points(3)
+	out := make([]record, n)
+	for i := range out {
+		r := record{a: 2 * p.next(), b: 200 + 100*p.next(), k: int32(1.5 + 1.4999*p.next())}
+		angle := math.Atan2(r.a/2, (r.b-200)/100) + math.Pi
+		r.code = min(int32(angle/(2*math.Pi)*float64(classes)), int32(classes-1))
+		if i%17 == 0 {
+			r.b = math.NaN()
+		}
+		out[i] = r
+	}
+	return out
+}
+
+func tableOf(t testing.TB, columns []dataset.Column, rows []record, ids []uint64) *dataset.Table {
+	t.Helper()
+	data := []dataset.ColumnData{{Floats: []float64{}}, {Floats: []float64{}}, {Codes: []int32{}}, {Codes: []int32{}}}
+	for _, r := range rows {
+		data[0].Floats, data[1].Floats = append(data[0].Floats, r.a), append(data[1].Floats, r.b)
+		data[2].Codes, data[3].Codes = append(data[2].Codes, r.k), append(data[3].Codes, r.code)
+	}
+	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func dataOf(v dataset.View, ranges []scaling.Range) method.Data {
+	return method.Data{Facts: method.Facts{Columns: v.Schema().Columns}, Records: mechanism.Over(v), Ranges: ranges}
+}
+
+func priced(t testing.TB, columns []dataset.Column, epsilon float64, rel budget.Relation) *budget.Priced {
+	t.Helper()
+	n, err := Prototypes{}.Plan(method.Facts{Columns: columns, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := budget.Calibrate(budget.Seq("run", n), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func train(t testing.TB, epsilon float64, v dataset.View, ranges []scaling.Range) *regression.Classifier {
+	t.Helper()
+	s, err := mechanism.NewSession(priced(t, v.Schema().Columns, epsilon, budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := Prototypes{}.Fit(context.Background(), s, dataOf(v, ranges))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fit.Model.(*regression.Classifier)
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// cellsOf makes the table's columns rows to predict.
+func cellsOf(v dataset.View) regression.Rows {
+	r := regression.Rows{N: v.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
+	whole := v.Block(0, v.Len())
+	for j, c := range v.Schema().Columns {
+		if c.Kind == dataset.Numeric {
+			r.Numeric[c.Name] = whole.Float(j, nil)
+		} else {
+			r.Codes[c.Name] = regression.Codes{Values: whole.Codes(j, nil), Categories: c.Categories}
+		}
+	}
+	return r
+}
+
+// TestLearns: with many records and a large budget the classifier tells apart what a line or a few
+// prototypes can. The classes are thirds, or quarters, of a circle.
+func TestLearns(t *testing.T) {
+	for classes, want := range map[int]float64{2: .9, 3: .85, 4: .85} {
+		columns, ranges := columnsOf(classes)
+		v := tableOf(t, columns, records(3000, classes), nil).All()
+		m := train(t, 8, v, ranges)
+		got, err := m.Predict(nil, cellsOf(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := 0.
+		for i, k := range v.Block(0, v.Len()).Codes(3, nil) {
+			if int(got[i]) == int(k) {
+				right++
+			}
+		}
+		if right /= 3000; right < want {
+			t.Errorf("%d classes: accuracy %.3f, want %v", classes, right, want)
+		}
+		chances, err := m.ClassProbabilities(cellsOf(v))
+		if err != nil || len(chances) != classes {
+			t.Errorf("%d classes: %v", classes, err)
+		}
+	}
+}
+
+// TestStrangeTables: every table gives a classifier that contradicts itself nowhere.
+func TestStrangeTables(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	none := []record{{a: math.NaN(), b: math.Inf(1), k: -1, code: 3}, {a: math.Inf(-1), b: 1e308, k: 99, code: -1}}
+	same := make([]record, 500)
+	for name, rows := range map[string][]record{"empty": nil, "one": records(1, 3), "in no class": none, "all the same": same} {
+		for _, epsilon := range []float64{1e-3, 1, 100} {
+			v := tableOf(t, columns, rows, nil).All()
+			m := train(t, epsilon, v, ranges)
+			if _, err := m.Predict(nil, cellsOf(v)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	// A table of which no column is left.
+	only := tableOf(t, columns, records(50, 3), nil).All().Columns([]int{3})
+	s, err := mechanism.NewSession(priced(t, columns, 1, budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := Prototypes{}.Fit(context.Background(), s, dataOf(only, ranges[3:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit.Model.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWideRanges: absurd ranges give numbers that a model may hold.
+func TestWideRanges(t *testing.T) {
+	columns, ranges := columnsOf(2)
+	ranges[0].Lower, ranges[0].Upper = -1e308, 1e308
+	ranges[1].Lower, ranges[1].Upper = 200, math.Nextafter(200, 300)
+	train(t, 1, tableOf(t, columns, records(100, 2), nil).All(), ranges)
+}
+
+func TestPlanRefuses(t *testing.T) {
+	columns, _ := columnsOf(2)
+	wide := []dataset.Column{{Name: "c", Kind: dataset.Category, Categories: make([]string, linear.MaxSlots)}, columns[3]}
+	for name, c := range map[string]struct {
+		columns []dataset.Column
+		want    error
+	}{
+		"nothing": {nil, linear.ErrTarget}, "a number": {columns[:2], linear.ErrTarget}, "no feature": {columns[3:], linear.ErrFeatures}, "wide": {wide, linear.ErrTooWide},
+		"one class": {[]dataset.Column{columns[0], {Name: "y", Kind: dataset.Category, Categories: []string{"a"}}}, linear.ErrTarget},
+	} {
+		if _, err := (Prototypes{}).Plan(method.Facts{Columns: c.columns}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// runOf returns a run on a table whose prototypes are the given ones, before any release.
+func runOf(v dataset.View, ranges []scaling.Range, centers [][]float64, class []int32) *run {
+	columns := v.Schema().Columns
+	r := &run{ctx: context.Background(), records: mechanism.Over(v), frame: frameOf(columns, ranges)}
+	slots := r.frame.slots()
+	unit := 1 + r.frame.reach()
+	r.rows = &whitened{Columns: columns, Ranges: ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit)), Map: make([]float64, slots*slots)}
+	r.basis.Vectors = mat.NewDense(max(slots, 1), max(slots, 1), nil)
+	for k := range slots {
+		r.basis.Vectors.Set(k, k, 1)
+		r.stretch = append(r.stretch, 1/math.Sqrt(unit))
+		r.rows.Map[k*slots+k] = r.stretch[k]
+	}
+	r.at = mixture{Centers: centers, Class: class, Gamma: 3, One: float64(r.rows.Constant) / mechanism.FixedOne}
+	return r
+}
+
+// exactly returns the exact cells of a statistic over a table.
+func exactly(t testing.TB, x mechanism.Statistic, rel budget.Relation, v dataset.View) []int64 {
+	t.Helper()
+	values, err := mechanism.Pass{Statistic: x, Relation: rel}.Over(context.Background(), v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// TestStepSensitivity searches what one record adds to a step and to the cells, over records of every
+// kind and prototypes near and far: never more than C for rows of norm 1, and about that much. What two
+// records add is the sum, so tables of one record do.
+func TestStepSensitivity(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	var rows []record
+	for _, a := range []float64{-1e300, -2, -.3, 2, math.NaN()} {
+		for _, b := range []float64{100, 180, 300, math.NaN()} {
+			for k := range int32(4) {
+				for code := int32(-1); code < 4; code++ {
+					rows = append(rows, record{a, b, k, code})
+				}
+			}
+		}
+	}
+	class := []int32{0, 0, 1, 2}
+	p := points(9)
+	for name, size := range map[string]float64{"near": .3, "far": 3} {
+		centers := make([][]float64, len(class))
+		for j := range centers {
+			for range 6 {
+				centers[j] = append(centers[j], size*p.next())
+			}
+		}
+		r := runOf(tableOf(t, columns, nil, nil).All(), ranges, centers, class)
+		for what, x := range map[string]mechanism.Statistic{"step": stepStatistic{r.rows, r.at, .5}, "cells": cellStatistic{r.rows, r.at}} {
+			search(t, name+" "+what, x, columns, rows)
+		}
+	}
+}
+
+// search compares the changes between tables of one record and of none, or of another, with the
+// declared sensitivity.
+func search(t *testing.T, name string, x mechanism.Statistic, columns []dataset.Column, rows []record) {
+	t.Helper()
+	added := make([][]int64, len(rows))
+	for i := range rows {
+		added[i] = exactly(t, x, budget.AddRemove, tableOf(t, columns, rows[i:i+1], nil).All())
+	}
+	distance := func(a, b []int64) float64 {
+		sum := 0.
+		for k := range a {
+			d := float64(a[k])
+			if b != nil {
+				d -= float64(b[k])
+			}
+			sum += d * d
+		}
+		return math.Sqrt(sum) / (mechanism.FixedOne * mechanism.FixedOne)
+	}
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		declared := x.New(mechanism.NewMaker(rel)).(*outerPass).outer.Bound().Sensitivity()
+		worst := 0.
+		for i, a := range added {
+			if rel == budget.AddRemove {
+				worst = max(worst, distance(a, nil))
+				continue
+			}
+			for _, b := range added[:i] {
+				worst = max(worst, distance(a, b))
+			}
+		}
+		least := .99
+		if rel == budget.Substitute {
+			least = .6 // no two records of this table are opposite
+		}
+		if worst > declared || worst < least*declared {
+			t.Errorf("%s, %v: the largest change is %v, declared %v", name, rel, worst, declared)
+		}
+	}
+}
+
+// TestRowsDoNotDependOnBlocks: rows are the same kept or made in every pass, and in any order.
+func TestRowsDoNotDependOnBlocks(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	rows := records(2500, 3)
+	v := tableOf(t, columns, rows, nil).All()
+	r := runOf(v, ranges, waves(3, 6), []int32{0, 1, 2})
+	x := stepStatistic{r.rows, r.at, .5}
+	want := exactly(t, x, budget.AddRemove, v)
+	kept := &whitened{Columns: r.rows.Columns, Ranges: r.rows.Ranges, Map: r.rows.Map, Constant: r.rows.Constant, Keep: true}
+	if got := exactly(t, stepStatistic{kept, r.at, .5}, budget.AddRemove, v); !reflect.DeepEqual(got, want) {
+		t.Error("other sums with rows that are kept")
+	}
+	turned := make([]record, len(rows))
+	for i, row := range rows {
+		turned[len(rows)-1-i] = row
+	}
+	if got := exactly(t, x, budget.AddRemove, tableOf(t, columns, turned, nil).All()); !reflect.DeepEqual(got, want) {
+		t.Error("other sums in another order")
+	}
+}
+
+// TestStatisticIsTheStep: the sums of a step are those of the weights and rows in floating point, to
+// the grid, and the model's scores are the logits of rows that need not be shortened.
+func TestStatisticIsTheStep(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	rows := records(40, 3)
+	v := tableOf(t, columns, rows, nil).All()
+	class := []int32{0, 1, 1, 2}
+	r := runOf(v, ranges, waves(4, 6), class)
+	for _, z := range r.at.Centers {
+		shorten(z, .5)
+	}
+	values := exactly(t, stepStatistic{r.rows, r.at, .5}, budget.AddRemove, v)
+	m := r.rows.whitener()
+	m.make(v.Block(0, v.Len()))
+	want := make([]float64, len(values))
+	predicted, err := r.fit().Model.Predict(nil, cellsOf(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows {
+		x := make([]float64, 7)
+		for k := range x {
+			x[k] = float64(m.rows[k][i]) / mechanism.FixedOne
+		}
+		w := make([]float64, 4)
+		for j, z := range r.at.Centers {
+			w[j] = r.at.Gamma * (2*dot(x[:6], z) - dot(z, z)*x[6]/r.at.One)
+		}
+		likely := r.likely(w)
+		if int(predicted[i]) != likely && x[6] >= r.at.One-1e-9 {
+			t.Errorf("record %d: the model predicts %v, its logits %d", i, predicted[i], likely)
+		}
+		pull(w, class, row.code)
+		shorten(w, .5)
+		for j, a := range w {
+			for k, b := range x {
+				want[7*j+k] += a * b
+			}
+		}
+	}
+	for k, got := range values {
+		if x := float64(got) / (mechanism.FixedOne * mechanism.FixedOne); math.Abs(x-want[k]) > 40*3e-4 {
+			t.Errorf("entry %d: %v, want %v", k, x, want[k])
+		}
+	}
+}
+
+// likely returns the class with the largest sum of e^logit.
+func (r *run) likely(logits []float64) int {
+	sums := make([]float64, r.frame.classes())
+	for j, x := range logits {
+		sums[r.at.Class[j]] += math.Exp(x)
+	}
+	best := 0
+	for c, s := range sums {
+		if s > sums[best] {
+			best = c
+		}
+	}
+	return best
+}
+
+// TestCentersAreWhereThePrototypesAre: at a center of numbers alone, mapped forth again, the row is
+// that of the prototype.
+func TestCentersAreWhereThePrototypesAre(t *testing.T) {
+	columns, ranges := columnsOf(2)
+	columns[1].Indicator = false
+	r := runOf(tableOf(t, columns, nil, nil).All().Columns([]int{0, 1, 3}), []scaling.Range{ranges[0], ranges[1], {}},
+		[][]float64{{.2, -.1}, {-.3, .25}}, []int32{0, 1})
+	m := r.fit().Model.(*regression.Classifier).Scores[0].(*regression.Prototypes)
+	for j, p := range m.Prototypes {
+		for k, want := range r.at.Centers[j] {
+			x := (p.Centers[k] - ranges[k].Center()) / ranges[k].Half() * r.stretch[k]
+			near(t, "entry", x, want)
+		}
+	}
+}
+
+// TestStretches: noise that hides everything leaves all directions alike, and the mean squared
+// norm is what was asked for where there is none.
+func TestStretches(t *testing.T) {
+	hidden := stretches([]float64{-30, -1, 2, 40}, 1e6, 100, .8)
+	if hidden[0]/hidden[3] > 1.01 {
+		t.Errorf("%v", hidden)
+	}
+	sum, values := 0., []float64{1, 20, 300, 4000}
+	for i, s := range stretches(values, 1e-9, 1000, .8) {
+		sum += s * s * values[i] / 1000
+	}
+	near(t, "mean squared norm", sum, .8)
+	for _, list := range [][]float64{{-3, -2}, {0, 0}, {1e-300, 1e300}} {
+		for _, s := range stretches(list, 1e-8, 1, .8) {
+			if !(s > 0 && s < 1e60) {
+				t.Errorf("%v: %v", list, s)
+			}
+		}
+	}
+}
+
+func BenchmarkFit(b *testing.B) {
+	columns, ranges := columnsOf(4)
+	v := tableOf(b, columns, records(20_000, 4), nil).All()
+	for b.Loop() {
+		train(b, 1, v, ranges)
+	}
+}

@@ -1,0 +1,217 @@
+package prototypes
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dptrain/dptrain/internal/linear"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/scaling"
+)
+
+// whiten releases the second moments of the rows and makes the map W of them.
+//
+// With the released matrix V diag(w) V^T of the features and sigma the noise in it,
+// W = s V diag(w'^-whitening) V^T, w' = max(w, 0) + momentRidge sigma sqrt(2 d). If noise
+// hides all directions, W is about a multiple of the identity: nothing is lost then. s makes the mean
+// squared norm of W x what [run.frame.reach] grants, by the moments without the ridge: the positive
+// eigenvalues with their sum set to that of all, which the noise of the ridge does not reach.
+func (r *run) whiten(d method.Data) error {
+	acc, err := mechanism.Sum[*momentPass](r.ctx, r.session, r.records, momentStatistic{d.Columns, d.Ranges})
+	if err != nil {
+		return err
+	}
+	noisy, err := mechanism.SymmetricGaussian(r.session, momentsLeaf, acc.gram.Bound())
+	if err != nil {
+		return err
+	}
+	slots := r.frame.slots()
+	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
+	unit := 1 + r.frame.reach() // the square of the norm of rows, which are scaled to norm 1
+	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit))}
+	if slots > 0 {
+		r.basis = linear.NewSpectrum(leading(all, slots))
+		r.stretch = stretches(r.basis.Values, r.session.Scale(momentsLeaf), max(all.At(slots, slots), 1), overReach*r.frame.reach()/unit)
+		r.rows.Map = r.matrix(func(stretch float64) float64 { return stretch })
+	}
+	n, err := r.records.Len(r.ctx)
+	r.rows.Keep = n <= keptCells/(slots+1)
+	return err
+}
+
+// stretches returns the factor of each direction for the eigenvalues of moments with noise sigma over
+// number records, so that the mean squared norm is about mean.
+func stretches(values []float64, sigma, number, mean float64) []float64 {
+	ridge := max(momentRidge*sigma*math.Sqrt(2*float64(len(values))), math.SmallestNonzeroFloat64)
+	out, trace, positive := make([]float64, len(values)), 0., 0.
+	for i, w := range values {
+		out[i] = math.Pow(max(w, 0)+ridge, -whitening)
+		trace += w
+		positive += max(w, 0)
+	}
+	after := 0.
+	for i, w := range values {
+		after += max(w, 0) * out[i] * out[i]
+	}
+	if positive > 0 {
+		after *= max(trace, leastTrace*positive) / positive / number
+	}
+	scale := math.Sqrt(mean / max(after, leastSquare))
+	for i := range out {
+		out[i] *= scale
+	}
+	return out
+}
+
+// matrix returns V diag(f(stretch)) V^T by rows: the map W, or its inverse.
+func (r *run) matrix(f func(stretch float64) float64) []float64 {
+	d := len(r.stretch)
+	if d == 0 {
+		return nil
+	}
+	w := linear.Spectrum{Values: r.stretch, Vectors: r.basis.Vectors}.Apply(f)
+	out := make([]float64, 0, d*d)
+	for k := range d {
+		for j := range d {
+			out = append(out, w.At(k, j))
+		}
+	}
+	return out
+}
+
+// leading returns the first d rows and columns of a.
+func leading(a *mat.SymDense, d int) *mat.SymDense {
+	return a.SliceSym(0, d).(*mat.SymDense)
+}
+
+// Limits that keep a map finite where noise hides everything.
+const (
+	leastTrace  = 1e-3
+	leastSquare = 1e-12
+)
+
+// start releases the means of the classes and, for several prototypes each, those of their
+// cells, and how wide the classes are.
+func (r *run) start() error {
+	r.at = mixture{Gamma: 1, One: float64(r.rows.Constant) / mechanism.FixedOne}
+	for c := range r.frame.classes() {
+		r.at.Class = append(r.at.Class, int32(c))
+		r.at.Centers = append(r.at.Centers, make([]float64, r.frame.slots()))
+	}
+	mean, err := r.spread()
+	if err != nil {
+		return err
+	}
+	parts := 1
+	if r.perClass() > 1 {
+		parts = 2
+	}
+	cells, err := r.cells(0, parts)
+	if err != nil {
+		return err
+	}
+	between, all := 0., 0.
+	for c, sum := range cells.sums {
+		count := max(cells.counts[c], 2*cells.noise, 1)
+		for k := range sum {
+			sum[k] /= count
+		}
+		between += count * dot(sum, sum)
+		all += count
+	}
+	r.width = max(mean-between/all, leastWidth*square(r.reach())+leastSquare)
+	r.at.Centers = cells.sums
+	if parts > 1 {
+		if err := r.split(parts); err != nil {
+			return err
+		}
+	}
+	for _, z := range r.at.Centers {
+		shorten(z, r.reach())
+	}
+	r.at.Gamma = r.gamma() / r.width
+	return nil
+}
+
+// reach is the norm that a whitened row has at most without its constant, about.
+func (r *run) reach() float64 { return math.Sqrt(1 - square(r.at.One)) }
+
+// cellSums are the released sums of the rows in the cells of the prototypes and their numbers, with the
+// standard deviation of the noise in these.
+type cellSums struct {
+	sums           [][]float64
+	counts, tested []float64 // by tested a cell is found to have few records
+	noise          float64
+}
+
+// cells releases a part of the sums in the cells.
+func (r *run) cells(part, parts int) (cellSums, error) {
+	acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, cellStatistic{r.rows, r.at})
+	if err != nil {
+		return cellSums{}, err
+	}
+	noisy, err := mechanism.GaussianPart(r.session, cellsLeaf, 0, part, parts, acc.outer.Bound())
+	if err != nil {
+		return cellSums{}, err
+	}
+	var out cellSums
+	_, out.tested = released(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slots(), r.at.One)
+	out.sums, out.counts = released(noisy.Value(), r.frame.slots(), r.at.One)
+	out.noise = r.session.Scale(cellsLeaf) / r.at.One
+	return out, nil
+}
+
+// spread releases the sums of squared norms and of the squared factors of rows. It returns the mean of the
+// one and sets the number of records to the other.
+func (r *run) spread() (mean float64, err error) {
+	acc, err := mechanism.Sum[*spreadPass](r.ctx, r.session, r.records, spreadStatistic{r.rows, r.at.One})
+	if err != nil {
+		return 0, err
+	}
+	noisy, err := mechanism.Gaussian(r.session, spreadLeaf, acc.sums.Bound())
+	if err != nil {
+		return 0, err
+	}
+	r.number = max(2*noisy.Value()[1], 1)
+	r.strength = r.size()
+	return widthFrom(r.session, acc.sums.Bound(), noisy.Value())[0] / r.number, nil
+}
+
+// leastWidth is the least width of the classes, in the square of the norm of rows.
+const leastWidth = .125
+
+// split gives every class several prototypes: its mean with public numbers added, and then the means of
+// the cells of those. A cell with few records keeps its prototype, nearer to the mean of the class.
+func (r *run) split(parts int) error {
+	public := r.session.PublicStream("starts")
+	step := math.Sqrt(3 * .25 * r.width / float64(r.frame.slots()))
+	at := mixture{Gamma: 1, One: r.at.One}
+	for c, mean := range r.at.Centers {
+		for range r.perClass() {
+			z := make([]float64, len(mean))
+			for k, v := range mean {
+				z[k] = v + step*public.Symmetric()
+			}
+			at.Centers, at.Class = append(at.Centers, z), append(at.Class, int32(c))
+		}
+	}
+	means := r.at.Centers
+	r.at = at
+	cells, err := r.cells(1, parts)
+	if err != nil {
+		return err
+	}
+	for j, z := range at.Centers {
+		few := cells.tested[j] <= 4*cells.noise+1
+		for k := range z {
+			if few {
+				z[k] = .7*z[k] + .3*means[at.Class[j]][k]
+			} else {
+				z[k] = cells.sums[j][k] / max(cells.counts[j], 1)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package regression
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
+
+// KindPrototypes is the kind of a [Prototypes] model.
+const KindPrototypes = "prototypes"
+
+// Prototypes is a score made of distances from reference points, on top of a linear model:
+//
+//	clamp(Intercept + sum of Coefficient x
+//	      + log sum over Prototypes of exp(score) - log sum over those Against of exp(score), Lower, Upper).
+//
+// A score is linear in the cells of a row, Intercept + sum of Coefficient x, clamped to [Lower, Upper]
+// too: the squared distance of the row from the prototype's center, in the metric of training, times
+// a negative factor, less what is the same for all prototypes of a classifier. A sum over no prototype
+// adds 0. The embedded Linear holds columns, clamps and a linear part, often nothing; it predicts, used
+// alone, without the prototypes.
+//
+// Such scores of a [Classifier] are log probabilities up to a constant; see
+// [Classifier.ClassProbabilities].
+//
+// A Prototypes must not be changed while it is in use.
+type Prototypes struct {
+	Linear
+
+	Prototypes []Prototype
+}
+
+// A Prototype is one reference point of a [Prototypes] model.
+type Prototype struct {
+	Against   bool // speaks against what the score is for
+	Intercept float64
+	Terms     []Term // their StdError is 0: the noise in them is not known
+	// Centers say what a record looks like that is at the prototype, one number per term: the
+	// cell of a numeric column, in its range, and the share of an indicator, in [0, 1].
+	Centers []float64
+}
+
+var _ Model = (*Prototypes)(nil)
+
+// Kind returns [KindPrototypes].
+func (m *Prototypes) Kind() string { return KindPrototypes }
+
+// Validate reports the first contradiction in the model as a [*ModelError]: those of
+// [Linear.Validate], for the linear part and for every prototype, and centers that are not one per term, or
+// out of range.
+func (m *Prototypes) Validate() error {
+	if err := m.Linear.Validate(); err != nil {
+		return err
+	}
+	for i := range m.Prototypes {
+		if err := m.validatePrototype(&m.Prototypes[i]); err != nil {
+			var problem *ModelError
+			if errors.As(err, &problem) {
+				return &ModelError{fmt.Sprintf("prototypes[%d].%s", i, problem.Path), problem.Problem}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Prototypes) validatePrototype(p *Prototype) error {
+	if !finite(p.Intercept) {
+		return &ModelError{"intercept", "is not finite"}
+	}
+	if err := m.scored(p).validateTerms(); err != nil {
+		return err
+	}
+	if len(p.Centers) != len(p.Terms) {
+		return &ModelError{"terms", "there is not one center per term"}
+	}
+	for k, t := range p.Terms {
+		path := fmt.Sprintf("terms[%d].", k)
+		lower, upper := 0., 1.
+		if c := &m.Columns[t.Column]; c.Type == Numeric && !t.Missing {
+			lower, upper = c.Lower, c.Upper
+		}
+		switch {
+		case t.StdError != 0:
+			return &ModelError{path + "std_error", "must be 0"}
+		case !(p.Centers[k] >= lower && p.Centers[k] <= upper):
+			return &ModelError{path + "center", fmt.Sprintf("must be between %v and %v", lower, upper)}
+		}
+	}
+	return nil
+}
+
+// scored is the linear model whose terms are those of a prototype.
+func (m *Prototypes) scored(p *Prototype) *Linear { return &Linear{Columns: m.Columns, Terms: p.Terms} }
+
+// Predict implements [Model]; see [Linear.Predict].
+func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
+	work := len(m.Terms) + 1
+	for i := range m.Prototypes {
+		work += len(m.Prototypes[i].Terms) + 20
+	}
+	return m.predict(dst, rows, carry.Workers(rows.N*work))
+}
+
+func (m *Prototypes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
+	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+		terms, scores, limits := adders(m.addends(nil), rows), make([][]adder, len(m.Prototypes)), m.limits()
+		for i := range scores {
+			scores[i] = adders(m.scored(&m.Prototypes[i]).addends(nil), rows)
+		}
+		return func(sums []float64, first int) {
+			addAll(sums, m.Intercept, terms, first)
+			score, joined := make([]float64, len(sums)), make([]logSums, len(sums))
+			for i := range scores {
+				addAll(score, m.Prototypes[i].Intercept, scores[i], first)
+				for k, x := range score {
+					joined[k].add(limits.clamp(x), m.Prototypes[i].Against)
+				}
+			}
+			for k := range joined {
+				sums[k] += joined[k].value()
+			}
+		}
+	})
+}
+
+// logSums are the logarithms of the two sums of a record.
+type logSums struct{ pro, against logSum }
+
+func (s *logSums) add(x float64, against bool) {
+	if against {
+		s.against.add(x)
+	} else {
+		s.pro.add(x)
+	}
+}
+
+func (s *logSums) value() float64 { return s.pro.value() - s.against.value() }
+
+// A logSum is log(sum of e^x) of what was added, 0 of nothing: the largest x, and the sum of
+// e^(x - largest).
+type logSum struct{ largest, sum float64 }
+
+func (s *logSum) add(x float64) {
+	switch {
+	case s.sum == 0:
+		s.largest, s.sum = x, 1
+	case x > s.largest:
+		s.sum = float64(s.sum*math.Exp(s.largest-x)) + 1 // the conversion forbids fusing
+		s.largest = x
+	default:
+		s.sum += math.Exp(x - s.largest)
+	}
+}
+
+func (s *logSum) value() float64 {
+	if s.sum == 0 {
+		return 0
+	}
+	return s.largest + math.Log(s.sum)
+}
+
+func (m *Prototypes) program(places []int) program {
+	p := &prototypeProgram{total: total{m.Intercept, m.addends(places)}, model: m, limits: m.limits()}
+	for i := range m.Prototypes {
+		p.scores = append(p.scores, total{m.Prototypes[i].Intercept, m.scored(&m.Prototypes[i]).addends(places)})
+	}
+	return p
+}
+
+type prototypeProgram struct {
+	total  total
+	scores []total // one per prototype
+	model  *Prototypes
+	limits limits
+}
+
+func (p *prototypeProgram) of(record []value) float64 {
+	var joined logSums
+	for i := range p.scores {
+		joined.add(p.limits.clamp(p.scores[i].of(record)), p.model.Prototypes[i].Against)
+	}
+	return p.limits.clamp(p.total.of(record) + joined.value())
+}
+
+func prototypesKind() scoreKind {
+	return numberKind[*Prototypes, prototypesFile]{
+		KindPrototypes,
+		func(m *Prototypes) prototypesFile {
+			f := prototypesFile{base: m.baseFile(), Prediction: m.limits()}
+			for _, p := range m.Prototypes {
+				x := prototypeFile{Against: p.Against, Intercept: p.Intercept, Terms: []centerFile{}}
+				for k, t := range m.termFiles(p.Terms) {
+					x.Terms = append(x.Terms, centerFile{t.Column, t.Category, t.Other, t.Missing, p.Centers[k], t.Coefficient})
+				}
+				f.Prototypes = append(f.Prototypes, x)
+			}
+			return f
+		},
+		func(f prototypesFile) (*Prototypes, error) {
+			l, err := f.model(f.Prediction)
+			m := &Prototypes{Linear: l}
+			index := m.columnIndex()
+			for _, x := range f.Prototypes {
+				p := Prototype{Against: x.Against, Intercept: x.Intercept}
+				var terms []termFile
+				for _, t := range x.Terms {
+					terms = append(terms, termFile{Column: t.Column, Category: t.Category, Other: t.Other, Missing: t.Missing, Coefficient: t.Coefficient})
+					p.Centers = append(p.Centers, t.Center)
+				}
+				p.Terms = termsOf(terms, index)
+				m.Prototypes = append(m.Prototypes, p)
+			}
+			return m, err
+		},
+	}
+}
+
+type prototypesFile struct {
+	base
+	Prototypes []prototypeFile `json:"prototypes"`
+	Prediction limits          `json:"prediction"`
+}
+
+type prototypeFile struct {
+	Against   bool         `json:"against,omitempty"`
+	Intercept float64      `json:"intercept"`
+	Terms     []centerFile `json:"terms"`
+}
+
+// A centerFile is a term of a prototype, with what a record at the prototype has there.
+type centerFile struct {
+	Column      string  `json:"column"`
+	Category    *string `json:"category,omitempty"`
+	Other       bool    `json:"other,omitempty"`
+	Missing     bool    `json:"missing,omitempty"`
+	Center      float64 `json:"center"`
+	Coefficient float64 `json:"coefficient"`
+}
