@@ -154,7 +154,7 @@ func TestMistakes(t *testing.T) {
 func TestLedger(t *testing.T) {
 	dir := t.TempDir()
 	book := ledger.At(filepath.Join(dir, "dptrain.ledger"), ledger.Options{})
-	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 1.2, Delta: 1e-6}))
+	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 1.2, Delta: 1e-6, BlackBox: 1e-7}))
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses", Note: "the first"}
 	fit := must(must(run.Plan(table)).Fit(t.Context(), table))

@@ -77,7 +77,8 @@ func (n *Node) pureCost() (epsilon, delta float64) {
 // account answers for one part of a plan, whose laws are filled, with the
 // smallest of the accountants' bounds.
 type account struct {
-	curves    []curve // one per product; nil if the part holds a Select
+	curves    []curve // one per product; none of a Select as it was priced earlier
+	selects   bool    // it holds a Select
 	ledger    *ledger
 	variation float64
 	// Basic composition proves (epsilon, delta) = basic.
@@ -91,10 +92,8 @@ func newAccount(w *composer, n *Node) *account {
 	a := &account{ledger: newLedger(n)}
 	a.variation = a.ledger.variation()
 	a.basicEpsilon, a.basicDelta = n.pureCost()
-	if !n.has(OpSelect) {
-		for _, p := range n.products() {
-			a.curves = append(a.curves, w.curve(p))
-		}
+	if a.selects = n.has(OpSelect); !a.selects || !w.earlier {
+		a.curves = w.curves(n.products())
 	}
 	return a
 }
@@ -105,7 +104,7 @@ func (a *account) at(epsilon float64) float64 {
 		return mirrored(-epsilon, a.at(-epsilon))
 	}
 	d := a.point(epsilon)
-	if len(a.curves) == 0 {
+	if a.selects {
 		d = math.Min(d, a.line().at(epsilon))
 	}
 	return d
@@ -131,13 +130,19 @@ func worstCurve(curves []curve, epsilon float64) float64 {
 	return worst
 }
 
-// verdict is the part of a plan tree that lies above its accounts: a Par takes
-// the largest of its kids, a OneOf the largest branch with epsilon lowered by
-// what the informer spent.
+// verdict is the part of a plan tree that lies above its accounts. A Par takes the largest
+// of its kids, a OneOf the largest branch with epsilon lowered by what the informer
+// spent. Beside that stands a sharper curve: of a Par with a coin the mixture, of a OneOf
+// the informer composed with the pointwise maximum of the branches. The smaller
+// counts at each epsilon.
 type verdict struct {
+	node    *Node
+	part    *part    // while it is calibrated; nil above
 	account *account // of a part; nil above
 	shift   float64  // informer's epsilon, OneOf only
 	kids    []verdict
+	joint   []curve  // of a OneOf
+	mix     *mixture // of a Par with a coin
 }
 
 func (v *verdict) at(epsilon float64) float64 {
@@ -148,7 +153,35 @@ func (v *verdict) at(epsilon float64) float64 {
 	for i := range v.kids {
 		worst = math.Max(worst, v.kids[i].at(epsilon-v.shift))
 	}
+	if d, ok := v.sharp(epsilon); ok {
+		worst = math.Min(worst, d)
+	}
 	return worst
+}
+
+// sharp returns the sharper curve at any real epsilon, and whether there is one.
+func (v *verdict) sharp(epsilon float64) (float64, bool) {
+	switch {
+	case v.mix != nil:
+		return v.mix.at(epsilon), true
+	case len(v.joint) == 0:
+		return 1, false
+	case epsilon < 0:
+		return mirrored(-epsilon, worstCurve(v.joint, -epsilon)), true
+	}
+	return worstCurve(v.joint, epsilon), true
+}
+
+// parts lists the parts beneath v.
+func (v *verdict) parts() []*part {
+	if v.part != nil {
+		return []*part{v.part}
+	}
+	var out []*part
+	for i := range v.kids {
+		out = append(out, v.kids[i].parts()...)
+	}
+	return out
 }
 
 // pure returns the epsilon at which basic composition proves delta = 0, or +Inf.

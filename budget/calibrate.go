@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"math"
+	"sync"
 )
 
 // Composition says how shares become laws.
@@ -52,6 +53,9 @@ type Target struct {
 	Composition Composition
 	// Unit is who is protected: a record where it is the zero value.
 	Unit Unit
+	// Earlier asks for the price of the first versions, which was higher and which their
+	// releases state: docs/methods/prices.md, "What stays as it was".
+	Earlier bool
 }
 
 // Validate returns a *TargetError if a field is out of range.
@@ -99,17 +103,33 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 		return nil, err
 	}
 	c := &calibrator{target: t, composer: newComposer()}
+	c.composer.earlier = t.Earlier
 	var err error
 	if p.root, err = c.price(&p.tree, root.Name, t.Epsilon); err != nil {
 		return nil, err
 	}
+	c.raise(&p.root)
+	p.raised = raised(&p.root)
+	c.settle(&p.root)
+	if c.open && !(p.root.at(t.Epsilon) <= t.Delta) {
+		return nil, c.overspent(root.Name)
+	}
 	p.index()
+	p.cover = sync.OnceValue(p.mu)
 	return p, nil
 }
 
 type calibrator struct {
 	target   Target
 	composer *composer
+	whole    bool // a node above the parts has a sharper curve than they
+	open     bool // a part of fixed laws was not looked at by itself
+}
+
+// mixes reports whether a Par has the price of its mixture. Under substitution two
+// records would have to be followed, and epsilons that are added say nothing of coins.
+func (c *calibrator) mixes(n *Node) bool {
+	return n.Op == OpPar && n.Coin > 0 && c.target.Relation == AddRemove && !c.basic() && !c.target.Earlier
 }
 
 // basic reports whether epsilons are to be added.
@@ -117,13 +137,15 @@ func (c *calibrator) basic() bool { return c.target.Composition == Basic || c.ta
 
 // price divides the tree into parts and calibrates each to epsilon.
 func (c *calibrator) price(n *Node, path string, epsilon float64) (verdict, error) {
-	var v verdict
+	v := verdict{node: n}
 	kids := n.Kids
 	switch {
 	case n.Op == OpSeq && len(kids) == 1:
 		return c.price(&kids[0], path+"/"+kids[0].Name, epsilon)
 	case n.Op == OpPar:
+		c.whole = c.whole || c.mixes(n)
 	case n.Op == OpOneOf:
+		c.whole = c.whole || !c.basic() && !c.target.Earlier
 		c.fillInformer(&kids[0])
 		v.shift, _ = kids[0].pureCost()
 		if epsilon -= v.shift; !(epsilon > 0) {
@@ -161,10 +183,12 @@ func (c *calibrator) fillInformer(n *Node) {
 // part is a subtree with one multiplier.
 type part struct {
 	*calibrator
-	node     *Node
-	path     string
-	epsilon  float64
-	scalable []*Leaf
+	node       *Node
+	path       string
+	epsilon    float64
+	scalable   []*Leaf
+	multiplier float64 // under Tight composition
+	alone      float64 // the multiplier that the part could have by itself
 }
 
 func (c *calibrator) part(n *Node, path string, epsilon float64) (verdict, error) {
@@ -184,11 +208,7 @@ func (c *calibrator) part(n *Node, path string, epsilon float64) (verdict, error
 	if err != nil {
 		return verdict{}, err
 	}
-	a := newAccount(c.composer, n)
-	if c.basic() && epsilon < a.basicEpsilon {
-		a.basicEpsilon, a.basicDelta = epsilon, c.target.Delta
-	}
-	return verdict{account: a}, nil
+	return verdict{node: n, part: p}, nil
 }
 
 // fill writes the laws that do not depend on the multiplier and collects the

@@ -232,15 +232,27 @@ func TestOneOf(t *testing.T) {
 	n, _ := p.Law("o/n")
 	mu, _ := p.Law("o/a")
 	near(t, "informer", n.Epsilon, 0.03, 1e-15)
-	near(t, "branch", mu.Mu, GaussianMu(0.97, 1e-6), 1e-12)
-	rest := Target{Epsilon: 0.97, Delta: 1e-6}
-	alone, err := Calibrate(b, rest)
+	if gain := mu.Mu / GaussianMu(0.97, 1e-6); gain < 1.015 || gain > 1.03 {
+		t.Errorf("beside a branch with the rest of epsilon this one has %v of mu", gain)
+	}
+	votes, _ := p.Law("o/b")
+	alone, err := Compose(votes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for eps := 0.0; eps < 2; eps += 0.2 {
-		want := math.Max(GaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03))
-		near(t, "one-of", p.Delta(eps), want, 1e-12)
+		d := p.Delta(eps)
+		if most := math.Max(GaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 && d > most*(1-.01) {
+			t.Errorf("delta(%v) = %v, not below the largest branch with the rest of epsilon: %v", eps, d, most)
+		}
+		for _, branch := range []Law{mu, votes} {
+			if c, err := Compose(n, branch); err != nil || d < c.Delta(eps)*(1-2e-4)-3e-12 {
+				t.Errorf("delta(%v) = %v is below that of branch %v (%v)", eps, d, branch, err)
+			}
+		}
+	}
+	if d := p.Delta(1); d > 1e-6 || d < 0.99e-6 {
+		t.Errorf("delta(1) = %v, want just under 1e-6", d)
 	}
 	if l := p.Leaves()[0]; !l.Informer || p.Leaves()[1].Informer {
 		t.Error("informer is not marked")

@@ -28,13 +28,35 @@ func (p *Priced) Charge(c Currency) Charge {
 	return p.tree.charge(c)
 }
 
+// ChargeWithin returns the price of the tree in a filter with the total t. It is that of
+// Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
+// Gaussian law that covers the whole, if it is lower ([CoverCharge]); mu is then that of the
+// law, and otherwise 0.
+func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
+	price = p.Charge(t.Currency)
+	if t.BlackBox >= MinDelta && (p.root.mix != nil || p.tree.has(OpSelect)) {
+		if cover := CoverCharge(t.Currency, p.cover()); cover.Cost < price.Cost {
+			return cover, p.cover()
+		}
+	}
+	return price, 0
+}
+
+// CoverCharge is the price of a run whose delta at every epsilon is at most that of a
+// Gaussian law of parameter mu, or MinDelta where that is more. Such a run is, for a fixed
+// pair of neighbours, the Gaussian law outside an event of probability MinDelta: see
+// docs/methods/prices.md, "In a ledger".
+func CoverCharge(c Currency, mu float64) Charge {
+	return chargeUp(Law{Kind: Gaussian, Mu: mu, Draws: 1}.cost(c), MinDelta)
+}
+
 // BlackBoxCharge is the price of a run that is known by its (epsilon, delta) only.
 func BlackBoxCharge(c Currency, epsilon, delta float64) Charge {
 	law := Law{Kind: Approximate, Epsilon: epsilon, Delta: delta, Draws: 1}
 	return chargeUp(law.cost(c), delta)
 }
 
-// ChargeLaws is Charge for a tree whose laws are all fixed, such as one that was
+// ChargeLaws is the sum of the steps for a tree whose laws are all fixed, such as one that was
 // read from a file: every leaf is charged by its law. It needs no target and so
 // cannot price a Select. The error wraps ErrTree, ErrLaw or ErrNotPure.
 func ChargeLaws(tree Node, c Currency) (Charge, error) {

@@ -56,9 +56,9 @@ func TestChordOfSelection(t *testing.T) {
 		}
 		for k := range 41 {
 			x := epsilon * float64(k) / 20
-			d, point := p.Delta(x), a.point(x)
+			d, point := p.Delta(x), a.ledger.deltaAt(x)
 			if d > last || d > point || x < a.line().epsilon/2 && d > .9*point {
-				t.Errorf("epsilon %v: delta %v at %v, %v at the point, %v before", epsilon, d, x, point, last)
+				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d, x, point, last)
 			}
 			if g := GaussianDelta(mu, x); d > g*(1+1e-9) {
 				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)

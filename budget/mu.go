@@ -32,7 +32,7 @@ func (p *Priced) hasInfiniteLoss() bool {
 // diagonal. The second result tells whether all laws are Gaussian and none of
 // them sits beneath a OneOf, so that the bound is the exact value.
 func (p *Priced) muOfSum() (mu float64, gaussian bool) {
-	gaussian = !p.tree.has(OpOneOf) && !p.tree.has(OpSelect)
+	gaussian = !p.tree.has(OpOneOf) && !p.tree.has(OpSelect) && p.root.mix == nil
 	sum := p.tree.fold(func(l *Leaf) float64 {
 		m := l.Law.Mu
 		switch {
@@ -105,14 +105,26 @@ func (p *Priced) muOfProfile() float64 {
 func (v *verdict) cover(lo, hi float64) float64 { return v.coverShifted(lo, hi, 0) }
 
 func (v *verdict) coverShifted(lo, hi, shift float64) float64 {
-	if v.account == nil {
-		worst := 0.0
-		for i := range v.kids {
-			worst = math.Max(worst, v.kids[i].coverShifted(lo, hi, shift+v.shift))
-		}
+	if v.account != nil {
+		return v.account.cover(lo, hi, shift)
+	}
+	worst := math.Inf(1)
+	dLo, ok := v.sharp(lo - shift)
+	if dHi, _ := v.sharp(hi - shift); ok && lo >= shift {
+		worst = coverChord(lo, hi, dLo, dHi)
+	}
+	if v.mix != nil { // the largest of the kids is no help
 		return worst
 	}
-	a := v.account
+	most := 0.0
+	for i := range v.kids {
+		most = math.Max(most, v.kids[i].coverShifted(lo, hi, shift+v.shift))
+	}
+	return math.Min(worst, most)
+}
+
+// cover is [verdict.coverShifted] for a part.
+func (a *account) cover(lo, hi, shift float64) float64 {
 	flat := a.at(lo - shift) // the profile falls
 	best := coverChord(lo, hi, flat, flat)
 	if lo < shift {
@@ -121,10 +133,8 @@ func (v *verdict) coverShifted(lo, hi, shift float64) float64 {
 	if len(a.curves) > 0 {
 		best = math.Min(best, coverChord(lo, hi, worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift)))
 	}
-	if len(a.curves) == 0 {
-		if line := a.line(); hi-shift <= line.epsilon {
-			best = math.Min(best, coverChord(lo, hi, line.at(lo-shift), line.at(hi-shift)))
-		}
+	if line := a.line; a.selects && hi-shift <= line().epsilon {
+		best = math.Min(best, coverChord(lo, hi, line().at(lo-shift), line().at(hi-shift)))
 	}
 	deltaLo, deltaHi := a.ledger.line(lo-shift, hi-shift)
 	return math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))

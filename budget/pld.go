@@ -120,10 +120,20 @@ func (c pldCurve) at(epsilon float64) float64 {
 type composer struct {
 	step    float64 // grid step for every product; 0 lets each product choose
 	coarsen float64 // factor on the step that a product chooses
+	earlier bool    // see Target.Earlier
 	ffts    map[int]*fourier.FFT
 }
 
 func newComposer() *composer { return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}} }
+
+// curves returns the curves of products.
+func (w *composer) curves(ps []product) []curve {
+	out := make([]curve, len(ps))
+	for i, p := range ps {
+		out[i] = w.curve(p)
+	}
+	return out
+}
 
 // curve returns the curve of p: closed form if there is one.
 func (w *composer) curve(p product) curve {
@@ -134,6 +144,9 @@ func (w *composer) curve(p product) curve {
 	if h == 0 {
 		h = p.step() * w.coarsen
 	}
+	if s, ok := p.selection(); ok {
+		return newCurve(connectDots(w.chosenDots(s, h), h))
+	}
 	return newCurve(w.compose(p, h))
 }
 
@@ -141,6 +154,9 @@ func (w *composer) curve(p product) curve {
 func (w *composer) dots(p product, h float64) []float64 {
 	if law, ok := p.exact(); ok {
 		return law.dots(h)
+	}
+	if s, ok := p.selection(); ok {
+		return w.chosenDots(s, h)
 	}
 	d := newCurve(w.compose(p, h)).delta
 	if len(d) == 1 {
@@ -171,6 +187,9 @@ func (w *composer) compose(p product, h float64) lossMass {
 			worst = pointwiseMax(worst, w.dots(a, h))
 		}
 		fs = append(fs, factor{connectDots(worst, h), 1})
+	}
+	for _, s := range p.sels {
+		fs = append(fs, factor{connectDots(w.chosenDots(s, h), h), 1})
 	}
 	// Losses that are bounded send the exponent to infinity; beyond 1/h it gains
 	// nothing on this grid.

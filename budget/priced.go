@@ -17,6 +17,8 @@ type Priced struct {
 	leaves []PricedLeaf
 	byPath map[string]int
 	oneOfs map[string][]string // paths of the leaves of the informer of each OneOf
+	raised []float64           // see Raised
+	cover  func() float64      // mu of the guarantee, computed once
 	opened atomic.Bool         // the run was taken
 }
 
@@ -30,7 +32,7 @@ func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
 // them. It is for whoever runs a plan many times on public or made-up records, or adds the
 // prices up.
 func (p *Priced) Again() *Priced {
-	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs}
+	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cover: p.cover}
 }
 
 // PricedLeaf is one leaf of a priced tree.
@@ -184,6 +186,11 @@ func (p *Priced) Selection(path string) (law Selection, candidates []string, ok 
 // Leaves returns all leaves in tree order.
 func (p *Priced) Leaves() []PricedLeaf { return slices.Clone(p.leaves) }
 
+// Raised returns for each kid of a root Par by which factor the mu and epsilons of its steps exceed what
+// the promise leaves for that kid by itself; see docs/methods/prices.md, "What the gain is used for". It is 1 without a coin
+// or a choice, and under basic composition. A root that is no Par has one factor.
+func (p *Priced) Raised() []float64 { return slices.Clone(p.raised) }
+
 // Target returns the target that the tree was calibrated to.
 func (p *Priced) Target() Target { return p.target }
 
@@ -254,7 +261,7 @@ func (p *Priced) Guarantee() Guarantee {
 		g.Composition = Basic
 	}
 	g.Spent = math.Min(t.Epsilon, p.Epsilon(t.Delta))
-	g.Mu = p.mu()
+	g.Mu = p.cover()
 	list := append(profileEpsilons(), t.Epsilon)
 	slices.Sort(list)
 	for _, e := range slices.Compact(list) {

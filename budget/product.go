@@ -3,11 +3,18 @@ package budget
 import "math"
 
 // product is a composition of independent dominating pairs: merged Gaussians,
-// other laws, and alternatives among which released values choose.
+// other laws, alternatives among which released values choose, and selections.
 type product struct {
 	mu2  float64
 	laws []Law
 	alts [][]product
+	sels []chosen
+}
+
+// chosen is a selection among candidates, whose products are listed for all of them.
+type chosen struct {
+	law        Selection
+	candidates []product
 }
 
 // products flattens the tree beneath n. A record that changes sits in one kid of
@@ -30,6 +37,8 @@ func (n *Node) products() []product {
 	case OpOneOf:
 		branches := product{alts: [][]product{unionOf(n.Kids[1:])}}
 		return cross(n.Kids[0].products(), []product{branches})
+	case OpSelect:
+		return []product{{sels: []chosen{{*n.Select, unionOf(n.Kids)}}}}
 	}
 	out := []product{{}}
 	for i := range n.Kids {
@@ -57,6 +66,7 @@ func cross(a, b []product) []product {
 				p.laws = mergeLaw(p.laws, law)
 			}
 			p.alts = append(append(p.alts, x.alts...), y.alts...)
+			p.sels = append(append(p.sels, x.sels...), y.sels...)
 			out = append(out, p)
 		}
 	}
@@ -67,7 +77,7 @@ func cross(a, b []product) []product {
 // form: Gaussians only, or one draw of one other law.
 func (p product) exact() (Law, bool) {
 	switch {
-	case len(p.alts) > 0:
+	case len(p.alts) > 0 || len(p.sels) > 0:
 		return Law{}, false
 	case len(p.laws) == 0:
 		return Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}, true
@@ -77,8 +87,8 @@ func (p product) exact() (Law, bool) {
 	return Law{}, false
 }
 
-// logMoment returns ln E[exp(t L)] before discretisation; alternatives enter
-// with a bound that is good enough to choose a window by.
+// logMoment returns ln E[exp(t L)] before discretisation; alternatives and selections enter
+// with a figure that is good enough to choose a window by.
 func (p product) logMoment(t float64) float64 {
 	sum := t * (t + 1) * p.mu2 / 2
 	for _, l := range p.laws {
@@ -90,6 +100,14 @@ func (p product) logMoment(t float64) float64 {
 			worst = math.Max(worst, a.logMoment(t))
 		}
 		sum += worst + math.Log(float64(len(alts)))
+	}
+	for _, s := range p.sels {
+		worst, variance := 0.0, 0.0
+		for _, c := range s.candidates {
+			v, _ := c.spread()
+			worst, variance = math.Max(worst, c.logMoment(t)), math.Max(variance, v)
+		}
+		sum += worst + math.Log(s.law.Mean()) + t*(1+s.law.Eta)*math.Min(-math.Log(s.law.Gamma), 3*math.Sqrt(variance)+variance/2)
 	}
 	return sum
 }
@@ -127,6 +145,18 @@ func (p product) spread() (variance, draws float64) {
 			least, most = math.Min(least, v), math.Max(most, n)
 		}
 		variance, draws = variance+least, draws+most+1
+	}
+	for _, s := range p.sels {
+		least, most := math.Inf(1), 0.0
+		for _, c := range s.candidates {
+			if v, n := c.spread(); v > 0 {
+				least, most = math.Min(least, v), math.Max(most, n)
+			}
+		}
+		if !math.IsInf(least, 1) {
+			variance += least
+		}
+		draws += most + 1
 	}
 	return variance, draws
 }

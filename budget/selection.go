@@ -85,3 +85,72 @@ func newSelected(s Selection, candidates []*ledger) *selected {
 func (s *selected) renyi(a float64) float64 {
 	return largest(s.candidates, a) + s.base + s.logMean/(a-1)
 }
+
+// selection returns the one selection that p is, if it is one and nothing else.
+func (p product) selection() (chosen, bool) {
+	if len(p.sels) != 1 || p.mu2 > 0 || len(p.laws) > 0 || len(p.alts) > 0 {
+		return chosen{}, false
+	}
+	return p.sels[0], true
+}
+
+// chosenDots samples the hockey-stick curve of a selection on the grid of step h, for
+// docs/methods/prices.md, "The curve of a private selection": with delta the largest curve
+// of the candidates, g = gamma, S and S' the probabilities of one event under neighbours,
+//
+//	delta_best(e + c) <= E[K] delta(e),  c = (1+eta) ln sup (g + (1-g) S')/(g + (1-g) S).
+//
+// The supremum is over the pair that the dots of the candidates are connected to, which
+// dominates them. Its trade-off curve is linear between the events "the loss is at least a
+// grid point", and so the ratio is largest at one of these. Below the epsilon from which on
+// that is good, the dots lie on the lowest chord between one of them and its mirror image (see chord), which
+// makes them convex.
+func (w *composer) chosenDots(s chosen, h float64) []float64 {
+	var worst []float64
+	for i, c := range s.candidates {
+		if !covered(s.candidates, i) {
+			worst = pointwiseMax(worst, w.dots(c, h))
+		}
+	}
+	mass := connectDots(worst, h)
+	one, cost := newCurve(mass), s.cost(mass)
+	out := make([]float64, len(worst)+int(math.Ceil(cost/h)))
+	tangent, mean := chord{delta: 1}, s.law.Mean()*(1+numericGuard)
+	for j := range out {
+		x := float64(j) * h
+		if out[j] = 1; x >= cost {
+			out[j] = math.Min(1, mean*one.at(x-cost))
+		}
+		if c := (chord{x, out[j]}); c.at(0) < tangent.at(0) || j == 0 {
+			tangent = c
+		}
+	}
+	for j := range out {
+		out[j] = math.Min(out[j], tangent.at(float64(j)*h))
+	}
+	return out
+}
+
+// cost is the c of [composer.chosenDots].
+func (s chosen) cost(m lossMass) float64 {
+	g, p, q := s.law.Gamma, m.inf, 0.0
+	most := math.Log1p((1 - g) * p / g)
+	for i := len(m.mass) - 1; i >= 0; i-- {
+		p += m.mass[i]
+		q += m.mass[i] * math.Exp(-m.h*float64(m.lo+i))
+		most = math.Max(most, math.Log((g+(1-g)*math.Min(p, 1))/(g+(1-g)*q)))
+	}
+	return (1+s.law.Eta)*most*(1+numericGuard) + numericGuard
+}
+
+// covered reports whether the curve of product i lies below that of another: both are Gaussian, and
+// the other is larger, or equal and earlier.
+func covered(ps []product, i int) bool {
+	gaussian := func(p product) bool { return len(p.laws)+len(p.alts)+len(p.sels) == 0 }
+	for j, p := range ps {
+		if i != j && gaussian(ps[i]) && p.mu2 >= ps[i].mu2 && (p.mu2 > ps[i].mu2 || !gaussian(p) || j < i) {
+			return true
+		}
+	}
+	return false
+}

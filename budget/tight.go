@@ -7,18 +7,22 @@ import "math"
 // is searched only above what they already allow.
 func (p *part) solveTight() error {
 	if len(p.scalable) == 0 {
-		if newAccount(p.composer, p.node).at(p.epsilon) > p.target.Delta {
+		switch {
+		case p.whole:
+			p.open = true
+		case newAccount(p.composer, p.node).at(p.epsilon) > p.target.Delta:
 			return p.overspent(p.path)
 		}
 		return nil
 	}
 	c := p.largestCheap()
-	if !p.node.has(OpSelect) {
+	if !p.target.Earlier || !p.node.has(OpSelect) {
 		c = p.largestPLD(c)
 	}
 	if c == 0 {
 		return p.overspent(p.path)
 	}
+	p.multiplier, p.alone = c, c
 	p.setTight(c)
 	return nil
 }
@@ -80,15 +84,15 @@ func (p *part) largestPLD(floor float64) float64 {
 	}
 	p.setTight(floor)
 	if p.closedForm() {
-		return p.climb(floor, 1.03, try, true)
+		return p.calibrator.climb(floor, 1.03, try, true)
 	}
 	p.composer.coarsen = 5
-	start := p.climb(floor, 1.03, try, false)
+	start := p.calibrator.climb(floor, 1.03, try, false)
 	p.composer.coarsen = 1
 	if start > floor && try(start).delta <= p.target.Delta {
-		return p.climb(start, 1.0003, try, false)
+		return p.calibrator.climb(start, 1.0003, try, false)
 	}
-	return p.climb(floor, 1.03, try, false)
+	return p.calibrator.climb(floor, 1.03, try, false)
 }
 
 // closedForm reports whether no FFT is needed.
@@ -103,8 +107,8 @@ func (p *part) closedForm() bool {
 
 // climb returns the largest multiplier from start on whose delta is within the
 // target, start itself if that is not. The bracket grows by factor at first.
-func (p *part) climb(start, factor float64, try func(float64) trial, exact bool) float64 {
-	target := p.target.Delta
+func (c *calibrator) climb(start, factor float64, try func(float64) trial, exact bool) float64 {
+	target := c.target.Delta
 	lo := try(start)
 	if lo.delta > target {
 		return start

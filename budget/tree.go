@@ -108,6 +108,12 @@ type Node struct {
 	Leaf   *Leaf
 	Kids   []Node
 	Select *Selection
+	// Coin, in (0, 1), is the probability with which a record is in the second of the two
+	// kids of a Par, by a secret coin that is independent of all else; 0 if nothing is known of it. The price
+	// of such a Par is that of the mixture over the coin, see docs/methods/prices.md,
+	// "The secret coin". It holds only if nobody learns the coin: neither who is in
+	// which kid nor how many.
+	Coin float64
 }
 
 // As returns n with a role.
@@ -160,9 +166,9 @@ func FixedLeaf(name string, law Law) Node {
 // stage that costs nothing.
 func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Kids: kids} }
 
-// Par runs kids on disjoint records: the cost is the largest of theirs. A Par
-// that the root reaches through Par and OneOf only gives every kid the full
-// target and a multiplier of its own.
+// Par runs kids on disjoint records: the cost is the largest of theirs, or less where
+// [Node.Coin] is known. A Par that the root reaches through Par and OneOf only gives every
+// kid the full target and a multiplier of its own.
 func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
 
 // OneOf runs informer and then the one branch that released values chose. The
@@ -170,8 +176,8 @@ func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Ki
 // fractions of the target's epsilon (say .03), which Scaled leaves alone.
 //
 // Which branch runs may depend on every earlier release. At the root (through
-// Par and OneOf only) each branch is calibrated to (epsilon - informer, delta).
-// Inside a Seq the branches enter as the pointwise maximum of their curves,
+// Par and OneOf only) each branch is calibrated to (epsilon - informer, delta), and then
+// all are raised as far as the rule for the inside of a Seq allows. Inside a Seq the branches enter as the pointwise maximum of their curves,
 // taken before anything is composed with it; the maximum after composing would
 // miss a choice that reacts to what earlier steps released.
 func OneOf(name string, informer Node, branches ...Node) Node {
@@ -180,8 +186,7 @@ func OneOf(name string, informer Node, branches ...Node) Node {
 
 // Select runs one of the candidates, drawn by public coins, K times, and returns
 // the best run; K follows s. Every candidate is charged as the most expensive
-// one. A tree with a Select is priced by the Rényi ledger alone, so candidates
-// must not hold Approximate laws.
+// one. Candidates must not hold Approximate laws, which have no Rényi curve.
 func Select(name string, s Selection, candidates ...Node) Node {
 	return Node{Op: OpSelect, Name: name, Kids: candidates, Select: &s}
 }
@@ -249,6 +254,8 @@ func (n *Node) validate(path string, r role) error {
 		return bad("a %v needs kids", n.Op)
 	case n.Op == OpOneOf && len(n.Kids) < 2:
 		return bad("a one-of needs an informer and at least one branch")
+	case n.Coin != 0 && (n.Op != OpPar || len(n.Kids) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")
 	case r.informer && n.Op != OpSeq:

@@ -260,8 +260,8 @@ func TestCalibratedValues(t *testing.T) {
 
 // Section 7.4: private selection.
 func TestSelectionValues(t *testing.T) {
-	for _, v := range []struct{ eta, mean, mu, want float64 }{
-		{0, 5, 0.1, 0.690}, {1, 5, 0.1, 0.813}, {0, 3, 0.1, 0.644}, {0, 10, 0.3, 2.293},
+	for _, v := range []struct{ eta, mean, mu, want, sharper float64 }{
+		{0, 5, 0.1, 0.690, .536}, {1, 5, 0.1, 0.813, .560}, {0, 3, 0.1, 0.644, .496}, {0, 10, .1, .743, .585}, {0, 10, 0.3, 2.293, 1.849}, {0, 5, 1, 7.346, 6.208},
 	} {
 		s, err := SelectionForMean(v.eta, v.mean)
 		if err != nil {
@@ -269,11 +269,13 @@ func TestSelectionValues(t *testing.T) {
 		}
 		near(t, "mean", s.Mean(), v.mean, 1e-12)
 		tree := Select("s", s, FixedLeaf("q", gauss(v.mu)))
-		p, err := Calibrate(tree, Target{Epsilon: 10, Delta: 1e-6})
-		if err != nil {
-			t.Fatal(err)
+		for earlier, want := range map[bool]float64{true: v.want, false: v.sharper} {
+			p, err := Calibrate(tree, Target{Epsilon: 10, Delta: 1e-6, Earlier: earlier})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, "selection epsilon", p.Epsilon(1e-6), want, 8e-4)
 		}
-		near(t, "selection epsilon", p.Epsilon(1e-6), v.want, 8e-4)
 	}
 	s, _ := SelectionForMean(0, 5)
 	near(t, "gamma", s.Gamma, 0.06992, 1e-4)

@@ -462,12 +462,12 @@ func TestEndedRunSaysWhatItSpent(t *testing.T) {
 	}
 }
 
-// TestBlackBoxTooWide: a search is a black box, of which the default total keeps
+// TestBlackBoxTooWide: the Tukey mechanism is a black box, of which the default total keeps
 // half of its delta; the refusal says which delta fits, and it does.
 func TestBlackBoxTooWide(t *testing.T) {
 	chdir(t)
 	write(t, "line.csv", lineCSV(500))
-	write(t, "recipe.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nsearch:\n  candidates: [{model: {method: joint-gram}}, {model: {method: adassp}}]\n")
+	write(t, "recipe.yaml", "data: {path: line.csv, target: y}\nprivacy: {epsilon: 1}\nmodel: {method: tukey}\n")
 	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}

@@ -115,6 +115,9 @@ type bill struct {
 	// abstain answers 95% of the time; absent for one that always answers.
 	Records int        `json:"records,omitempty"`
 	Steps   []billStep `json:"steps"`
+	// Raised says by which factor the mu and epsilons of the steps of a part are above what
+	// the promise leaves for that part by itself; absent where nothing is above.
+	Raised map[string]float64 `json:"raised,omitempty"`
 	// Search is the price of a search; absent for a run without one.
 	Search *billSearch `json:"search,omitempty"`
 	// Sizes is the price of a choice of the number of features; absent for a run
@@ -169,7 +172,37 @@ func pricedBill(plan *budget.Priced) *bill {
 	for i, share := range leafShares(leaves) {
 		b.Steps = append(b.Steps, newBillStep(leaves[i], share))
 	}
+	b.Raised = raised(plan)
 	return b
+}
+
+// raised returns the factors of the parts of a plan that are above 1.
+func raised(plan *budget.Priced) map[string]float64 {
+	out := map[string]float64{}
+	kids, factors := plan.Tree().Kids, plan.Raised()
+	for i := range min(len(kids), len(factors)) {
+		if factors[i] > 1.0005 {
+			out[kids[i].Name] = factors[i]
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// raisedText says what the shares of a plan leave out: what a coin and a choice bought.
+func (b *bill) raisedText() string {
+	times := func(part string) string { return strconv.FormatFloat(b.Raised[part], 'f', 2, 64) }
+	_, train := b.Raised[pipeline.TrainName]
+	switch _, held := b.Raised[pipeline.HoldoutName]; {
+	case held:
+		return report.Paragraph("Coin", fmt.Sprintf("nobody learns who is held out, so the parts together may spend more than each alone: mu (or epsilon) of every step is %s times as large in the training part, and %s times in the held-out part",
+			times(pipeline.TrainName), times(pipeline.HoldoutName)))
+	case train:
+		return report.Paragraph("Gain", fmt.Sprintf("mu (or epsilon) of every training step is %s times what it would be if the epsilons of the count and of what it chooses were added", times(pipeline.TrainName)))
+	}
+	return ""
 }
 
 func newBillStep(l budget.PricedLeaf, share float64) billStep {
@@ -280,7 +313,7 @@ func (b *bill) total() string {
 		if b.Search != nil {
 			parts = "train, score and holdout"
 		}
-		records = parts + " are different records, so each may spend the whole budget. " + records
+		records = parts + " are different records: a record spends in one part only. " + records
 	}
 	needs := ""
 	if b.Records > 0 {
@@ -298,7 +331,7 @@ func (b *bill) total() string {
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", g.MeaningOf()) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + report.Paragraph("Records", records) + b.Ranges.text() + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.Ledger.text()
 }
 
 // branches explains the steps of a run, or of a try, that chooses between two ways

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -271,15 +272,20 @@ func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 			parts[l.Part] = append(parts[l.Part], l.Law)
 		}
 	}
-	g := plan.Guarantee()
-	for part, laws := range parts {
-		curve, err := budget.Compose(laws...)
-		if err != nil {
-			t.Fatal(err)
+	promised := plan.Target()
+	promised.Epsilon *= 1 + 1e-9
+	whole := budget.Par("fit")
+	for _, part := range []string{"train", "holdout"} {
+		seq := budget.Seq(part)
+		for i, law := range parts[part] {
+			seq.Kids = append(seq.Kids, budget.FixedLeaf(strconv.Itoa(i), law))
 		}
-		if spent := curve.Epsilon(g.Delta); !(spent <= g.Epsilon*(1+1e-9)) {
-			t.Errorf("part %q spends %v of %v", part, spent, g.Epsilon)
-		}
+		whole.Kids = append(whole.Kids, seq)
+		delete(parts, part)
+	}
+	whole.Coin = plan.Tree().Coin
+	if _, err := budget.Calibrate(whole, promised); err != nil || len(parts) > 0 {
+		t.Errorf("the parts spend more than is promised, or there are others: %v, %v", err, parts)
 	}
 }
 

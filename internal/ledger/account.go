@@ -51,15 +51,23 @@ func (a *Account) Refuse(c budget.Charge) error {
 // Price returns what a plan costs in the currency of the account. The error wraps
 // ErrRelation or ErrUnit if the plan's relation or privacy unit is not the account's.
 func (a *Account) Price(p *budget.Priced) (budget.Charge, error) {
+	price, _, err := a.price(p)
+	return price, err
+}
+
+// price returns the price with the mu of the Gaussian law that covers the plan, 0 where it
+// is the sum of the steps.
+func (a *Account) price(p *budget.Priced) (price budget.Charge, mu float64, err error) {
 	if p.Target().Relation != a.Promise.Relation {
-		return budget.Charge{}, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
+		return price, 0, fmt.Errorf("%w: the run has %v, data set %q has %v; a sum over both means nothing",
 			ErrRelation, p.Target().Relation, a.Name, a.Promise.Relation)
 	}
 	if unit := p.Target().Unit.Column; unit != a.Promise.Unit {
-		return budget.Charge{}, fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
+		return price, 0, fmt.Errorf("%w: the run protects %s, data set %q %s; a sum over both means nothing",
 			ErrUnit, protects(unit), a.Name, protects(a.Promise.Unit))
 	}
-	return p.Charge(a.Promise.Currency), nil
+	price, mu = p.ChargeWithin(a.Promise)
+	return price, mu, nil
 }
 
 // CheckPublic refuses a run that uses as public what the data set protects. The

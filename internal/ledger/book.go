@@ -131,7 +131,7 @@ func checkVersion(first []byte) error {
 	var e struct {
 		Format string `json:"format"`
 	}
-	if json.Unmarshal(first, &e) == nil && e.Format != Format && e.Format != formatOne && strings.HasPrefix(e.Format, "dptrain.ledger/") {
+	if json.Unmarshal(first, &e) == nil && !known(e.Format) && strings.HasPrefix(e.Format, "dptrain.ledger/") {
 		return fmt.Errorf("%w: it is %.60q, this program reads %q; use a later dptrain", ErrVersion, e.Format, Format)
 	}
 	return nil
@@ -176,7 +176,7 @@ func (b *Book) add(e *Entry) error {
 	if fields != want {
 		return damaged(n, "it has keys of another kind")
 	}
-	if e.later() && b.format != Format {
+	if e.later(b.format) {
 		return damaged(n, "it is of a later version than the ledger")
 	}
 	if _, err := time.Parse(time.RFC3339, e.Date); e.Date != "" && err != nil {
@@ -188,20 +188,20 @@ func (b *Book) add(e *Entry) error {
 
 // open begins a ledger.
 func (b *Book) open(format string) error {
-	if format != Format && format != formatOne {
+	if !known(format) {
 		return errors.New("its format is none")
 	}
 	b.format = format
 	return nil
 }
 
-// upgrade makes a ledger of version 1 one of version 2.
+// upgrade makes a ledger one of a later version.
 func (b *Book) upgrade(format string) error {
-	if b.format != formatOne {
-		return errors.New("the ledger is of that version already")
-	}
-	if format != Format {
+	if !known(format) {
 		return errors.New("its format is none")
+	}
+	if format <= b.format { // the names are in the order of the versions
+		return errors.New("the ledger is of that version already")
 	}
 	b.format = format
 	return nil
@@ -341,6 +341,9 @@ func (b *Book) audit() error {
 			}
 		}
 		for _, r := range a.Runs {
+			if !(r.Mu >= 0) || math.IsInf(r.Mu, 1) {
+				return damaged(int(r.Sequence), "its mu is none")
+			}
 			want, err := r.price(a.Promise.Currency)
 			if err != nil {
 				return damaged(int(r.Sequence), "its plan has no price: %v", err)

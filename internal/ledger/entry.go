@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,13 +15,20 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Format is the version of the file, written in its first entry. A file of version 1
-// becomes one of version 2 by an entry that says so, before the first that only
-// version 2 has: a spend, or a run with a note.
+// Format is the version of the file, written in its first entry. A file of an earlier
+// version becomes one of this by an entry that says so, before the first that the earlier
+// one has not: a spend and a run with a note came with version 2, a run with a mu with
+// version 3.
 const (
-	Format    = "dptrain.ledger/2"
+	Format    = "dptrain.ledger/3"
+	formatTwo = "dptrain.ledger/2"
 	formatOne = "dptrain.ledger/1"
 )
+
+// known reports whether entries of a format can be read.
+func known(format string) bool {
+	return slices.Contains([]string{Format, formatTwo, formatOne}, format)
+}
 
 // Kind says what an entry records.
 type Kind string
@@ -51,8 +59,16 @@ type Entry struct {
 	Spend    *Spend   `json:"spend,omitempty"`   // spend
 }
 
-// later reports whether only version 2 has an entry.
-func (e *Entry) later() bool { return e.Kind == KindSpend || e.Run != nil && e.Run.Note != "" }
+// later reports whether an entry is of a later version than format.
+func (e *Entry) later(format string) bool {
+	switch {
+	case e.Run != nil && e.Run.Mu != 0:
+		return format != Format
+	case e.Kind == KindSpend || e.Run != nil && e.Run.Note != "":
+		return format == formatOne
+	}
+	return false
+}
 
 // Dataset is a registered data set. Limit is the total in the currency.
 type Dataset struct {
@@ -105,6 +121,9 @@ type Run struct {
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
+	// Mu is that of the Gaussian law that the run is charged as, see [budget.CoverCharge];
+	// 0 where the charge is the sum of the steps. Since version 3.
+	Mu float64 `json:"mu,omitempty"`
 }
 
 // Records says how a run takes records from a text file.

@@ -143,7 +143,7 @@ func (l *Ledger) appendEntry(ctx context.Context, w ways, wait time.Duration, ne
 		return Head{}, err
 	}
 	list := []*Entry{e}
-	if e.later() && book.format == formatOne {
+	if e.later(book.format) {
 		list = []*Entry{{Kind: KindUpgrade, Date: now(), Format: Format}, e}
 	}
 	for _, e := range list {
@@ -254,7 +254,8 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out.Charge, err = a.Price(r.Plan); err != nil {
+		var mu float64
+		if out.Charge, mu, err = a.price(r.Plan); err != nil {
 			return nil, err
 		}
 		public := valid(r.Public)
@@ -272,7 +273,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 			Dataset: r.Dataset, Table: table, Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
 			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
-			Note: r.Note,
+			Note: r.Note, Mu: mu,
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
 	})

@@ -79,8 +79,11 @@ func (s Step) has(op string) bool {
 	return false
 }
 
-// price returns what a run costs, from its plan alone.
+// price returns what a run costs, from its entry alone.
 func (r *Run) price(c budget.Currency) (budget.Charge, error) {
+	if r.Mu > 0 {
+		return budget.CoverCharge(c, r.Mu), nil
+	}
 	if r.Plan.has(budget.OpSelect.String()) {
 		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta), nil
 	}

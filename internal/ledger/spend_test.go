@@ -109,6 +109,52 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
+// TestCover: a run with a coin is charged as the Gaussian law that covers it; its entry says
+// which, and makes a ledger of an earlier version one of version 3. Another mu, and none, is not
+// the price of the charge. A data set without room for its delta charges the steps.
+func TestCover(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden-2.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1), budget.GaussianLeaf("holdout", 1, 1))
+	tree.Coin = .1
+	r := request(t, .1)
+	r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := l.Reserve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := mustRead(t, l)
+	last := b.Entries[len(b.Entries)-1]
+	mu := r.Plan.Guarantee().Mu
+	if b.format != Format || last.Run == nil || last.Run.Mu != mu || got.Charge != budget.CoverCharge(b.Datasets[0].Promise.Currency, mu) || got.Charge.Delta == 0 {
+		t.Errorf("%s, %+v, charged %+v", b.format, last.Run, got.Charge)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []float64{mu / 2, 0, math.NaN(), math.Inf(1), -mu} {
+		last.Run.Mu = wrong
+		if err := b.audit(); err == nil {
+			t.Errorf("mu %v in place of %v passes", wrong, mu)
+		}
+	}
+	a := *b.Datasets[0]
+	a.Promise.BlackBox = 0
+	if c, err := a.Price(r.Plan); err != nil || c != r.Plan.Charge(a.Promise.Currency) || c.Delta != 0 {
+		t.Errorf("without room: %+v, %v", c, err)
+	}
+}
+
 // TestGoldenLedger2 reads a ledger of version 2 that was written once.
 func TestGoldenLedger2(t *testing.T) {
 	image, err := os.ReadFile("testdata/golden-2.ledger")

@@ -114,7 +114,7 @@ func storedTally(tx *bolt.Tx) *tally {
 func glance(tx *bolt.Tx) *Book {
 	t := storedTally(tx)
 	list, top := tx.Bucket(entriesBucket()), tx.Bucket(headBucket())
-	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || t.Format != Format && t.Format != formatOne {
+	if t == nil || list == nil || top == nil || string(top.Get(headKey())) != t.Head || !known(t.Format) {
 		return nil
 	}
 	key, last := list.Cursor().Last()

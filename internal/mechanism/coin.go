@@ -86,3 +86,6 @@ func (c Coins) Heads(record uint64, p float64) bool {
 	}
 	return c.word(record, 0)>>11 < uint64(math.Round(p*(1<<53)))
 }
+
+// Odds returns the probability with which Heads is true where it is asked for p.
+func Odds(p float64) float64 { return math.Min(1, math.Round(p*(1<<53))/(1<<53)) }

@@ -207,8 +207,9 @@ func TestAutoPrice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spent := curve.Epsilon(1e-6); spent > 1-countShare+1e-9 || spent < .99*(1-countShare) {
-		t.Errorf("the branch of all features spends %v, want just below %v", spent, 1-countShare)
+	// The coin of the held-out part and the count's place in the same curve raise it.
+	if spent := curve.Epsilon(1e-6); spent > 1.1 || spent < 1 {
+		t.Errorf("the branch of all features spends %v by itself, want a little above 1", spent)
 	}
 }
 

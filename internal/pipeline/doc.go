@@ -19,5 +19,6 @@
 //	                R² of that model, on the other; the best one stays
 //
 // The count is released only by a run that chooses between branches (auto.go).
-// The two parts hold different records, so each may spend the whole budget.
+// The two parts hold different records, and nobody learns which is in which, so
+// that together they may spend more than each alone (docs/methods/prices.md, "The secret coin").
 package pipeline

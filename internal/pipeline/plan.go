@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/evaluate"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -149,15 +150,16 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := []budget.Node{train}
+	root := budget.Par(rootNode, train)
 	if p.Holdout > 0 {
 		metric, err := p.metricNode(plan.facts.Target)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, budget.Seq(holdoutNode, metric).As(budget.Part))
+		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metric).As(budget.Part))
+		root.Coin = mechanism.Odds(p.Holdout)
 	}
-	plan.Priced, err = budget.Calibrate(budget.Par(rootNode, parts...), p.Budget)
+	plan.Priced, err = budget.Calibrate(root, p.Budget)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,12 @@ package pipeline
 
 import "slices"
 
-// Names in a plan: the node of the training part, and in it the step that chooses between
-// branches.
+// Names in a plan: the nodes of the training and of the held-out part, and in the former the
+// step that chooses between branches.
 const (
-	TrainName = trainNode
-	CountName = countLeaf
+	TrainName   = trainNode
+	HoldoutName = holdoutNode
+	CountName   = countLeaf
 )
 
 // Unprotected lists what the description states and the guarantee does not protect.

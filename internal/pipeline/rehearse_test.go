@@ -31,6 +31,9 @@ func TestRehearse(t *testing.T) {
 		refused := false
 		for _, epsilon := range []float64{1, 1e-4, 1e-7, 1e-10} {
 			p.Selector, p.Model, p.Budget.Epsilon = c.selector, named(c.model), epsilon
+			if epsilon < 1e-9 && c.refused {
+				p.Budget.Delta = 1e-7 // which then decides
+			}
 			plan, err := p.Plan()
 			if errors.Is(err, tukey.ErrInfeasible) {
 				continue
@@ -102,6 +105,9 @@ func TestRehearseSearch(t *testing.T) {
 	p.Search.Runs = 1.01
 	for _, epsilon := range []float64{3, 1e-10} {
 		p.Budget.Epsilon = epsilon
+		if epsilon < 1 {
+			p.Budget.Delta = 1e-8
+		}
 		plan, err := p.Plan()
 		if err != nil {
 			t.Fatal(err)

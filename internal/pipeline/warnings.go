@@ -56,13 +56,16 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	return out
 }
 
+// HoldoutFact names the share of records held out among the facts that are not protected.
+const HoldoutFact = "holdout"
+
 // unprotected lists what the recipe states about the data. It is public by
 // declaration: the guarantee says nothing about it.
 func (p *Pipeline) unprotected() []Fact {
 	out := []Fact{
 		{"columns", p.Schema.Names()},
 		{"target", p.Target},
-		{"holdout", p.Holdout},
+		{HoldoutFact, p.Holdout},
 	}
 	if p.UncheckedSelector {
 		out = append(out, Fact{"what a selector from elsewhere chooses", true})

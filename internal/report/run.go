@@ -15,7 +15,7 @@ import (
 const RunFormat = "dptrain.run/1"
 
 // notice heads the curator's file.
-const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them."
+const notice = "Exact facts about the records. They are covered by no guarantee: do not publish them, and do not change the recipe because of them. The sizes of the parts also say something of who is held out, which the guarantee takes to be unknown."
 
 // A Run holds what only the owner of the data may read: exact facts about the
 // records and the circumstances of the run. Its fields are the keys of run.json.

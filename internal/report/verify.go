@@ -141,6 +141,7 @@ type verifier struct {
 	raw    []byte // of the report
 	report *Report
 	out    *Verification
+	before bool // the guarantee is priced as by the first versions
 }
 
 // add notes a check that fits if there are no problems.

@@ -29,6 +29,12 @@ privacy: {epsilon: 1}
 // further columns are copies of x, and returns its folder and the files.
 func release(t testing.TB, text string, header ...string) (string, Files) {
 	t.Helper()
+	return releaseOf(t, text, func(*pipeline.Pipeline) {}, header...)
+}
+
+// releaseOf is release of a run that change has changed.
+func releaseOf(t testing.TB, text string, change func(*pipeline.Pipeline), header ...string) (string, Files) {
+	t.Helper()
 	r, problems := recipe.Parse("r.yaml", []byte(text))
 	if problems != nil {
 		t.Fatal(problems)
@@ -37,6 +43,7 @@ func release(t testing.TB, text string, header ...string) (string, Files) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(p)
 	rows := 4000 // so many that the ranges of columns are found
 	if r.Model.Method == "tukey" {
 		rows = 400 // so few that it abstains
@@ -129,6 +136,31 @@ func TestVerify(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVerifyEarlierPrices: releases of before the prices of docs/methods/prices.md, "What stays as it was",
+// hold together at the price that they state, and not at a lower one.
+func TestVerifyEarlierPrices(t *testing.T) {
+	earlier := func(p *pipeline.Pipeline) { p.Budget.Earlier = true }
+	for name, text := range map[string]string{
+		"coin": lineRecipe, "search": lineRecipe + "search: {candidates: [{model: {method: joint-gram}}, {selection: {k: 2}}]}\n",
+		"choice": strings.Replace(lineRecipe, "epsilon: 1", "epsilon: 1, relation: substitute", 1),
+	} {
+		dir, files := releaseOf(t, text, earlier, strings.Fields("x y a b c d e f")...)
+		got, err := verified(t, dir, nil)
+		if err != nil || !strings.Contains(got, "ok           guarantee:") || !strings.Contains(got, "not checked  plan:") {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+		less := *files.Report
+		mu := *less.Guarantee.Mu * .97
+		less.Guarantee.Mu = &mu
+		if v := (&verifier{report: &less, out: &Verification{}}); name != "" {
+			v.guarantee()
+			if v.before || v.out.Misfits() == 0 {
+				t.Errorf("%s: a smaller mu holds together", name)
+			}
+		}
 	}
 }
 

@@ -160,6 +160,7 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 		out = append(out, "the steps of the entry are not those of the report")
 	}
 	if target, err := targetOf(g); err == nil {
+		target.Earlier = v.before
 		priced, err := repriced(v.report, target)
 		if err != nil {
 			return out // guarantee said so

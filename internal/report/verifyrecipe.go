@@ -43,7 +43,7 @@ func (v *verifier) recipeAndPlan() {
 	v.add("recipe", "it asks for what the report promises, and states what the report says it states", v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {
-	case v.earlier():
+	case v.earlier() || v.before:
 		v.skip(name, "an earlier dptrain made this release, and its plan may be another: the steps were not compared with those of the recipe")
 	case err != nil:
 		v.add(name, "", []string{"the recipe has no price: " + err.Error()})

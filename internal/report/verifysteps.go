@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -131,14 +132,11 @@ func (v *verifier) guarantee() {
 		v.add(name, "", []string{err.Error()})
 		return
 	}
-	priced, err := repriced(v.report, target)
+	again, problems, err := v.again(g, target)
 	if err != nil {
 		v.add(name, "", []string{dearer(v.report, target, err)})
 		return
 	}
-	again := GuaranteeOf(priced.Guarantee())
-	again.unnudge(g)
-	problems := guaranteeProblems(g, again, "the steps add up to")
 	if !v.earlier() {
 		if a := g.AttackOf(); g.Attack == nil || g.Attack.FalseAlarms != a.FalseAlarms || !near(g.Attack.Found, a.Found) {
 			problems = append(problems, "attack is not that of the other numbers")
@@ -149,6 +147,30 @@ func (v *verifier) guarantee() {
 	}
 	v.add(name, fmt.Sprintf("the steps add up to it: epsilon %s at delta %s, its mu and its profile",
 		strconv.FormatFloat(again.Spent, 'g', 6, 64), number(g.Delta)), problems)
+}
+
+// again adds the steps up and compares the sum with the guarantee. The first versions of
+// dptrain asked for more: a report that states their price is taken to be one of theirs.
+func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, problems []string, err error) {
+	add := func(target budget.Target) (Guarantee, []string, error) {
+		priced, err := repriced(v.report, target)
+		if err != nil {
+			return Guarantee{}, nil, err
+		}
+		again := GuaranteeOf(priced.Guarantee())
+		again.unnudge(g)
+		return again, guaranteeProblems(g, again, "the steps add up to"), nil
+	}
+	again, problems, err = add(target)
+	if err == nil && len(problems) == 0 {
+		return again, nil, nil
+	}
+	target.Earlier = true
+	if before, differ, bad := add(target); bad == nil && len(differ) == 0 {
+		v.before = true
+		return before, nil, nil
+	}
+	return again, problems, err
 }
 
 // targetOf reads what a guarantee promises.
@@ -229,7 +251,7 @@ func dearer(r *Report, target budget.Target, err error) string {
 	if bad == nil && errors.Is(err, budget.ErrOverspent) {
 		if priced, bad := budget.Calibrate(tree, over); bad == nil {
 			return fmt.Sprintf("epsilon is %s, and the steps cost %s at delta %s",
-				number(target.Epsilon), number(priced.Epsilon(target.Delta)), number(target.Delta))
+				number(target.Epsilon), strconv.FormatFloat(priced.Epsilon(target.Delta), 'g', 6, 64), number(target.Delta))
 		}
 	}
 	return "the steps have no price: " + err.Error()
@@ -278,7 +300,20 @@ func treeOf(r *Report) (budget.Node, error) {
 		at.Kids = append(at.Kids, budget.FixedLeaf(names[len(names)-1], law))
 	}
 	shapeTree(root, r)
+	if share := shareHeldOut(r); len(root.Kids) == 2 && share > 0 {
+		root.Coin = mechanism.Odds(share)
+	}
 	return *root, nil
+}
+
+// shareHeldOut returns the share of records that a report says were held out.
+func shareHeldOut(r *Report) float64 {
+	for _, f := range r.Unprotected {
+		if share, ok := f.Value.(float64); ok && f.Name == pipeline.HoldoutFact && share <= .5 {
+			return share
+		}
+	}
+	return 0
 }
 
 // maxDepth bounds the names in the path of a step.

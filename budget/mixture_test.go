@@ -1,0 +1,242 @@
+package budget
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// split is a Par of fixed laws with a coin.
+func split(coin float64, first, second []Law) Node {
+	n := Par("fit", fixed("train", first), fixed("holdout", second))
+	n.Coin = coin
+	return n
+}
+
+func fixed(name string, laws []Law) Node {
+	seq := Seq(name)
+	for i, law := range laws {
+		seq.Kids = append(seq.Kids, FixedLeaf(string(rune('a'+i)), law))
+	}
+	return seq
+}
+
+// mixed returns the curve of a Par of fixed laws with a coin.
+func mixed(t *testing.T, coin float64, first, second []Law) *mixture {
+	t.Helper()
+	p, err := Calibrate(split(coin, first, second), Target{Epsilon: 60, Delta: .9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.root.mix
+}
+
+// TestMixtureAgainstDPAccounting compares with the numbers of scripts/check-prices.py. There
+// the laws are cut into cells, so that its numbers lie below the curve, by what the
+// tolerance says.
+func TestMixtureAgainstDPAccounting(t *testing.T) {
+	for _, v := range []struct {
+		name          string
+		coin          float64
+		first, second []Law
+		want          [4]float64 // at epsilon .1, .5, 1, 2
+		below         float64
+	}{
+		{"G(.25) | G(.5)", .1, []Law{gauss(.25)}, []Law{gauss(.5)}, [4]float64{0.05327490454, 0.001692583647, 8.663032882e-07, 4.270346514e-18}, 4e-3},
+		{"G(.5) | G(.8)", .2, []Law{gauss(.5)}, []Law{gauss(.8)}, [4]float64{0.1360448442, 0.03674349128, 0.003318499779, 2.677804016e-06}, 4e-3},
+		{"G(.3)+L(.4) | G(.6)", .1, []Law{gauss(.3), pure(Laplace, .4, 1)}, []Law{gauss(.6)},
+			[4]float64{0.141916922, 0.03212930514, 0.0008929115692, 4.51741753e-10}, 6e-2},
+		{"R(.8) | R(1.6)", .25, []Law{pure(Pure, .8, 1)}, []Law{pure(Pure, 1.6, 1)}, [4]float64{0.3282381024, 0.2073311888, 0.009840671513, 0}, 2e-3},
+		{"nothing | G(.5)", .1, nil, []Law{gauss(.5)}, [4]float64{0.002364209707, 8.449708149e-07, 1.114971057e-10, 1.616688587e-18}, 3e-3},
+		{"nothing | G(1)", .2, nil, []Law{gauss(1)}, [4]float64{0.05181613056, 0.01249462928, 0.002296821967, 6.130782114e-05}, 1e-3},
+	} {
+		m := mixed(t, v.coin, v.first, v.second)
+		for i, eps := range []float64{.1, .5, 1, 2} {
+			got := m.at(eps)
+			if got < v.want[i]*(1-1e-9) || got > v.want[i]*(1+v.below)+2*m.slack {
+				t.Errorf("%s: delta(%v) = %.10g, dp-accounting %.10g: %+.2g", v.name, eps, got, v.want[i], got/v.want[i]-1)
+			}
+		}
+	}
+}
+
+// TestMixtureValues reproduces how far the first kid may be raised at delta 1e-6, in multiples
+// of the mu that each kid could have alone.
+func TestMixtureValues(t *testing.T) {
+	for _, v := range []struct{ coin, epsilon, second, first float64 }{
+		{.1, .5, 2, 1.076}, {.1, 1, 2, 1.064}, {.1, 2, 1.8, 1.045}, {.1, 4, 1.4, 1.026}, {.2, 1, 1.6, 1.137}, {.2, 2, 1.4, 1.098},
+	} {
+		mu := GaussianMu(v.epsilon, 1e-6)
+		got, _ := bisect(1, 1.5, 1e-6, func(f float64) bool {
+			n := split(v.coin, []Law{gauss(f * mu)}, []Law{gauss(v.second * mu)})
+			n.fill()
+			return newComposer().mixture(&n).at(v.epsilon) <= 1e-6
+		})
+		if math.Abs(got-v.first) > 1e-3 {
+			t.Errorf("coin %v, epsilon %v, second %v: the first may have %.5f, want %v", v.coin, v.epsilon, v.second, got, v.first)
+		}
+	}
+}
+
+// fill takes over the laws of fixed leaves.
+func (n *Node) fill() { n.walk("", func(_ string, l *Leaf) { l.Law = *l.Fixed }) }
+
+// TestCoinCalibration: with a coin both parts get more, by the rule, and the whole stays
+// within the promise; without one, under substitution, with epsilons added, for delta 0 and
+// at the earlier price, each gets what it had.
+func TestCoinCalibration(t *testing.T) {
+	tree := Par("fit", Seq("train", GaussianLeaf("a", 1, 1), GaussianLeaf("b", 3, 2)), GaussianLeaf("holdout", 1, 1))
+	tree.Coin = .1
+	for _, v := range []struct{ epsilon, first, second float64 }{{.5, 1.0764, 2}, {1, 1.0643, 2}, {2, 1.0456, 1.7853}, {4, 1.0268, 1.3767}} {
+		target := Target{Epsilon: v.epsilon, Delta: 1e-6}
+		p, err := Calibrate(tree, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := GaussianMu(v.epsilon, 1e-6)
+		a, _ := p.Law("fit/train/a")
+		h, _ := p.Law("fit/holdout")
+		near(t, "first", 2*a.Mu/mu, v.first, 1e-3)
+		near(t, "second", h.Mu/mu, v.second, 1e-3)
+		g := p.Guarantee()
+		if g.Spent > v.epsilon || g.Spent < v.epsilon*(1-1e-6) || g.Mu < .98*mu || g.Mu > 1.03*mu {
+			t.Errorf("epsilon %v: spent %v, mu %v of %v", v.epsilon, g.Spent, g.Mu, mu)
+		}
+		for eps := 0.; p.Delta(eps) >= MinDelta; eps += .05 {
+			if GaussianDelta(g.Mu, eps) < p.Delta(eps) {
+				t.Fatalf("mu %v does not cover epsilon %v", g.Mu, eps)
+			}
+		}
+		for name, other := range map[string]Target{
+			"substitute": {Epsilon: v.epsilon, Delta: 1e-6, Relation: Substitute}, "basic": {Epsilon: v.epsilon, Delta: 1e-6, Composition: Basic},
+			"earlier": {Epsilon: v.epsilon, Delta: 1e-6, Earlier: true},
+		} {
+			q, err := Calibrate(tree, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l, _ := q.Law("fit/holdout"); math.Abs(l.Mu/mu-1) > 1e-9 {
+				t.Errorf("%s: the second part has mu %v of %v", name, l.Mu, mu)
+			}
+		}
+	}
+	for _, bad := range []Node{{Op: OpPar, Name: "p", Coin: 1, Kids: tree.Kids}, {Op: OpSeq, Name: "s", Coin: .1, Kids: tree.Kids}, {Op: OpPar, Name: "p", Coin: .1, Kids: tree.Kids[:1]}} {
+		if _, err := Calibrate(bad, Target{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, ErrTree) {
+			t.Errorf("coin %v of a %v with %d kids: %v", bad.Coin, bad.Op, len(bad.Kids), err)
+		}
+	}
+	over := split(.1, []Law{gauss(.25)}, []Law{gauss(.9)})
+	if _, err := Calibrate(over, Target{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, ErrOverspent) {
+		t.Errorf("laws beyond the promise: %v", err)
+	}
+}
+
+// TestMixtureByBruteForce: mechanisms of a few outcomes, of which the second is another one
+// for each outcome of the first, in all directions. The exact delta of the mixture is
+// below the curve, and comes near it; without the coin's secrecy it is above.
+func TestMixtureByBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	nearest, told := 0., 0.
+	for range 3000 {
+		e1, e2, coin := .05+1.2*rng.Float64(), .05+2.5*rng.Float64(), .02+.48*rng.Float64()
+		m := mixed(t, coin, []Law{pure(Pure, e1, 1)}, []Law{pure(Pure, e2, 1)})
+		with, without := responseTable(e1).p, responseTable(e1).q
+		if rng.IntN(2) == 0 {
+			with, without = privatePair(rng, e1)
+		}
+		var p, q []float64
+		for i := range with {
+			a, b := responseTable(e2).p, responseTable(e2).q
+			if rng.IntN(2) == 0 {
+				a, b = privatePair(rng, e2)
+			} else if rng.IntN(4) == 0 {
+				a, b = b, a
+			}
+			for j := range a {
+				p = append(p, (1-coin)*with[i]*b[j]+coin*without[i]*a[j])
+				q = append(q, without[i]*b[j])
+			}
+		}
+		for _, eps := range []float64{-.3, 0, .02, .1, .3, .6, 1} {
+			there, back := 0., 0.
+			for i := range p {
+				there += math.Max(0, p[i]-math.Exp(eps)*q[i])
+				back += math.Max(0, q[i]-math.Exp(eps)*p[i])
+			}
+			d, bound := math.Max(there, back), m.at(eps)
+			if d > bound {
+				t.Fatalf("coin %v, laws %v and %v: delta %v at epsilon %v, priced %v", coin, e1, e2, d, eps, bound)
+			}
+			if bound > 1e-6 {
+				nearest = math.Max(nearest, d/bound)
+			}
+			if open := (1-coin)*pureDelta(e1, eps) + coin*pureDelta(e2, eps); eps >= 0 && bound > 1e-6 {
+				told = math.Max(told, open/bound)
+			}
+		}
+	}
+	if nearest < .99 {
+		t.Errorf("the exact delta came to %v of the price at best: the search shows nothing", nearest)
+	}
+	if told < 1.05 {
+		t.Errorf("with the coin told delta would be %v of the price: the examples do not separate the two", told)
+	}
+}
+
+// TestMixtureOfBlackBox: an infinite loss in either part enters with its odds.
+func TestMixtureOfBlackBox(t *testing.T) {
+	box := Law{Kind: Approximate, Epsilon: .5, Delta: 1e-3, Draws: 1}
+	near(t, "in the first", mixed(t, .1, []Law{box}, []Law{gauss(.3)}).at(30), .9e-3, 1e-6)
+	near(t, "in the second", mixed(t, .1, []Law{gauss(.3)}, []Law{box}).at(30), .1e-3, 1e-6)
+	for _, eps := range []float64{301, 1e9, math.Inf(1)} {
+		if d := mixed(t, .1, []Law{box}, []Law{gauss(.3)}).at(eps); d != 1 {
+			t.Errorf("beyond what a float holds: %v", d)
+		}
+	}
+}
+
+// TestCoverCharge: a tree with a coin, a selection or both is charged as the Gaussian law
+// that covers it, far below the black box, where the total has room for its delta.
+func TestCoverCharge(t *testing.T) {
+	s, err := SelectionForMean(0, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := Target{Epsilon: 1, Delta: 1e-6}
+	coin := Par("fit", GaussianLeaf("train", 1, 1), GaussianLeaf("holdout", 1, 1))
+	coin.Coin = .1
+	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)), GaussianLeaf("holdout", 1, 1))
+	both := search
+	both.Coin = .1
+	for name, v := range map[string]struct {
+		tree    Node
+		most    float64 // rho, of that of a plain run
+		covered bool
+	}{
+		"plain": {tree: GaussianLeaf("a", 1, 1), most: 1.0001}, "coin": {tree: coin, most: 1.04, covered: true}, "search": {tree: search, most: 9, covered: true},
+		"both": {tree: both, most: 9, covered: true},
+	} {
+		p, err := Calibrate(v.tree, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := Total{Epsilon: 3, Delta: 1e-5, BlackBox: 5e-6}
+		c, mu := p.ChargeWithin(total)
+		rho, delta := c.Value()
+		plain := GaussianMu(1, 1e-6) * GaussianMu(1, 1e-6) / 2
+		t.Logf("%s: rho %.5f, %.2f of a plain run, delta %v, mu %v", name, rho, rho/plain, delta, mu)
+		if rho > v.most*plain || (mu > 0) != v.covered || mu > 0 && (c != CoverCharge(ZCDP, mu) || delta < MinDelta || delta > 1.01*MinDelta) {
+			t.Errorf("%s: rho %v of %v, delta %v, mu %v", name, rho, plain, delta, mu)
+		}
+		total.BlackBox = 0
+		if c, mu := p.ChargeWithin(total); mu != 0 || c != p.Charge(ZCDP) {
+			t.Errorf("%s: without room %+v, mu %v", name, c, mu)
+		}
+		for eps := 0.; eps < 12 && mu > 0; eps += .1 {
+			if d := p.Delta(eps); d > math.Max(GaussianDelta(mu, eps), MinDelta) {
+				t.Errorf("%s: delta %v at %v is above the Gaussian law", name, d, eps)
+			}
+		}
+	}
+}
