@@ -15,8 +15,8 @@ const kindNeighbours = "neighbours"
 // maxNeighbours is the largest K.
 const maxNeighbours = 1000
 
-// Neighbours predicts the class that most of the nearest reference vectors have. It is trained
-// without privacy: its vectors are training records, or lie near them.
+// Neighbours predicts the class that most of the nearest reference vectors have, weighed by
+// nearness. It is trained without privacy: its vectors are training records, or lie near them.
 //
 // A record has one coordinate per numeric column, its treated cell, and of a category column one
 // per category and one for every other value if the column has Other: 1 for its own and 0
@@ -34,8 +34,9 @@ type Neighbours struct {
 
 	// Vectors are given in coordinates, as records are, and if there is a Map after it.
 	Vectors [][]float64
-	Labels  []int // position in Classes, one per vector
-	K       int   // how many of the nearest vectors vote, of equal votes for the nearest
+	Labels  []int   // position in Classes, one per vector
+	K       int     // how many of the nearest vectors vote, of equal votes for the nearest
+	Gamma2  float64 // a vote counts exp(-Gamma2 times the squared distance); at least 0
 }
 
 var _ Model = (*Neighbours)(nil)
@@ -96,6 +97,8 @@ func (m *Neighbours) validateVectors(width int) error {
 		return &ModelError{"vectors", "have not one class each"}
 	case m.K < 1 || m.K > maxNeighbours:
 		return &ModelError{"neighbours", fmt.Sprintf("must be between 1 and %d", maxNeighbours)}
+	case !finite(m.Gamma2) || m.Gamma2 < 0:
+		return &ModelError{"gamma2", "must be finite and at least 0"}
 	}
 	for i, v := range m.Vectors {
 		if err := validNumbers(fmt.Sprintf("vectors[%d].at", i), v, width); err != nil {
@@ -142,11 +145,11 @@ type search struct {
 	coding  []neighbour.Column
 	scaling neighbour.Scaling
 	vectors *neighbour.Searcher
-	k       int
+	vote    neighbour.Vote
 }
 
 func (m *Neighbours) search() *search {
-	s := &search{coding: m.coding(), k: m.K}
+	s := &search{coding: m.coding(), vote: neighbour.Vote{K: m.K, Gamma2: m.Gamma2}}
 	s.scaling = neighbour.Scaling{Center: m.Center, Scale: m.Scale, Out: len(m.Center)}
 	points := neighbour.Points{Dim: len(m.Vectors[0])}
 	for i, v := range m.Vectors {
@@ -183,7 +186,7 @@ func (m *Neighbours) Predict(dst []float64, rows Rows) ([]float64, error) {
 	dst = dst[:rows.N]
 	for first := 0; first < rows.N; first += predictBlock {
 		n := min(predictBlock, rows.N-first)
-		for i, class := range s.vectors.Classes(s.scaling.Apply(neighbour.Encode(s.coding, cells, first, n)), s.k) {
+		for i, class := range s.vectors.Classes(s.scaling.Apply(neighbour.Encode(s.coding, cells, first, n)), s.vote) {
 			dst[first+i] = float64(class)
 		}
 	}
@@ -262,7 +265,7 @@ func (p *neighboursProgram) of(record []value) float64 {
 			r.cells[j].Numbers[0] = record[at].number
 		}
 	}
-	class := p.vectors.Class(r.place(r.cells), p.k)
+	class := p.vectors.Class(r.place(r.cells), p.vote)
 	p.rooms.Put(r)
 	return float64(class)
 }

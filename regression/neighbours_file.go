@@ -25,6 +25,7 @@ type neighboursFile struct {
 	Scale      []float64    `json:"scale"`
 	Map        [][]float64  `json:"map,omitempty"`
 	Neighbours int          `json:"neighbours"`
+	Gamma2     float64      `json:"gamma2"`
 	Vectors    []vectorFile `json:"vectors"`
 	Guarantee  *Guarantee   `json:"guarantee" layout:"line"`
 }
@@ -42,7 +43,7 @@ func (neighboursKind) file(m Model) (any, error) {
 	n := m.(*Neighbours)
 	f := &neighboursFile{
 		Format: modelFormat, Kind: kindNeighbours, Task: TaskClassification, Training: withoutPrivacy,
-		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K,
+		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K, Gamma2: n.Gamma2,
 	}
 	for i := range n.Columns {
 		f.Columns = append(f.Columns, n.Columns[i].file())
@@ -67,7 +68,7 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 		return nil, &ModelError{"guarantee", "must be null: models of this kind are trained without privacy"}
 	}
 	m := &Neighbours{
-		Target: f.Target, Classes: filled(f.Classes), Center: filled(f.Center), Scale: filled(f.Scale), Map: filled(f.Map), K: f.Neighbours,
+		Target: f.Target, Classes: filled(f.Classes), Center: filled(f.Center), Scale: filled(f.Scale), Map: filled(f.Map), K: f.Neighbours, Gamma2: f.Gamma2,
 	}
 	for i := range f.Columns {
 		c, err := f.Columns[i].column()

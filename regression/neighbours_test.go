@@ -25,7 +25,7 @@ func mappedSample() *Neighbours {
 	m := neighboursSample()
 	m.Map = [][]float64{{1, 0, 0, 0, 1, 0, 0, 0}, {-.5, 1, 2, 0, 0, 0, 1. / 3, 0}}
 	m.Vectors = [][]float64{{-1, 0}, {1, 1}, {0, -2}, {.5, .5}, {2, 2}}
-	m.Labels, m.K = []int{0, 1, 2, 1, 0}, 3
+	m.Labels, m.K, m.Gamma2 = []int{0, 1, 2, 1, 0}, 3, .25
 	return m
 }
 
@@ -116,9 +116,9 @@ func (m *Neighbours) slowest(rows Rows, i int) float64 {
 		}
 		return 1
 	})
-	votes := make([]int, len(m.Classes))
+	votes := make([]float64, len(m.Classes))
 	for _, j := range order[:min(m.K, len(order))] {
-		votes[m.Labels[j]]++
+		votes[m.Labels[j]] += math.Exp(-m.Gamma2 * (distance[j] - distance[order[0]]))
 	}
 	for _, j := range order {
 		if votes[m.Labels[j]] == slices.Max(votes) {
@@ -139,13 +139,13 @@ func indicator(is bool) float64 {
 func TestNeighboursDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, neighboursSample(), []refusal{
 		{`"guarantee": null`, `"guarantee": {"epsilon":1,"delta":0.00001,"mu":0.2,"relation":"add-remove"}`,
-			`model file 23:16: guarantee: must be null: models of this kind are trained without privacy`},
+			`model file 24:16: guarantee: must be null: models of this kind are trained without privacy`},
 		{`"training": "without`, `"training": "with`, `model file 5:15: training: must be "` + withoutPrivacy + `"`},
 		{`  "training": "` + withoutPrivacy + `",` + "\n", "", `model file 1:1: key "training" is absent`},
 		{`"task": "classification"`, `"task": "regression"`, `model file 4:11: task: is "regression", must be classification`},
-		{`{"class":"cheap"`, `{"class":"free"`, `model file 18:14: vectors[0].class: is not one of the classes`},
+		{`{"class":"cheap"`, `{"class":"free"`, `model file 19:14: vectors[0].class: is not one of the classes`},
 		{`"neighbours": 1`, `"neighbours": 0`, `model file 16:17: neighbours: must be between 1 and 1000`},
-		{`"at":[20,1,`, `"at":[20,`, `model file 18:27: vectors[0].at: has 7 numbers, not 8`},
+		{`"at":[20,1,`, `"at":[20,`, `model file 19:27: vectors[0].at: has 7 numbers, not 8`},
 		{`"center": [40,`, `"center": [`, `model file 14:13: center: has 7 numbers, not 8`},
 	})
 }
@@ -165,6 +165,7 @@ func TestNeighboursContradictions(t *testing.T) {
 		{"vectors[2].class: is not one of the classes", func(m *Neighbours) { m.Labels[2] = 3 }},
 		{"vectors[3].at[7]: is not finite", func(m *Neighbours) { m.Vectors[3][7] = math.NaN() }},
 		{"neighbours: must be between 1 and 1000", func(m *Neighbours) { m.K = 1001 }},
+		{"gamma2: must be finite and at least 0", func(m *Neighbours) { m.Gamma2 = -1 }},
 	})
 	checkContradictions(t, mappedSample, rows, []contradiction[*Neighbours]{
 		{"map[1]: has 7 numbers, not 8", func(m *Neighbours) { m.Map[1] = m.Map[1][:7] }},

@@ -84,7 +84,7 @@ func drawKinds(t *rapid.T) []Model {
 
 // drawNeighbours draws a model of neighbours, with two classes as one of scores has.
 func drawNeighbours(t *rapid.T, columns []Column, mapped bool) *Neighbours {
-	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k")}
+	m := &Neighbours{Target: "target", Classes: []string{"no", "yes"}, Columns: columns, K: rapid.IntRange(1, 5).Draw(t, "k"), Gamma2: rapid.Float64Range(0, 2).Draw(t, "gamma2")}
 	number := rapid.Float64Range(-50, 50)
 	width := neighbour.Width(m.coding())
 	numbers := func(n int) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, "numbers") }

@@ -75,7 +75,7 @@ func compressCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.Method, "method", compress.SNC, "how vectors are made, by `NAME`")
 	flags.Float64Var(&f.Share, "share", compress.DefaultShare, "vectors, as a `SHARE` of the records, of snc and subsample")
 	flags.IntVar(&f.Vectors, "vectors", 0, "their `NUMBER`, in place of a share")
-	flags.IntVar(&f.Neighbours, "neighbours", 1, "how many of the nearest vectors vote, a `NUMBER`")
+	flags.IntVar(&f.Neighbours, "neighbours", 0, "how many of the nearest vectors vote, a `NUMBER` (default 1; of snc 10, weighed by nearness)")
 	flags.IntVar(&f.Components, "components", 0, "measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
 	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
 	flags.IntVar(&f.Iterations, "iterations", compress.DefaultIterations, "iterations of snc at most, a `NUMBER`")
@@ -115,7 +115,7 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 		return usagef("--share must be above 0 and at most 1")
 	case changed("vectors") && f.Vectors < 1:
 		return usagef("--vectors must be at least 1")
-	case f.Neighbours < 1 || f.Neighbours > 1000:
+	case changed("neighbours") && f.Neighbours < 1 || f.Neighbours > 1000:
 		return usagef("--neighbours must be between 1 and 1000")
 	case changed("components") && f.Components < 1:
 		return usagef("--components must be at least 1")

@@ -19,6 +19,8 @@ const (
 	spaceTrials = 3
 	// spaceIterations of the compressor at most.
 	spaceIterations = 60
+	// metricUpTo is the largest share that snc with a metric is tried at.
+	metricUpTo = .04
 	// noiseRows is how many records of letters the experiment on label noise trains on; it tests on
 	// the table's own test records.
 	noiseRows = 8000
@@ -61,6 +63,7 @@ const (
 // The metrics of the experiment.
 const (
 	metricError     = "error"          // share of the tested records in another class than predicted
+	metricWeighted  = "weighted_error" // the same, by the votes of the nearest vectors of snc
 	metricShare     = "kept"           // vectors, as a share of the training records
 	metricVectors   = "vectors"        // their number
 	metricFit       = "fit_seconds"    // to make the vectors, on all processors
@@ -106,8 +109,10 @@ func spaceTasks(o Options) ([]Task, error) {
 		x := &space{set: set, path: file.path, seed: o.Seed}
 		cells := []Cell{spaceCell(set.name, spaceAll, 0, 0), spaceCell(set.name, spaceCNN, 0, 0), spaceCell(set.name, spaceFCNN, 0, 0)}
 		for _, share := range spaceShares {
-			for _, m := range []string{spaceSubsample, spaceSNC, spaceMetric} {
-				cells = append(cells, spaceCell(set.name, m, share, 0))
+			for _, m := range spaceCurves() {
+				if m != spaceMetric || share <= metricUpTo {
+					cells = append(cells, spaceCell(set.name, m, share, 0))
+				}
 			}
 		}
 		tasks = append(tasks, Task{Name: set.name, Cells: cells, Trials: o.trials(spaceTrials), Run: x.run})
@@ -208,38 +213,44 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 		return failure(Failed, err)
 	}
 	start := time.Now()
-	refs, metric, err := vectorsOf(ctx, k, train, g)
+	refs, snc, err := vectorsOf(ctx, k, train, g)
 	if err != nil {
 		return failure(Failed, err)
 	}
 	o := Outcome{Status: OK, Values: map[string]float64{
 		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()), metricShare: float64(refs.Len()) / float64(train.Len()),
 	}}
-	if metric != nil {
-		test = neighbour.Scaling{Center: make([]float64, test.Dim), Scale: ones(test.Dim), Map: metric, Out: test.Dim}.Apply(test)
-	}
 	search := neighbour.Search(refs)
-	o.Values[metricError] = wrong(search.Classes(test, 1), test.Class)
+	if snc != nil {
+		if snc.Metric != nil {
+			test = neighbour.Scaling{Center: make([]float64, test.Dim), Scale: ones(test.Dim), Map: snc.Metric, Out: test.Dim}.Apply(test)
+		}
+		o.Values[metricWeighted] = wrong(search.Classes(test, neighbour.Vote{K: compress.Voters, Gamma2: snc.Gamma2}), test.Class)
+	}
+	o.Values[metricError] = wrong(search.Classes(test, nearestOne), test.Class)
 	if k.Data == noisyLetters {
 		return o
 	}
 	timed := timedRows(test)
-	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) { search.Classes(p, 1) })
+	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) { search.Classes(p, nearestOne) })
 	tree, err := neighbour.NewTree(refs)
 	if err != nil {
 		return failure(Failed, err)
 	}
 	distances := int64(0)
 	o.Values[metricTree] = perRecord(timed, func(p neighbour.Points) {
-		_, n := tree.Classes(p, 1)
+		_, n := tree.Classes(p, nearestOne)
 		distances += n
 	})
 	o.Values[metricDistances] = float64(distances) / float64(timedRepeats*timed.Len())
 	return o
 }
 
-// vectorsOf makes the reference vectors of a cell, and a linear map of the records if there is one.
-func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator) (refs neighbour.Points, metric []float64, err error) {
+// nearestOne is the vote of one nearest neighbour.
+var nearestOne = neighbour.Vote{K: 1}
+
+// vectorsOf makes the reference vectors of a cell; of snc it returns all that was learned.
+func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator) (refs neighbour.Points, snc *neighbour.Compressed, err error) {
 	order := g.permutation(train.Len())
 	start := neighbour.Stratified(train, int(math.Round(k.Setting.Share*float64(train.Len()))), order)
 	var rows []int
@@ -254,7 +265,7 @@ func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator)
 		rows, err = neighbour.FastCondense(ctx, train)
 	case spaceSNC, spaceMetric:
 		c, err := neighbour.Compress(ctx, train, start, neighbour.Options{Iterations: spaceIterations, Metric: k.Method == spaceMetric})
-		return c.References, c.Metric, err
+		return c.References, &c, err
 	default:
 		return refs, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
 	}
@@ -282,26 +293,26 @@ func wrong(predicted, truth []int32) float64 {
 
 // timedBlock is how many records are predicted at once when predictions are timed, few enough for
 // one goroutine.
-const timedBlock, timedRepeats = 64, 3
+const timedBlock, timedRepeats = 64, 7
 
 // timedRows returns whole blocks of records, at most 512.
 func timedRows(p neighbour.Points) neighbour.Points {
 	return p.Subset(count(0, max(1, min(p.Len(), 8*timedBlock)/timedBlock*timedBlock)))
 }
 
-// perRecord returns the least mean time per record of some repetitions.
+// perRecord returns the time per record: the median over blocks of the least time of some
+// repetitions, which other work on the machine disturbs little.
 func perRecord(p neighbour.Points, predict func(neighbour.Points)) float64 {
-	var blocks []neighbour.Points
+	var blocks []float64
 	for i := 0; i < p.Len(); i += timedBlock {
-		blocks = append(blocks, p.Subset(count(i, min(i+timedBlock, p.Len()))))
-	}
-	least := math.Inf(1)
-	for range timedRepeats {
-		start := time.Now()
-		for _, b := range blocks {
+		b := p.Subset(count(i, min(i+timedBlock, p.Len())))
+		least := math.Inf(1)
+		for range timedRepeats {
+			start := time.Now()
 			predict(b)
+			least = min(least, time.Since(start).Seconds()/float64(b.Len()))
 		}
-		least = min(least, time.Since(start).Seconds()/float64(p.Len()))
+		blocks = append(blocks, least)
 	}
-	return least
+	return Describe(blocks).Median
 }

@@ -48,6 +48,14 @@ func spaceErrors(x index) Section {
 				row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
 			}
 			f.Series, table.Rows = append(f.Series, curve), append(table.Rows, row)
+			if m != spaceSubsample {
+				row = text(set.name, m+", weighted votes")
+				for _, share := range spaceShares {
+					found := x.of(spaceCell(set.name, m, share, 0), metricWeighted)
+					row = append(row, Entry{Text: fine(found.Mean), Strong: found.Mean <= all})
+				}
+				table.Rows = append(table.Rows, row)
+			}
 		}
 		for i, m := range spaceWholes() {
 			found := x.of(spaceCell(set.name, m, 0, 0), metricError)

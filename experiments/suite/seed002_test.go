@@ -86,7 +86,7 @@ func TestSeed002Plan(t *testing.T) {
 	for _, data := range []string{dir, below} {
 		o.Data = data
 		p, err := NewPlan(seed002+"-space", o)
-		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 18 || len(p.Tasks[1].Keys()) != 36 {
+		if err != nil || len(p.Tasks) != 5 || len(p.Tasks[0].Keys()) != 16 || len(p.Tasks[1].Keys()) != 36 {
 			t.Fatalf("%v: %+v", err, p)
 		}
 		text := checkPage(t, p.Page(nil))

@@ -37,6 +37,8 @@ func Methods() [][2]string {
 const (
 	DefaultShare      = .04
 	DefaultIterations = 60
+	// Voters is how many of the nearest vectors of snc vote, by nearness.
+	Voters = 10
 )
 
 // Errors of options.
@@ -52,7 +54,7 @@ type Options struct {
 	Method     string
 	Vectors    int     // of snc and subsample; 0: the share
 	Share      float64 // of the records, of snc and subsample
-	Neighbours int     // that vote; 0: 1
+	Neighbours int     // that vote; 0: [Voters] of snc, which weighs them by nearness, and else 1
 	Iterations int     // of snc at most
 	Metric     bool    // snc learns a linear map of the records too
 	Components int     // principal components in place of standardised columns; 0 for none
@@ -65,9 +67,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Share == 0 {
 		o.Share = DefaultShare
-	}
-	if o.Neighbours == 0 {
-		o.Neighbours = 1
 	}
 	if o.Iterations == 0 {
 		o.Iterations = DefaultIterations
@@ -109,7 +108,12 @@ func Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 		return nil, fmt.Errorf("%w: %d of %d", ErrVectors, vectors.Len(), o.Neighbours)
 	}
 	r.Model = modelOf(t, coding, r.scaling, vectors)
-	r.Model.K = o.Neighbours
+	switch {
+	case r.Compressed != nil && o.Neighbours == 0:
+		r.Model.K, r.Model.Gamma2 = min(Voters, vectors.Len()), r.Compressed.Gamma2
+	default:
+		r.Model.K = max(1, o.Neighbours)
+	}
 	return r, r.Model.Validate()
 }
 

@@ -34,15 +34,18 @@ func (r *Result) Judge(t *dataset.Table) (records int, scores []Score, err error
 	n := len(r.Model.Vectors)
 	scores = append(scores, Score{"the model", n, float64(n), missed(classes, test.Class)})
 
-	all, placed := r.scaling.Apply(r.given), r.scaling.Apply(test)
+	all, placed, vote := r.scaling.Apply(r.given), r.scaling.Apply(test), neighbour.Vote{K: r.Model.K}
+	if r.Model.Gamma2 > 0 {
+		vote.K = 1
+	}
 	scores = append(scores, Score{
-		"all records", r.Records, float64(r.Records), missed(neighbour.Search(all).Classes(placed, r.Model.K), test.Class),
+		"all records", r.Records, float64(r.Records), missed(neighbour.Search(all).Classes(placed, vote), test.Class),
 	})
 	tree, err := neighbour.NewTree(all)
 	if err != nil {
 		return 0, nil, err
 	}
-	classes, distances := tree.Classes(placed, r.Model.K)
+	classes, distances := tree.Classes(placed, vote)
 	mean := float64(distances) / float64(len(rows))
 	return len(rows), append(scores, Score{"all records, by a tree", r.Records, mean, missed(classes, test.Class)}), nil
 }

@@ -19,6 +19,6 @@ func BenchmarkSearch(b *testing.B) {
 	refs := grid(640, 16)
 	s, p := Search(refs), grid(64, 16)
 	for b.Loop() {
-		s.Classes(p, 1)
+		s.Classes(p, Vote{K: 1})
 	}
 }

@@ -22,7 +22,7 @@ func blobs(n int) Points {
 
 func errorsOf(refs, p Points) int {
 	n := 0
-	for i, c := range Search(refs).Classes(p, 1) {
+	for i, c := range Search(refs).Classes(p, Vote{K: 1}) {
 		if c != p.Class[i] {
 			n++
 		}

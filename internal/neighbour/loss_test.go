@@ -91,7 +91,7 @@ func TestSpecification(t *testing.T) {
 		near(t, "Z[0]", z.X[k], want)
 	}
 	wrong := 0
-	for i, c := range Search(z).Classes(p, 1) {
+	for i, c := range Search(z).Classes(p, Vote{K: 1}) {
 		if c != p.Class[i] {
 			wrong++
 		}

@@ -14,7 +14,7 @@ func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compres
 	for k := range d {
 		start[m+k*d+k] = math.Sqrt(o.Gamma2)
 	}
-	r, err := lbfgs(func(at []float64) (float64, []float64, error) { return l.metricLoss(ctx, at[:m], at[m:]) }, start, o.Iterations)
+	r, err := lbfgs(func(at []float64) (float64, []float64, error) { return l.metricLoss(ctx, at[:m], at[m:]) }, start, o.Iterations, l.enough())
 	if err != nil {
 		return Compressed{}, err
 	}

@@ -40,19 +40,27 @@ func Search(refs Points) *Searcher {
 	return s
 }
 
-// Classes returns the class of each vector of p by the majority of its k nearest. Of equal
-// distances the vector that is listed first is nearer, and of equal majorities the class wins whose
-// nearest vector is nearest.
-func (s *Searcher) Classes(p Points, k int) []int32 {
+// A Vote says how neighbours decide on a class.
+type Vote struct {
+	// K nearest vectors vote, at least one; all if there are fewer. Of equal distances the vector that is
+	// listed first is nearer, and of equal votes the class wins whose nearest vector is nearest.
+	K int
+	// Gamma2 weighs a vote by exp(-γ² d²), d the distance. 0 counts each for one. With all vectors and
+	// the γ² of a [Compressed] the votes are the probabilities that its loss is made of.
+	Gamma2 float64
+}
+
+// Classes returns the class of each vector of p.
+func (s *Searcher) Classes(p Points, v Vote) []int32 {
 	out := make([]int32, p.Len())
-	s.each(p, k, func(i int, found []neighbour) { out[i] = majority(found, s.refs.Class) })
+	s.each(p, v.K, func(i int, found []neighbour) { out[i] = v.decide(found, s.refs.Class) })
 	return out
 }
 
 // Class returns the class of the vector x, as Classes does.
-func (s *Searcher) Class(x []float64, k int) int32 {
+func (s *Searcher) Class(x []float64, v Vote) int32 {
 	var class int32
-	s.block(x, 1, min(k, s.refs.Len()), func(_ int, found []neighbour) { class = majority(found, s.refs.Class) })
+	s.block(x, 1, min(v.K, s.refs.Len()), func(_ int, found []neighbour) { class = v.decide(found, s.refs.Class) })
 	return class
 }
 
@@ -138,14 +146,17 @@ func insert(near []neighbour, x neighbour) []neighbour {
 	return near
 }
 
-// majority returns the class that most of the neighbours have, of equal ones that of the nearest.
-func majority(near []neighbour, class []int32) int32 {
-	best, most := class[near[0].row], 0
+// decide returns the class with the most votes of the neighbours, nearest first.
+func (v Vote) decide(near []neighbour, class []int32) int32 {
+	best, most := class[near[0].row], -1.
+	if len(near) == 1 {
+		return best
+	}
 	for k, x := range near {
-		votes := 0
+		votes := 0.
 		for _, y := range near[k:] {
 			if class[y.row] == class[x.row] {
-				votes++
+				votes += math.Exp(-v.Gamma2 * (y.distance - near[0].distance))
 			}
 		}
 		if votes > most {

@@ -1,6 +1,7 @@
 package neighbour
 
 import (
+	"math"
 	"testing"
 )
 
@@ -24,7 +25,7 @@ func slowest(refs, p Points, k int) []int32 {
 				all[q], all[q-1] = all[q-1], all[q]
 			}
 		}
-		out[i] = majority(all[:min(k, len(all))], refs.Class)
+		out[i] = Vote{K: k}.decide(all[:min(k, len(all))], refs.Class)
 	}
 	return out
 }
@@ -43,8 +44,8 @@ func TestSearch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, k := range []int{1, 3, 10} {
-				want, got := slowest(refs, p, k), Search(refs).Classes(p, k)
-				byTree, distances := tree.Classes(p, k)
+				want, got := slowest(refs, p, k), Search(refs).Classes(p, Vote{K: k})
+				byTree, distances := tree.Classes(p, Vote{K: k})
 				for i := range want {
 					if got[i] != want[i] || byTree[i] != want[i] {
 						t.Fatalf("dim %d, %d vectors, k %d, row %d: exhaustive %d, by tree %d, want %d", dim, size, k, i, got[i], byTree[i], want[i])
@@ -63,10 +64,51 @@ func TestSearchTies(t *testing.T) {
 	refs := Points{Dim: 1, X: []float64{1, -1, 3, -3}, Class: []int32{2, 1, 1, 2}}
 	p := Points{Dim: 1, X: []float64{0, 0.5}, Class: []int32{0, 0}}
 	for k, want := range map[int][]int32{1: {2, 2}, 2: {2, 2}, 3: {1, 1}, 4: {2, 2}, 9: {2, 2}} {
-		for i, c := range Search(refs).Classes(p, k) {
+		for i, c := range Search(refs).Classes(p, Vote{K: k}) {
 			if c != want[i] {
 				t.Errorf("k %d, row %d: class %d, want %d", k, i, c, want[i])
 			}
+		}
+	}
+}
+
+// TestVoteWeighs: with all vectors and γ² the votes are the probabilities of the loss, so that the
+// class of a record has the largest one.
+func TestVoteWeighs(t *testing.T) {
+	for _, dim := range []int{2, 25} {
+		refs := grid(40, dim)
+		p := Points{Dim: dim, X: ripple(200, dim)[:150*dim], Class: make([]int32, 150)}
+		for k := range p.X {
+			p.X[k] += .013
+		}
+		tree, err := NewTree(refs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := Vote{K: 40, Gamma2: .7}
+		got := Search(refs).Classes(p, v)
+		byTree, _ := tree.Classes(p, v)
+		other := 0
+		for i := range got {
+			var votes [5]float64
+			for j := range refs.Len() {
+				votes[refs.Class[j]] += math.Exp(-.7 * squared(p.Row(i), refs.Row(j)))
+			}
+			want := int32(0)
+			for c, w := range votes {
+				if w > votes[want] {
+					want = int32(c)
+				}
+			}
+			if got[i] != want || byTree[i] != want {
+				t.Fatalf("row %d: class %d, by tree %d, want %d", i, got[i], byTree[i], want)
+			}
+			if nearest := Search(refs).Class(p.Row(i), Vote{K: 1}); nearest != want {
+				other++
+			}
+		}
+		if other == 0 {
+			t.Error("the nearest vector always has the class with the most votes: nothing is tested")
 		}
 	}
 }

@@ -64,7 +64,7 @@ func NewTree(refs Points) (*Tree, error) {
 		found := make([]neighbour, 0, k)
 		for _, x := range keep.Heap {
 			if x.Comparable != nil {
-				found = insert(found, neighbour{x.Dist, x.Comparable.(ball).row})
+				found = insert(found, neighbour{x.Dist * x.Dist, x.Comparable.(ball).row})
 			}
 		}
 		return found
@@ -72,16 +72,15 @@ func NewTree(refs Points) (*Tree, error) {
 	return t, nil
 }
 
-// Classes returns the class of each vector of p by the majority of its k nearest, and how many
-// distances were computed.
-func (t *Tree) Classes(p Points, k int) (classes []int32, distances int64) {
+// Classes returns the class of each vector of p, and how many distances were computed.
+func (t *Tree) Classes(p Points, v Vote) (classes []int32, distances int64) {
 	t.measure.Store(0)
 	out := make([]int32, p.Len())
 	blocks := (p.Len() + searchBlock - 1) / searchBlock
 	_ = carry.ForEach(context.Background(), blocks, runtime.GOMAXPROCS(0), func(b int) {
 		measured := new(atomic.Int64)
 		for i := b * searchBlock; i < min((b+1)*searchBlock, p.Len()); i++ {
-			out[i] = majority(t.find(treePoint{p.Row(i), -1, measured}, min(k, len(t.class))), t.class)
+			out[i] = v.decide(t.find(treePoint{p.Row(i), -1, measured}, min(v.K, len(t.class))), t.class)
 		}
 		t.measure.Add(measured.Load())
 	})
