@@ -31,7 +31,7 @@ var spaceNoise = [...]float64{0, .02, .04, .08, .16, .32}
 
 // A spaceSet is a table of the experiment.
 type spaceSet struct {
-	name       string // beginning of the file's name
+	name, file string // file is that of the table, without its suffix
 	train      int    // the first records train and the others test; 0: a random fifth tests
 	components int    // principal components in place of standardised columns; 0 for none
 	categories []string
@@ -40,10 +40,10 @@ type spaceSet struct {
 // spaceSets are the tables of the thesis that are public here, and two more.
 func spaceSets() []spaceSet {
 	return []spaceSet{
-		{name: "letters", train: 16000},
-		{name: "satellite"},
-		{name: "usps", train: 7291, components: 50},
-		{name: "isolet", components: 100},
+		{name: "letters", file: "letters", train: 16000},
+		{name: "satellite", file: "satellite"},
+		{name: "usps", file: "usps", train: 7291, components: 50},
+		{name: "isolet", file: "isolet1560", components: 100},
 	}
 }
 

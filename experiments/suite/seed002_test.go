@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/publicdata"
 )
 
 // boardCSV writes a table of three classes on a board of nine fields, which no line can part, with the
@@ -95,5 +97,37 @@ func TestSeed002Plan(t *testing.T) {
 				t.Errorf("the page lacks %s", part)
 			}
 		}
+	}
+}
+
+// TestSpaceOnPublicTables: what the thesis claims, where a trial is short.
+func TestSpaceOnPublicTables(t *testing.T) {
+	mean := func(set spaceSet, method string, share float64, trials int, metric string) float64 {
+		x := &space{set: set, path: publicdata.Path(t, "classification", set.file+".csv.gz")}
+		sum := 0.
+		for trial := range trials {
+			k := Key{spaceCell(set.name, method, share, 0), trial + 1}
+			if err := x.run(t.Context(), []Key{k}, func(_ Key, o Outcome) { sum += o.Values[metric] / float64(trials) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%s, %s %v: %s %.4f", set.name, method, share, metric, sum)
+		return sum
+	}
+	sets := map[string]spaceSet{}
+	for _, set := range spaceSets() {
+		sets[set.name] = set
+	}
+	// In single precision it is 2,841: two records at the same distance are then not.
+	if n := mean(sets["letters"], spaceFCNN, 0, 1, metricVectors); n != 2840 {
+		t.Errorf("fcnn keeps %v vectors of letters, want 2840", n)
+	}
+	if e := mean(sets["satellite"], spaceSNC, .04, 1, metricError); e > .105 {
+		t.Errorf("satellite at 4%%: %v, want at most .105", e)
+	}
+	// 50 vectors.
+	snc, all := mean(sets["isolet"], spaceSNC, .04, 3, metricWeighted), mean(sets["isolet"], spaceAll, 0, 3, metricError)
+	if snc > .75*all {
+		t.Errorf("isolet at 4%%: %v, want at most three quarters of all records' %v", snc, all)
 	}
 }
