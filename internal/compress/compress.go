@@ -36,7 +36,7 @@ func Methods() [][2]string {
 // The defaults of [Options].
 const (
 	DefaultShare      = .04
-	DefaultIterations = 60
+	DefaultIterations = 100
 	// Voters is how many of the nearest vectors of snc vote, by nearness.
 	Voters = 10
 )
