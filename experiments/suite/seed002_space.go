@@ -191,7 +191,7 @@ func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err er
 	}
 	rows := order[:first]
 	if k.Data == noisyLetters {
-		rows = reorder(rows, g.permutation(len(rows))[:min(noiseRows, len(rows))])
+		rows = reorder(rows, g.permutation(len(rows)))[:min(noiseRows, len(rows))]
 	}
 	train, test = x.points.Subset(rows), x.points.Subset(order[first:])
 	for i := range train.Class {
