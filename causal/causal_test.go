@@ -149,7 +149,18 @@ func TestPlanRefuses(t *testing.T) {
 		"categories": func(s *causal.Study) {
 			s.Schema.Columns[1] = dataset.Column{Name: "y", Kind: dataset.Category, Categories: []string{"a"}}
 		},
-		"indicator":   func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
+		"indicator":       func(s *causal.Study) { s.Schema.Columns[1].Indicator = true },
+		"unknown score":   func(s *causal.Study) { s.Score, s.Budget.Relation = "magic", budget.Substitute },
+		"test alone":      func(s *causal.Study) { s.TestOnly = true },
+		"anm, add-remove": func(s *causal.Study) { s.Score = direction.HSIC },
+		"anm, kendall":    func(s *causal.Study) { s.Score, s.Budget.Relation = direction.Kendall, budget.Substitute },
+		"anm, three": func(s *causal.Study) {
+			s.Schema, s.Score, s.Budget.Relation = schemaOf(true, "x", "y", "z"), direction.HSIC, budget.Substitute
+		},
+		"anm, bins": func(s *causal.Study) { s.Score, s.Budget.Relation, s.Bins = direction.HSIC, budget.Substitute, 8 },
+		"anm, ranges": func(s *causal.Study) {
+			s.Schema, s.Score, s.Budget.Relation = schemaOf(false, "x", "y"), direction.HSIC, budget.Substitute
+		},
 		"empty range": func(s *causal.Study) { s.Schema.Columns[1].Upper = -2 },
 	} {
 		s := ok

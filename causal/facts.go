@@ -14,6 +14,9 @@ func (s Study) Facts() []pipeline.Fact {
 	if u := s.Budget.Unit; u.Column != "" {
 		out = append(out, pipeline.Fact{Name: "unit column", Value: u.Column}, pipeline.Fact{Name: "records kept of a unit", Value: u.MaxRows})
 	}
+	if s.TestOnly {
+		out = append(out, pipeline.Fact{Name: "the training records", Value: true})
+	}
 	if s.Bins != 0 {
 		out = append(out, pipeline.Fact{Name: "bins", Value: s.Bins})
 	}
@@ -51,6 +54,10 @@ func (p *Plan) RangeRows() (spoiled, free float64, ok bool) {
 func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	out := []pipeline.Warning{{Code: "no-ledger", Severity: pipeline.Theoretical,
 		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on records of the same people."}}
+	if r.TestOnly {
+		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
+			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run enters no ledger."}
+	}
 	spoiled, free, open := p.RangeRows()
 	records := r.Pairs[0].Total()
 	for _, x := range r.Pairs {

@@ -19,11 +19,14 @@ import (
 // covered by the guarantee.
 type Result struct {
 	Guarantee budget.Guarantee
-	Events    []mechanism.Event
-	Columns   []direction.Column
-	Bins      int
-	Records   float64 // noisy number that chose the bins; 0 where they were declared
-	Pairs     []direction.Pair
+	Method    string // "histogram" or "anm"
+	// TestOnly says that the guarantee is about the test records of the baseline alone.
+	TestOnly bool
+	Events   []mechanism.Event
+	Columns  []direction.Column
+	Bins     int
+	Records  float64 // noisy number that chose the bins; 0 where they were declared
+	Pairs    []direction.Pair
 	// Seed is that of the redraws, in hex: with it everybody can make them again.
 	Seed        string
 	Unprotected []pipeline.Fact
@@ -76,17 +79,33 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	s, records := root.Sub(partName), mechanism.Over(all)
+	out := &Result{Guarantee: p.Guarantee(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
+	if p.study.method() == anmMethod {
+		err = p.anm(ctx, s, all, out)
+	} else {
+		err = p.histogram(ctx, s, records, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Events = root.Events()
+	out.Warnings = p.warnings(out)
+	out.Curator = pipeline.Curator{Rows: t.Len(), TrainRows: all.Len()}
+	return out, nil
+}
+
+// histogram carries the default method out.
+func (p *Plan) histogram(ctx context.Context, s *mechanism.Session, records mechanism.Records, out *Result) error {
 	ranges, err := p.study.ranges().Run(ctx, s.Sub("scaling"), records)
 	if err == nil {
 		ranges, err = rangesFor(ctx, s, records, ranges)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := &Result{Guarantee: p.Guarantee(), Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if out.Bins == 0 {
 		if out.Records, err = p.count(ctx, s, records); err != nil {
-			return nil, err
+			return err
 		}
 		out.Bins = direction.Bins(out.Records, p.noise().Scale)
 	}
@@ -94,13 +113,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 		r := ranges[j]
 		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread})
 	}
-	if err := p.decide(ctx, s, records, ranges, out); err != nil {
-		return nil, err
-	}
-	out.Events = root.Events()
-	out.Warnings = p.warnings(out)
-	out.Curator = pipeline.Curator{Rows: t.Len(), TrainRows: all.Len()}
-	return out, nil
+	return p.decide(ctx, s, records, ranges, out)
 }
 
 // count returns the number of records: with noise, or exactly where it is public.

@@ -27,6 +27,11 @@ type Study struct {
 	// Bins is the number of bins per column, from direction.MinBins to direction.MaxBins. 0
 	// leaves it to a noisy count of the records, for countShare of epsilon.
 	Bins int
+	// Score names a score of the baseline, one of direction.Baselines; empty, the default, is
+	// the histogram. The baseline needs budget.Substitute and declared ranges.
+	Score string
+	// TestOnly says that the baseline's training records count as public, and are not protected.
+	TestOnly bool
 }
 
 // The shares of epsilon of what comes before the histograms.
@@ -57,7 +62,7 @@ func (s Study) Plan() (*Plan, error) {
 		return nil, err
 	}
 	laplace, err := budget.Calibrate(s.tree(false), s.Budget)
-	if err != nil || s.Budget.Delta == 0 {
+	if err != nil || s.Budget.Delta == 0 || s.method() == anmMethod {
 		return &Plan{laplace, s, false}, err
 	}
 	// With a delta the smaller noise wins, which is a public fact.
@@ -71,9 +76,6 @@ func (s Study) Plan() (*Plan, error) {
 	}
 	return a, nil
 }
-
-// Method returns the name of the method.
-func (p *Plan) Method() string { return "histogram" }
 
 // check refuses what has no plan.
 func (s Study) check() error {
@@ -110,12 +112,15 @@ func (s Study) check() error {
 	case unit != budget.Unit{} && rel != budget.AddRemove:
 		return refuse("a unit of several records needs the relation %v", budget.AddRemove)
 	}
-	return nil
+	return s.checkANM()
 }
 
 // tree returns the plan without prices. Shares are of epsilon where laws are pure, and of
 // its square under tight composition.
 func (s Study) tree(gaussian bool) budget.Node {
+	if s.method() == anmMethod {
+		return budget.Par(rootName, budget.Seq(partName, s.anmLeaf()).As(budget.Part))
+	}
 	share := func(x float64) float64 {
 		if s.Budget.Delta == 0 || s.Budget.Composition == budget.Basic {
 			return x

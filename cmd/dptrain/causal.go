@@ -30,7 +30,8 @@ and write
 One noisy two-dimensional histogram per pair of columns is all that is released:
 every score is read from it for free. A direction is stated if at least 90% of
 20 redraws of the histogram agree, and the pair is undecided otherwise. It
-assumes that no third column causes both.
+assumes that no third column causes both. --method anm is the baseline of the
+literature, for comparison: a noisy difference of two scores of regressions.
 
 Declare ranges that are public knowledge, with --range or in the recipe: to find
 them privately costs 30% of epsilon and, on few records, the answer. A recipe
@@ -40,6 +41,8 @@ has "task: causal". Given with a recipe, a flag replaces the recipe's value.`
 type causalFlags struct {
 	names, ranges []string
 	bins          int
+	method, score string
+	protect       string
 	changed       func(string) bool
 }
 
@@ -107,6 +110,11 @@ func (c *causalFlags) lay(j *job) error {
 	}
 	if c.changed("bins") {
 		r.Causal.Bins = c.bins
+	}
+	for name, x := range map[string]struct{ from, to *string }{"method": {&c.method, &r.Causal.Method}, "score": {&c.score, &r.Causal.Score}, "protect": {&c.protect, &r.Causal.Protect}} {
+		if c.changed(name) {
+			*x.to = *x.from
+		}
 	}
 	for _, text := range c.ranges {
 		name, column, err := parseRange(text)
@@ -291,6 +299,14 @@ func (r *billRanges) text() string {
 		"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge", r.Spoiled, r.Free))
 }
 
+// protectedText says that the promise is about some of the records.
+func (b *bill) protectedText() string {
+	if b.Protected == "" {
+		return ""
+	}
+	return report.Paragraph("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection, and the run enters no ledger")
+}
+
 // causalPlan prints the price of a study.
 func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool, runs int, asJSON bool) error {
 	if changed("explain") {
@@ -302,6 +318,9 @@ func (a *app) causalPlan(ctx context.Context, j *job, changed func(string) bool,
 	}
 	b := pricedBill(plan.Priced)
 	b.causal, b.Target, b.Method, b.Features = true, s.Target(), plan.Method(), s.Schema.Names()
+	if s.TestOnly {
+		b.Protected = "test"
+	}
 	if spoiled, free, ok := plan.RangeRows(); ok {
 		b.Ranges = &billRanges{spoiled, free}
 	}

@@ -161,3 +161,40 @@ func TestCausalRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestCausalBaseline: the baseline by each of its scores, its report and its verification.
+func TestCausalBaseline(t *testing.T) {
+	base := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range", "response=0:150",
+		"--epsilon", "5", "--relation", "substitute", "--method", "anm"}
+	for _, c := range [][]string{{"hsic", "all"}, {"hsic", "test"}, {"kendall", "test"}, {"spearman", "test"}, {"iqr", "test"}} {
+		out := filepath.Join(t.TempDir(), "out")
+		r := dptrain(t, append(base[:len(base):len(base)], "--score", c[0], "--protect", c[1], "--out", out)...)
+		if r.code != 0 || !strings.Contains(words(r.stdout), "baseline anm by "+c[0]) {
+			t.Fatalf("%v: exit %d\n%s%s", c, r.code, r.stdout, r.stderr)
+		}
+		unprotected := strings.Contains(words(r.stdout), "the training records have no protection")
+		if unprotected != (c[1] == "test") {
+			t.Errorf("%v: says that training records are unprotected: %v", c, unprotected)
+		}
+		if v := dptrain(t, "verify", out); v.code != 0 || !strings.Contains(v.stdout, "holds together") {
+			t.Errorf("%v: verify: exit %d\n%s%s", c, v.code, v.stdout, v.stderr)
+		}
+		p := dptrain(t, "plan", filepath.Join(out, "release", "recipe.yaml"))
+		if p.code != 0 || strings.Contains(words(p.stdout), "the training records have no protection") != unprotected {
+			t.Errorf("%v: plan: exit %d\n%s%s", c, p.code, p.stdout, p.stderr)
+		}
+	}
+	for flag, want := range map[string]string{
+		"--score=kendall":                        "kendall has no bound for training records",
+		"--score=hsic --bins=8":                  "causal.bins has no effect with method anm",
+		"--score=magic":                          "unknown name",
+		"--score=hsic --protect=most":            "unknown name",
+		"--protect=test":                         "causal.score is required",
+		"--score=iqr --protect=test --dataset=x": "enters no ledger",
+	} {
+		r := dptrain(t, append(append(base[:len(base):len(base)], strings.Fields(flag)...), "--out", filepath.Join(t.TempDir(), "out"))...)
+		if r.code != 3 || !strings.Contains(words(r.stderr), want) {
+			t.Errorf("%s: exit %d: %s", flag, r.code, r.stderr)
+		}
+	}
+}

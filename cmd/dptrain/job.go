@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -55,6 +56,9 @@ func (f *recipeFlags) addCausal(set *pflag.FlagSet) {
 	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, 0 or at least 1e-10 (default 0)")
 	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
 	set.IntVar(&f.causal.bins, "bins", 0, "the `NUMBER` of bins per column, 4 to 32 (default by a noisy count)")
+	set.StringVar(&f.causal.method, "method", "", "`NAME`: histogram (default) or anm, the baseline")
+	set.StringVar(&f.causal.score, "score", "", "of anm, by `NAME`: "+strings.Join(direction.Baselines(), ", "))
+	set.StringVar(&f.causal.protect, "protect", "", "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected")
 	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
 	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
 }
@@ -72,6 +76,7 @@ func flagKeys() map[string]string {
 		"task": "task", "classes": "data.classes",
 		"ledger": "ledger.path", "dataset": "ledger.dataset",
 		"columns": "causal.columns", "bins": "causal.bins", "range": "data.columns",
+		"method": "causal.method", "score": "causal.score", "protect": "causal.protect",
 	}
 }
 

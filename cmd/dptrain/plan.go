@@ -128,7 +128,10 @@ type bill struct {
 	// Ranges says what private ranges of a study of causal directions need; absent for
 	// every other run.
 	Ranges *billRanges `json:"ranges,omitempty"`
-	causal bool        // it asks for causal directions
+	// Protected is "test" for a study that protects its test records alone; absent for
+	// every other run.
+	Protected string `json:"protected,omitempty"`
+	causal    bool   // it asks for causal directions
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -331,7 +334,7 @@ func (b *bill) total() string {
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
 		report.Paragraph("Meaning", g.MeaningOf()) +
 		report.Paragraph("Epsilon", at) +
-		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.Ledger.text()
+		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
 }
 
 // branches explains the steps of a run, or of a try, that chooses between two ways

@@ -219,6 +219,39 @@ func TestStudyFaults(t *testing.T) {
 	}
 }
 
+// TestBaselineRecordAndReplay: no record, replaced anywhere, moves a release of the baseline by
+// more than its bound where all are protected; where the test records alone are, none of them
+// does.
+func TestBaselineRecordAndReplay(t *testing.T) {
+	for _, c := range []struct {
+		score string
+		test  bool
+	}{{"hsic", false}, {"hsic", true}, {"spearman", true}, {"kendall", true}, {"iqr", true}} {
+		s, table := few(t, budget.Substitute, true)
+		s.Bins, s.Score, s.TestOnly = 0, c.score, c.test
+		first := mechanism.NewRecorder(7)
+		plan := priced(t, s)
+		recordStudy(t, nil, plan, table, first)
+		neighbours, err := Neighbours(table, budget.Substitute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken, moved := 0, false
+		for _, n := range neighbours {
+			second := first.Replay()
+			recordStudy(t, nil, plan, n.Table, second)
+			faults, ratio := mechanism.Compare(first, second)
+			moved = moved || ratio > 0
+			if len(faults) > 0 {
+				broken++
+			}
+		}
+		if broken > 0 && !c.test || !moved {
+			t.Errorf("%s, test %v: %d of %d neighbours break the bound, moved %v", c.score, c.test, broken, len(neighbours), moved)
+		}
+	}
+}
+
 // studyBytes lists the hashes of the releases of the example studies under one key.
 func studyBytes(t *testing.T) []string {
 	t.Helper()

@@ -32,6 +32,8 @@ type Pair struct {
 	// Histogram holds the noisy counts, rounded to whole numbers.
 	Histogram
 	Reading
+	// Baseline is set in place of Noise and Histogram by the method anm.
+	Baseline *Baseline
 }
 
 // A Reading is what a noisy histogram says about the direction.

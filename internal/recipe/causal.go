@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/direction"
@@ -18,6 +19,13 @@ type Causal struct {
 	// Columns are from 2 to direction.MaxColumns numeric columns, of which every pair is
 	// looked at.
 	Columns []string `yaml:"columns" json:"columns" jsonschema:"required,minItems=2,maxItems=20,uniqueItems=true" jsonschema_description:"The numeric columns; every pair of them is looked at."`
+	// Method is "histogram" or "anm", the baseline.
+	Method string `yaml:"method" json:"method" jsonschema:"default=histogram" jsonschema_description:"histogram: one noisy histogram per pair. anm: the baseline, a noisy difference of two scores of regressions."`
+	// Score is that of the method anm.
+	Score string `yaml:"score,omitempty" json:"score,omitempty" jsonschema_description:"Score of the method anm."`
+	// Protect is "all" or, with the method anm, "test": the training records then have no
+	// protection.
+	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test: with the method anm, the training records have no protection."`
 	// Bins is the number of bins per column; 0 leaves it to a noisy count.
 	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 8 or 12, by a noisy count of the records."`
 }
@@ -75,6 +83,7 @@ func (c *checker) causalColumns() {
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
 		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
 	}
+	c.causalMethod()
 	for name, col := range c.r.Data.Columns {
 		path := child("data.columns", name)
 		switch {
@@ -89,6 +98,61 @@ func (c *checker) causalColumns() {
 		default:
 			c.bounds(path, col)
 		}
+	}
+}
+
+// The names of causal.method and causal.protect.
+var (
+	causalMethods  = []string{"histogram", anmMethod}
+	causalProtects = []string{"all", protectTest}
+)
+
+const (
+	anmMethod   = "anm"
+	protectTest = "test"
+)
+
+// causalMethod checks the keys of the baseline.
+func (c *checker) causalMethod() {
+	x := c.r.Causal
+	known := c.name("causal.method", x.Method, causalMethods, causalMethods)
+	c.name("causal.protect", x.Protect, causalProtects, causalProtects)
+	switch {
+	case !known:
+	case x.Method != anmMethod:
+		for _, key := range []struct {
+			path string
+			used bool
+		}{{"causal.score", x.Score != "" || c.given("causal.score")}, {"causal.protect", x.Protect == protectTest}} {
+			if key.used {
+				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and reads every score", "remove it, or set causal.method: "+anmMethod)
+			}
+		}
+		return
+	case x.Score == "":
+		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(direction.Baselines()))
+	case c.name("causal.score", x.Score, direction.Baselines(), direction.Baselines()) && x.Score != direction.HSIC && x.Protect != protectTest:
+		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone with causal.protect: "+protectTest)
+	}
+	if !known {
+		return
+	}
+	if len(x.Columns) > 2 {
+		c.add("causal.columns", "the method "+anmMethod+" takes two columns", "")
+	}
+	if x.Bins != 0 {
+		c.add("causal.bins", "causal.bins has no effect with method "+anmMethod, "remove it")
+	}
+	if c.r.Privacy.Relation == budget.AddRemove.String() {
+		c.add("privacy.relation", "the method "+anmMethod+" needs a public number of records", "set privacy.relation: "+budget.Substitute.String())
+	}
+	for i, name := range x.Columns {
+		if col := c.r.Data.Columns[name]; col.Lower == nil && col.Upper == nil {
+			c.add(item("causal.columns", i), "the method "+anmMethod+" needs the range of the column "+quoted(name), "declare lower and upper in data.columns")
+		}
+	}
+	if x.Protect == protectTest && c.r.Ledger != nil {
+		c.add("ledger", "a study that protects the test records alone enters no ledger", "a total would promise something about the training records; remove it")
 	}
 }
 
@@ -115,7 +179,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	if err != nil {
 		return causal.Study{}, err
 	}
-	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins}
+	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score, TestOnly: r.Causal.Protect == protectTest}
 	for _, name := range r.Causal.Columns {
 		s.Schema.Columns = append(s.Schema.Columns, r.column(name))
 	}

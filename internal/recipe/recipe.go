@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/internal/method"
@@ -219,6 +220,9 @@ func Default() Recipe {
 func (r *Recipe) settle(given map[string]bool, can availability) {
 	if r.Task == TaskCausal && !given["privacy.delta"] { // every law can be pure
 		r.Privacy.Delta = 0
+	}
+	if x := r.Causal; x != nil {
+		x.Method, x.Protect = cmp.Or(x.Method, causalMethods[0]), cmp.Or(x.Protect, causalProtects[0])
 	}
 	r.settleSearch(given)
 	for _, x := range r.choices() {

@@ -10,6 +10,8 @@ import (
 
 	generate "github.com/invopop/jsonschema"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dptrain/dptrain/internal/direction"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
@@ -40,6 +42,9 @@ func schema() *generate.Schema {
 	closed("privacy.relation", relations)
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
+	closed("causal.method", causalMethods)
+	closed("causal.protect", causalProtects)
+	closed("causal.score", direction.Baselines())
 	for _, home := range []string{"", "search.candidates[]."} {
 		closed(home+"selection.method", selections)
 		closed(home+"model.fallback", fallbacks())

@@ -50,7 +50,8 @@ var beyondSchema = strings.Fields(`
 	unit-relation unit-target unit-used
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey logistic-form control-characters
-	causal-declared causal-private causal-unit`)
+	causal-declared causal-private causal-unit
+	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}
@@ -112,6 +113,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
+		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],
 		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {

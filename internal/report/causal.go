@@ -38,7 +38,10 @@ type Causal struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
 	Events    []Event   `json:"events"` // in the order of the plan
-	Method    string    `json:"method"`
+	Method    string    `json:"method"` // "histogram" or "anm"
+	// Protected says which records the guarantee is about: "all", or "test" for those that the
+	// baseline judges by.
+	Protected string `json:"protected"`
 	// Columns are those of the study, with the ranges that were cut into bins.
 	Columns []CausalColumn `json:"columns"`
 	Pairs   []CausalPair   `json:"pairs"`
@@ -57,7 +60,7 @@ type Causal struct {
 
 // CausalHashes are the SHA-256 of the other files of a study, in hex.
 type CausalHashes struct {
-	Picture string `json:"causal.svg"`
+	Picture string `json:"causal.svg,omitempty"`
 	Recipe  string `json:"recipe.yaml,omitempty"`
 }
 
@@ -82,21 +85,34 @@ const (
 type CausalPair struct {
 	X         string  `json:"x"`
 	Y         string  `json:"y"`
-	Direction string  `json:"direction"` // of the likelihood, if it is stable: one of the three above
-	Preferred string  `json:"preferred"` // the direction of the likelihood, stable or not
-	Stability float64 `json:"stability"` // share of the redraws that prefer the same
-	Vote      string  `json:"vote"`      // of hsic, anmlik and loci
+	Direction string  `json:"direction"`      // of the likelihood, if it is stable: one of the three above
+	Preferred string  `json:"preferred"`      // the direction of the likelihood, stable or not
+	Stability float64 `json:"stability"`      // share of the redraws that prefer the same
+	Vote      string  `json:"vote,omitempty"` // of hsic, anmlik and loci
 	// Dependence is the share of redraws without any dependence of x and y that look less
 	// dependent than the released counts.
-	Dependence float64 `json:"dependence"`
+	Dependence float64 `json:"dependence,omitempty"`
 	// Likelihood says which cells the score anmlik reads: "signed" or "projected".
-	Likelihood string        `json:"likelihood"`
-	Scores     []CausalScore `json:"scores"` // anmlik first, which decides
-	Records    float64       `json:"records"`
-	Noise      CausalNoise   `json:"noise"`
+	Likelihood string        `json:"likelihood,omitempty"`
+	Scores     []CausalScore `json:"scores,omitempty"` // anmlik first, which decides
+	Records    float64       `json:"records,omitempty"`
+	Noise      *CausalNoise  `json:"noise,omitempty"`
 	// Counts are the noisy counts: a row per bin of x and a column per bin of y, in
 	// increasing order.
-	Counts [][]float64 `json:"counts"`
+	Counts [][]float64 `json:"counts,omitempty"`
+	// Baseline is what the method anm released, in place of all from vote on.
+	Baseline *CausalBaseline `json:"baseline,omitempty"`
+}
+
+// CausalBaseline is what the method anm released of a pair.
+type CausalBaseline struct {
+	Score string `json:"score"`
+	Train int    `json:"train"` // numbers of records, public
+	Test  int    `json:"test"`
+	// Difference is the score of y to x less that of x to y: above 0, x causes y is preferred.
+	Difference float64   `json:"difference"`
+	Scale      float64   `json:"scale"`               // of the Laplace noise in it; 0 for iqr
+	Quartiles  []float64 `json:"quartiles,omitempty"` // of iqr, what was released
 }
 
 // CausalScore is a measure for both directions; the smaller value is preferred.
@@ -128,9 +144,13 @@ type CausalRedraws struct {
 func NewCausal(res *causal.Result) *Causal {
 	c := &Causal{
 		Format: CausalFormat, Guarantee: GuaranteeOf(res.Guarantee).explained(), Events: []Event{},
-		Method:      causalMethod,
+		Method:      res.Method,
+		Protected:   protectedAll,
 		Redraws:     CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed},
 		Unprotected: list(res.Unprotected), Warnings: list(res.Warnings),
+	}
+	if res.TestOnly {
+		c.Protected = protectedTest
 	}
 	for _, e := range res.Events {
 		c.Events = append(c.Events, event(e, &pipeline.Result{}))
@@ -144,10 +164,19 @@ func NewCausal(res *causal.Result) *Causal {
 	return c
 }
 
-// causalMethod is the name of the method with one histogram a pair.
-const causalMethod = "histogram"
+// The values of Causal.Protected.
+const (
+	protectedAll  = "all"
+	protectedTest = "test"
+)
 
 func causalPair(p direction.Pair) CausalPair {
+	if b := p.Baseline; b != nil {
+		return CausalPair{
+			X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability,
+			Baseline: &CausalBaseline{b.Score, b.Train, b.Test, b.Difference, b.Scale, b.Quartiles},
+		}
+	}
 	out := CausalPair{
 		X: p.X, Y: p.Y, Direction: directionText(p.Direction), Preferred: directionText(p.Preferred), Stability: p.Stability, Dependence: p.Dependence,
 		Vote: directionText(p.Vote), Likelihood: "projected", Records: p.Total(), Noise: causalNoise(p.Noise),
@@ -164,11 +193,11 @@ func causalPair(p direction.Pair) CausalPair {
 	return out
 }
 
-func causalNoise(n direction.Noise) CausalNoise {
+func causalNoise(n direction.Noise) *CausalNoise {
 	if n.Gaussian {
-		return CausalNoise{"gaussian", n.Sigma()}
+		return &CausalNoise{"gaussian", n.Sigma()}
 	}
-	return CausalNoise{"laplace", n.Scale}
+	return &CausalNoise{"laplace", n.Scale}
 }
 
 // directionText names a direction: 1, -1 or 0 for none.
@@ -231,12 +260,15 @@ func DecodeCausal(r io.Reader) (*Causal, error) {
 		return nil, fmt.Errorf("%w: %w", ErrContent, err)
 	}
 	for i, p := range c.Pairs {
+		if p.Baseline != nil && c.Method == anmMethod {
+			continue
+		}
 		b := len(p.Counts)
 		if b < direction.MinBins || b > direction.MaxBins || slices.ContainsFunc(p.Counts, func(row []float64) bool { return len(row) != b }) {
 			return nil, fmt.Errorf("%w: the counts of pair %d are no square of %d to %d bins", ErrContent, i+1, direction.MinBins, direction.MaxBins)
 		}
-		if len(p.Scores) == 0 {
-			return nil, fmt.Errorf("%w: pair %d has no score", ErrContent, i+1)
+		if len(p.Scores) == 0 || p.Noise == nil {
+			return nil, fmt.Errorf("%w: pair %d has no score or no noise", ErrContent, i+1)
 		}
 	}
 	return c, nil
@@ -276,6 +308,9 @@ func CausalText(w io.Writer, c *Causal) error {
 	row := func(label, text string) { b.WriteString(Paragraph(label, text)) }
 	row("Privacy", statement(c.Guarantee, causalFile))
 	row("Meaning", c.Guarantee.MeaningOf())
+	if c.Protected == protectedTest {
+		row("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection")
+	}
 	var ranges []string
 	for _, x := range c.Columns {
 		from := "found privately"
@@ -289,6 +324,10 @@ func CausalText(w io.Writer, c *Causal) error {
 	}
 	row("Ranges", strings.Join(ranges, ", "))
 	for _, p := range c.Pairs {
+		if p.Baseline != nil {
+			row("Direction", p.answer()+"; "+p.baseline(c.Redraws.Least))
+			continue
+		}
 		row("Direction", p.answer()+"; "+p.reasons(c.Redraws))
 		row("Scores", p.scores())
 	}
@@ -315,6 +354,21 @@ func (p CausalPair) reasons(r CausalRedraws) string {
 		}
 	}
 	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count", s, len(p.Counts), len(p.Counts), p.Records, p.Noise.Law, p.Noise.Scale)
+}
+
+// baseline says what the method anm found.
+func (p CausalPair) baseline(least float64) string {
+	b := p.Baseline
+	s := fmt.Sprintf("baseline anm by %s on %d records, fitted to %d: the score of %s to %s is smaller than the reverse by %.4g",
+		b.Score, b.Test, b.Train, shown(p.X), shown(p.Y), b.Difference)
+	if b.Scale == 0 {
+		return s + ", from noisy quartiles. Nothing says how sure that is"
+	}
+	s += fmt.Sprintf(", with Laplace noise of scale %.4g. Noise keeps the sign with probability %.2f", b.Scale, p.Stability)
+	if p.Direction == Undecided {
+		s += fmt.Sprintf(", and a direction is stated from %.2f on", least)
+	}
+	return s
 }
 
 // named says a direction with the names of the columns.

@@ -67,7 +67,10 @@ func (v *verifier) causalFiles(c *Causal) {
 		v.skip("folder", "it cannot be listed, so other files in it were not looked for")
 	}
 	var picture bytes.Buffer
-	drawn := c.Picture(&picture)
+	var drawn error
+	if c.Method != anmMethod {
+		drawn = c.Picture(&picture)
+	}
 	for _, f := range []struct {
 		name, hash string
 		size       int
@@ -125,6 +128,9 @@ func (v *verifier) causalPlan(c *Causal) {
 	if entered != dataset {
 		out = append(out, "the data set in the ledger is another one")
 	}
+	if (c.Protected == protectedTest) != study.TestOnly || c.Protected != protectedTest && c.Protected != protectedAll {
+		out = append(out, "other records are protected than the account says")
+	}
 	if !sameJSON(c.Unprotected, list(study.Facts())) {
 		out = append(out, "unprotected does not list what the recipe states about the data")
 	}
@@ -179,6 +185,9 @@ func (c *Causal) columnProblems(names []string) []string {
 
 // readingProblems reads the counts anew.
 func (c *Causal) readingProblems() []string {
+	if c.Method == anmMethod {
+		return c.baselineProblems()
+	}
 	var seed mechanism.Seed
 	n, err := hex.Decode(seed[:], []byte(c.Redraws.Seed[:min(len(c.Redraws.Seed), 2*len(seed))]))
 	if err != nil || n != len(seed) || len(c.Redraws.Seed) != 2*len(seed) {
@@ -197,6 +206,23 @@ func (c *Causal) readingProblems() []string {
 		}
 		if again := c.again(p, direction.Read(p.histogram(), noise, src)); !again.same(p) {
 			out = append(out, fmt.Sprintf("pair %d, %s and %s, does not follow from its counts", i+1, shown(p.X), shown(p.Y)))
+		}
+	}
+	return out
+}
+
+// anmMethod is the name of the baseline.
+const anmMethod = "anm"
+
+// baselineProblems reads what the baseline released anew.
+func (c *Causal) baselineProblems() []string {
+	var out []string
+	for i, p := range c.Pairs {
+		b := p.Baseline
+		again := &direction.Baseline{Score: b.Score, Difference: b.Difference, Scale: b.Scale, Quartiles: b.Quartiles}
+		r := again.Read()
+		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) || directionText(r.Preferred) != p.Preferred || directionText(r.Direction) != p.Direction {
+			out = append(out, fmt.Sprintf("pair %d, %s and %s, does not follow from what was released", i+1, shown(p.X), shown(p.Y)))
 		}
 	}
 	return out
@@ -240,6 +266,13 @@ func (c *Causal) noiseProblems() []string {
 		}
 	}
 	for i, p := range c.Pairs {
+		if b := p.Baseline; b != nil {
+			k := slices.IndexFunc(c.Events, func(e Event) bool { return e.ID == "causal/all/difference" })
+			if b.Scale > 0 && (k < 0 || math.Abs(b.Scale-c.Events[k].Scale) > computedTolerance*b.Scale) {
+				out = append(out, "the noise of the difference is not that of its step")
+			}
+			continue
+		}
 		name := fmt.Sprintf("causal/all/pairs/pair-%d", i+1)
 		k := slices.IndexFunc(c.Events, func(e Event) bool { return e.ID == name })
 		if k < 0 {

@@ -146,7 +146,9 @@ func (f *Folder) steps(files Files) []step {
 	}
 	if c := files.Causal; c != nil {
 		var picture string
-		list = append(list, file(ReleaseDir+"/"+pictureFile, 0o644, hashed(&picture, c.Picture)))
+		if c.Method != anmMethod {
+			list = append(list, file(ReleaseDir+"/"+pictureFile, 0o644, hashed(&picture, c.Picture)))
+		}
 		list = append(list, file(ReleaseDir+"/"+causalFile, 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
 			sealed := *c
 			sealed.Files = CausalHashes{picture, hashes.Recipe}

@@ -1,0 +1,117 @@
+package mechanism
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/direction"
+)
+
+// directionUnit is the grid of differences of scores.
+const directionUnit = 0x1p-40
+
+// ScoreDifference returns the score of y causes x less that of x causes y, of the
+// additive-noise model that is fitted to the training records and judged on the others; see
+// [direction.FitRecords]. The numbers of both are public, as under substitution, where which
+// record trains depends on its place alone. Under add-remove it returns [ErrRelation].
+//
+// all says that a replaced training record is covered too, for the score hsic; otherwise the
+// training records count as public. A replaced record moves each of the two scores by at most
+// [direction.TestBound] or [direction.HSICBound], so the difference by twice that, and one unit
+// of the grid more for rounding.
+func (s *Session) ScoreDifference(x, y []float64, train []bool, score string, r direction.Ridge, all bool) (Bounded[int64], error) {
+	if s.Relation() == budget.AddRemove {
+		return Bounded[int64]{}, fmt.Errorf("%w: the scores of the additive-noise model need a public number of records", ErrRelation)
+	}
+	return differenceOf(direction.FitRecords(x, y, train, r), len(x), score, r, all), nil
+}
+
+// differenceOf is the difference of the scores of a fit to n records in all.
+func differenceOf(f direction.Fit, n int, score string, r direction.Ridge, all bool) Bounded[int64] {
+	m := max(len(f.X), 2)
+	bound := direction.TestBound(score, m)
+	if all {
+		bound = direction.HSICBound(r, max(n-m, 1), m)
+	}
+	x := f.Score(score)
+	return Bounded[int64]{int64(math.Round((x.Backward - x.Forward) / directionUnit)), Absolute, math.Ceil(up(2*bound)/directionUnit) + 1, directionUnit, StatScoreDifference}
+}
+
+// StatScoreDifference is the statistic of [Session.ScoreDifference].
+const StatScoreDifference budget.Statistic = "score difference"
+
+// pairOfDifferences has a record that agrees with the order of the others, or runs against it.
+func pairOfDifferences(_ *Session, side int) (Bounded[int64], error) {
+	const m = 12
+	var f direction.Fit
+	for i := range m {
+		v := float64(i)
+		f.X, f.ResidualY = append(f.X, v), append(f.ResidualY, v)
+		f.Y, f.ResidualX = append(f.Y, v), append(f.ResidualX, float64((5*i)%m))
+	}
+	if side == 1 {
+		f.X[0], f.Y[0] = m, 0
+	}
+	return differenceOf(f, 2*m, direction.Kendall, direction.Ridge{Penalty: 1, Width: 1}, false), nil
+}
+
+func worstScoreDifference() WorstPair {
+	return numberPair(StatScoreDifference, []budget.Relation{budget.Substitute}, pairOfDifferences)
+}
+
+// quartilePoints is the number of points of the grid that a quartile is chosen from.
+const quartilePoints = 257
+
+// QuartileAt returns point i of the grid over [-reach, reach].
+func QuartileAt(i int, reach float64) float64 {
+	return reach * float64(2*i-(quartilePoints-1)) / (quartilePoints - 1)
+}
+
+// Quartile returns the scores of the points of a grid as the q-quantile of values, which are
+// cut to [-reach, reach]: for a point g, -|#{v < g} - q m|.
+//
+// The number m of values is public. One value replaced moves the count by at most 1, so every
+// score by something in [-1, 1]: width 2, attained by two points on both sides of the quantile.
+func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector], error) {
+	if s.Relation() == budget.AddRemove {
+		return Bounded[Vector]{}, fmt.Errorf("%w: these quartiles need a public number of records", ErrRelation)
+	}
+	return quartileOf(values, reach, q), nil
+}
+
+func quartileOf(values []float64, reach, q float64) Bounded[Vector] {
+	out := make(Vector, quartilePoints)
+	for i := range out {
+		g, below := QuartileAt(i, reach), 0.
+		for _, v := range values {
+			if v < g {
+				below++
+			}
+		}
+		out[i] = -int64(math.Round(4 * math.Abs(below-q*float64(len(values)))))
+	}
+	// In quarters of a record scores are whole numbers at quartiles, so nothing is rounded.
+	return Bounded[Vector]{out, Width, 8, .25, StatQuartile}
+}
+
+// StatQuartile is the statistic of [Session.Quartile].
+const StatQuartile budget.Statistic = "quartile"
+
+func worstQuartile() WorstPair {
+	return WorstPair{
+		Statistic: StatQuartile, Kind: budget.Exponential, Relations: []budget.Relation{budget.Substitute},
+		Prepare: func(_ context.Context, _ *Session, law budget.Law, side int) (WorstRelease, error) {
+			// The replaced value takes a count away from one side of the quartile.
+			values := make([]float64, 4*lead(law, 2))
+			for i := range values {
+				values[i] = -.5 + float64(i)/float64(len(values))
+			}
+			if side == 1 {
+				values[0] = 1
+			}
+			return worstChoice(quartileOf(values, 1, .25), quartilePoints), nil
+		},
+	}
+}
