@@ -52,8 +52,8 @@ func Hold(records *dataset.Table) *Table {
 // [Categories].
 type Column = recipe.Column
 
-// Missing, in a [Column], is the number that stands for a cell that is missing, or says that such cells
-// have a term of their own in the model.
+// Missing is the number that stands for a cell of a [Column] that is missing, or says that such
+// cells have a term of their own in the model.
 type Missing = recipe.Missing
 
 // Range declares a numeric column with values from lower to upper, in its own units; others

@@ -158,7 +158,8 @@ func (x GreedyGram) Ranked(ctx context.Context, s *mechanism.Session, f Facts, r
 	}
 	r.First = len(groups)
 	p := r.Problem()
-	p.Group, p.Budget = append(groups, -1), x.limit()
+	groups = append(groups, -1)
+	p.Group, p.Budget = groups, x.limit()
 	for _, c := range f.Columns {
 		p.Cost = append(p.Cost, x.cost(c))
 	}

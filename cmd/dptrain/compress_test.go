@@ -50,7 +50,8 @@ func TestCompress(t *testing.T) {
 				wrong++
 			}
 		}
-		fields := strings.Fields(strings.Split(got.stdout[strings.Index(got.stdout, "the model"):], "\n")[0])
+		_, sentence, _ := strings.Cut(got.stdout, "the model")
+		fields := strings.Fields(strings.Split(sentence, "\n")[0])
 		if said := fields[len(fields)-1]; said != formatShare(wrong, 400) || wrong > 100 {
 			t.Errorf("%s: %d of 400 are wrong, and it says %s", name, wrong, said)
 		}

@@ -58,7 +58,8 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
 	if err != nil {
 		return err
 	}
-	check, entered := report.VerifyCausal, (*report.Ledger)(nil)
+	var entered *report.Ledger
+	check := report.VerifyCausal
 	if c != nil {
 		entered = c.Ledger
 	} else {

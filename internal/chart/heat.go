@@ -44,7 +44,7 @@ func (h Heat) SVG() template.HTML {
 			}
 			x := heatLeft + wide*float64(j)
 			fmt.Fprintf(c, `<rect class="hot" x="%s" y="%s" width="%s" height="%s" fill-opacity="%.2f"/>`, at(x+1), at(y+1), at(wide-2), at(row-2), .04+.96*share)
-			if h.Texts != nil && len(h.Texts[i][j]) <= most {
+			if len(h.Texts) > 0 && len(h.Texts[i][j]) <= most {
 				class := "note"
 				if share > .55 {
 					class = "inverse"

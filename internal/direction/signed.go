@@ -28,7 +28,7 @@ func signedLikelihood(h Histogram) float64 {
 		for j := range v {
 			m[i] += h.Counts[i*h.B+j] * v[j]
 		}
-		m[i] = m[i] / w[i]
+		m[i] /= w[i]
 	}
 	weights := normalized(w, 1e-9)
 	for i := range weights {

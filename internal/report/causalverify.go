@@ -249,11 +249,11 @@ func (c *Causal) again(p CausalPair, r direction.Reading) CausalPair {
 
 // same reports whether two readings agree as far as two processors do.
 func (p CausalPair) same(q CausalPair) bool {
-	close := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a)) }
+	alike := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(1, math.Abs(a)) }
 	return p.Direction == q.Direction && p.Preferred == q.Preferred && p.Vote == q.Vote && p.Likelihood == q.Likelihood &&
 		near(p.Stability, q.Stability) && near(p.Dependence, q.Dependence) && near(p.Records, q.Records) &&
 		slices.EqualFunc(p.Scores, q.Scores, func(a, b CausalScore) bool {
-			return a.Name == b.Name && a.Prefers == b.Prefers && close(a.XToY, b.XToY) && close(a.YToX, b.YToX)
+			return a.Name == b.Name && a.Prefers == b.Prefers && alike(a.XToY, b.XToY) && alike(a.YToX, b.YToX)
 		})
 }
 

@@ -155,14 +155,15 @@ func (f *Folder) steps(files Files) []step {
 			return EncodeCausal(w, &sealed)
 		}))
 	} else {
-		list = append(list, file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
-			return HTML(w, Source{files.Report, files.Model, files.Recipe})
-		})))
-		list = append(list, file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last, likewise
-			r := *files.Report
-			r.Files = hashes
-			return Encode(w, &r)
-		}))
+		list = append(list,
+			file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
+				return HTML(w, Source{files.Report, files.Model, files.Recipe})
+			})),
+			file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last, likewise
+				r := *files.Report
+				r.Files = hashes
+				return Encode(w, &r)
+			}))
 	}
 	return append(list,
 		sync(ReleaseDir),
