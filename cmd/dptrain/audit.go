@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 const auditLong = `Try to catch a run that is less private than its plan says.
@@ -208,7 +209,7 @@ func (a *app) showVerdict(v *audited, whole audit.Verdict, asJSON bool) error {
 
 func (v *audited) text(w io.Writer) error {
 	t := table.NewWriter()
-	t.SetStyle(plainTable())
+	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	var right []table.ColumnConfig
 	for k := 3; k <= 6; k++ {

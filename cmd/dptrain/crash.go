@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // run carries out args and turns errors and panics into a message and a code.
@@ -21,13 +22,13 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		}
 	}()
 	raw := &output{w: a.stdout}
-	out, messages := &visible{w: raw}, &visible{w: a.stderr}
+	out, messages := terminal.NewVisible(raw), terminal.NewVisible(a.stderr)
 	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
-	defer func() { _ = messages.flush() }()
+	defer func() { _ = messages.Flush() }()
 	root := rootCommand(a)
 	root.SetArgs(append([]string{}, args...))
 	err := root.ExecuteContext(ctx)
-	_ = out.flush() // raw keeps the error
+	_ = out.Flush() // raw keeps the error
 	if err == nil {
 		err = raw.err
 	}

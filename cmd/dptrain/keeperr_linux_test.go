@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // dieBy names a way in which a process that behaves as dptrain ends against its will.
@@ -20,7 +22,7 @@ const dieBy = "DPTRAIN_TEST_DIE"
 // die ends the process in the way that is named, with a secret in the arguments of its
 // calls.
 func die(way string) {
-	stderr, err := keepStderr()
+	stderr, err := terminal.KeepStderr()
 	if err != nil {
 		panic(err)
 	}

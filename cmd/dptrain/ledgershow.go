@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // accountJSON is a data set in `ledger show --json`.
@@ -175,7 +176,7 @@ func spendsTable(acc *ledger.Account) string {
 	}
 	slices.SortFunc(lines, func(x, y line) int { return cmp.Compare(x.entry, y.entry) })
 	t := table.NewWriter()
-	t.SetStyle(plainTable())
+	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row{"entry", "date", "method", "target", "epsilon", acc.Promise.Currency.Symbol(), "state"})
 	notes := ""

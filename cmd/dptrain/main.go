@@ -25,6 +25,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // patience is how long a run that was interrupted may clean up. A signal after
@@ -33,7 +35,7 @@ import (
 const patience = 2 * time.Second
 
 func main() {
-	stderr, err := keepStderr() // before anything is read
+	stderr, err := terminal.KeepStderr() // before anything is read
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "dptrain: standard error cannot be kept apart from that of the Go runtime:", err)
 		os.Exit(exitInternal)

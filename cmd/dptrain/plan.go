@@ -20,6 +20,7 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 const planLong = `Print the price of a run, step by step: law, number of draws, privacy loss of
@@ -225,7 +226,7 @@ func (b *bill) text(w io.Writer) error {
 		of = "epsilon"
 	}
 	t := table.NewWriter()
-	t.SetStyle(plainTable())
+	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	t.SetColumnConfigs([]table.ColumnConfig{
 		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
@@ -268,17 +269,6 @@ func grouped(rendered string, ids []string) string {
 		out.WriteString(line + "\n")
 	}
 	return out.String()
-}
-
-// plainTable is a table without lines but one below the header.
-func plainTable() table.Style {
-	s := table.StyleDefault
-	s.Name = "dptrain"
-	s.Options = table.Options{SeparateHeader: true}
-	s.Format.Header = text.FormatDefault
-	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
-	s.Box.MiddleHorizontal = "-"
-	return s
 }
 
 // loss is the privacy loss of one draw.

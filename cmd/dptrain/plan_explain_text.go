@@ -10,12 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // text prints an explanation as a table and how to read it.
 func (e *explanation) text(w io.Writer) error {
 	t := table.NewWriter()
-	t.SetStyle(plainTable())
+	t.SetStyle(terminal.PlainTable())
 	t.SuppressTrailingSpaces()
 	head := table.Row{"epsilon"}
 	columns := []table.ColumnConfig{{Number: 1, Align: text.AlignRight, AlignHeader: text.AlignRight}}

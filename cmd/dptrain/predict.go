@@ -111,7 +111,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		out = a.stdout
 	}
 	watch := a.watch(flags.out != "" || !shown)
-	defer watch.clear()
+	defer watch.Clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
 	if flags.out == "" {
 		return s.broken(s.run(ctx, pipeline.SchemaOf(model), out))

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -178,7 +178,7 @@ func (p part) ends(column int) (from, to string, low, high float64) {
 
 // steps prints a curve, one step per line.
 func steps(s regression.Step) string {
-	t := rightAligned(3)
+	t := terminal.RightAligned(3)
 	t.AppendHeader(table.Row{"from", "below", "value"})
 	for i, v := range s.Values {
 		from, below := "", ""
@@ -200,7 +200,7 @@ func edge(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 // adds nothing.
 func (p part) categories(column int) string {
 	c := p.Columns[column]
-	t := rightAligned(3)
+	t := terminal.RightAligned(3)
 	t.AppendHeader(table.Row{"category", "value", "standard error"})
 	add := func(name string, of func(regression.Term) bool) {
 		value, deviation := 0., 0.
@@ -218,17 +218,4 @@ func (p part) categories(column int) string {
 		add("every other", func(t regression.Term) bool { return t.Other })
 	}
 	return t.Render()
-}
-
-// rightAligned is a table of numbers.
-func rightAligned(columns int) table.Writer {
-	t := table.NewWriter()
-	t.SetStyle(plainTable())
-	t.SuppressTrailingSpaces()
-	var config []table.ColumnConfig
-	for i := range columns {
-		config = append(config, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(config)
-	return t
 }

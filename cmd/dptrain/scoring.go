@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // scoring is a table on its way through a scorer.
@@ -18,7 +19,7 @@ type scoring struct {
 	in             *input
 	scorer         *scorer
 	append, strict bool
-	watch          *watch
+	watch          *terminal.Watch
 
 	out     io.Writer
 	head    dataset.Head
@@ -129,7 +130,7 @@ func (s *scoring) emit(b *scored) error {
 		return err
 	}
 	s.records += b.records
-	s.watch.show(s.records, b.done, s.head.Size)
+	s.watch.Show(s.records, b.done, s.head.Size)
 	return nil
 }
 
@@ -152,3 +153,11 @@ func (e *partial) Error() string {
 }
 
 func (e *partial) Unwrap() error { return e.error }
+
+// watch shows how far predict is, if shown is true and standard error is a terminal.
+func (a *app) watch(shown bool) *terminal.Watch {
+	if !shown || !a.terminal {
+		return terminal.NewWatch(nil)
+	}
+	return terminal.NewWatch(a.screen)
+}

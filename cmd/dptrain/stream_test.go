@@ -113,29 +113,14 @@ func (w *watchHeap) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestPredictShowsProgress: on a terminal, and not between the predictions.
+// TestPredictShowsProgress: on a terminal only, and not between the predictions.
 func TestPredictShowsProgress(t *testing.T) {
-	var stderr bytes.Buffer
-	a := newApp(strings.NewReader(""), io.Discard, &stderr)
-	a.terminal, a.screen = true, &stderr
-	w := a.watch(true)
-	w.show(7, 3, 30) // not at once
-	if stderr.Len() > 0 {
-		t.Errorf("%q", stderr.String())
-	}
-	w.next = w.next.Add(-2 * w.every)
-	w.show(123456, 21, 30)
-	w.clear()
-	if got := stderr.String(); !strings.HasPrefix(got, "\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
-		t.Errorf("%q", got)
-	}
-	for _, w := range []*watch{a.watch(false), newApp(nil, io.Discard, &stderr).watch(true)} {
-		stderr.Reset()
-		w.next = w.next.AddDate(-1, 0, 0)
-		w.show(1, 2, 3)
-		w.clear()
-		if stderr.Len() > 0 {
-			t.Errorf("%q", stderr.String())
+	for _, c := range []struct{ shown, terminal, want bool }{{true, true, true}, {false, true, false}, {true, false, false}} {
+		var stderr bytes.Buffer
+		a := newApp(strings.NewReader(""), io.Discard, &stderr)
+		a.terminal, a.screen = c.terminal, &stderr
+		if got := a.watch(c.shown).Shows(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
@@ -13,33 +11,6 @@ import (
 // hostileName holds what a terminal may take for a command: ESC, BEL, DEL, a C1 control, a
 // character that turns the direction of writing, one beyond 16 bits.
 const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
-
-func TestVisible(t *testing.T) {
-	text := "é\t" + hostileName + "\r\x00 \xff\xc3 日本\u00a0\u2028.\n\xe2\x82"
-	want := "é\ta\\u001b[2J\\u0007\\u007f\\u009b2K\\u202egpj\\u2066\\udb40\\udc41\\u000d\\u0000 \\xff\\xc3 日本\u00a0\\u2028.\n\\xe2\\x82"
-	for size := 1; size <= len(text); size++ { // however it is cut
-		var got bytes.Buffer
-		v := &visible{w: &got}
-		for rest := text; rest != ""; {
-			piece := rest[:min(size, len(rest))]
-			rest = rest[len(piece):]
-			if n, err := v.Write([]byte(piece)); n != len(piece) || err != nil {
-				t.Fatal(n, err)
-			}
-		}
-		if err := v.flush(); err != nil || got.String() != want {
-			t.Fatalf("in pieces of %d:\n%s, %v\n%s", size, got.String(), err, want)
-		}
-	}
-	quoted, err := json.Marshal(hostileName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back string
-	if err := json.Unmarshal(escaped(quoted), &back); err != nil || back != hostileName {
-		t.Errorf("in JSON: %q, %v", back, err)
-	}
-}
 
 // TestNothingMovesTheCursor gives every command names full of control characters, as
 // arguments, in recipes, tables, models, reports and ledgers. None is printed as it is.

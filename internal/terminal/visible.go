@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -9,20 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// visible writes text to a terminal that is not taken for a command of it: what is
+// Visible writes text to a terminal that is not taken for a command of it: what is
 // neither a graphic character nor the end of a line or a tab, such as ESC, the C1
 // controls and those that turn the direction of writing, becomes \u and its number.
 // In JSON that is the same text. A byte that is not UTF-8 becomes \x and its number.
 //
 // All that the command prints goes through one, except predictions that go to a file or
 // a pipe, which copy the user's own table, and progress lines, which hold no name.
-type visible struct {
+type Visible struct {
 	w    io.Writer
 	half []byte // the beginning of a character, at most 3 bytes
 }
 
+// NewVisible returns one that writes to w.
+func NewVisible(w io.Writer) *Visible { return &Visible{w: w} }
+
 // Write implements io.Writer.
-func (v *visible) Write(p []byte) (int, error) {
+func (v *Visible) Write(p []byte) (int, error) {
 	text := slices.Concat(v.half, p)
 	end := len(text)
 	for k := 1; k < utf8.UTFMax && k <= end; k++ {
@@ -40,8 +43,8 @@ func (v *visible) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what is left of a character that never ended.
-func (v *visible) flush() error {
+// Flush writes what is left of a character that never ended.
+func (v *Visible) Flush() error {
 	rest := v.half
 	v.half = nil
 	if len(rest) == 0 {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// keepStderr returns standard error and puts NUL in its place, to which the Go
+// KeepStderr returns standard error and puts NUL in its place, to which the Go
 // runtime then prints what it says of a process that it ends: it asks the system for
 // the handle each time. See keeperr_unix.go for what that would tell.
-func keepStderr() (*os.File, error) {
+func KeepStderr() (*os.File, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package terminal
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepStderr returns standard error on a descriptor of its own and makes
+// KeepStderr returns standard error on a descriptor of its own and makes
 // descriptor 2 one that cannot be written to, the reading end of a pipe.
 //
 // Where memory runs out, on a fatal error and on most signals the Go runtime prints
@@ -20,7 +20,7 @@ import (
 //
 // Such a process then ends by SIGABRT, so that its exit code is none of ours (the
 // runtime's own is 2), and without a core file, which would hold the records.
-func keepStderr() (*os.File, error) {
+func KeepStderr() (*os.File, error) {
 	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		return nil, os.NewSyscallError("fcntl", err)

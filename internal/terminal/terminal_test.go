@@ -1,0 +1,62 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// hostileName holds what a terminal may take for a command: ESC, BEL, DEL, a C1 control, a
+// character that turns the direction of writing, one beyond 16 bits.
+const hostileName = "a\x1b[2J\a\x7f\u009b2K\u202egpj\u2066\U000e0041"
+
+func TestVisible(t *testing.T) {
+	text := "é\t" + hostileName + "\r\x00 \xff\xc3 日本\u00a0\u2028.\n\xe2\x82"
+	want := "é\ta\\u001b[2J\\u0007\\u007f\\u009b2K\\u202egpj\\u2066\\udb40\\udc41\\u000d\\u0000 \\xff\\xc3 日本\u00a0\\u2028.\n\\xe2\\x82"
+	for size := 1; size <= len(text); size++ { // however it is cut
+		var got bytes.Buffer
+		v := NewVisible(&got)
+		for rest := text; rest != ""; {
+			piece := rest[:min(size, len(rest))]
+			rest = rest[len(piece):]
+			if n, err := v.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := v.Flush(); err != nil || got.String() != want {
+			t.Fatalf("in pieces of %d:\n%s, %v\n%s", size, got.String(), err, want)
+		}
+	}
+	quoted, err := json.Marshal(hostileName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back string
+	if err := json.Unmarshal(escaped(quoted), &back); err != nil || back != hostileName {
+		t.Errorf("in JSON: %q, %v", back, err)
+	}
+}
+
+// TestWatch: not at once, and nothing without a terminal.
+func TestWatch(t *testing.T) {
+	var stderr bytes.Buffer
+	w := NewWatch(&stderr)
+	w.Show(7, 3, 30)
+	if stderr.Len() > 0 {
+		t.Errorf("%q", stderr.String())
+	}
+	w.next = w.next.Add(-2 * w.every)
+	w.Show(123456, 21, 30)
+	w.Clear()
+	if got := stderr.String(); !strings.HasPrefix(got, "\rdptrain: 123456 records, 70% of the file") || !strings.HasSuffix(got, " \r") {
+		t.Errorf("%q", got)
+	}
+	none := NewWatch(nil)
+	none.next = none.next.AddDate(-1, 0, 0)
+	none.Show(1, 2, 3)
+	none.Clear()
+	if none.Shows() || !w.Shows() {
+		t.Error("what has no terminal shows something")
+	}
+}
