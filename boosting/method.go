@@ -31,7 +31,7 @@ func (Additive) Method() method.Method {
 // Method describes the trainer.
 func (Kernel) Method() method.Method {
 	return method.Method{
-		Name: Kernel{}.Name(), Summary: "boosted-additive with a kernel of all columns, for interactions",
+		Name: Kernel{}.Name(), Summary: "boosted-additive and a kernel of all columns together",
 		Relations:  method.EveryRecord(),
 		Statistics: []mechanism.Statistic{countsStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}, kernelStatistic{}},
 		New:        func(method.Values) method.Trainer { return Kernel{} },

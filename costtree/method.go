@@ -8,7 +8,7 @@ import (
 // Method describes the trainer.
 func (CostTree) Method() method.Method {
 	return method.Method{
-		Name: CostTree{}.Name(), Summary: "a tree of linear models that pays for the features of a record's path",
+		Name: CostTree{}.Name(), Summary: "a tree of linear models that pays for the features it reads",
 		ClassesFrom: 3, Relations: method.EveryRecord(),
 		Keys: []method.Key{
 			{

@@ -28,8 +28,8 @@ A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes
 the most right predictions.
 
-A model whose features have a cost (cost-tree) reads some of them for each record:
---cost adds what the record pays.
+A model whose features have a cost (cost-tree) reads some of them for each
+record: --cost adds what the record pays.
 
 Predictions are printed while DATA is read, in memory that does not grow with
 it. Where DATA ends early or --strict refuses a cell, what is printed by then

@@ -79,7 +79,7 @@ func Selectors() []SelectorMethod {
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.CRFS{K: s.K, Exact: s.K > 0, Sizes: s.Wholes("sizes")}
 			}},
-		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most to those before them, for what they cost", Private: true,
+		{Name: selection.GreedyGram{}.Name(), Summary: "columns that add most for what they cost", Private: true,
 			Keys: keysNamed("k", "share", "costs", "budget", "sizes", "runs"),
 			New: func(s SelectorSettings) selection.Selector {
 				return selection.GreedyGram{K: s.K, Budget: s.Number("budget"), Costs: s.Prices("costs"), Sizes: s.Wholes("sizes")}
