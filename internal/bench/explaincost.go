@@ -6,6 +6,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/selection"
 	"github.com/dptrain/dptrain/svm"
 )
@@ -94,6 +95,8 @@ func (s steps) seconds(n, m, scores float64) float64 {
 func stepsOf(method string) steps {
 	switch method {
 	case logistic.Logistic{}.Name():
+		return steps{perCell: 1.2e-7, perScore: 8e-8}
+	case prototypes.Prototypes{}.Name():
 		return steps{perCell: 1.2e-7, perScore: 8e-8}
 	case svm.SVM{}.Name():
 		return steps{once: .12, perScore: 5e-8}

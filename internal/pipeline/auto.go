@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/logistic"
+	"github.com/dptrain/dptrain/prototypes"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -46,12 +47,22 @@ const (
 
 // autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
-// as a large one. Under basic composition they are not.
+// as a large one. Under basic composition they are not. Curves of one class against the
+// rest pay for every class; prototypes share one softmax.
 func (p *Pipeline) autoMethod() method.Trainer {
-	if p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns {
+	switch {
+	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
+	case p.manyClasses():
+		return prototypes.Prototypes{}
 	}
 	return boosting.Additive{}
+}
+
+// manyClasses reports whether the target has more than two classes.
+func (p *Pipeline) manyClasses() bool {
+	j := p.Schema.Index(p.Target)
+	return p.classification() && j >= 0 && len(p.Schema.Columns[j].Categories) > 2
 }
 
 // automatic reports whether the run chooses its stages by itself. A regression

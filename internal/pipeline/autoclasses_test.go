@@ -65,7 +65,7 @@ func TestAutoClassesRule(t *testing.T) {
 		method string
 	}{
 		"a named selection": {selected, "boosted-additive"}, "a named model": {named, "joint-gram"}, "basic composition": {basic, "joint-gram"},
-		"three classes": {classify(loans(t, 0, "a", "b", "c")), "boosted-additive"},
+		"three classes": {classify(loans(t, 0, "a", "b", "c")), "prototypes"},
 	} {
 		plan, err := c.Plan()
 		if err != nil {

@@ -37,7 +37,8 @@ func Trainers() []method.Method {
 
 // Auto stands for the model of a pipeline that names none: it is chosen from public facts,
 // [boosting.Additive] under tight composition, [adassp.JointGram] under basic; for two
-// classes, [logistic.Logistic] where a noisy count says that records are few.
+// classes, [logistic.Logistic] where a noisy count says that records are few, and for more
+// [prototypes.Prototypes].
 const Auto = "auto"
 
 // TrainerNamed returns the method of that name.
