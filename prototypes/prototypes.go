@@ -132,9 +132,9 @@ func (r *run) size() float64 {
 // classes that measures as well as more.
 func (r *run) perClass() int {
 	switch {
-	case r.frame.classes() == 2 || r.strength < 50:
+	case r.frame.classes() == 2 || r.strength < 30:
 		return 1
-	case r.strength < 100:
+	case r.strength < 70:
 		return 2
 	}
 	return 3
