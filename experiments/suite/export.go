@@ -12,12 +12,12 @@ import (
 )
 
 // settingHead names the columns that describe a cell.
-var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share", "noise"}
+var settingHead = [...]string{"data", "method", "k", "epsilon", "delta", "n", "copies", "share", "noise", "lambda"}
 
 // fields are the values of settingHead.
 func (c Cell) fields() []string {
 	s := c.Setting
-	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies), number(s.Share), number(s.Noise)}
+	return []string{c.Data, c.Method, whole(s.K), number(s.Epsilon), number(s.Delta), whole(s.N), whole(s.Copies), number(s.Share), number(s.Noise), number(s.Lambda)}
 }
 
 // whole and number print nothing for a field that is not used.

@@ -12,6 +12,7 @@ type Setting struct {
 	Copies  int     `json:"copies,omitempty"` // copies of each informative column of a synthetic table
 	Share   float64 `json:"share,omitempty"`  // of the training records that a method keeps
 	Noise   float64 `json:"noise,omitempty"`  // share of the training labels that are drawn anew
+	Lambda  float64 `json:"lambda,omitempty"` // penalty, or price of a feature
 }
 
 // A Cell is one method in one setting on one table: what its trials repeat.
@@ -74,6 +75,7 @@ func (s Setting) String() string {
 	add("copies", s.Copies != 0, s.Copies)
 	add("share", s.Share != 0, s.Share)
 	add("noise", s.Noise != 0, s.Noise)
+	add("lambda", s.Lambda != 0, s.Lambda)
 	if text == "" {
 		return ""
 	}

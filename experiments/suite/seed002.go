@@ -21,7 +21,7 @@ type thesisPart struct {
 
 // thesisParts lists the parts in the order of the thesis.
 func thesisParts() []thesisPart {
-	return []thesisPart{spacePart(), causalPart()}
+	return []thesisPart{costPart(), spacePart(), causalPart()}
 }
 
 // seed002Suites are the whole thesis, and each of its parts alone.

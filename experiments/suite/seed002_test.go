@@ -131,3 +131,99 @@ func TestSpaceOnPublicTables(t *testing.T) {
 		t.Errorf("isolet at 4%%: %v, want at most three quarters of all records' %v", snc, all)
 	}
 }
+
+// costCSV writes a table of two classes with three numbers and a category, of which the first
+// two and the category say something.
+func costCSV(t *testing.T, path string, n int) {
+	t.Helper()
+	g := newGenerator("test", 6, 1)
+	var b strings.Builder
+	b.WriteString("a,b,noise,kind,class\n")
+	for i := range n {
+		a, c := g.normal(), g.normal()
+		score := a + .7*c
+		kind := []string{"p", "q", "r"}[i%3]
+		if kind == "p" {
+			score++
+		}
+		fmt.Fprintf(&b, "%.4f,%.4f,%.4f,%s,%t\n", a, c, g.normal(), kind, score > 0)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCostRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, set := range costSets() {
+		costCSV(t, filepath.Join(dir, set.name+".csv"), 3000)
+	}
+	p, err := NewPlan(seed002+"-cost", Options{Public: true, Data: dir, Trials: 1})
+	if err != nil || len(p.Tasks) != 4 {
+		t.Fatalf("%v: %+v", err, p)
+	}
+	var keys []Key
+	for _, k := range p.Tasks[1].Keys() { // Adult names no columns
+		if k.Setting.K <= 1 || k.Setting.Epsilon == 3 {
+			keys = append(keys, k)
+		}
+	}
+	keys = append(keys, Key{Cell{Data: costSets()[1].name, Method: "magic"}, 1})
+	var records []Record
+	if err := p.Tasks[1].Run(t.Context(), keys, func(k Key, o Outcome) { records = append(records, Record{k, o}) }); err != nil {
+		t.Fatal(err)
+	}
+	found := map[Cell]map[string]float64{}
+	for _, r := range records {
+		if (r.Status != OK) != (r.Method == "magic") {
+			t.Errorf("%+v", r)
+		}
+		found[r.Cell] = r.Values
+	}
+	name := costSets()[1].name
+	for what, tt := range map[string]struct {
+		cell        Cell
+		wrong, paid float64 // at most
+	}{
+		"one feature": {costCell(name, costHard, 1, 1, 0, 0), .35, 1}, "all": {costCell(name, costHard, 1, 0, 0, 0), .12, 4},
+		"soft": {costCell(name, costSoft, 2, 1, 0, 0), .35, 2}, "private": {costCell(name, costPrivate, 1, 0, 3, 0), .2, 4},
+		"cheap cstc": {costCell(name, costCSTC, 2, 0, 0, costPrices[len(costPrices)-1]), .6, 4},
+	} {
+		v := found[tt.cell]
+		if v == nil || v[metricError] > tt.wrong || v[metricPaid] > tt.paid {
+			t.Errorf("%s: %v", what, v)
+		}
+	}
+	text := checkPage(t, p.Page(records))
+	for _, part := range []string{"Table 2.1", "cstc", "features paid"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+}
+
+// TestTableOne: a cell of table 2.1 reads columns in standard units and all records.
+func TestTableOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "spambase.csv")
+	var b strings.Builder
+	b.WriteString("a,b,class\n")
+	g := newGenerator("test", 8, 1)
+	for range 500 {
+		a := g.normal()
+		fmt.Fprintf(&b, "%.4f,%.4f,%t\n", 1000*a, g.normal(), a > .3*g.normal())
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := &costs{set: costSets()[2], path: path}
+	for lambda, want := range map[float64]float64{.5: 2, 50: 1, 1e5: 0} {
+		err := x.run(t.Context(), []Key{{costCell(tableOne, costLogistic, 0, 0, 0, lambda), 1}}, func(_ Key, o Outcome) {
+			if o.Status != OK || o.Values[metricPaid] != want || want > 0 && o.Values[metricTrained] > .2 {
+				t.Errorf("lambda %v: %+v, want %v features", lambda, o, want)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
