@@ -54,7 +54,7 @@ func (r *run) prototypes() []regression.Prototype {
 	out := make([]regression.Prototype, len(r.at.Centers))
 	for i, z := range r.at.Centers {
 		p := &out[i]
-		p.Intercept = -r.at.Gamma * dot(z, z)
+		p.Intercept = r.at.constant(i)
 		for k, slot := range r.frame.enc.Slots() {
 			weight := 2 * r.at.Gamma * dot(r.rows.Map[k*d:(k+1)*d], z)
 			term, center, constant := r.frame.term(slot, weight, dot(back[k*d:(k+1)*d], z))

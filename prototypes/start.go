@@ -112,9 +112,10 @@ func (r *run) start() error {
 	if err != nil {
 		return err
 	}
-	between, all := 0., 0.
+	between, all, prior := 0., 0., make([]float64, r.frame.classes())
 	for c, sum := range cells.sums {
 		count := max(cells.counts[c], 2*cells.noise, 1)
+		prior[c] = math.Log(max(cells.counts[c], cells.noise, 1))
 		for k := range sum {
 			sum[k] /= count
 		}
@@ -131,7 +132,10 @@ func (r *run) start() error {
 	for _, z := range r.at.Centers {
 		shorten(z, r.reach())
 	}
-	r.at.Gamma = r.gamma() / r.width
+	r.at.Gamma, r.at.Prior = r.gamma()/r.width, make([]float64, len(r.at.Class))
+	for j, c := range r.at.Class {
+		r.at.Prior[j] = prior[c] - math.Log(all)
+	}
 	return nil
 }
 

@@ -129,9 +129,11 @@ type mixture struct {
 	Class   []int32     // of each
 	Gamma   float64     // gamma^2, the inverse width
 	One     float64     // the constant entry of a row that was not shortened
+	Prior   []float64   // what is added to the logits; nil: nothing
 }
 
-// logits writes those of the rows of a block, -gamma^2 |x - z_j|^2 up to what all prototypes share. A
+// logits writes those of the rows of a block, the prior less gamma^2 |x - z_j|^2 up to what all
+// prototypes share. A
 // row that was shortened by a factor f has logits f times as large: it is weighted as a whole, its
 // constant too (docs/methods/joint-gram.md, "Algorithm").
 func (m mixture) logits(out [][]float64, rows [][]int16) {
@@ -141,9 +143,18 @@ func (m mixture) logits(out [][]float64, rows [][]int16) {
 		for k, v := range z {
 			weights[k] = 2 * m.Gamma * v
 		}
-		weights[d] = -m.Gamma * dot(z, z) / m.One
+		weights[d] = m.constant(j) / m.One
 		addProducts(out[j], rows, weights)
 	}
+}
+
+// constant is the logit of prototype j at the origin.
+func (m mixture) constant(j int) float64 {
+	at := -m.Gamma * dot(m.Centers[j], m.Centers[j])
+	if m.Prior != nil {
+		at += m.Prior[j]
+	}
+	return at
 }
 
 func dot(a, b []float64) float64 {
