@@ -32,7 +32,7 @@ func TestPublishedRecipe(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	must(0, "plan", published, "--json")
-	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(got.stdout, "is spent, this run costs") {
+	if got := must(0, "plan", published, "--ledger", "dptrain.ledger"); !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "is spent, this run costs") {
 		t.Errorf("%s", got.stdout)
 	}
 

@@ -40,7 +40,7 @@ func ExampleRun() {
 
 func ExampleNames() {
 	fmt.Println(suite.Names())
-	// Output: [seed-001 seed-000 copies seed-004 seed-003 seed-002 seed-002-space]
+	// Output: [seed-001 seed-000 copies seed-004 seed-003 seed-002 seed-002-cost seed-002-space seed-002-causal]
 }
 
 func ExampleDescribe() {
