@@ -222,7 +222,8 @@ func TestShares(t *testing.T) {
 
 // TestUnitsPayMore: the noise is that of a whole unit.
 func TestUnitsPayMore(t *testing.T) {
-	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}}, Bins: 8}
+	s := causal.Study{Schema: schemaOf(true, "x", "y"), Budget: budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 3}},
+		Bins: 8}
 	s.Schema.Unit = "who"
 	plan, err := s.Plan()
 	if err != nil {

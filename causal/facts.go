@@ -56,7 +56,8 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 		Text: "This run was not entered in a ledger. Its budget adds to that of every other run on records of the same people."}}
 	if r.TestOnly {
 		out[0] = pipeline.Warning{Code: "training-unprotected", Severity: pipeline.Critical,
-			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run enters no ledger."}
+			Text: "The training records, about half of all, have no protection: the guarantee is about the test records alone. Such a run " +
+				"enters no ledger."}
 	}
 	spoiled, free, open := p.RangeRows()
 	records := r.Pairs[0].Total()
@@ -66,19 +67,23 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 	switch {
 	case open && records < spoiled:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Critical,
-			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget the answer is likely to be spoiled: declare ranges that are public knowledge.", math.Max(records, 0), spoiled)})
+			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget the answer is likely to "+
+				"be spoiled: declare ranges that are public knowledge.", math.Max(records, 0), spoiled)})
 	case open && records < free:
 		out = append(out, pipeline.Warning{Code: "private-ranges", Severity: pipeline.Theoretical,
-			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget that costs accuracy: declare ranges that are public knowledge.", records, free)})
+			Text: fmt.Sprintf("Ranges were found privately on about %.0f records. With fewer than %.0f at this budget that costs accuracy: "+
+				"declare ranges that are public knowledge.", records, free)})
 	}
 	for _, c := range r.Columns {
 		if c.Unread {
 			out = append(out, pipeline.Warning{Code: "no-range", Severity: pipeline.Critical,
-				Text: fmt.Sprintf("No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger epsilon.", c.Name)})
+				Text: fmt.Sprintf("No range was found for column %q: its pairs are undecided. Declare its range, or use more records or a larger "+
+					"epsilon.", c.Name)})
 		}
 	}
 	out = append(out, pipeline.Warning{Code: "no-confounder", Severity: pipeline.Theoretical,
-		Text: "A direction from two columns assumes that no third one causes both, that there is no feedback and that records were not chosen by their values. Nothing here can check that."})
+		Text: "A direction from two columns assumes that no third one causes both, that there is no feedback and that records were not " +
+			"chosen by their values. Nothing here can check that."})
 	if r.Guarantee.Epsilon > 10 {
 		out = append(out, pipeline.Warning{Code: "large-epsilon", Severity: pipeline.Critical,
 			Text: "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})

@@ -157,7 +157,8 @@ func (p *Plan) decide(ctx context.Context, s *mechanism.Session, r mechanism.Rec
 		for k, x := range counts {
 			counts[k] = math.Round(x) + 0 // no negative zero
 		}
-		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name, Noise: p.noise(), Histogram: direction.Histogram{B: out.Bins, Counts: counts}}
+		answer := direction.Pair{X: out.Columns[pair[0]].Name, Y: out.Columns[pair[1]].Name, Noise: p.noise(),
+			Histogram: direction.Histogram{B: out.Bins, Counts: counts}}
 		answer.Reading = direction.Read(answer.Histogram, answer.Noise, public)
 		if err := redrawFrom(ctx, s, r, ranges, pair, &answer); err != nil {
 			return err

@@ -111,7 +111,8 @@ func (c *causalFlags) lay(j *job) error {
 	if c.changed("bins") {
 		r.Causal.Bins = c.bins
 	}
-	for name, x := range map[string]struct{ from, to *string }{"method": {&c.method, &r.Causal.Method}, "score": {&c.score, &r.Causal.Score}, "protect": {&c.protect, &r.Causal.Protect}} {
+	for name, x := range map[string]struct{ from, to *string }{"method": {&c.method, &r.Causal.Method}, "score": {&c.score, &r.Causal.Score},
+		"protect": {&c.protect, &r.Causal.Protect}} {
 		if c.changed(name) {
 			*x.to = *x.from
 		}
@@ -186,15 +187,16 @@ func (j *job) prepareStudy(ctx context.Context) (causal.Study, *causal.Plan, err
 
 // runOf is a study as its ledger sees it.
 func runOf(s causal.Study, plan *causal.Plan) entry.Run {
-	return entry.Run{Priced: plan.Priced, Budget: s.Budget, Method: plan.Method(), Target: s.Target(), Price: func(epsilon float64) (*budget.Priced, error) {
-		s := s
-		s.Budget.Epsilon = epsilon
-		plan, err := s.Plan()
-		if err != nil {
-			return nil, err
-		}
-		return plan.Priced, nil
-	}}
+	return entry.Run{Priced: plan.Priced, Budget: s.Budget, Method: plan.Method(), Target: s.Target(),
+		Price: func(epsilon float64) (*budget.Priced, error) {
+			s := s
+			s.Budget.Epsilon = epsilon
+			plan, err := s.Plan()
+			if err != nil {
+				return nil, err
+			}
+			return plan.Priced, nil
+		}}
 }
 
 // causal carries out a study in the order of [app.fit]: the output folder first, then the
@@ -295,7 +297,8 @@ func (r *billRanges) text() string {
 	if r == nil {
 		return ""
 	}
-	return report.Paragraph("Warning", fmt.Sprintf("not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget that is likely to spoil the answer on fewer than %.0f rows, "+
+	return report.Paragraph("Warning", fmt.Sprintf("not all ranges are declared, so 30%% of epsilon goes to finding them. At this budget "+
+		"that is likely to spoil the answer on fewer than %.0f rows, "+
 		"and costs nothing that shows from about %.0f rows on. Declare ranges that are public knowledge", r.Spoiled, r.Free))
 }
 
@@ -304,7 +307,8 @@ func (b *bill) protectedText() string {
 	if b.Protected == "" {
 		return ""
 	}
-	return report.Paragraph("Protected", "the test records alone, about half of all. What is said above is about them; the training records have no protection, and the run enters no ledger")
+	return report.Paragraph("Protected", "the test records alone, about half of all. What is said above is about them; the training "+
+		"records have no protection, and the run enters no ledger")
 }
 
 // causalPlan prints the price of a study.

@@ -14,7 +14,8 @@ func words(s string) string { return strings.Join(strings.Fields(s), " ") }
 // TestCausal: a study by flags alone, its report and its verification.
 func TestCausal(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	args := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range", "response=0:150", "--epsilon", "3", "--out", out}
+	args := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range",
+		"response=0:150", "--epsilon", "3", "--out", out}
 	first := dptrain(t, args...)
 	if first.code != 0 || !strings.Contains(words(first.stdout), "dose causes response") {
 		t.Fatalf("exit %d\n%s%s", first.code, first.stdout, first.stderr)
@@ -54,7 +55,8 @@ func TestCausalRecipe(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	if r := dptrain(t, "causal", file, "--columns", "dose,response,weight", "--bins", "6", "--epsilon", "9", "--relation", "add-remove", "--range", "weight=0:200", "--out", out, "--quiet"); r.code != 0 || r.stdout != "" {
+	if r := dptrain(t, "causal", file, "--columns", "dose,response,weight", "--bins", "6", "--epsilon", "9", "--relation", "add-remove",
+		"--range", "weight=0:200", "--out", out, "--quiet"); r.code != 0 || r.stdout != "" {
 		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "release", "causal.json"))
@@ -72,7 +74,8 @@ func TestCausalRecipe(t *testing.T) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Guarantee.Epsilon != 9 || c.Guarantee.Relation != "add-remove" || c.Columns[2].Upper != 200 || len(c.Pairs) != 3 || len(c.Pairs[0].Counts) != 6 {
+	if c.Guarantee.Epsilon != 9 || c.Guarantee.Relation != "add-remove" || c.Columns[2].Upper != 200 || len(c.Pairs) != 3 ||
+		len(c.Pairs[0].Counts) != 6 {
 		t.Errorf("%+v, %d pairs", c.Guarantee, len(c.Pairs))
 	}
 }
@@ -97,7 +100,8 @@ func TestCausalPlanJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &b); err != nil || r.code != 0 {
 		t.Fatalf("exit %d, %v: %s", r.code, err, r.stderr)
 	}
-	if b.Method != "histogram" || b.Target != "a, b" || len(b.Steps) != 5 || b.Ranges == nil || !(b.Ranges.Spoiled > 100 && b.Ranges.Free > b.Ranges.Spoiled) {
+	if b.Method != "histogram" || b.Target != "a, b" || len(b.Steps) != 5 || b.Ranges == nil || !(b.Ranges.Spoiled > 100 &&
+		b.Ranges.Free > b.Ranges.Spoiled) {
 		t.Errorf("%+v, ranges %+v", b, b.Ranges)
 	}
 }
@@ -111,10 +115,12 @@ func TestCausalLedger(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	args := []string{"causal", "../../examples/causal/pair.yaml", "--ledger", ledger, "--dataset", "doses", "--out", out, "--note", "first"}
-	if r := dptrain(t, append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...); r.code != 0 || !strings.Contains(r.stdout, "Ledger") || !strings.Contains(r.stdout, "Runs") {
+	if r := dptrain(t, append([]string{"plan"}, append(args[1:6:6], "--runs", "3")...)...); r.code != 0 || !strings.Contains(r.stdout,
+		"Ledger") || !strings.Contains(r.stdout, "Runs") {
 		t.Errorf("plan: exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if r := dptrain(t, args...); r.code != 0 || !strings.Contains(r.stdout, "entered for data set doses") || strings.Contains(r.stdout, "no-ledger") {
+	if r := dptrain(t, args...); r.code != 0 || !strings.Contains(r.stdout, "entered for data set doses") || strings.Contains(r.stdout,
+		"no-ledger") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	v := dptrain(t, "verify", out, "--ledger", ledger)
@@ -140,7 +146,8 @@ func TestCausalRefuses(t *testing.T) {
 		{3, "--epsilon: privacy.epsilon is required", []string{"causal", "--data", data, "--columns", "dose,response"}},
 		{4, `--columns: the column "respons" is not in the header of the table (did you mean "response"?)`, []string{"causal", "--data", data, "--columns", "dose,respons", "--epsilon", "1"}},
 		{2, "is not NAME=LOWER:UPPER", []string{"causal", "--data", data, "--columns", "dose,response", "--epsilon", "1", "--range", "dose"}},
-		{3, "--range: data.columns.dose: lower (5) must be below upper (1)", []string{"causal", "--data", data, "--columns", "dose,response", "--epsilon", "1", "--range", "dose=5:1"}},
+		{3, "--range: data.columns.dose: lower (5) must be below upper (1)", []string{"causal", "--data", data, "--columns", "dose,response",
+			"--epsilon", "1", "--range", "dose=5:1"}},
 		{3, "its task is regression", []string{"causal", "../../examples/basic.yaml"}},
 		{3, "task: causal trains no model (`dptrain causal` runs it)", []string{"fit", "../../examples/causal/pair.yaml"}},
 		{3, "task: causal trains no model (`dptrain causal` runs it)", []string{"audit", "../../examples/causal/pair.yaml", "--own-table"}},
@@ -164,7 +171,8 @@ func TestCausalRefuses(t *testing.T) {
 
 // TestCausalBaseline: the baseline by each of its scores, its report and its verification.
 func TestCausalBaseline(t *testing.T) {
-	base := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range", "response=0:150",
+	base := []string{"causal", "--data", "../../testdata/doses.csv", "--columns", "dose,response", "--range", "dose=0:50", "--range",
+		"response=0:150",
 		"--epsilon", "5", "--relation", "substitute", "--method", "anm"}
 	for _, c := range [][]string{{"hsic", "all"}, {"hsic", "test"}, {"kendall", "test"}, {"spearman", "test"}, {"iqr", "test"}} {
 		out := filepath.Join(t.TempDir(), "out")

@@ -140,13 +140,14 @@ type causalSet struct {
 	pairs []causalPair
 	err   error
 
-	mu   sync.Mutex
-	fits map[string][]direction.Fit // of the pairs, by trial and penalty
+	mu     sync.Mutex
+	fits   map[string][]direction.Fit   // of the pairs, by trial and penalty
+	scores map[string][]direction.Score // of these, by score too: they have no noise
 }
 
 func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)) error {
 	x.once.Do(func() {
-		x.fits = map[string][]direction.Fit{}
+		x.fits, x.scores = map[string][]direction.Fit{}, map[string][]direction.Score{}
 		if strings.HasPrefix(x.name, "made up") {
 			for i := range causalMadePairs {
 				x.pairs = append(x.pairs, madePair(newGenerator(causalMade, x.seed, uint64(i+1)), causalMadeRows))
@@ -173,16 +174,13 @@ func (x *causalSet) values(ctx context.Context, k Key) (map[string]float64, erro
 		return x.histogram(ctx, k.Setting.Epsilon)
 	}
 	sum, noiseless := 0., 0.
-	fits := x.fitted(k)
+	scores, m, err := x.scored(k)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range x.pairs {
-		right, plain, err := causalChance(k, fits[i], p)
-		if err != nil {
-			return nil, err
-		}
-		sum, noiseless = sum+right, noiseless+plain
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+		sum += causalChance(k, scores[i], m[i], p)
+		noiseless += rightness(scores[i].Prefers(), p.forward)
 	}
 	n := float64(len(x.pairs))
 	return map[string]float64{metricDirection: sum / n, metricNoiseless: noiseless / n}, nil
@@ -252,21 +250,46 @@ func outerQuantile(column []float64, q float64) float64 {
 	return quantile(slices.Sorted(slices.Values(column)), q)
 }
 
-// fitted fits the thesis' regressions to the pairs of the set once per trial and penalty.
-func (x *causalSet) fitted(k Key) []direction.Fit {
+// causalScores are the scores that the thesis' methods read.
+func causalScores() map[string]string {
+	return map[string]string{causalSpearman: direction.Spearman, causalKendall: direction.Kendall, causalHSIC: direction.HSIC,
+		causalAll: direction.HSIC}
+}
+
+// scored returns the thesis' score of every pair, and its number of test records: once per trial,
+// penalty and score.
+func (x *causalSet) scored(k Key) (scores []direction.Score, tested []int, err error) {
+	score, ok := causalScores()[strings.TrimSuffix(k.Method, causalPublished)]
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
+	}
 	ridge := direction.Ridge{Penalty: .002, Width: .25} // test records alone are protected
 	if k.Method == causalAll {
 		ridge = direction.Ridge{Penalty: k.Setting.Noise, Width: .5}
 	}
-	name := fmt.Sprint(k.Trial, " ", ridge)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	fits := x.fitted(k.Trial, ridge)
+	name := fmt.Sprint(k.Trial, " ", ridge, " ", score)
+	for _, f := range fits {
+		if len(x.scores[name]) < len(fits) {
+			x.scores[name] = append(x.scores[name], f.Score(score))
+		}
+		tested = append(tested, len(f.X))
+	}
+	return x.scores[name], tested, nil
+}
+
+// fitted fits the thesis' regressions to the pairs of the set, once per trial and penalty. The caller holds
+// the lock.
+func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
+	name := fmt.Sprint(trial, " ", ridge)
 	if fits, ok := x.fits[name]; ok {
 		return fits
 	}
 	var fits []direction.Fit
 	for i, p := range x.pairs {
-		g := newGenerator(seed002+" "+x.name, x.seed, uint64(1000*k.Trial+i))
+		g := newGenerator(seed002+" "+x.name, x.seed, uint64(1000*trial+i))
 		order := g.permutation(len(p.x))
 		order = order[:min(len(order)/2*2, 2*causalRecords)]
 		train, a, b := make([]bool, len(order)), make([]float64, len(order)), make([]float64, len(order))
@@ -290,32 +313,19 @@ func scaledTo(column []float64) []float64 {
 	return out
 }
 
-// causalChance returns how likely a method of the thesis decides a pair rightly, by the law of its
-// noise, and whether it does without noise.
-func causalChance(k Key, f direction.Fit, p causalPair) (chance, noiseless float64, err error) {
-	name, published := strings.CutSuffix(k.Method, causalPublished)
-	score, bound := direction.HSIC, 0.
-	m := len(f.X)
+// causalChance returns how likely a method of the thesis decides a pair rightly, by the law of its noise.
+// s has no noise, and m is the number of test records.
+func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
 	n := float64(m)
-	switch name {
-	case causalSpearman:
-		score, bound = direction.Spearman, direction.TestBound(direction.Spearman, m)
-		if published {
-			bound = 30 / n
-		}
-	case causalKendall:
-		score, bound = direction.Kendall, direction.TestBound(direction.Kendall, m)
-	case causalHSIC:
-		bound = direction.TestBound(direction.HSIC, m)
-		if published {
-			bound = (12*n - 11) / ((n - 1) * (n - 1))
-		}
-	case causalAll:
+	bound, published := direction.TestBound(s.Name, m), strings.HasSuffix(k.Method, causalPublished)
+	switch {
+	case k.Method == causalAll:
 		bound = direction.HSICBound(direction.Ridge{Penalty: k.Setting.Noise, Width: .5}, m, m)
-	default:
-		return 0, 0, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
+	case published && s.Name == direction.Spearman:
+		bound = 30 / n
+	case published && s.Name == direction.HSIC:
+		bound = (12*n - 11) / ((n - 1) * (n - 1))
 	}
-	s := f.Score(score)
 	gap := s.Backward - s.Forward
 	if !p.forward {
 		gap = -gap
@@ -327,10 +337,10 @@ func causalChance(k Key, f direction.Fit, p causalPair) (chance, noiseless float
 		sigma := bound / k.Setting.Epsilon
 		kept = func(g float64) float64 { return 1 - (g+2*sigma)/(4*sigma)*math.Exp(-g/sigma) }
 	}
-	if chance = kept(math.Abs(gap)); gap < 0 {
-		chance = 1 - chance
+	if gap < 0 {
+		return 1 - kept(-gap)
 	}
-	return chance, rightness(s.Prefers(), p.forward), nil
+	return kept(gap)
 }
 
 // madePair makes a pair like those of SIM: two monotone random maps of normal numbers, one of which is

@@ -96,10 +96,12 @@ func causalStated(x index) Section {
 
 // causalOthers compares what one histogram says.
 func causalOthers(x index) Section {
-	s := Section{Title: "Other scores of the same histogram", Text: []string{"They cost nothing more: each is read from the counts that were released."}}
+	s := Section{Title: "Other scores of the same histogram", Text: []string{"They cost nothing more: each is read from the counts that " +
+		"were released."}}
 	table := Table{Head: causalHead("set", "score")}
 	for _, set := range causalSets {
-		for _, m := range []struct{ name, metric string }{{"anmlik", metricDirection}, {"vote", metricVote}, {"hsic", metricHSICRight}, {"igci", metricIGCIRight}} {
+		for _, m := range []struct{ name, metric string }{{"anmlik", metricDirection}, {"vote", metricVote}, {"hsic", metricHSICRight}, {"igci",
+			metricIGCIRight}} {
 			row := text(set, m.name)
 			for _, e := range causalEpsilons {
 				row = append(row, Entry{Text: share2(x.of(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})
@@ -114,7 +116,8 @@ func causalOthers(x index) Section {
 // causalForms sets the thesis' noise beside the right one.
 func causalForms(x index) Section {
 	s := Section{Title: "The thesis' noise and the right one", Text: []string{
-		"As published, both scores get noise of sensitivity/epsilon, which costs 2 epsilon, with the published sensitivities. The right form adds noise to their " +
+		"As published, both scores get noise of sensitivity/epsilon, which costs 2 epsilon, with the published sensitivities. The right " +
+			"form adds noise to their " +
 			"difference once, with the exact ones. Test records alone are protected.",
 	}}
 	table := Table{Head: causalHead("set", "method")}

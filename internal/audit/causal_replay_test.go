@@ -142,7 +142,8 @@ func few(t *testing.T, rel budget.Relation, declared bool) (causal.Study, *datas
 	t.Helper()
 	s := causal.Study{Bins: 6, Budget: budget.Target{Epsilon: 5, Relation: rel}}
 	for _, name := range []string{"a", "b"} {
-		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: name, Ranged: declared, Lower: map[bool]float64{true: -1}[declared], Upper: map[bool]float64{true: 1}[declared]})
+		s.Schema.Columns = append(s.Schema.Columns, dataset.Column{Name: name, Ranged: declared, Lower: map[bool]float64{true: -1}[declared],
+			Upper: map[bool]float64{true: 1}[declared]})
 	}
 	var x, y []float64
 	for i := range 10 {

@@ -37,7 +37,8 @@ func near(t *testing.T, what string, got, want float64) {
 // TestSpecifiedScores reproduces the values of the specification.
 func TestSpecifiedScores(t *testing.T) {
 	h := specified(false)
-	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0, 8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0, 3, 25, 25} {
+	for i, want := range []float64{28, 21, 5, 0, 0, 0, 0, 7, 16, 0, 0, 0, 0, 0, 15, 9, 0, 0, 0, 0, 8, 11, 0, 0, 0, 0, 0, 19, 8, 0, 0, 0, 0,
+		3, 25, 25} {
 		near(t, "count", h.Counts[i], want)
 	}
 	p := h.Projected()

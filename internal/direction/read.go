@@ -63,18 +63,14 @@ func Read(h Histogram, noise Noise, src Source) Reading {
 	return r
 }
 
-// fewBins and manyBins are the numbers of bins that [Bins] chooses from, and manyFrom the
-// number of records in units of the noise scale from which it takes the larger.
-const (
-	fewBins  = 8
-	manyBins = 12
-	manyFrom = 2000
-)
-
-// Bins returns the number of bins for n records and noise of a scale.
+// Bins returns the number of bins for n records and noise of a scale. It was set on made-up
+// pairs (docs/methods/causal.md, "Settings").
 func Bins(n, scale float64) int {
-	if n >= manyFrom*scale {
-		return manyBins
+	switch {
+	case n >= 2000*scale:
+		return 12
+	case n >= 500*scale:
+		return 8
 	}
-	return fewBins
+	return 6
 }

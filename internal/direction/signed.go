@@ -3,11 +3,11 @@ package direction
 import "math"
 
 // signedFactor is that of [Signed].
-const signedFactor = 10
+const signedFactor = 2
 
 // Signed reports whether the likelihood of a noisy histogram should read its cells as they
 // are, negative ones too: with n records in cells with noise of scale 1/epsilon, where n
-// epsilon >= 10 B^2. Moments of signed cells are unbiased, while the projection adds mass
+// epsilon >= 2 B^2. Moments of signed cells are unbiased, while the projection adds mass
 // far from the curve; with less signal their variance costs more than that
 // (docs/methods/causal.md, "Settings").
 func Signed(n, scale float64, b int) bool { return n >= signedFactor*float64(b*b)*scale }

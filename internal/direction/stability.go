@@ -34,9 +34,9 @@ const (
 // of h does: 0 if that prefers none. A redraw deals as many records as h counts to the
 // projected cells of h, and adds fresh noise of the same law, rounded to whole numbers.
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
-	kept := 0
+	kept, preferred := 0, LikelihoodScore(h, signed).Prefers()
 	for range Redraws {
-		if x := LikelihoodScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == LikelihoodScore(h, signed).Prefers() {
+		if x := LikelihoodScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
 			kept++
 		}
 	}

@@ -59,7 +59,8 @@ func TestCellBound(t *testing.T) {
 // refused.
 func TestLaplaceCells(t *testing.T) {
 	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
-		priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)), budget.Target{Epsilon: .5, Relation: rel})
+		priced, err := budget.Calibrate(budget.Seq("run", budget.PureLeaf("cells", 1, 1).Of(StatCells)), budget.Target{Epsilon: .5,
+			Relation: rel})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,8 @@ func TestPublicSeed(t *testing.T) {
 	if a, b := seed.Stream().Uint64(), s.PublicSeed("a").Stream().Uint64(); a != b {
 		t.Errorf("one seed gives %v and %v", a, b)
 	}
-	if seed == s.PublicSeed("b") || seed == Seed(derive(s.core.key, "public", "run/a", 0)) || seed.Stream().Uint64() == s.PublicStream("a").Uint64() {
+	if seed == s.PublicSeed("b") || seed == Seed(derive(s.core.key, "public", "run/a", 0)) ||
+		seed.Stream().Uint64() == s.PublicStream("a").Uint64() {
 		t.Error("two streams have one seed")
 	}
 }

@@ -20,7 +20,8 @@ func TestScoreDifference(t *testing.T) {
 		all   bool
 		ridge direction.Ridge
 	}{
-		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.Kendall, false, direction.Ridge{Penalty: .002, Width: .25}},
+		{direction.Spearman, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.Kendall, false, direction.Ridge{Penalty: .002,
+			Width: .25}},
 		{direction.HSIC, false, direction.Ridge{Penalty: .002, Width: .25}}, {direction.HSIC, true, direction.Ridge{Penalty: .5, Width: .5}},
 	} {
 		for range 300 {
@@ -48,7 +49,8 @@ func TestScoreDifference(t *testing.T) {
 		}
 	}
 	open := &Session{Maker: NewMaker(budget.AddRemove)}
-	if _, err := open.ScoreDifference(nil, nil, nil, direction.HSIC, direction.Ridge{Penalty: 1, Width: 1}, true); !errors.Is(err, ErrRelation) {
+	if _, err := open.ScoreDifference(nil, nil, nil, direction.HSIC, direction.Ridge{Penalty: 1, Width: 1}, true); !errors.Is(err,
+		ErrRelation) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := open.Quartile(nil, 1, .25); !errors.Is(err, ErrRelation) {

@@ -27,7 +27,7 @@ type Causal struct {
 	// protection.
 	Protect string `yaml:"protect" json:"protect" jsonschema:"default=all" jsonschema_description:"all: every record is protected. test: with the method anm, the training records have no protection."`
 	// Bins is the number of bins per column; 0 leaves it to a noisy count.
-	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 8 or 12, by a noisy count of the records."`
+	Bins int `yaml:"bins,omitempty" json:"bins,omitempty" jsonschema:"minimum=4,maximum=32" jsonschema_description:"Bins per column of the histogram of a pair. Left out: 6, 8 or 12, by a noisy count of the records."`
 }
 
 // causal checks a recipe that trains no model.
@@ -57,7 +57,8 @@ func (c *checker) causal() {
 	}
 	c.causalColumns()
 	if r.Privacy.Relation == privateColumns {
-		c.add("privacy.relation", "the relation "+privateColumns+" has no meaning with task: causal, which protects whole records", "use add-remove, or substitute if the number of records is public")
+		c.add("privacy.relation", "the relation "+privateColumns+" has no meaning with task: causal, which protects whole records",
+			"use add-remove, or substitute if the number of records is public")
 	}
 	c.privacy()
 	c.ledgerAndOutput()
@@ -74,11 +75,13 @@ func (c *checker) causalColumns() {
 	case n < 2:
 		c.add("causal.columns", "causal.columns needs at least two columns", "")
 	case n > direction.MaxColumns:
-		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns), "ask for fewer pairs: each pays its part of the budget")
+		c.add("causal.columns", fmt.Sprintf("causal.columns lists %d columns, more than %d", n, direction.MaxColumns),
+			"ask for fewer pairs: each pays its part of the budget")
 	}
 	c.nameList("causal.columns", x.Columns, "column")
 	if x.Bins != 0 && (x.Bins < direction.MinBins || x.Bins > direction.MaxBins) || x.Bins == 0 && c.given("causal.bins") {
-		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins), "leave it out to let a noisy count decide")
+		c.add("causal.bins", fmt.Sprintf("causal.bins must be from %d to %d, not %d", direction.MinBins, direction.MaxBins, x.Bins),
+			"leave it out to let a noisy count decide")
 	}
 	if i := slices.Index(x.Columns, c.r.unitColumn()); i >= 0 && c.r.unitColumn() != "" {
 		c.add(item("causal.columns", i), "the column "+quoted(x.Columns[i])+" says whose record it is, and is no cause", "")
@@ -92,7 +95,8 @@ func (c *checker) causalColumns() {
 		case col.Categories != nil:
 			c.add(child(path, "categories"), "the column "+quoted(name)+" has categories, and causal directions need numbers", "")
 		case col.Missing.asIndicator():
-			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal", "declare a number, or leave it out: then a record without one is in no pair of this column")
+			c.add(child(path, "missing"), shown(path)+": missing: indicator has no meaning with task: causal",
+				"declare a number, or leave it out: then a record without one is in no pair of this column")
 		case col.Private:
 			c.add(child(path, "private"), "private columns have no meaning with task: causal", "every column is protected; remove private")
 		default:
@@ -125,14 +129,17 @@ func (c *checker) causalMethod() {
 			used bool
 		}{{"causal.score", x.Score != "" || c.given("causal.score")}, {"causal.protect", x.Protect == protectTest}} {
 			if key.used {
-				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and reads every score", "remove it, or set causal.method: "+anmMethod)
+				c.add(key.path, key.path+" has no effect with method "+x.Method+", which protects every record and reads every score",
+					"remove it, or set causal.method: "+anmMethod)
 			}
 		}
 		return
 	case x.Score == "":
 		c.add("causal.score", "causal.score is required with method "+anmMethod, "one of "+oneOf(direction.Baselines()))
-	case c.name("causal.score", x.Score, direction.Baselines(), direction.Baselines()) && x.Score != direction.HSIC && x.Protect != protectTest:
-		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone with causal.protect: "+protectTest)
+	case c.name("causal.score", x.Score, direction.Baselines(), direction.Baselines()) && x.Score != direction.HSIC &&
+		x.Protect != protectTest:
+		c.add("causal.score", "causal.score: "+x.Score+" has no bound for training records", "use hsic, or protect the test records alone "+
+			"with causal.protect: "+protectTest)
 	}
 	if !known {
 		return
@@ -144,15 +151,18 @@ func (c *checker) causalMethod() {
 		c.add("causal.bins", "causal.bins has no effect with method "+anmMethod, "remove it")
 	}
 	if c.r.Privacy.Relation == budget.AddRemove.String() {
-		c.add("privacy.relation", "the method "+anmMethod+" needs a public number of records", "set privacy.relation: "+budget.Substitute.String())
+		c.add("privacy.relation", "the method "+anmMethod+" needs a public number of records",
+			"set privacy.relation: "+budget.Substitute.String())
 	}
 	for i, name := range x.Columns {
 		if col := c.r.Data.Columns[name]; col.Lower == nil && col.Upper == nil {
-			c.add(item("causal.columns", i), "the method "+anmMethod+" needs the range of the column "+quoted(name), "declare lower and upper in data.columns")
+			c.add(item("causal.columns", i), "the method "+anmMethod+" needs the range of the column "+quoted(name),
+				"declare lower and upper in data.columns")
 		}
 	}
 	if x.Protect == protectTest && c.r.Ledger != nil {
-		c.add("ledger", "a study that protects the test records alone enters no ledger", "a total would promise something about the training records; remove it")
+		c.add("ledger", "a study that protects the test records alone enters no ledger", "a total would promise something about the "+
+			"training records; remove it")
 	}
 }
 
@@ -179,7 +189,8 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	if err != nil {
 		return causal.Study{}, err
 	}
-	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score, TestOnly: r.Causal.Protect == protectTest}
+	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score,
+		TestOnly: r.Causal.Protect == protectTest}
 	for _, name := range r.Causal.Columns {
 		s.Schema.Columns = append(s.Schema.Columns, r.column(name))
 	}

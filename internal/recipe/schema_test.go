@@ -49,7 +49,7 @@ var beyondSchema = strings.Fields(`
 	column-indicator-brc column-indicator-categories column-indicator-target
 	unit-relation unit-target unit-used
 	search-tukey search-same search-basic search-partly-public
-	sizes-basic sizes-method sizes-tukey logistic-form control-characters
+	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
 	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three`)
 

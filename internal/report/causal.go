@@ -346,14 +346,16 @@ func (p CausalPair) reasons(r CausalRedraws) string {
 	s := fmt.Sprintf("stability %.2f: the share of %d redraws of the noisy histogram that agree", p.Stability, r.Number)
 	switch {
 	case p.Direction == Undecided && p.Dependence < r.Dependent:
-		s += fmt.Sprintf(". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
+		s += fmt.Sprintf(". The counts show no dependence: %.0f%% of redraws without any look less dependent, and a direction is stated "+
+			"from %.0f%% on", 100*p.Dependence, 100*r.Dependent)
 	case p.Direction == Undecided:
 		s += fmt.Sprintf(", and a direction is stated from %.2f on", r.Least)
 		if p.Preferred != Undecided {
 			s += "; preferred, " + p.named(p.Preferred)
 		}
 	}
-	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count", s, len(p.Counts), len(p.Counts), p.Records, p.Noise.Law, p.Noise.Scale)
+	return fmt.Sprintf("%s. %d x %d bins, about %.0f records, %s noise of scale %.4g in each count", s, len(p.Counts), len(p.Counts),
+		p.Records, p.Noise.Law, p.Noise.Scale)
 }
 
 // baseline says what the method anm found.

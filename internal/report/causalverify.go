@@ -152,7 +152,8 @@ func (v *verifier) leafProblems(plan *budget.Priced) []string {
 	}
 	for i, e := range events {
 		l := leaves[i]
-		if e.ID != l.Path || e.Law != l.Law.Kind.String() || e.Draws != l.Law.Draws || !near(e.Mu, l.Law.Mu) || !near(e.Epsilon, l.Law.Epsilon) || !near(e.Delta, l.Law.Delta) {
+		if e.ID != l.Path || e.Law != l.Law.Kind.String() || e.Draws != l.Law.Draws || !near(e.Mu, l.Law.Mu) || !near(e.Epsilon,
+			l.Law.Epsilon) || !near(e.Delta, l.Law.Delta) {
 			out = append(out, fmt.Sprintf("step %d is another one than in the plan of the recipe", i+1))
 		}
 	}
@@ -221,7 +222,8 @@ func (c *Causal) baselineProblems() []string {
 		b := p.Baseline
 		again := &direction.Baseline{Score: b.Score, Difference: b.Difference, Scale: b.Scale, Quartiles: b.Quartiles}
 		r := again.Read()
-		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) || directionText(r.Preferred) != p.Preferred || directionText(r.Direction) != p.Direction {
+		if !near(again.Difference, b.Difference) || !near(r.Stability, p.Stability) || directionText(r.Preferred) != p.Preferred ||
+			directionText(r.Direction) != p.Direction {
 			out = append(out, fmt.Sprintf("pair %d, %s and %s, does not follow from what was released", i+1, shown(p.X), shown(p.Y)))
 		}
 	}
@@ -262,7 +264,8 @@ func (c *Causal) noiseProblems() []string {
 	var out []string
 	for _, e := range c.Events { // every pure step of a study is Laplace noise on counts
 		if e.Law == budget.Pure.String() && !(e.Scale >= e.Sensitivity/e.Epsilon*(1-computedTolerance)) {
-			out = append(out, fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v", shown(e.ID), e.Scale, e.Sensitivity/e.Epsilon))
+			out = append(out, fmt.Sprintf("%s: the noise scale is %v, and its law asks for at least %v", shown(e.ID), e.Scale,
+				e.Sensitivity/e.Epsilon))
 		}
 	}
 	for i, p := range c.Pairs {
