@@ -462,7 +462,7 @@ func readCausalPairs(path, set string) (pairs []causalPair, err error) {
 			}
 			a, err := strconv.ParseFloat(cells[0], 64)
 			b, err2 := strconv.ParseFloat(cells[1], 64)
-			if err = errors.Join(err, err2); err != nil {
+			if err := errors.Join(err, err2); err != nil {
 				return nil, err
 			}
 			p.x, p.y = append(p.x, a), append(p.y, b)

@@ -218,11 +218,11 @@ func TestPublishedThreshold(t *testing.T) {
 func TestPublishedChances(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	noise := func(scale float64) float64 {
-		if x := r.ExpFloat64() * scale; r.IntN(2) == 0 {
+		x := r.ExpFloat64() * scale
+		if r.IntN(2) == 0 {
 			return x
-		} else {
-			return -x
 		}
+		return -x
 	}
 	const g4, s4, g6, s6 = .3, .2, .9, .3
 	four := 1 - (g4+2*s4)/(4*s4)*math.Exp(-g4/s4)

@@ -301,7 +301,7 @@ func BenchmarkGreedy(b *testing.B) {
 	cost := slices.Repeat([]float64{1}, d)
 	choose := func(r Released) {
 		p := r.Problem()
-		p.Group, p.Cost, p.Budget = append(groups, -1), cost, steps
+		p.Group, p.Cost, p.Budget = slices.Concat(groups, []int{-1}), cost, steps
 		p.Solve(p.Select().Entries())
 	}
 	released := func() Released {
