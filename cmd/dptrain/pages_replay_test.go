@@ -230,5 +230,5 @@ func undated(text string) string {
 // wordsOf leaves numbers out, and how wide their columns are: where many sessions share
 // the cores, which has which key is no fixed order.
 func wordsOf(text string) string {
-	return number.ReplaceAllString(gap.ReplaceAllString(text, "  "), "N")
+	return gap.ReplaceAllString(number.ReplaceAllString(text, "N"), "  ")
 }
