@@ -39,7 +39,8 @@ const (
 // needed.
 //
 // Rows x hold the scaled features and the constant [linear.Kappa], which stands for
-// the intercept, and are limited to norm B (see [linear.Frame]); the target is scaled
+// the intercept. Their features are limited to norm F, so |x|^2 <= B^2 = F^2 + kappa^2 (see
+// [linear.Frame.NewLimitedRows]); the target is scaled
 // to [-1, 1], so |y| <= C = 1 and the sensitivity of X^T y is B.
 //
 // [JointGram] is usually the better choice: it needs neither the first release,
@@ -100,7 +101,7 @@ type momentsStatistic struct {
 // New implements [mechanism.Statistic].
 func (x momentsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &momentsPass{f.NewRows(), m.NewGram(f.Slots(), f.NormLimit()), m.NewCross(f.Slots(), f.NormLimit(), 1)}
+	return &momentsPass{f.NewLimitedRows(m), m.NewGram(f.Slots(), f.LimitedNorm()), m.NewCross(f.Slots(), f.LimitedNorm(), 1)}
 }
 
 type momentsPass struct {
@@ -111,7 +112,7 @@ type momentsPass struct {
 
 func (p *momentsPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	p.gram.Add(p.rows.X) // clips the rows in place
+	p.gram.Add(p.rows.X)
 	p.cross.Add(p.rows.X, p.rows.Y)
 }
 

@@ -51,7 +51,7 @@ func ExampleAdaSSP() {
 		panic(err)
 	}
 	slope := fit.Linear().Terms[0].Coefficient
-	fmt.Println(fit.Model.Kind(), slope > 4 && slope < 8)
+	fmt.Println(fit.Model.Kind(), slope > 5 && slope < 7)
 	// Output:
 	// model/adassp/eigenvalue gaussian
 	// model/adassp/gram gaussian

@@ -345,14 +345,12 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 	})
 	fit := frame.Fit(theta, mat.NewSymDense(5, nil), 0, linear.NewDistribution(second, 1))
 
-	rows := frame.NewRows()
+	rows := frame.NewLimitedRows(mechanism.NewMaker(budget.AddRemove))
 	all := tab.All().Block(0, tab.Len())
 	rows.Encode(all)
-	before := make([][]int16, len(rows.X))
-	for k := range before {
-		before[k] = append([]int16(nil), rows.X[k]...)
-	}
-	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.NormLimit()).Add(rows.X)
+	before := frame.NewRows()
+	before.Encode(all)
+	faithfulSession(t, 1, budget.AddRemove, columns).NewGram(frame.Slots(), frame.LimitedNorm()).Add(rows.X)
 	got, err := fit.Model.Predict(nil, regression.Rows{
 		N: tab.Len(), Numeric: map[string][]float64{"a": all.Float(0, nil), "b": all.Float(1, nil)},
 		Codes: map[string]regression.Codes{"c": {Values: all.Codes(2, nil), Categories: columns[2].Categories}},
@@ -366,8 +364,11 @@ func TestPredictionClipsAsTraining(t *testing.T) {
 		for k, w := range theta {
 			want += w * float64(rows.X[k][i]) / mechanism.FixedOne
 		}
-		if rows.X[4][i] != before[4][i] {
+		if rows.X[0][i] != before.X[0][i] {
 			shortened++
+		}
+		if rows.X[4][i] != before.X[4][i] {
+			t.Fatalf("row %d: the constant was shortened", i)
 		}
 		// An entry is truncated twice and the factor once, 2^-14 and 2^-15.
 		if want = y.Center() + y.Half()*want; math.Abs(v-want) > y.Half()*1.5*3*0x1p-14 {

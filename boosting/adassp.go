@@ -119,7 +119,7 @@ type gradientStatistic struct {
 // New implements [mechanism.Statistic].
 func (x gradientStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	f := linear.FrameOf(x.Columns, x.Ranges)
-	return &gradientPass{f.NewRows(), m.NewCross(f.Slots(), f.NormLimit(), residualClip), x.Theta}
+	return &gradientPass{f.NewLimitedRows(m), m.NewCross(f.Slots(), f.LimitedNorm(), residualClip), x.Theta}
 }
 
 type gradientPass struct {
@@ -130,7 +130,6 @@ type gradientPass struct {
 
 func (p *gradientPass) Add(b mechanism.Block) {
 	p.rows.Encode(b.Block)
-	p.cross.Clip(p.rows.X)
 	g := p.rows.Y
 	for k, column := range p.rows.X {
 		w := p.theta[k] / mechanism.FixedOne

@@ -23,11 +23,12 @@ const MissingSquare = .2
 // width h of [Lower, Upper] has the entry (x-c)/h, clamped to [-1, 1], and a
 // category block is 1 at the row's category, and one entry the root of
 // [MissingSquare] for every missing cell whose column has a term for it, w = min(1, Norm/|z|), and c_y the
-// middle of the prediction's range, it predicts
+// middle of the prediction's range, or Center, it predicts
 //
 //	clamp(c_y + w (Intercept + sum of Coefficient x - c_y), Lower, Upper),
 //
-// which in scaled units is c_y + h_y theta . clip(z). The embedded Linear holds
+// which in scaled units is c_y + h_y theta . clip(z). With a Center, the prediction of the row of
+// zeros, the constant was not shortened with the rest. The embedded Linear holds
 // what is written in original units and predicts, used alone, as if no row
 // needed to be shortened; coefficients and standard errors mean the same in
 // both (and see [ClippedLinear.Scaled]). Every column counts in |z|, whether it
@@ -39,6 +40,10 @@ type ClippedLinear struct {
 
 	Constant float64 // the constant entry of every scaled row, in [0, 1]
 	Norm     float64 // the longest that a scaled row may be, > 0
+
+	// Center is the prediction of the row of zeros, toward which that of a row is shortened, in
+	// the units of the target. Nil stands for the middle of the prediction's range.
+	Center *float64
 }
 
 var _ Model = (*ClippedLinear)(nil)
@@ -65,6 +70,8 @@ func (m *ClippedLinear) Validate() error {
 		return &ModelError{"clip.constant", "must be in [0, 1]"}
 	case !finite(m.Norm) || m.Norm <= 0:
 		return &ModelError{"clip.norm", "must be finite and above 0"}
+	case m.Center != nil && !finite(*m.Center):
+		return &ModelError{"clip.center", "must be finite"}
 	}
 	return nil
 }
@@ -170,11 +177,14 @@ func (s square) adder(rows Rows) adder {
 	}
 }
 
-// shortened moves the sum of a row with the squared norm n2 toward the middle of the
-// prediction's range if the row is too long.
+// shortened moves the sum of a row with the squared norm n2 toward the center if the row is
+// too long.
 func (m *ClippedLinear) shortened(sum, n2 float64) float64 {
 	if n2 > m.Norm*m.Norm {
 		middle := m.Lower/2 + m.Upper/2
+		if m.Center != nil {
+			middle = *m.Center
+		}
 		return middle + float64(m.Norm/math.Sqrt(n2)*(sum-middle))
 	}
 	return sum
@@ -187,22 +197,23 @@ func clippedKind() scoreKind {
 	return numberKind[*ClippedLinear, clippedFile]{
 		kindClippedLinear,
 		func(m *ClippedLinear) clippedFile {
-			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm}, m.limits()}
+			return clippedFile{m.baseFile(), clipFile{m.Constant, m.Norm, m.Center}, m.limits()}
 		},
 		func(f clippedFile) (*ClippedLinear, error) {
 			l, err := f.model(f.Prediction)
-			return &ClippedLinear{l, f.Clip.Constant, f.Clip.Norm}, err
+			return &ClippedLinear{l, f.Clip.Constant, f.Clip.Norm, f.Clip.Center}, err
 		},
 	}
 }
 
 type clippedFile struct {
 	base
-	Clip       clipFile `json:"clip"`
+	Clip       clipFile `json:"clip" layout:"line"`
 	Prediction limits   `json:"prediction"`
 }
 
 type clipFile struct {
-	Constant float64 `json:"constant"`
-	Norm     float64 `json:"norm"`
+	Constant float64  `json:"constant"`
+	Norm     float64  `json:"norm"`
+	Center   *float64 `json:"center,omitempty" format:"2?"`
 }

@@ -20,6 +20,9 @@ func clippedSample() *ClippedLinear {
 // norm, shortened row, coefficients in scaled units.
 func byHand(m *ClippedLinear, numeric map[string]float64, labels map[string]string) float64 {
 	center, halfY := m.Lower/2+m.Upper/2, m.Upper/2-m.Lower/2
+	if m.Center != nil {
+		center = *m.Center
+	}
 	constant := m.Intercept - center // theta of the constant, times it and half the target's width
 	norm2 := m.Constant * m.Constant
 	sum := 0.0
@@ -166,6 +169,7 @@ func TestClippedContradictions(t *testing.T) {
 		{"clip.constant", func(m *ClippedLinear) { m.Constant = -.1 }},
 		{"clip.constant", func(m *ClippedLinear) { m.Constant = 1.1 }},
 		{"clip.constant", func(m *ClippedLinear) { m.Constant = math.NaN() }},
+		{"clip.center", func(m *ClippedLinear) { m.Center = new(math.Inf(1)) }},
 		{"columns[0].lower", func(m *ClippedLinear) { m.Columns[0].Lower = m.Columns[0].Upper }},
 		{"prediction.lower", func(m *ClippedLinear) { m.Lower = m.Upper }},
 	}, embedded[*ClippedLinear]()...))
@@ -182,6 +186,7 @@ func TestClippedDecodeRefuses(t *testing.T) {
 		{clip, "", `model file 1:1: key "clip" is absent`},
 		{`"norm":1.25`, `"norm":0`, `model file 20:34: clip.norm: must be finite and above 0`},
 		{`"norm":1.25`, `"norm":"x"`, `model file 20:34: clip.norm: must be a number`},
+		{`"norm":1.25`, `"norm":1.25,"center":null`, `model file 20:48: clip.center: must be a number`},
 		{`"norm":1.25`, `"norm":1.25,"limit":3`, `model file 20:39: clip: unknown key "limit"`},
 		{`"constant":0.5,`, ``, `model file 20:11: clip: key "constant" is absent`},
 		{`"constant":0.5`, `"constant":2`, `model file 20:23: clip.constant: must be in [0, 1]`},
@@ -194,6 +199,9 @@ func TestClippedDecodeRefuses(t *testing.T) {
 func TestClippedFileRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &ClippedLinear{Linear: *drawLinear(t), Constant: rapid.Float64Range(0, 1).Draw(t, "constant"), Norm: rapid.Float64Range(1e-9, 9).Draw(t, "norm")}
+		if rapid.Bool().Draw(t, "centered") {
+			m.Center = new(rapid.Float64Range(-9, 9).Draw(t, "center"))
+		}
 		if m.Validate() != nil {
 			t.Skip("a range without width")
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
@@ -56,20 +57,38 @@ func (f *Frame) NormLimit() float64 { return f.limit }
 // Target returns the range of the target.
 func (f *Frame) Target() scaling.Range { return f.enc.Range(len(f.columns) - 1) }
 
-// NewRows returns memory for the blocks of one goroutine.
+// NewRows returns memory for the blocks of one goroutine. The norm of its rows is not limited.
 func (f *Frame) NewRows() *TargetRows {
 	return &TargetRows{X: make([][]int16, f.slots), all: NewRows(f.enc)}
 }
 
+// NewLimitedRows returns memory for the blocks of one goroutine. The features of its rows are
+// limited by themselves, so that the constant keeps its weight and the mean residual of a fit is 0
+// over long rows too. Rows are then within [Frame.LimitedNorm], which accumulators enforce.
+func (f *Frame) NewLimitedRows(m mechanism.Maker) *TargetRows {
+	r := f.NewRows()
+	r.limit = m.NewShortener(f.slots-1, f.featureLimit())
+	return r
+}
+
+// featureLimit returns F^2, the public limit on the squared norm of the features: that of
+// [scaling.Encoder.NormLimit], but at least 1. A single column is never shortened: without the
+// constant beside it all rows beyond the limit would be alike.
+func (f *Frame) featureLimit() float64 { return max(f.limit-Kappa*Kappa, 1) }
+
+// LimitedNorm returns B^2, the public limit on |x|^2 for [Frame.NewLimitedRows].
+func (f *Frame) LimitedNorm() float64 { return f.featureLimit() + Kappa*Kappa }
+
 // Fit states coefficients of the scaled target by the entries of x, with the
-// covariance of the privacy noise in them, as a model that shortens rows as
-// training did. cross is the noisy sum of kappa w y, w the factors by which rows
-// were shortened, from which with the noisy number of records in d the target's
-// mean is read.
+// covariance of the privacy noise in them, as a model that shortens features as
+// [Frame.NewLimitedRows] does. cross is the noisy sum of kappa y, from which with the noisy
+// number of records in d the target's mean is read.
 func (f *Frame) Fit(theta []float64, cov *mat.SymDense, cross float64, d Distribution) *method.Fit {
+	y := f.Target()
+	center := y.Center() + y.Half()*Kappa*theta[f.slots-1]
 	m := &regression.ClippedLinear{
-		Linear:   *Model(f.columns, f.enc, Solution{theta, cov}, d, false),
-		Constant: Kappa, Norm: math.Sqrt(f.limit),
+		Linear: *Model(f.columns, f.enc, Solution{theta, cov}, d, false),
+		Norm:   math.Sqrt(f.featureLimit()), Center: &center,
 	}
 	mean := MeanOf(f.Target(), cross, d.product(d.constant(), d.constant()).value)
 	return FitOf(m, mean, Spreads(f.columns, f.enc, Solution{theta, cov}, d))

@@ -36,10 +36,11 @@ func (r *Rows) Encode(b dataset.Block) {
 
 // TargetRows are rows x of features with the constant, and apart from them the target.
 type TargetRows struct {
-	X [][]int16 // one slice per entry of x, fixed-point; its norm is not limited yet
+	X [][]int16 // one slice per entry of x, fixed-point; see [Frame.NewRows] and [Frame.NewLimitedRows] on its norm
 	Y []float64 // the target, in [-1, 1], on the grid of X
 
-	all *Rows // the target before the constant
+	all   *Rows                // the target before the constant
+	limit *mechanism.Shortener // of the features alone; nil limits nothing
 }
 
 // Encode replaces X and Y by the rows of a block.
@@ -47,6 +48,9 @@ func (r *TargetRows) Encode(b dataset.Block) {
 	r.all.Encode(b)
 	last := len(r.all.X) - 1
 	r.X = append(append(r.X[:0], r.all.X[:last-1]...), r.all.X[last])
+	if r.limit != nil {
+		r.limit.Clip(r.X[:last-1])
+	}
 	r.Y = slices.Grow(r.Y[:0], b.Len())[:b.Len()]
 	for i, y := range r.all.X[last-1] {
 		r.Y[i] = float64(y) / mechanism.FixedOne
@@ -90,8 +94,8 @@ func (x gramStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	switch x.Of {
 	case Features:
 		f := FrameOf(x.Columns, x.Ranges)
-		rows := f.NewRows()
-		slots, limit = f.Slots(), f.NormLimit()
+		rows := f.NewLimitedRows(m)
+		slots, limit = f.Slots(), f.LimitedNorm()
 		encode = func(b dataset.Block) [][]int16 { rows.Encode(b); return rows.X }
 	case InClass:
 		f := ClassFrameOf(x.Columns, x.Ranges)

@@ -27,6 +27,22 @@ func (m Maker) NewOuter(k, p int, bound, limit2 float64) *Outer {
 	return &Outer{rows: m.shortener(p, limit2), weights: m.shortener(k, bound*bound), grid: make([][]int16, k), sums: make([]int64, k*p)}
 }
 
+// A Shortener limits the norm of fixed-point rows as [Gram.Add] does, for a caller that limits part
+// of a row by itself. It adds up nothing, and no bound rests on it.
+type Shortener struct{ gram *Gram }
+
+// NewShortener returns a Shortener of rows of p entries to norm at most sqrt(limit2), limit2 >= 0.
+func (m Maker) NewShortener(p int, limit2 float64) *Shortener {
+	return &Shortener{m.shortener(p, limit2)}
+}
+
+// Clip limits the rows of a block in place. Rows without entries are left as they are.
+func (s *Shortener) Clip(rows [][]int16) {
+	if len(rows) > 0 {
+		s.gram.clip(rows)
+	}
+}
+
 // shortener returns a Gram that clips rows and adds up nothing.
 func (m Maker) shortener(p int, limit2 float64) *Gram {
 	return &Gram{tap: m.tap, p: p, limit: uint64(limit2 / gramUnit), relation: m.Relation()}
