@@ -78,9 +78,10 @@ func (r Run) Open() (*Table, error) {
 	data := r.base.Data
 	switch path := r.base.DataFile(); {
 	case path != "":
-		return open(path, data.MultilineQuotes)
+		return open(path, data.Reading())
 	case len(data.Header) > 0:
-		return &Table{Header: data.Header, MultilineQuotes: data.MultilineQuotes}, nil
+		o := data.Reading()
+		return &Table{Header: data.Header, MultilineQuotes: o.MultilineQuotes, Format: o.Format}, nil
 	}
 	return nil, errNoRecipe
 }
@@ -103,9 +104,10 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		out = *r.base
 	}
 	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, MultilineQuotes: t.MultilineQuotes,
+		Path: t.Path, Header: out.Data.Header,
 		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
 	}
+	out.Data.SetReading(t.reading())
 	if t.Path == "" && len(out.Data.Header) == 0 {
 		out.Data.Header = t.Header
 	}

@@ -16,6 +16,7 @@ type Table struct {
 	Path            string
 	Header          []string // all columns, in the order of the file
 	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
+	Format          dataset.Format
 
 	held *dataset.Table // nil for a file
 }
@@ -23,16 +24,26 @@ type Table struct {
 // Open returns the table in a file, of which it reads the header. Errors are those of
 // [dataset.Header].
 func Open(path string) (*Table, error) {
-	return open(path, false)
+	return open(path, dataset.ReadOptions{})
+}
+
+// OpenAs is [Open] for a table that is written in another way.
+func OpenAs(path string, format dataset.Format) (*Table, error) {
+	return open(path, dataset.ReadOptions{Format: format})
 }
 
 // open reads the header of a file.
-func open(path string, multilineQuotes bool) (*Table, error) {
-	header, err := dataset.Header(path, dataset.ReadOptions{MultilineQuotes: multilineQuotes})
+func open(path string, o dataset.ReadOptions) (*Table, error) {
+	header, err := dataset.Header(path, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Path: path, Header: header, MultilineQuotes: multilineQuotes}, nil
+	return &Table{Path: path, Header: header, MultilineQuotes: o.MultilineQuotes, Format: o.Format}, nil
+}
+
+// reading returns how the file is read.
+func (t *Table) reading() dataset.ReadOptions {
+	return dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes, Format: t.Format}
 }
 
 // Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn.
@@ -124,7 +135,7 @@ func (t *Table) fits(s dataset.Schema) error {
 // read returns the records under a schema that fits, and what was counted in a file.
 func (t *Table) read(ctx context.Context, s dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
 	if t.held == nil {
-		return dataset.Read(ctx, t.Path, s, dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes})
+		return dataset.Read(ctx, t.Path, s, t.reading())
 	}
 	held := t.held.Schema()
 	cells := make([]dataset.ColumnData, len(s.Columns))

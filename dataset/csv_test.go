@@ -50,9 +50,14 @@ func ways(data []byte, schema Schema, multiline bool) map[string]outcome {
 
 // waysCut is ways with another limit for a line.
 func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]outcome {
+	return waysOf(data, schema, ReadOptions{MultilineQuotes: multiline, line: line})
+}
+
+// waysOf is ways with options.
+func waysOf(data []byte, schema Schema, common ReadOptions) map[string]outcome {
 	ctx := context.Background()
 	read := func(opts ReadOptions, stream bool) outcome {
-		opts.MultilineQuotes, opts.line = multiline, line
+		opts.MultilineQuotes, opts.line, opts.Format = common.MultilineQuotes, common.line, common.Format
 		rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
 		if err != nil {
 			return outcome{err: err.Error()}
@@ -68,7 +73,7 @@ func waysCut(data []byte, schema Schema, multiline bool, line int) map[string]ou
 		out[fmt.Sprintf("file, chunk %d", chunk)] = read(opts, false)
 		out[fmt.Sprintf("stream, chunk %d", chunk)] = read(opts, true)
 	}
-	maps.Copy(out, batchWays(data, schema, ReadOptions{MultilineQuotes: multiline, line: line}))
+	maps.Copy(out, batchWays(data, schema, common))
 	return out
 }
 
@@ -203,7 +208,7 @@ func TestNoColumns(t *testing.T) {
 // TestSplitterIsAFreshReader checks that feeding one csv.Reader line after line
 // gives what a new one per line gives.
 func TestSplitterIsAFreshReader(t *testing.T) {
-	s := newSplitter(',')
+	s := newSplitter(',', '"')
 	for _, line := range []string{`a,"b`, `c,d`, `"`, `""`, `"a""`, `x"y,"z"w`, "q\r", "\r", `"a,` + strings.Repeat("b", 9000), "1,2", `"x",`} {
 		want, err := newFreshCSV(line + "\x00end").Read() // a cell after it keeps the carriage return
 		if err != nil {

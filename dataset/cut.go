@@ -9,6 +9,7 @@ import (
 // those that nobody wants: a line of 16 MiB may have as many fields as bytes.
 type fieldCutter struct {
 	comma byte
+	quote byte
 	rest  []byte
 	more  bool // there is a next field
 	buf   []byte
@@ -21,7 +22,7 @@ func (c *fieldCutter) start(record []byte) { c.rest, c.more = record, true }
 // valid until the next call; anything if it is not wanted.
 func (c *fieldCutter) next(want bool) []byte {
 	line := c.rest
-	if len(line) == 0 || line[0] != '"' {
+	if len(line) == 0 || line[0] != c.quote {
 		k := bytes.IndexByte(line, c.comma)
 		if c.more = k >= 0; !c.more {
 			return line
@@ -36,7 +37,7 @@ func (c *fieldCutter) next(want bool) []byte {
 		}
 	}
 	for line = line[1:]; ; {
-		k := bytes.IndexByte(line, '"')
+		k := bytes.IndexByte(line, c.quote)
 		if k < 0 { // the quote is left open
 			keep(line)
 			c.more = false
@@ -48,14 +49,14 @@ func (c *fieldCutter) next(want bool) []byte {
 		case len(line) == 0:
 			c.more = false
 			return c.buf
-		case line[0] == '"':
+		case line[0] == c.quote:
 			keep(line[:1])
 			line = line[1:]
 		case line[0] == c.comma:
 			c.rest = line[1:]
 			return c.buf
 		default: // a quote within a quoted field stands for itself
-			keep([]byte{'"'})
+			keep([]byte{c.quote})
 		}
 	}
 }
@@ -83,7 +84,7 @@ func (c *fieldCutter) first(record []byte, most int) []string {
 func (c *fieldCutter) leftOpen(line []byte, open bool) bool {
 	for {
 		if !open {
-			if len(line) == 0 || line[0] != '"' {
+			if len(line) == 0 || line[0] != c.quote {
 				k := bytes.IndexByte(line, c.comma)
 				if k < 0 {
 					return false
@@ -93,7 +94,7 @@ func (c *fieldCutter) leftOpen(line []byte, open bool) bool {
 			}
 			open, line = true, line[1:]
 		}
-		k := bytes.IndexByte(line, '"')
+		k := bytes.IndexByte(line, c.quote)
 		if k < 0 {
 			return true
 		}
@@ -101,7 +102,7 @@ func (c *fieldCutter) leftOpen(line []byte, open bool) bool {
 		switch {
 		case len(line) == 0 || len(line) == 1 && line[0] == '\n':
 			return false
-		case line[0] == '"':
+		case line[0] == c.quote:
 			line = line[1:]
 		case line[0] == c.comma:
 			open, line = false, line[1:]

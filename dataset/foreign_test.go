@@ -12,15 +12,17 @@ import (
 // of the remedy, judged on the header line alone, and without a name from it.
 func TestForeignHeaders(t *testing.T) {
 	for _, c := range []struct{ file, header, hint string }{
-		{"bank.csv", `"age";"secretjob";"y"`, "commas between the cells"},
-		{"plain.csv", "age;secretjob;y", "points in the numbers"},
-		{"tabs.csv", "age\tsecretjob\ty", ".tsv"},
-		{"bars.csv", "age|secretjob|y", "commas between the cells"},
-		{"commas.tsv", "age,secretjob,y", ".csv"},
-		{"latin.csv", "age,secretjob,gr\xf6\xdfe", "iconv -f LATIN1"},
-		{"little.csv", "\xff\xfea\x00g\x00e\x00,\x00y\x00", "iconv -f UTF-16"},
-		{"big.csv", "\xfe\xff\x00a\x00g\x00e\x00,\x00y", "iconv -f UTF-16"},
-		{"bare.csv", "a\x00g\x00e\x00,\x00y\x00", "iconv -f UTF-16"},
+		{"bank.csv", `"age";"secretjob";"y"`, `--separator ";"`},
+		{"plain.csv", "age;secretjob;y", `decimal ","`},
+		{"tabs.csv", "age\tsecretjob\ty", "--separator tab"},
+		{"bars.csv", "age|secretjob|y", `--separator "|"`},
+		{"commas.tsv", "age,secretjob,y", `--separator ","`},
+		{"latin.csv", "age,secretjob,gr\xf6\xdfe", "--encoding windows-1252"},
+		{"little.csv", "\xff\xfea\x00g\x00e\x00,\x00y\x00", "--encoding utf-16,"},
+		{"big.csv", "\xfe\xff\x00a\x00g\x00e\x00,\x00y", "--encoding utf-16,"},
+		{"sep.csv", "sep=;", `--skip 1, or in a recipe data.format: {skip: 1}, and set separator with --separator ";"`},
+		{"single.csv", "'age','secretjob'", "--quote single"},
+		{"bare.csv", "a\x00g\x00e\x00,\x00y\x00", "--encoding utf-16le,"},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(path, []byte(c.header+"\n1;2,5;3\n"), 0o600); err != nil {

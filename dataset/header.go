@@ -68,7 +68,7 @@ func (rd *reader) headerFields(recs records) ([]string, error) {
 		return nil, err
 	}
 	var fields []string
-	cut := fieldCutter{comma: rd.format.comma}
+	cut := rd.cutter()
 	for cut.start(record); cut.more && len(fields) <= maxColumns; {
 		fields = append(fields, string(cut.next(true)))
 	}
@@ -97,7 +97,7 @@ func checkNames(path string, line int, names []string) error {
 		switch {
 		case !utf8.ValidString(name):
 			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header is not UTF-8", f+1),
-				Hint: "save the table as UTF-8; on a command line: iconv -f LATIN1 -t UTF-8", Err: ErrFormat}
+				Hint: mend("encoding", "windows-1252") + " (or latin1, cp850, …)", Err: ErrFormat}
 		case strings.ContainsRune(name, '\r'):
 			return &FileError{Path: path, Line: line, Msg: "the header holds a carriage return: its lines seem to end with one alone",
 				Hint: "convert the line ends to line feeds", Err: ErrFormat}

@@ -202,7 +202,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	out := make([]parquetColumn, len(fields))
 	for k, f := range fields {
 		source := t.columns[f]
-		conv, ok := converterOf(source)
+		conv, ok := converterOf(source, &t.rd.rule)
 		if !ok {
 			return nil, t.unsupported(source, name(f))
 		}

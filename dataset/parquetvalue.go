@@ -110,7 +110,7 @@ func unitCells(c parquetColumn) *cells[uint64] {
 // "false" and "true"), integers, floats, decimals, and strings under the rules of
 // CSV cells. Dates and times are their stored integers; a column of the type of no
 // value is missing throughout. ok is false for lists, groups, and types that are none of these.
-func converterOf(source *parquet.Column) (c *converter, ok bool) {
+func converterOf(source *parquet.Column, rule *cell.Rule) (c *converter, ok bool) {
 	if !source.Leaf() || source.MaxRepetitionLevel() > 0 {
 		return nil, false
 	}
@@ -143,7 +143,7 @@ func converterOf(source *parquet.Column) (c *converter, ok bool) {
 	case parquet.Double:
 		return doubleConverter(), true
 	case parquet.ByteArray:
-		return textConverter(), true
+		return textConverter(rule), true
 	}
 	return nil, false
 }
@@ -234,17 +234,19 @@ func nullConverter() *converter {
 	}
 }
 
-func textConverter() *converter {
+func textConverter(rule *cell.Rule) *converter {
 	return &converter{
 		number: func(v parquetfile.Value) (float64, class) {
-			if x, ok := fastfloat.Parse(v.Bytes); ok {
-				return x, good
+			if rule.Plain() {
+				if x, ok := fastfloat.Parse(v.Bytes); ok {
+					return x, good
+				}
 			}
 			text := bytes.Trim(v.Bytes, " \t")
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
 				return 0, unparseable // as cell.Number says, of a copy
 			}
-			return cell.Number(string(text))
+			return rule.Number(string(text))
 		},
 		text: func(_ []byte, v parquetfile.Value) []byte { return v.Bytes },
 	}

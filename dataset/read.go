@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
@@ -15,6 +16,8 @@ type ReadOptions struct {
 	// MultilineQuotes lets a quoted CSV field hold newlines. One quote left open
 	// then swallows every row up to the next quote, and reading is slower.
 	MultilineQuotes bool
+	// Format says how the text of the file is written. Of Parquet it is only how text columns hold numbers.
+	Format Format
 	// Workers is the number of goroutines; zero means GOMAXPROCS.
 	Workers int
 	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
@@ -90,13 +93,22 @@ type reader struct {
 	schema Schema
 	cols   []column
 	opts   ReadOptions
+	rule   cell.Rule
+	quote  byte
 }
 
 func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*reader, error) {
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts}, nil
+	if err := opts.Format.validate(); err != nil {
+		return nil, err
+	}
+	if opts.Format.Separator != 0 && !fm.parquet {
+		fm.comma = opts.Format.Separator
+	}
+	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts,
+		rule: opts.Format.rule(), quote: opts.Format.quote()}, nil
 }
 
 // unit reports whether rows carry the identity of a declared unit.

@@ -22,14 +22,52 @@ func (rd *reader) records(src io.Reader) records {
 		br.Discard(3)
 	}
 	lines := lineReader{r: br, max: rd.opts.maxLine()}
+	for range rd.opts.Format.Skip {
+		if _, lines.failed = lines.raw(); lines.failed != nil {
+			break
+		}
+	}
 	switch {
 	case rd.opts.MultilineQuotes && !rd.opts.ForceSlow:
-		return &quotedRecords{lines: lines, cut: fieldCutter{comma: rd.format.comma}, most: maxColumns + 1}
+		return &quotedRecords{lines: lines, cut: rd.cutter(), most: maxColumns + 1}
 	case rd.opts.MultilineQuotes:
-		feed := &lineFeed{lines: lines}
+		feed := &lineFeed{lines: lines, quote: rd.quote, skipped: lines.count}
 		return &streamRecords{r: newCSV(feed, rd.format.comma), feed: feed}
 	}
-	return &lineRecords{lines: lines, split: newSplitter(rd.format.comma)}
+	return &lineRecords{lines: lines, split: newSplitter(rd.format.comma, rd.quote)}
+}
+
+// cutter cuts records of the format into fields.
+func (rd *reader) cutter() fieldCutter {
+	return fieldCutter{comma: rd.format.comma, quote: rd.quote}
+}
+
+// exchange makes of the quote of a format that of encoding/csv, and the other way round.
+func exchange(text []byte, quote byte) {
+	if quote == '"' {
+		return
+	}
+	for i, c := range text {
+		switch c {
+		case quote:
+			text[i] = '"'
+		case '"':
+			text[i] = quote
+		}
+	}
+}
+
+// exchangeAll is exchange for fields.
+func exchangeAll(fields []string, quote byte) []string {
+	if quote == '"' {
+		return fields
+	}
+	for i := range fields {
+		b := []byte(fields[i])
+		exchange(b, quote)
+		fields[i] = string(b)
+	}
+	return fields
 }
 
 func newCSV(r io.Reader, comma byte) *csv.Reader {
@@ -62,17 +100,20 @@ func (s *streamRecords) next() ([]string, error) {
 		return nil, err
 	}
 	s.start, _ = s.r.FieldPos(0)
-	return fields, nil
+	s.start += s.feed.skipped
+	return exchangeAll(fields, s.feed.quote), nil
 }
 
 // lineFeed hands a csv.Reader at most one line per call, so that it never holds
 // more than the line it is at, and ends a record that reached the limit by
 // io.EOF, after which the csv.Reader can go on reading.
 type lineFeed struct {
-	lines lineReader
-	todo  []byte
-	used  int  // by the record being read
-	ended bool // the record, not the file
+	lines   lineReader
+	quote   byte
+	skipped int // lines before the header
+	todo    []byte
+	used    int  // by the record being read
+	ended   bool // the record, not the file
 }
 
 // Read implements io.Reader.
@@ -86,6 +127,7 @@ func (f *lineFeed) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		exchange(raw, f.quote)
 		f.todo = raw
 	}
 	n := copy(p, f.todo)
@@ -132,11 +174,16 @@ type lineReader struct {
 	buf   []byte
 	count int  // lines so far
 	long  bool // the last line has max bytes or more
+
+	failed error // of what was skipped
 }
 
 // raw returns the next line with its newline, or io.EOF after the last one. Of a
 // line that is too long it returns the beginning, and the newline.
 func (l *lineReader) raw() ([]byte, error) {
+	if l.failed != nil {
+		return nil, l.failed
+	}
 	piece, err := l.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull || len(piece) > l.max {
 		l.buf = l.buf[:0]
@@ -198,13 +245,14 @@ func cutLine(data []byte, most int) (line, rest []byte) {
 // splitter splits single lines into fields with encoding/csv. One csv.Reader is
 // fed line after line, each ended by io.EOF, after which it can go on reading.
 type splitter struct {
-	r    *csv.Reader
-	buf  []byte
-	todo []byte
+	r     *csv.Reader
+	quote byte
+	buf   []byte
+	todo  []byte
 }
 
-func newSplitter(comma byte) *splitter {
-	s := &splitter{}
+func newSplitter(comma, quote byte) *splitter {
+	s := &splitter{quote: quote}
 	s.r = newCSV(s, comma)
 	return s
 }
@@ -216,12 +264,13 @@ func (s *splitter) fields(line []byte) []string {
 	if line[len(line)-1] == '\r' {
 		s.buf = append(s.buf, '\r') // encoding/csv drops one at the end of its input
 	}
+	exchange(s.buf, s.quote)
 	s.todo = s.buf
 	fields, err := s.r.Read()
 	if err != nil {
 		return nil // unreachable with these options; still a record, of missing cells
 	}
-	return fields
+	return exchangeAll(fields, s.quote)
 }
 
 // Read implements io.Reader for the csv.Reader.

@@ -20,13 +20,14 @@ type source struct {
 func (rd *reader) decode(r io.Reader) (*source, error) {
 	s := &source{path: rd.path, r: r}
 	if rd.format.decode == nil {
+		s.r = rd.opts.Format.utf8(s.r)
 		return s, nil
 	}
 	decoded, err := rd.format.decode(s)
 	if err != nil {
 		return nil, damaged(rd.path, rd.format.coding, err)
 	}
-	return &source{path: rd.path, r: decoded, coding: rd.format.coding}, nil
+	return &source{path: rd.path, r: rd.opts.Format.utf8(decoded), coding: rd.format.coding}, nil
 }
 
 // Read implements io.Reader.

@@ -17,12 +17,15 @@ type store struct {
 	stats *Stats
 	cut   fieldCutter
 	names *namer
+	rule  cell.Rule
+	plain bool // the rule reads plain numbers
+	room  [48]byte
 	max   int // bytes read of a line
 }
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
-		stats: newStats(rd.schema), names: newNamer(), cut: fieldCutter{comma: rd.format.comma}, max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), max: rd.opts.maxLine()}
 }
 
 // record stores the fields of one record the slow way.
@@ -47,7 +50,7 @@ func (s *store) cell(target int, text string, row int) {
 	}
 	c := &s.cols[target]
 	if c.kind == Numeric {
-		v, what := cell.Number(text)
+		v, what := s.rule.Number(text)
 		s.number(target, row, v, what)
 		return
 	}
@@ -86,7 +89,7 @@ func (s *store) width(fields int) {
 // lines stores every record of data, which holds whole lines, from row 0 of dst.
 // It returns false if there are more or fewer records than dst has rows.
 func (s *store) lines(data []byte) bool {
-	quoted := bytes.IndexByte(data, '"') >= 0
+	quoted := bytes.IndexByte(data, s.cut.quote) >= 0
 	row := 0
 	for len(data) > 0 {
 		var line []byte
@@ -108,7 +111,7 @@ func (s *store) lines(data []byte) bool {
 
 // any stores a record.
 func (s *store) any(record []byte, row int) {
-	if bytes.IndexByte(record, '"') < 0 {
+	if bytes.IndexByte(record, s.cut.quote) < 0 {
 		s.line(record, row)
 		return
 	}
@@ -130,7 +133,7 @@ func (s *store) line(b []byte, row int) {
 	f, i := 0, 0 // field f starts at i; i > len(b) when there is no field f
 	for ; f < len(targets) && i <= len(b); f++ {
 		target := targets[f]
-		if target >= 0 && floats[target] != nil {
+		if s.plain && target >= 0 && floats[target] != nil {
 			v, n, ok := fastfloat.Scan(b[i:])
 			if end := i + n; ok && (end == len(b) || b[end] == comma) {
 				floats[target][row] = v
@@ -159,6 +162,12 @@ func (s *store) line(b []byte, row int) {
 
 // bytes is cell without a string where none is needed.
 func (s *store) bytes(target int, cell []byte, row int) {
+	if target >= 0 && s.cols[target].kind == Numeric && !s.plain {
+		if v, ok := s.rule.Fast(cell, s.room[:0], fastfloat.Parse); ok {
+			s.dst.floats[target][row] = v
+			return
+		}
+	}
 	if target >= 0 && s.cols[target].kind == Category {
 		if k, ok := s.cols[target].codes[string(cell)]; ok { // no allocation
 			s.dst.codes[target][row] = k

@@ -14,6 +14,7 @@ declared about the columns, because that must come from public knowledge.`
 func initCommand(a *app) *cobra.Command {
 	var target, task string
 	var classes []string
+	var format formatFlags
 	cmd := &cobra.Command{
 		Use:   "init TABLE",
 		Short: "Write a starter recipe from the header of a table",
@@ -23,7 +24,12 @@ func initCommand(a *app) *cobra.Command {
     --classes '<=50K,>50K'`,
 		Args: exactly(1, "one table"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			header, err := dataset.Header(args[0], dataset.ReadOptions{})
+			data := recipe.Data{Path: args[0]}
+			reading, err := format.reading(data)
+			if err != nil {
+				return err
+			}
+			header, err := dataset.Header(args[0], reading)
 			if err != nil {
 				return err
 			}
@@ -35,7 +41,10 @@ func initCommand(a *app) *cobra.Command {
 			case task != "regression" && task != "classification":
 				return usagef("--task must be regression or classification")
 			}
-			text, err := recipe.Init(header, args[0], target, classes...)
+			if err := format.lay(&data); err != nil {
+				return err
+			}
+			text, err := data.Init(header, target, classes...)
 			if err != nil {
 				return err
 			}
@@ -50,6 +59,7 @@ func initCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
 	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
 	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes")
+	format.add(cmd.Flags())
 	return cmd
 }
 

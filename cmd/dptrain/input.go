@@ -7,25 +7,23 @@ import (
 	"io"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // input is the table of predict.
 type input struct {
-	path      string
-	stdin     io.Reader // set for standard input
-	multiline bool
+	path    string
+	stdin   io.Reader // set for standard input
+	reading dataset.ReadOptions
 }
 
 // stream reads the columns of schema.
 func (in *input) stream(ctx context.Context, schema dataset.Schema, to dataset.Consumer[*scored]) error {
-	opts := dataset.ReadOptions{MultilineQuotes: in.multiline}
 	if in.stdin != nil {
-		return dataset.StreamFrom(ctx, in.stdin, in.path, schema, opts, to)
+		return dataset.StreamFrom(ctx, in.stdin, in.path, schema, in.reading, to)
 	}
-	return dataset.Stream(ctx, in.path, schema, opts, to)
+	return dataset.Stream(ctx, in.path, schema, in.reading, to)
 }
 
 func (in *input) isParquet() bool {
@@ -56,7 +54,7 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 	}
 	err := batch.Text(func(line int, fields []string) error {
 		for f, text := range fields[:min(len(fields), len(names))] {
-			if bad[names[f]] && !isNumber(text) {
+			if bad[names[f]] && !in.reading.Format.Reads(text) {
 				return cellError(fmt.Sprintf("%s:%d:%d", in.path, line, f+1), names[f])
 			}
 		}
@@ -66,10 +64,4 @@ func (in *input) refuse(batch *dataset.Batch, names []string) error {
 		return err
 	}
 	return cellError(in.path, first) // Parquet has no lines
-}
-
-// isNumber tells cells that are a finite number or missing.
-func isNumber(text string) bool {
-	_, class := cell.Number(text)
-	return class == cell.Good || class == cell.Missing
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type recipeFlags struct {
 	ledger, dataset                                   string
 	exclude, classes                                  []string
 	holdout                                           float64
+	format                                            formatFlags
+	declare                                           declareFlags
 	causal                                            *causalFlags // of the verb causal; nil for every other
 	set                                               *pflag.FlagSet
 }
@@ -43,6 +46,8 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out metric (default 0.1)")
 	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
 	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
+	f.declare.add(set)
+	f.format.add(set)
 }
 
 // addCausal declares the flags of causal.
@@ -61,6 +66,7 @@ func (f *recipeFlags) addCausal(set *pflag.FlagSet) {
 	set.StringVar(&f.causal.protect, "protect", "", "of anm, by `NAME`: all (default) or test, which leaves the training records unprotected")
 	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
 	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
+	f.format.add(set)
 }
 
 // addOut declares --out, for the verb that writes.
@@ -68,7 +74,17 @@ func (f *recipeFlags) addOut(set *pflag.FlagSet) {
 	set.StringVar(&f.out, "out", "", "the `FOLDER` for release/ and curator/ (default out)")
 }
 
-// flagKeys says which key of the recipe a flag stands for.
+// keys says which key of the recipe a flag stands for.
+func (f *recipeFlags) keys() map[string]string {
+	keys := flagKeys()
+	maps.Copy(keys, formatKeys)
+	if f.causal == nil {
+		maps.Copy(keys, declareKeys)
+	}
+	return keys
+}
+
+// flagKeys says so of flags that are not in a group.
 func flagKeys() map[string]string {
 	return map[string]string{
 		"data": "data.path", "target": "data.target", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
@@ -96,7 +112,7 @@ type job struct {
 // problems are reported together.
 func (f *recipeFlags) load(args []string) (*job, error) {
 	j := &job{blame: map[string]string{}}
-	for flag, key := range flagKeys() {
+	for flag, key := range f.keys() {
 		if !f.set.Changed(flag) {
 			continue
 		}
@@ -125,7 +141,9 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	f.lay(j, over)
+	if err := f.lay(j, over); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(j.ledger); errors.Is(err, fs.ErrNotExist) && j.table == "" && j.blame["ledger.path"] == "" {
 		j.ledger, j.without = "", j.ledger // no row is read without a table, so nothing is spent
 	}
@@ -142,7 +160,9 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 		return nil, problems
 	}
 	j.recipe, j.table, j.bare = r, r.DataFile(), true
-	f.lay(j, r)
+	if err := f.lay(j, r); err != nil {
+		return nil, err
+	}
 	if err := f.causal.lay(j); err != nil {
 		return nil, err
 	}
@@ -151,8 +171,16 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 
 // lay copies what was given as a flag into the recipe; over holds the values of
 // the flags that package recipe reads.
-func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
+func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 	r := j.recipe
+	if f.format.set != nil {
+		if err := f.format.lay(&r.Data); err != nil {
+			return err
+		}
+	}
+	if err := f.declare.lay(r); err != nil {
+		return err
+	}
 	if (j.blame["ledger.path"] != "" || j.blame["ledger.dataset"] != "") && r.Ledger == nil {
 		j.ledger = recipe.DefaultLedger
 		r.Ledger = &recipe.Ledger{Path: j.ledger}
@@ -185,6 +213,7 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) {
 			r.Ledger.Dataset = f.dataset
 		}
 	}
+	return nil
 }
 
 // pipeline returns the run for a table with this header.
@@ -254,7 +283,7 @@ func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
 }
 
 func (j *job) readOptions() dataset.ReadOptions {
-	return dataset.ReadOptions{MultilineQuotes: j.recipe.Data.MultilineQuotes}
+	return j.recipe.Data.Reading()
 }
 
 // explain makes an error of problems, nil if there are none, in which problems
@@ -266,7 +295,11 @@ func (j *job) explain(problems recipe.Problems) error {
 	lines := make([]string, len(problems))
 	for i, p := range problems {
 		if flag := j.flagOf(p.Path); flag != "" {
-			p = recipe.Problem{Msg: flag + ": " + p.Msg, Hint: p.Hint}
+			msg := p.Msg
+			if formatKeys[flag[2:]] == p.Path || declareKeys[flag[2:]] == p.Path { // the flag stands for it
+				msg = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(msg, p.Path), ":"), " ")
+			}
+			p = recipe.Problem{Msg: flag + ": " + msg, Hint: p.Hint}
 		}
 		lines[i] = p.Error()
 	}

@@ -7,12 +7,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -22,7 +25,8 @@ const predictLong = `Print one prediction a record, in the order of the table, u
 target. Inputs are treated as in training: a number that is missing or
 unreadable takes the model's missing value, every number is clamped to its
 range, and an unknown category counts as other. DATA is a .csv or .tsv (also
-.gz) or .parquet file, or - for CSV on standard input.
+.gz) or .parquet file, or - for CSV on standard input. Its text is read as the
+recipe.yaml beside the model says; --separator and the flags after it go first.
 
 A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes
@@ -43,6 +47,7 @@ type predictFlags struct {
 	cost                      bool
 	interval                  string // a level, highestLevel, or empty
 	classes                   classFlags
+	format                    formatFlags
 }
 
 func predictCommand(a *app) *cobra.Command {
@@ -77,6 +82,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
+	flags.format.add(set)
 	return cmd
 }
 
@@ -85,7 +91,11 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err != nil {
 		return err
 	}
-	in := &input{path: dataPath, multiline: flags.multiline}
+	reading, err := flags.reading(modelPath)
+	if err != nil {
+		return err
+	}
+	in := &input{path: dataPath, reading: reading}
 	if dataPath == "-" {
 		in.path, in.stdin = "stdin", a.stdin
 	}
@@ -117,6 +127,25 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		return s.broken(s.run(ctx, pipeline.SchemaOf(model), out))
 	}
 	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, pipeline.SchemaOf(model), w) })
+}
+
+// publishedRecipe is the recipe beside a model.
+const publishedRecipe = "recipe.yaml"
+
+// reading returns how the table is read: as the published recipe beside the model says, if there is one, but for what flags
+// say.
+func (f *predictFlags) reading(modelPath string) (dataset.ReadOptions, error) {
+	var base recipe.Data
+	if filepath.Base(modelPath) == modelFile {
+		if text, err := os.ReadFile(filepath.Join(filepath.Dir(modelPath), publishedRecipe)); err == nil {
+			if r, problems := recipe.Parse(publishedRecipe, text); len(problems) == 0 {
+				base.Format, base.Numbers = r.Data.Format, r.Data.Numbers
+			}
+		}
+	}
+	o, err := f.format.reading(base)
+	o.MultilineQuotes = f.multiline
+	return o, err
 }
 
 // readModel opens a model file. order is what to say to someone who gave a table.

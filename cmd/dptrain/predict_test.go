@@ -159,7 +159,7 @@ func TestPredictMistakes(t *testing.T) {
 func TestIsNumber(t *testing.T) {
 	cells := []string{
 		"", " ", "1", " 1\t", "-1.5e3", ".5", "5.", "+7", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "none", "?", "-",
-		"inf", "-Inf", "+Infinity", "1e308", "1e309", "-1e999", "1e-999", "0x1p4", "0X1", "1_000", "1 000", "1.2.3", "red", "\u00a01", "١",
+		"inf", "-Inf", "+Infinity", "1e308", "1e309", "-1e999", "1e-999", "0x1p4", "0X1", "1_000", "1 000", "1.2.3", "red", "\u00a01", "١", "45 kg", "27.1%", "<5", "x5", "1,234.5",
 	}
 	for _, cell := range cells {
 		_, stats, err := dataset.ReadFrom(context.Background(), strings.NewReader("a,b\n"+cell+",1\n"), "cells", dataset.Schema{Columns: []dataset.Column{{Name: "a"}}}, dataset.ReadOptions{})
@@ -167,8 +167,8 @@ func TestIsNumber(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := stats.Columns[0]
-		if want := c.Unparseable+c.Nonfinite == 0; isNumber(cell) != want {
-			t.Errorf("%q: %v, but the reader says %v", cell, isNumber(cell), want)
+		if want := c.Unparseable+c.Nonfinite == 0; new(dataset.Format).Reads(cell) != want {
+			t.Errorf("%q: %v, but the reader says %v", cell, new(dataset.Format).Reads(cell), want)
 		}
 	}
 }

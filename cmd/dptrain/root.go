@@ -78,6 +78,8 @@ func verbs(a *app) []*cobra.Command {
 		compressCommand(a),
 		schemaCommand(a),
 		versionCommand(a),
+		recipeTopic(),
+		methodsTopic(),
 		exitCodesTopic(),
 	}
 }

@@ -48,6 +48,7 @@ func (c *checker) causal() {
 		}
 	}
 	c.path("data.path", r.Data.Path)
+	c.reading()
 	c.nameList("data.header", r.Data.Header, "column")
 	switch {
 	case c.given("data.header") && len(r.Data.Header) == 0:
@@ -209,6 +210,8 @@ type publishedCausal struct {
 	Data    struct {
 		Header          []string          `yaml:"header,omitempty"`
 		MultilineQuotes bool              `yaml:"multiline_quotes"`
+		Format          *Format           `yaml:"format,omitempty"`
+		Numbers         string            `yaml:"numbers,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 	} `yaml:"data"`
 	Privacy Privacy `yaml:"privacy"`
@@ -223,6 +226,7 @@ type publishedCausal struct {
 func (r *Recipe) publicCausal() []byte {
 	p := publishedCausal{Version: r.Version, Task: r.Task, Privacy: r.Privacy, Causal: r.Causal}
 	p.Data.Header, p.Data.MultilineQuotes, p.Data.Columns = r.Data.Header, r.Data.MultilineQuotes, r.Data.Columns
+	p.Data.Format, p.Data.Numbers = r.Data.Format, r.Data.Numbers
 	if r.Ledger != nil {
 		p.Ledger = &struct {
 			Dataset string `yaml:"dataset"`

@@ -94,7 +94,7 @@ func (h *headerCheck) present() {
 func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
 	hint := "names are compared exactly"
 	if len(h.header) == 1 {
-		hint = "the header is a single field: a .csv is separated by commas, a .tsv by tabs"
+		hint = "the header is a single field: set data.format.separator (--separator), or skip lines before it (--skip)"
 	}
 	folded := strings.TrimSpace(name)
 	if slices.ContainsFunc(h.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), folded) }) {

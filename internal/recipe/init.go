@@ -24,6 +24,11 @@ var ErrHeader = fault.New(fault.Data, "the header of the table cannot be used")
 // stands and names every column, in comments where nothing is declared yet.
 // Errors never repeat a name from header.
 func Init(header []string, path, target string, classes ...string) ([]byte, error) {
+	return Data{Path: path}.Init(header, target, classes...)
+}
+
+// Init is [Init] for a table at d.Path that is read as d says.
+func (d Data) Init(header []string, target string, classes ...string) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err
 	}
@@ -34,12 +39,19 @@ func Init(header []string, path, target string, classes ...string) ([]byte, erro
 		return nil, fmt.Errorf("%w: %s", ErrTargetAbsent, quoted(target))
 	}
 	var b strings.Builder
-	d := Default()
-	task, list := d.Task, ""
+	defaults := Default()
+	task, list := defaults.Task, ""
 	if len(classes) > 0 {
 		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(classes))
 	}
-	fmt.Fprintf(&b, initHead, task, yamlWord(path), yamlWord(target), list)
+	path := yamlWord(d.Path)
+	if d.Format != nil {
+		path += "\n  format: " + inline(reflect.ValueOf(*d.Format))
+	}
+	if d.Numbers != "" {
+		path += "\n  numbers: " + yamlWord(d.Numbers)
+	}
+	fmt.Fprintf(&b, initHead, task, path, yamlWord(target), list)
 	for _, name := range header {
 		if name != target {
 			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
@@ -49,7 +61,7 @@ func Init(header []string, path, target string, classes ...string) ([]byte, erro
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
 	selectors, trainers := describedFor(len(classes))
-	fmt.Fprintf(&b, initTail, show(d.Privacy.Delta), show(d.Holdout), selectors, trainers, d.Output.Dir)
+	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
 }
 

@@ -162,12 +162,13 @@ func editDistance(a, b string, limit int) int {
 	if d := len(a) - len(b); d >= limit || -d >= limit {
 		return limit
 	}
-	older, old := make([]int, len(b)+1), make([]int, len(b)+1)
+	n := len(b) + 1
+	room := make([]int, 3*n)
+	older, old, cur := room[:n], room[n:2*n], room[2*n:]
 	for j := range old {
 		old[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		cur := make([]int, len(b)+1)
 		cur[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
@@ -179,7 +180,7 @@ func editDistance(a, b string, limit int) int {
 				cur[j] = min(cur[j], older[j-2]+1)
 			}
 		}
-		older, old = old, cur
+		older, old, cur = old, cur, older
 	}
 	return min(old[len(b)], limit)
 }

@@ -10,6 +10,8 @@ type published struct {
 		Header          []string          `yaml:"header,omitempty"`
 		Exclude         []string          `yaml:"exclude,omitempty"`
 		MultilineQuotes bool              `yaml:"multiline_quotes"`
+		Format          *Format           `yaml:"format,omitempty"`
+		Numbers         string            `yaml:"numbers,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 		Classes         []string          `yaml:"classes,omitempty"`
 	} `yaml:"data"`
@@ -36,7 +38,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	var p published
 	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
-	p.Data.MultilineQuotes = r.Data.MultilineQuotes
+	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
 	p.Data.Columns, p.Data.Classes = r.Data.Columns, r.Data.Classes
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
 	if p.Search = r.Search; p.Search == nil {

@@ -61,6 +61,10 @@ type Data struct {
 	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
 	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
+	// Format says how the text is written; nil for what the suffix says.
+	Format *Format `yaml:"format,omitempty" json:"format,omitempty" jsonschema_description:"How the text of the table is written: separator, decimal mark, character set and so on."`
+	// Numbers is "lenient", which is also what the empty text means, or "strict".
+	Numbers string `yaml:"numbers,omitempty" json:"numbers,omitempty" jsonschema:"default=lenient" jsonschema_description:"lenient: numbers as people write them, such as 45 yrs, 27.1% or <5, are read. strict: plain numbers only."`
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
 	// Classes lists the classes of the target, for classification only. A cell

@@ -122,6 +122,7 @@ func (c *checker) data() {
 		i := slices.Index(d.Exclude, d.Target)
 		c.add(item("data.exclude", i), "the target "+quoted(d.Target)+" is excluded", "the target is never a feature; remove it here")
 	}
+	c.reading()
 	c.nameList("data.exclude", d.Exclude, "column")
 	c.nameList("data.header", d.Header, "column")
 	c.classes()

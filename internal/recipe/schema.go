@@ -42,6 +42,10 @@ func schema() *generate.Schema {
 	closed("privacy.relation", relations)
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
+	closed("data.numbers", numberWords)
+	for key, names := range formatNames() {
+		closed("data.format."+key, names)
+	}
 	closed("causal.method", causalMethods)
 	closed("causal.protect", causalProtects)
 	closed("causal.score", direction.Baselines())

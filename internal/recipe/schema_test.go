@@ -47,7 +47,7 @@ var beyondSchema = strings.Fields(`
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
 	column-indicator-brc column-indicator-categories column-indicator-target
-	unit-relation unit-target unit-used
+	unit-relation unit-target unit-used format-encoding format-thousands
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
@@ -107,7 +107,7 @@ func TestSchemaDefaults(t *testing.T) {
 	walk("", schema.Properties)
 	d := Default()
 	want := map[string]any{
-		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes,
+		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient,
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,

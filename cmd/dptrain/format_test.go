@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const semicolons = "größe;preis;ort\n1,5;100,25;a\n2,5;200;b\n-999;1.300,5;a\n"
+
+// TestFormatFlags: what the error about a header names mends it, init writes it, and a model's table is read as its
+// recipe says.
+func TestFormatFlags(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", semicolons)
+	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
+	if got := dptrain(t, args...); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
+		t.Errorf("%+v", got)
+	}
+	flags := []string{"--separator", ";", "--decimal", ",", "--thousands", ".", "--missing", "-999"}
+	if got := dptrain(t, append(args, flags...)...); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	starter := dptrain(t, append([]string{"init", "t.csv", "--target", "preis"}, flags...)...)
+	if !strings.Contains(starter.stdout, `  format: {separator: ";", decimal: ",", thousands: ., missing: [-999]}`) {
+		t.Errorf("%+v", starter)
+	}
+	write(t, "recipe.yaml", starter.stdout)
+	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "plan", "recipe.yaml", "--separator", "|"); got.code != exitData || !strings.Contains(got.stderr, "semicolons") {
+		t.Errorf("a flag goes before the recipe: %+v", got)
+	}
+	for flag, value := range map[string]string{"separator": "x", "decimal": ";", "encoding": "latin99", "missing": "x", "numbers": "loose", "skip": "-1"} {
+		for _, verb := range [][]string{args, {"init", "t.csv"}, {"predict", "m.json", "t.csv"}} {
+			got := dptrain(t, append(verb, "--"+flag, value)...)
+			if verb[0] == "predict" && got.code == exitData {
+				continue // there is no model
+			}
+			if got.code != exitUsage && got.code != exitRecipe || !strings.Contains(got.stderr, "--"+flag) || strings.Contains(got.stderr, "data.") {
+				t.Errorf("%s --%s: %+v", verb[0], flag, got)
+			}
+		}
+	}
+}
+
+// TestPredictReadsAsTheRecipe: predict reads a table as the recipe beside the model says, and a flag goes first.
+func TestPredictReadsAsTheRecipe(t *testing.T) {
+	chdir(t)
+	write(t, "model.json", modelJSON)
+	want := dptrainIn(t, newCSV, "predict", "model.json", "-")
+	write(t, "recipe.yaml", "data: {header: [a, b], target: b, format: {separator: \";\", skip: 1}}\nprivacy: {epsilon: 1}\n")
+	other := "a title\n" + strings.ReplaceAll(newCSV, ",", ";")
+	if got := dptrainIn(t, other, "predict", "model.json", "-"); got != want || got.code != exitOK {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := dptrainIn(t, newCSV, "predict", "model.json", "-", "--separator", ",", "--skip", "0"); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestDeclareFlags: flags that declare give the plan of a recipe that does.
+func TestDeclareFlags(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", "who,color,size,y\na,red,1,2\n")
+	write(t, "recipe.yaml", `data: {path: t.csv, target: y, columns: {color: {categories: [red, "dark, blue"]}}}
+privacy: {epsilon: 1, unit: {column: who, max_rows: 3}}
+selection: {method: kendall, k: 1}
+model: {method: adassp}
+`)
+	want := dptrain(t, "plan", "recipe.yaml", "--json")
+	write(t, "short.yaml", "data: {path: t.csv, target: y}\nprivacy: {epsilon: 1}\nselection: {method: kendall, k: 1}\n")
+	flags := []string{"--unit", "who", "--max-rows", "3", "--categories", `color=red,"dark, blue"`, "--method", "adassp"}
+	if got := dptrain(t, append([]string{"plan", "short.yaml", "--json", "--select", "kendall"}, flags...)...); got != want || got.code != exitOK {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
+	for text, args := range map[string][]string{
+		"--unit needs --max-rows": {"--unit", "who"}, "--max-rows is for persons": {"--max-rows", "3"}, "--categories takes": {"--categories", "color"},
+		`--method: unknown name "adasp"`: {"--method", "adasp"}, `--select: unknown name "kendal"`: {"--select", "kendal"},
+	} {
+		got := dptrain(t, append(base, args...)...)
+		if !strings.Contains(got.stderr, text) || strings.Contains(got.stderr, "model.method") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+// TestTopics: the topics name every method and every section.
+func TestTopics(t *testing.T) {
+	for topic, words := range map[string][]string{
+		"methods": {"joint-gram", "tukey", "kendall", "fixed"}, "recipe": {"columns.NAME.lower", "format.separator", "unit.max_rows", "epsilon", "ledger", "holdout"},
+	} {
+		got := dptrain(t, "help", topic)
+		for _, w := range words {
+			if !strings.Contains(got.stdout, w) {
+				t.Errorf("help %s lacks %s", topic, w)
+			}
+		}
+	}
+}

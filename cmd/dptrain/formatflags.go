@@ -1,0 +1,180 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// formatFlags are the flags that say how the text of a table is written.
+type formatFlags struct {
+	format  recipe.Format
+	missing []string
+	numbers string
+	set     *pflag.FlagSet
+}
+
+// add declares the flags on a verb.
+func (f *formatFlags) add(set *pflag.FlagSet) {
+	f.set = set
+	set.StringVar(&f.format.Separator, "separator", "", "a `CHARACTER` between cells: ';', tab, '|'")
+	set.StringVar(&f.format.Decimal, "decimal", "", "the decimal `MARK` of numbers: . or ,")
+	set.StringVar(&f.format.Thousands, "thousands", "", "the `MARK` of thousands: ',', ., blank")
+	set.StringVar(&f.format.Encoding, "encoding", "", "a character set by `NAME`: windows-1252, latin1, utf-16")
+	set.StringVar(&f.format.Quote, "quote", "", "by `NAME`: double, single or none around cells")
+	set.IntVar(&f.format.Skip, "skip", 0, "a `NUMBER` of lines before the header")
+	set.StringSliceVar(&f.missing, "missing", nil, "`NUMBERS` that mean missing: -999")
+	set.StringVar(&f.numbers, "numbers", "", "by `NAME`: strict does not read 45 yrs, 27.1%, <5")
+}
+
+// formatKeys are the keys of the recipe that the flags stand for.
+var formatKeys = map[string]string{
+	"separator": "data.format.separator", "decimal": "data.format.decimal", "thousands": "data.format.thousands", "encoding": "data.format.encoding",
+	"quote": "data.format.quote", "skip": "data.format.skip", "missing": "data.format.missing", "numbers": "data.numbers",
+}
+
+// lay copies what was given as a flag into the section data of a recipe.
+func (f *formatFlags) lay(d *recipe.Data) error {
+	var out recipe.Format
+	if d.Format != nil {
+		out = *d.Format
+	}
+	for flag := range formatKeys {
+		if !f.set.Changed(flag) {
+			continue
+		}
+		switch flag {
+		case "separator":
+			out.Separator = f.format.Separator
+		case "decimal":
+			out.Decimal = f.format.Decimal
+		case "thousands":
+			out.Thousands = f.format.Thousands
+		case "encoding":
+			out.Encoding = f.format.Encoding
+		case "quote":
+			out.Quote = f.format.Quote
+		case "skip":
+			out.Skip = f.format.Skip
+		case "missing":
+			out.Missing = nil
+			for _, text := range f.missing {
+				x, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					return usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
+				}
+				out.Missing = append(out.Missing, x)
+			}
+		case "numbers":
+			d.Numbers = f.numbers
+			continue
+		}
+		d.Format = &out
+	}
+	return nil
+}
+
+// reading returns how a table is read: as base says, but for what was given as a flag.
+func (f *formatFlags) reading(base recipe.Data) (dataset.ReadOptions, error) {
+	if err := f.lay(&base); err != nil {
+		return dataset.ReadOptions{}, err
+	}
+	if wrong := base.CheckReading(); len(wrong) > 0 {
+		p := wrong[0]
+		for flag, key := range formatKeys {
+			if p.Path == key || strings.HasPrefix(p.Path, key+"[") {
+				return dataset.ReadOptions{}, usagef("--%s: %s", flag, strings.TrimPrefix((&recipe.Problem{Msg: strings.TrimPrefix(p.Msg, key+": "), Hint: p.Hint}).Error(), key+" "))
+			}
+		}
+		return dataset.ReadOptions{}, wrong
+	}
+	return base.Reading(), nil
+}
+
+// declareFlags stand for keys of the recipe that say what is public or what is trained.
+type declareFlags struct {
+	unit       string
+	maxRows    int
+	categories []string
+	method     string
+	selection  string
+	set        *pflag.FlagSet
+}
+
+// add declares the flags on a verb.
+func (f *declareFlags) add(set *pflag.FlagSet) {
+	f.set = set
+	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green; may be repeated")
+	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
+	set.IntVar(&f.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
+	set.StringVar(&f.selection, "select", "", "how columns are chosen, by `NAME`: see dptrain help methods")
+	set.StringVar(&f.method, "method", "", "what is trained, by `NAME`: see dptrain help methods")
+}
+
+// declareKeys are the keys of the recipe that the flags stand for.
+var declareKeys = map[string]string{
+	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "method": "model.method", "select": "selection.method",
+}
+
+// lay copies what was given as a flag into the recipe.
+func (f *declareFlags) lay(r *recipe.Recipe) error {
+	if f.set == nil {
+		return nil
+	}
+	if r.Search != nil && (f.set.Changed("method") || f.set.Changed("select")) {
+		return usagef("--method and --select have no effect on a recipe with a search; change its candidates")
+	}
+	if f.set.Changed("unit") || f.set.Changed("max-rows") {
+		var u recipe.Unit
+		if r.Privacy.Unit != nil {
+			u = *r.Privacy.Unit
+		}
+		if f.set.Changed("unit") {
+			u.Column = f.unit
+		}
+		if f.set.Changed("max-rows") {
+			u.MaxRows = f.maxRows
+		}
+		r.Privacy.Unit = &u
+		switch {
+		case u.Column == "":
+			return usagef("--max-rows is for persons: name the column that says whose record it is with --unit")
+		case u.MaxRows == 0 && !f.set.Changed("max-rows"):
+			return usagef("--unit needs --max-rows: how many records of a person are kept, a public number such as 4")
+		}
+	}
+	if f.set.Changed("select") {
+		r.Select(f.selection)
+	}
+	if f.set.Changed("method") && r.Model.Method != f.method {
+		r.Model = recipe.Model{Method: f.method, Fallback: r.Model.Fallback}
+	}
+	for _, given := range f.categories {
+		name, list, ok := strings.Cut(given, "=")
+		values, err := commaList(list)
+		if !ok || name == "" || list == "" || err != nil {
+			return usagef("--categories takes a column and its values: --categories color=red,green,blue")
+		}
+		columns := map[string]recipe.Column{}
+		for n, c := range r.Data.Columns {
+			columns[n] = c
+		}
+		columns[name] = recipe.Column{Categories: values, Other: new(true), Private: columns[name].Private}
+		r.Data.Columns = columns
+	}
+	return nil
+}
+
+// commaList splits a list as flags of lists do: a value with a comma is quoted.
+func commaList(text string) ([]string, error) {
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	var out []string
+	set.StringSliceVar(&out, "x", nil, "")
+	err := set.Set("x", text)
+	return slices.Clone(out), err
+}

@@ -1,0 +1,169 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/dptrain/dptrain/internal/cell"
+)
+
+// Format says how the text of a table is written. All of it is public: a person declares it, or reads it off the
+// header line. The zero Format is comma-separated UTF-8 with points in its numbers (tabs where the name of the file
+// says so), read leniently.
+type Format struct {
+	Separator byte // between cells: one of [Separators]; 0: what the suffix of the name says
+	Decimal   byte // ',' or '.'; 0: '.'
+	Thousands byte // between groups of three digits: one of , . ' _ or a blank; 0: none
+	// Quote surrounds cells that hold separators: '"' or '\''; 0: '"'.
+	Quote byte
+	// NoQuote says that no character does.
+	NoQuote bool
+	// Encoding is the name of a character set, as [Encodings] lists them; empty: UTF-8.
+	Encoding string
+	// Skip is how many lines there are before the header line.
+	Skip int
+	// Missing lists numbers that stand for missing cells, such as -999.
+	Missing []float64
+	// Strict reads nothing as a number but plain numbers; see package cell for what else is read.
+	Strict bool
+}
+
+// Separators are the characters that may part cells.
+const Separators = ",;\t|:^~\x01"
+
+// maxSkip is how many lines before a header may be skipped.
+const maxSkip = 1000
+
+// noQuote is the quote of a format without one: no UTF-8 text holds it.
+const noQuote = 0xff
+
+// validate reports the first part of a format that contradicts another or is unknown.
+func (f *Format) validate() error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%w: format: %s", ErrSchema, fmt.Sprintf(format, args...))
+	}
+	_, known := charset(f.Encoding)
+	decimal := byte('.')
+	if f.Decimal != 0 {
+		decimal = f.Decimal
+	}
+	switch sep := f.Separator; {
+	case sep != 0 && strings.IndexByte(Separators, sep) < 0:
+		return wrong("unknown separator %q", sep)
+	case f.Decimal != 0 && f.Decimal != '.' && f.Decimal != ',':
+		return wrong("the decimal mark must be a point or a comma")
+	case f.Thousands != 0 && strings.IndexByte(",.'_ ", f.Thousands) < 0:
+		return wrong("unknown mark of thousands %q", f.Thousands)
+	case f.Thousands != 0 && f.Thousands == decimal:
+		return wrong("the same mark for decimals and thousands")
+	case f.Quote != 0 && f.Quote != '"' && f.Quote != '\'' || f.Quote != 0 && f.NoQuote:
+		return wrong("the quote must be double or single")
+	case !known:
+		return wrong("unknown encoding %q", f.Encoding)
+	case f.Skip < 0 || f.Skip > maxSkip:
+		return wrong("skips %d lines, more than %d", f.Skip, maxSkip)
+	case slices.ContainsFunc(f.Missing, func(x float64) bool { return !finite(x) }):
+		return wrong("a missing number is not finite")
+	}
+	return nil
+}
+
+// quote returns the quote of a format.
+func (f *Format) quote() byte {
+	switch {
+	case f.NoQuote:
+		return noQuote
+	case f.Quote != 0:
+		return f.Quote
+	}
+	return '"'
+}
+
+// rule returns how numbers are written.
+func (f *Format) rule() cell.Rule {
+	return cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Lenient: !f.Strict, Missing: f.Missing}
+}
+
+// Character sets beside UTF-8. Sets with a state that lasts beyond a line are none of them: a record could change how
+// others are read. Nor are those of several bytes for a letter, whose tables are large.
+var charsets = func() map[string]encoding.Encoding {
+	out := map[string]encoding.Encoding{
+		"utf-16": unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), "utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
+		"utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "latin1": charmap.ISO8859_1, "macintosh": charmap.Macintosh,
+	}
+	for _, c := range charmap.All {
+		name := strings.ToLower(fmt.Sprint(c))
+		switch {
+		case strings.HasPrefix(name, "iso 8859-") && !strings.HasSuffix(name, "e") && !strings.HasSuffix(name, "i"):
+			out[strings.Replace(name, " ", "-", 1)] = c
+		case strings.HasPrefix(name, "windows 1"), strings.HasPrefix(name, "windows 8"):
+			out[strings.Replace(name, " ", "-", 1)] = c
+		case strings.HasPrefix(name, "ibm code page "):
+			out["cp"+strings.TrimPrefix(name, "ibm code page ")] = c
+		case strings.HasPrefix(name, "koi8"):
+			out[name] = c
+		}
+	}
+	return out
+}()
+
+// Encodings lists the names of character sets, utf-8 first. Spellings such as UTF8, latin-1, cp1252 and iso8859-15 are
+// known too.
+func Encodings() []string {
+	var out []string
+	for name := range charsets {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return append([]string{"utf-8"}, out...)
+}
+
+// charset returns the character set of a name, nil for UTF-8. Case, _ and the hyphens of utf-8 and utf-16 do not matter.
+func charset(name string) (encoding.Encoding, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	for _, alias := range [][2]string{{"utf8", "utf-8"}, {"utf16", "utf-16"}, {"latin-1", "latin1"}, {"iso8859", "iso-8859"}, {"cp12", "windows-12"}, {"mac-roman", "macintosh"}} {
+		if rest, ok := strings.CutPrefix(name, alias[0]); ok {
+			name = alias[1] + rest
+		}
+	}
+	if name == "" || name == "utf-8" {
+		return nil, true
+	}
+	c, ok := charsets[name]
+	return c, ok
+}
+
+// Known reports whether the encoding of f is known.
+func (f *Format) Known() bool {
+	_, ok := charset(f.Encoding)
+	return ok
+}
+
+// Reads reports whether a numeric cell of the format is missing or a finite number.
+func (f *Format) Reads(text string) bool {
+	rule := f.rule()
+	_, class := rule.Number(text)
+	return class == good || class == missing
+}
+
+// utf8 decodes text of a format. It is total: bytes that mean nothing become U+FFFD.
+func (f *Format) utf8(r io.Reader) io.Reader {
+	c, _ := charset(f.Encoding)
+	if c == nil {
+		return r
+	}
+	return transform.NewReader(r, c.NewDecoder())
+}
+
+// coded reports whether bytes of the file are not those of the text.
+func (f *Format) coded() bool {
+	c, _ := charset(f.Encoding)
+	return c != nil
+}

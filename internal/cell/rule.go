@@ -1,0 +1,245 @@
+package cell
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Rule says how numbers are written. The zero Rule reads what [Number] reads. A Rule is public: it comes
+// from a recipe, and what it makes of a cell depends on that cell alone.
+type Rule struct {
+	Decimal   byte // ',' for decimal commas; 0 or '.' for points
+	Thousands byte // between groups of three digits before the decimal mark: , . ' _ or a blank; 0: none
+	// Lenient also reads what people write around numbers; see [Rule.Number].
+	Lenient bool
+	Missing []float64 // numbers that stand for a missing cell
+}
+
+// Plain reports whether the rule reads a number that is written with digits, a point and an exponent as
+// strconv does.
+func (r *Rule) Plain() bool { return r.Decimal != ',' && len(r.Missing) == 0 }
+
+// MaxLenient is how many bytes a cell has at most that a lenient rule looks at again.
+const MaxLenient = 48
+
+// Number reads a numeric cell: its value if the class is [Good], else 0. It is total. A cell that [Number]
+// reads means the same here, but for another decimal mark. Lenient rules read more, where it has one meaning:
+//
+//   - true and false, in any case, are 1 and 0;
+//   - a currency (a sign or a code of three letters) before or after the number, one of [Units], a percent
+//     sign and a + after it are left out, and nothing is converted;
+//   - so are <, >, <=, >=, ≤, ≥ and ~ before it: <5 is 5;
+//   - groups of three digits are joined if an apostrophe or a narrow blank parts them, or the mark that is not
+//     the decimal one where that is beyond doubt: twice, or before a decimal mark;
+//   - the sign may be U+2212.
+func (r *Rule) Number(text string) (float64, Class) {
+	text = Trim(text)
+	v, class := r.plain(text)
+	if class == Unparseable && r.Lenient && len(text) <= MaxLenient {
+		v, class = r.lenient(text)
+	}
+	if class == Good && slices.Contains(r.Missing, v) {
+		return 0, Missing
+	}
+	return v, class
+}
+
+// plain reads a number with the declared marks and nothing around it.
+func (r *Rule) plain(text string) (float64, Class) {
+	if r.Decimal != ',' && r.Thousands == 0 {
+		return Number(text)
+	}
+	if MissingWord(text) {
+		return 0, Missing
+	}
+	if joined, ok := join(text, r.decimal(), r.Thousands); ok {
+		return Number(joined)
+	}
+	return 0, Unparseable
+}
+
+func (r *Rule) decimal() byte {
+	if r.Decimal == ',' {
+		return ','
+	}
+	return '.'
+}
+
+// join returns a number with a point as its decimal mark and without the marks between its groups. ok is false
+// if a mark is where none can be.
+func join(text string, decimal, thousands byte) (joined string, ok bool) {
+	if thousands == ' ' {
+		text = narrow.Replace(text)
+	}
+	out := make([]byte, 0, len(text))
+	groups, digits, whole := 0, 0, true // groups closed so far, digits of the open one, before the decimal mark
+	closed := func() bool { return groups == 0 || digits == 3 }
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+			out = append(out, c)
+		case whole && c == decimal:
+			if !closed() {
+				return "", false
+			}
+			whole = false
+			out = append(out, '.')
+		case whole && c == thousands && c != 0:
+			if digits == 0 || digits > 3 || !closed() {
+				return "", false
+			}
+			groups, digits = groups+1, 0
+		case c == ',' || c == '.' || c == ' ' || c == '\'':
+			return "", false
+		default: // a sign, an exponent, or what is no number
+			if whole && digits > 0 {
+				if !closed() {
+					return "", false
+				}
+				whole = false
+			}
+			out = append(out, c)
+		}
+	}
+	return string(out), !whole || closed()
+}
+
+// narrow makes blanks of the blanks that do not break a line, and parted finds those between two digits.
+var (
+	narrow = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ")
+	parted = regexp.MustCompile("([0-9])[\u00a0\u202f\u2009]([0-9])")
+)
+
+// lenient reads a cell that is no plain number.
+func (r *Rule) lenient(text string) (float64, Class) {
+	switch strings.ToLower(text) {
+	case "true":
+		return 1, Good
+	case "false":
+		return 0, Good
+	}
+	if !strings.ContainsAny(text, "0123456789") {
+		return 0, Unparseable
+	}
+	if strings.ContainsAny(text, "\u2212\u00a0\u202f\u2009") {
+		text = Trim(narrow.Replace(parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
+	}
+	text = bound(text)
+	sign, text := cutSign(text)
+	text, before := cutCurrency(text)
+	if before && sign == "" {
+		sign, text = cutSign(text)
+	}
+	text = cutUnit(text)
+	if text == "" || !strings.Contains("0123456789.,", text[:1]) {
+		return 0, Unparseable
+	}
+	joined, ok := r.grouped(text)
+	if !ok {
+		return 0, Unparseable
+	}
+	v, class := Number(sign + joined)
+	if class != Good {
+		return 0, Unparseable
+	}
+	return v, Good
+}
+
+// grouped returns an unsigned number as strconv has it.
+func (r *Rule) grouped(text string) (string, bool) {
+	decimal := r.decimal()
+	if joined, ok := join(text, decimal, r.Thousands); ok {
+		return joined, true
+	}
+	other := byte(',')
+	if decimal == ',' {
+		other = '.'
+	}
+	for _, mark := range []byte{'\'', other} {
+		if strings.IndexByte(text, mark) < 0 {
+			continue
+		}
+		if mark == other && strings.Count(text, string(mark)) < 2 && strings.IndexByte(text, decimal) < 0 {
+			return "", false // 1,234 may be 1.234 where people write decimal commas
+		}
+		return join(text, decimal, mark)
+	}
+	return "", false
+}
+
+// bound leaves out a word for at most, at least or about.
+func bound(text string) string {
+	for _, sign := range []string{"<=", ">=", "<", ">", "≤", "≥", "~"} {
+		if rest, ok := strings.CutPrefix(text, sign); ok {
+			return Trim(rest)
+		}
+	}
+	return text
+}
+
+func cutSign(text string) (sign, rest string) {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		return text[:1], text[1:]
+	}
+	return "", text
+}
+
+// currencies are signs and ISO 4217 codes.
+var currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
+	"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
+
+// cutCurrency leaves out a currency before the number.
+func cutCurrency(text string) (rest string, found bool) {
+	for _, c := range currencies {
+		if rest, ok := strings.CutPrefix(text, c); ok {
+			return Trim(rest), true
+		}
+	}
+	return text, false
+}
+
+// Units are the units that a lenient rule leaves out after a number, in any case, with or without blanks between.
+// The letters k, m and b are none of them: they may stand for thousands, millions and billions.
+var Units = strings.Fields("% + percent pct y yr yrs year years mo month months wk wks week weeks d day days h hr hrs hour hours min mins minute minutes " +
+	"s sec secs second seconds ms kg g mg µg μg lb lbs oz t km cm mm mi ft in m² km² sqm sqft ha l ml dl mmhg bpm kcal kj kw kwh w v a hz °c °f °")
+
+// cutUnit leaves out a unit or a currency after the number.
+func cutUnit(text string) string {
+	i := strings.LastIndexAny(text, "0123456789.,") + 1
+	unit := Trim(text[i:])
+	if unit == "" {
+		return text
+	}
+	if slices.Contains(currencies, unit) || slices.Contains(Units, strings.ToLower(unit)) {
+		return Trim(text[:i])
+	}
+	return text
+}
+
+// Fast reads the bytes of a cell without a string. ok is false if [Rule.Number] must look at it. scratch is room
+// for a cell.
+func (r *Rule) Fast(text, scratch []byte, parse func([]byte) (float64, bool)) (v float64, ok bool) {
+	if r.Decimal == ',' {
+		if len(text) > cap(scratch) {
+			return 0, false
+		}
+		scratch = scratch[:0]
+		for _, c := range text {
+			switch c {
+			case '.':
+				return 0, false
+			case ',':
+				c = '.'
+			}
+			scratch = append(scratch, c)
+		}
+		text = scratch
+	}
+	if v, ok = parse(text); !ok || math.IsInf(v, 0) || slices.Contains(r.Missing, v) {
+		return 0, false
+	}
+	return v, true
+}

@@ -1,0 +1,188 @@
+package recipe
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// Format says how the text of the table is written; see [dataset.Format]. What is left out is a comma (a tab in a
+// .tsv), a point, no mark of thousands, utf-8, the double quote, no line before the header.
+type Format struct {
+	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"What parts the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Left out: what the suffix of the name says."`
+	Decimal   string    `yaml:"decimal,omitempty" json:"decimal,omitempty" jsonschema_description:"The decimal mark of numbers: a point (default) or a comma."`
+	Thousands string    `yaml:"thousands,omitempty" json:"thousands,omitempty" jsonschema_description:"The mark between groups of three digits: a comma, a point, an apostrophe, _ or blank."`
+	Encoding  string    `yaml:"encoding,omitempty" json:"encoding,omitempty" jsonschema_description:"The character set: utf-8 (default), utf-16, latin1, windows-1252 or another code page."`
+	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"What surrounds cells that hold separators: double (default), single or none."`
+	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"How many lines there are before the header line."`
+	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that stand for a missing cell, such as -999."`
+}
+
+// The words of the keys of a format, beside the characters themselves.
+var (
+	separatorWords = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
+	markWords      = map[string]byte{"comma": ',', "point": '.', "blank": ' ', "apostrophe": '\''}
+	quoteWords     = map[string]byte{"double": '"', "single": '\'', "none": 0}
+	numberWords    = []string{numbersLenient, numbersStrict}
+)
+
+const (
+	numbersLenient = "lenient"
+	numbersStrict  = "strict"
+	maxMissing     = 16 // numbers that stand for missing cells
+)
+
+// character returns what a word or a character of a list stands for; ok for an empty text too.
+func character(text string, words map[string]byte, list string) (c byte, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	if c, ok := words[text]; ok {
+		return c, true
+	}
+	if text == `\t` {
+		text = "\t"
+	}
+	return text[0], len(text) == 1 && strings.Contains(list, text)
+}
+
+// marks are the characters between groups of digits.
+const marks = ",.'_ "
+
+// Reading returns how the table is read.
+func (d *Data) Reading() dataset.ReadOptions {
+	o := dataset.ReadOptions{MultilineQuotes: d.MultilineQuotes}
+	o.Format.Strict = d.Numbers == numbersStrict
+	f := d.Format
+	if f == nil {
+		return o
+	}
+	o.Format.Separator, _ = character(f.Separator, separatorWords, dataset.Separators)
+	o.Format.Decimal, _ = character(f.Decimal, markWords, ",.")
+	o.Format.Thousands, _ = character(f.Thousands, markWords, marks)
+	o.Format.Encoding, o.Format.Skip, o.Format.Missing = f.Encoding, f.Skip, f.Missing
+	o.Format.Quote, _ = character(f.Quote, quoteWords, `"'`)
+	o.Format.NoQuote = f.Quote == "none"
+	return o
+}
+
+// SetReading makes [Data.Reading] return o. A format that reads as none at all is left out.
+func (d *Data) SetReading(o dataset.ReadOptions) {
+	d.MultilineQuotes, d.Numbers, d.Format = o.MultilineQuotes, "", nil
+	if o.Format.Strict {
+		d.Numbers = numbersStrict
+	}
+	word := func(c byte, words map[string]byte) string {
+		if c == 0 {
+			return ""
+		}
+		for w, x := range words {
+			if x == c && w != "comma" && w != "point" && w != "semicolon" {
+				return w
+			}
+		}
+		return string(rune(c))
+	}
+	f := Format{
+		Separator: word(o.Format.Separator, separatorWords), Decimal: word(o.Format.Decimal, markWords),
+		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding, Quote: word(o.Format.Quote, quoteWords),
+		Skip: o.Format.Skip, Missing: o.Format.Missing,
+	}
+	if o.Format.NoQuote {
+		f.Quote = "none"
+	}
+	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote != "" || f.Skip != 0 || len(f.Missing) > 0 {
+		d.Format = &f
+	}
+}
+
+// formatNames lists what keys of a format may say.
+func formatNames() map[string][]string {
+	with := func(words map[string]byte, characters string) []string {
+		return append(slices.Sorted(maps.Keys(words)), strings.Split(characters, "")...)
+	}
+	return map[string][]string{
+		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
+		"decimal": {".", ",", "point", "comma"},
+	}
+}
+
+// CheckReading puts the keys that say how a table is read to their rules.
+func (d *Data) CheckReading() Problems {
+	c := &checker{r: &Recipe{Data: *d}}
+	c.reading()
+	return c.ps
+}
+
+// Select chooses a way to select columns, with the default of its share. The keys of another one are forgotten.
+func (r *Recipe) Select(method string) {
+	if r.Selection.Method == method {
+		return
+	}
+	r.Selection = Selection{Method: method}
+	if m, ok := pipeline.SelectorNamed(method); ok && m.Private {
+		share := pipeline.DefaultSelectionShare
+		if m.NeedsClasses {
+			share = pipeline.ClassedSelectionShare
+		}
+		r.Selection.Set("share", share)
+	}
+}
+
+// reading checks the keys that say how the table is read.
+func (c *checker) reading() {
+	d := &c.r.Data
+	if d.Numbers != "" {
+		c.name("data.numbers", d.Numbers, numberWords, numberWords)
+	}
+	f := d.Format
+	if c.bench && (f != nil || d.Numbers != "") {
+		key := "data.format"
+		if f == nil {
+			key = "data.numbers"
+		}
+		c.add(key, key+" has no meaning in an experiment, which reads plain tables", "remove it; `dptrain fit` honours it")
+	}
+	if f == nil {
+		return
+	}
+	words := func(key, text string, words map[string]byte, list, hint string) bool {
+		path := "data.format." + key
+		_, ok := character(text, words, list)
+		if ok = ok && !(text == "" && c.given(path)); !ok {
+			c.add(path, path+": "+quoted(text)+" is not accepted", hint)
+		}
+		return ok
+	}
+	words("separator", f.Separator, separatorWords, dataset.Separators, `one of ",", ";", tab, "|", ":", "^", "~"`)
+	decimal := words("decimal", f.Decimal, map[string]byte{"comma": ',', "point": '.'}, ",.", `"." or ","`)
+	words("quote", f.Quote, quoteWords, `"'`, "double, single or none")
+	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) && decimal && f.Thousands != "" {
+		o := d.Reading()
+		if mark := o.Format.Decimal; mark == o.Format.Thousands || mark == 0 && o.Format.Thousands == '.' {
+			c.add("data.format.thousands", "data.format.thousands is the decimal mark too", `write decimal: ",", or another mark`)
+		}
+	}
+	if f.Encoding == "" && c.given("data.format.encoding") || !(&dataset.Format{Encoding: f.Encoding}).Known() {
+		hint := "such as windows-1252, latin1, utf-16 or utf-8"
+		if best, ok := nearest(f.Encoding, dataset.Encodings()); ok {
+			hint = "did you mean " + best + "?"
+		}
+		c.add("data.format.encoding", "data.format.encoding: "+quoted(f.Encoding)+" is not known", hint)
+	}
+	if f.Skip < 0 || f.Skip > 1000 {
+		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
+	}
+	for i, x := range f.Missing {
+		if !finiteNumber(x) {
+			c.add(item("data.format.missing", i), "data.format.missing must be finite numbers", "")
+		}
+	}
+	if len(f.Missing) > maxMissing {
+		c.add("data.format.missing", "data.format.missing lists more than "+strconv.Itoa(maxMissing)+" numbers", "")
+	}
+}
