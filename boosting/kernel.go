@@ -40,7 +40,7 @@ const (
 	// kernelShare is the largest share of the budget of linear parts and curves that the
 	// kernel stages get. It grows from 0 where the number of records times mu passes
 	// fewRecords to where it passes manyRecords, and likewise with that product by input.
-	kernelShare               = .4
+	kernelShare               = .5
 	fewRecords, manyRecords   = 540., 1090.
 	fewPerInput, manyPerInput = 36., 90.
 	leastKernel               = .02
@@ -113,6 +113,7 @@ type kernelBooster struct {
 	mu     float64 // of a release of sensitivity 1 that would spend all
 	total  float64 // the noisy number of records
 	share  float64 // of the stages; 0: there are none
+	marks  int     // the number of landmarks
 	gate   []bool  // by number: whether the rest of its curve is a coordinate
 	spend  *schedule
 	public *syntheticRecords
@@ -176,6 +177,7 @@ func (k *kernelBooster) reckon() {
 		return
 	}
 	strength := k.total * k.mu
+	k.marks = int(min(max(landmarkRate*strength, leastLandmarks), mostLandmarks))
 	k.share = kernelShare * ramp(strength, fewRecords, manyRecords) * ramp(strength/float64(inputs), fewPerInput, manyPerInput)
 	if k.share < leastKernel {
 		k.share = 0

@@ -25,7 +25,7 @@ func (k *kernelBooster) plantLandmarks() error {
 	if !k.session.Planted(mechanism.RecordsAsLandmarks) {
 		return nil
 	}
-	bins, err := k.exactBins(landmarkCount)
+	bins, err := k.exactBins(k.marks)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 // model states the parts in original units.
 func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
-	m := &regression.Kernel{Additive: *k.booster.model(ranges), Landmarks: k.public.landmarks(landmarkCount)}
+	m := &regression.Kernel{Additive: *k.booster.model(ranges), Landmarks: k.public.landmarks(k.marks)}
 	for _, c := range k.counted {
 		m.Cells = append(m.Cells, kernelmap.Input{Column: c.column, Of: kernelmap.Value})
 	}

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// landmarkCount is the number of synthetic records that are landmarks.
-	landmarkCount = 600
+	// Landmarks are the first synthetic records: landmarkRate for each unit of the number of
+	// records times mu, within bounds. About six times as many as directions that exceed the noise
+	// are enough.
+	leastLandmarks, mostLandmarks, landmarkRate = 240, 600, .3
 	// directionFloor times the noise of a stage is the least eigenvalue of its features.
 	directionFloor = .7
 	// whitening is the power of an eigenvalue that its direction is divided by.
@@ -218,18 +220,20 @@ func with(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.M
 // lengths are those among which the kernel's is chosen, in units of the metric.
 func lengths() []float64 { return []float64{.1, .13, .17, .22, .28, .36, .46, .6, .8} }
 
-const lengthMarks, lengthRecords = 300, 1200
+// Lengths are compared with half of the landmarks, at lengthRecords times as many records.
+const lengthRecords = 4
 
 // chooseLength sets the map's metric and landmarks: the length for which the most directions
 // exceed the noise, the larger of several.
 func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
 	all := lengths()
-	marks, counts := k.public.landmarks(lengthMarks), make([]int, len(all))
+	few := k.marks / 2
+	marks, counts := k.public.landmarks(few), make([]int, len(all))
 	err := carry.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {
 		var scaled mat.Dense
 		scaled.Scale(1/all[i], shape)
 		m := with(s.features, &scaled, marks)
-		counts[i] = k.visible(m.Kernel(k.public.sliced(0, lengthMarks+lengthRecords)), directionFloor*noise)
+		counts[i] = k.visible(m.Kernel(k.public.sliced(0, few+lengthRecords*few)), directionFloor*noise)
 	})
 	if err != nil {
 		return err
@@ -242,7 +246,7 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 	}
 	s.metric = &mat.Dense{}
 	s.metric.Scale(1/at, shape)
-	s.features = with(s.features, s.metric, k.public.landmarks(landmarkCount))
+	s.features = with(s.features, s.metric, k.public.landmarks(k.marks))
 	return nil
 }
 
@@ -321,16 +325,16 @@ func positivePivots(x []float64, n int) int {
 // the map. Then it sets the directions in which they are learned.
 func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	kernel := s.features.Kernel(k.public.sliced(0, syntheticCount))
-	own := mat.NewSymDense(landmarkCount, nil)
-	for i := range landmarkCount {
-		for j := i; j < landmarkCount; j++ {
+	own := mat.NewSymDense(k.marks, nil)
+	for i := range k.marks {
+		for j := i; j < k.marks; j++ {
 			own.SetSym(i, j, float64(kernel[i][j])/gram.MaxAbs)
 		}
-		own.SetSym(i, i, own.At(i, i)+kernelRidge*landmarkCount)
+		own.SetSym(i, i, own.At(i, i)+kernelRidge*float64(k.marks))
 	}
 	var chol mat.Cholesky
-	for ridge := kernelRidge * landmarkCount; !chol.Factorize(own); ridge *= 4 {
-		for i := range landmarkCount {
+	for ridge := kernelRidge * float64(k.marks); !chol.Factorize(own); ridge *= 4 {
+		for i := range k.marks {
 			own.SetSym(i, i, own.At(i, i)+ridge)
 		}
 	}
@@ -354,10 +358,10 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		values[i] = max(e, floor*1e-3)
 		size += math.Pow(values[i], 1-2*whitening) / k.total
 	}
-	weights, reach := mat.NewDense(landmarkCount, features, nil), make([]float64, features)
+	weights, reach := mat.NewDense(k.marks, features, nil), make([]float64, features)
 	for i := range features {
 		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
-		for l := range landmarkCount {
+		for l := range k.marks {
 			weights.Set(l, i, vectors.At(l, i)*reach[i])
 		}
 	}

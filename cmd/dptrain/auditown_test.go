@@ -225,7 +225,7 @@ func TestOwnAuditLedger(t *testing.T) {
 	if got := dptrain(t, "ledger", "verify", "my.ledger"); got.code != exitOK || !strings.Contains(got.stdout, "3 entries, 0 runs") {
 		t.Errorf("%+v", got)
 	}
-	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout, `"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-additive"`) {
+	if got := dptrain(t, "ledger", "show", "my.ledger", "--json"); !strings.Contains(got.stdout, `"what": "audit"`) || !strings.Contains(got.stdout, `"method": "boosted-kernel"`) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "bench", "--public", "--data", "line.csv", "--target", "y", "--method", "joint-gram", "--trials", "1", "--ledger", "my.ledger"); got.code != exitLedger {

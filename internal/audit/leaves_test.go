@@ -24,6 +24,8 @@ func TestLeavesNameTheirStatistic(t *testing.T) {
 	}{
 		{"logistic-output", "output", "minimizer", nil},
 		{"boosted-additive", "residuals", "histogram", nil},
+		{"boosted-kernel", "residuals", "histogram", nil},
+		{"boosted-kernel", "boosted-kernel/sums", "cross", nil},
 		{"sublasso", "sublasso", "peeling", nil},
 		{"brc-paper", "agreement", "agreement ratio", nil},
 		{"private-columns", "gram", "private blocks", nil},

@@ -160,7 +160,7 @@ func TestRecordAndReplay(t *testing.T) {
 // models is trained.
 func TestReplayTakesEveryBranch(t *testing.T) {
 	for file, want := range map[string]string{
-		"houses": "fit/train/all/model/boosted-additive/shapes", "auto-few-records": "fit/train/kendall/model/boosted-additive/shapes",
+		"houses": "fit/train/all/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/model/boosted-kernel/sums",
 		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-additive/shapes", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
 	} {
 		_, p, tab := example(t, "../../examples/"+file+".yaml")

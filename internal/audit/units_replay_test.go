@@ -41,6 +41,7 @@ func unitRuns() map[string]struct {
 	return map[string]run{
 		"auto":           {func(p *pipeline.Pipeline) { p.Model, p.Selector = nil, nil }, []string{"count"}},
 		"additive":       {model("boosted-additive"), []string{"counts", "residuals", "linear", "shapes"}},
+		"kernel":         {model("boosted-kernel"), []string{"counts", "residuals", "sums"}},
 		"adassp":         {model("adassp"), []string{"eigenvalue", "r2/sums", "r2/sizes", "fine-bins"}},
 		"boosted-adassp": {model("boosted-adassp"), []string{"gradients"}},
 		"tukey": {func(p *pipeline.Pipeline) {

@@ -115,8 +115,9 @@ type Explanation struct {
 // Every table is used at every size, as its first rows, and at every epsilon,
 // so that differences are paired. Models are tested on [ExplainTestRows] further
 // rows by their exact R² or accuracy. Tables on which the method abstained are
-// counted. Wide shapes are given fewer tables and sizes, see Notes, or refused with
-// [ErrTooWide]. Other errors are [ErrExplainRows], the context's and those of
+// counted. In the place of boosted-kernel, which takes longer, boosted-additive is
+// run, see Notes. Wide shapes are given fewer tables and sizes, see Notes, or refused
+// with [ErrTooWide]. Other errors are [ErrExplainRows], the context's and those of
 // [pipeline.Pipeline.Plan].
 func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
 	x, err := newExplainer(p, c)
@@ -177,6 +178,7 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	if err != nil {
 		return nil, err
 	}
+	p, kernel := p.WithoutKernel()
 	plan, err := p.Plan()
 	if err != nil {
 		return nil, err
@@ -188,6 +190,9 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	open := *p
 	if open.Selector == nil { // keeps all, or chooses: all may be used
 		open.Selector = selection.None{}
+	}
+	if kernel {
+		x.note("boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")
 	}
 	x.features, err = publicChoice(&open, x.target)
 	private := errors.Is(err, errPrivateSelection)

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"math"
+	"reflect"
+	"slices"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
@@ -47,16 +49,46 @@ const (
 
 // autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
-// as a large one. Under basic composition they are not. Curves of one class against the
-// rest pay for every class; prototypes share one softmax.
+// as a large one. Under basic composition they are not. A number has a kernel
+// beside them. Curves of one class against the rest pay for every class;
+// prototypes share one softmax.
 func (p *Pipeline) autoMethod() method.Trainer {
 	switch {
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
 	case p.manyClasses():
 		return prototypes.Prototypes{}
+	case p.classification(), p.additive:
+		return boosting.Additive{}
 	}
-	return boosting.Additive{}
+	return boosting.Kernel{}
+}
+
+// WithoutKernel returns the pipeline with [boosting.Additive] in the place of
+// [boosting.Kernel], named or chosen by the run: the same but for the terms of all
+// columns together, and much faster. It also reports whether that is another pipeline. A
+// candidate of a search stays as it is where it would become the same as another.
+func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
+	q := p.clone()
+	q.additive = true
+	found := false
+	replace := func(m *method.Trainer) {
+		if *m == method.Trainer(boosting.Kernel{}) {
+			*m, found = boosting.Additive{}, true
+		}
+		found = found || *m == nil && p.autoMethod() == method.Trainer(boosting.Kernel{})
+	}
+	if q.Search == nil {
+		replace(&q.Model)
+		return q, found
+	}
+	for i, c := range q.Search.Candidates {
+		c.Model = boosting.Additive{}
+		if !slices.ContainsFunc(q.Search.Candidates, func(other Candidate) bool { return reflect.DeepEqual(other, c) }) {
+			replace(&q.Search.Candidates[i].Model)
+		}
+	}
+	return q, found
 }
 
 // manyClasses reports whether the target has more than two classes.

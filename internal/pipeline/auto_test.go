@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/adassp"
+	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -83,7 +85,7 @@ func TestAutoMethod(t *testing.T) {
 			for _, c := range []struct {
 				composition   budget.Composition
 				named, method string
-			}{{budget.Tight, "", "boosted-additive"}, {budget.Tight, Auto, "boosted-additive"}, {budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
+			}{{budget.Tight, "", "boosted-kernel"}, {budget.Tight, Auto, "boosted-kernel"}, {budget.Basic, Auto, "joint-gram"}, {budget.Tight, "adassp", "adassp"}} {
 				p := describe(wide(t, 0, d))
 				p.Selector, p.Model, p.Budget.Composition = selector, named(c.named), c.composition
 				plan, err := p.Plan()
@@ -256,5 +258,42 @@ func TestSelectionShare(t *testing.T) {
 		if math.Abs(spent/total-.3) > 1e-12 {
 			t.Errorf("declared ranges %v: the selection has %v of the budget", declared, spent/total)
 		}
+	}
+}
+
+// TestWithoutKernel: boosted-additive stands in wherever boosted-kernel would be trained, and
+// the run goes on to choose by itself.
+func TestWithoutKernel(t *testing.T) {
+	for _, c := range []struct {
+		composition  budget.Composition
+		model, want  string
+		other, count bool
+	}{
+		{budget.Tight, Auto, "boosted-additive", true, true},
+		{budget.Tight, "boosted-kernel", "boosted-additive", true, false},
+		{budget.Tight, "joint-gram", "joint-gram", false, false},
+		{budget.Basic, Auto, "joint-gram", false, true},
+	} {
+		p := describe(wide(t, 0, 7))
+		p.Model, p.Budget.Composition = named(c.model), c.composition
+		q, other := p.WithoutKernel()
+		plan, err := q.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Method() != c.want || other != c.other || (len(plan.branches) > 1) != c.count {
+			t.Errorf("%v, %s: %s, %v, %d branches", c.composition, c.model, plan.Method(), other, len(plan.branches))
+		}
+	}
+	p := describe(wide(t, 0, 3))
+	p.Search = &Search{Runs: 2, Holdout: .2, Candidates: []Candidate{
+		{Model: boosting.Kernel{}}, {Model: boosting.Kernel{}, Selector: selection.None{}}, {Model: boosting.Additive{}},
+	}}
+	q, other := p.WithoutKernel()
+	if _, err := q.Plan(); err != nil || !other || q.Search.Candidates[0].Model != method.Trainer(boosting.Kernel{}) || q.Search.Candidates[1].Model != method.Trainer(boosting.Additive{}) {
+		t.Errorf("%v, %v: %+v", other, err, q.Search.Candidates)
+	}
+	if p.Search.Candidates[1].Model != method.Trainer(boosting.Kernel{}) {
+		t.Error("the candidates of the pipeline itself changed")
 	}
 }

@@ -292,7 +292,7 @@ func TestClassesTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive"} {
+		for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel"} {
 			p := classify(tab)
 			p.Model, p.Holdout = named(method), .5
 			res, err := p.Fit(context.Background(), tab, Options{})

@@ -75,7 +75,7 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 // much each matters, for numbers and for classes, and the others say nothing.
 func TestImportancesOfMethods(t *testing.T) {
 	numbers := houses(t, 4000)
-	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "tukey": 0} {
+	for method, want := range map[string]int{"joint-gram": 3, "adassp": 3, "boosted-adassp": 3, "boosted-additive": 3, "boosted-kernel": 3, "tukey": 0} {
 		p := describe(numbers)
 		p.Model, p.Budget.Epsilon = named(method), 8
 		res, err := p.Fit(context.Background(), numbers, Options{})
@@ -96,7 +96,7 @@ func TestImportancesOfMethods(t *testing.T) {
 	}
 	for _, classes := range [][]string{{"no", "yes"}, {"low", "middle", "high"}} {
 		loans := loans(t, 4000, classes...)
-		for method, want := range map[string]int{"joint-gram": 3, "boosted-additive": 3, "svm": 0, "logistic": 0, "brc": 0} {
+		for method, want := range map[string]int{"joint-gram": 3, "boosted-additive": 3, "boosted-kernel": 3, "svm": 0, "logistic": 0, "brc": 0} {
 			p := classify(loans)
 			p.Model, p.Budget.Epsilon = named(method), 8
 			res, err := p.Fit(context.Background(), loans, Options{})

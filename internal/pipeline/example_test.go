@@ -36,11 +36,10 @@ func ExamplePipeline_Plan() {
 	// fit/train/scaling/exponents                  gaussian x 1
 	// fit/train/scaling/bins                       gaussian x 1
 	// fit/train/scaling/fine-bins                  gaussian x 1
-	// fit/train/model/boosted-additive/gram        gaussian x 1
-	// fit/train/model/boosted-additive/counts      gaussian x 1
-	// fit/train/model/boosted-additive/residuals   gaussian x 8
-	// fit/train/model/boosted-additive/linear      gaussian x 8
-	// fit/train/model/boosted-additive/shapes      gaussian x 8
+	// fit/train/model/boosted-kernel/gram          gaussian x 1
+	// fit/train/model/boosted-kernel/counts        gaussian x 1
+	// fit/train/model/boosted-kernel/residuals     gaussian x 1
+	// fit/train/model/boosted-kernel/sums          gaussian x 1
 	// fit/holdout/r2/sizes                         gaussian x 1
 	// fit/holdout/r2/sums                          gaussian x 1
 	// (1, 1e-06) under add-remove, within budget: true

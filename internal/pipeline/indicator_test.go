@@ -57,7 +57,7 @@ func TestIndicator(t *testing.T) {
 	if square := scaling.MissingEntry * scaling.MissingEntry; math.Abs(square-regression.MissingSquare) > 1e-15 {
 		t.Errorf("training has the square %v, models %v", square, regression.MissingSquare)
 	}
-	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "tukey", "svm", "logistic"} {
+	for _, method := range []string{"joint-gram", "adassp", "boosted-adassp", "boosted-additive", "boosted-kernel", "tukey", "svm", "logistic"} {
 		classes := method == "svm" || method == "logistic"
 		tab := tested(t, 30000, classes)
 		p := &Pipeline{Schema: tab.Schema(), Target: "y", Holdout: .1, Model: named(method), Budget: budget.Target{Epsilon: 8, Delta: 1e-5}}
@@ -96,6 +96,8 @@ func terms(m regression.Model) []regression.Term {
 	case *regression.ClippedLinear:
 		return m.Terms
 	case *regression.Additive:
+		return m.Terms
+	case *regression.Kernel:
 		return m.Terms
 	case *regression.Classifier:
 		return terms(m.Scores[0])

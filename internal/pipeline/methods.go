@@ -36,9 +36,9 @@ func Trainers() []method.Method {
 }
 
 // Auto stands for the model of a pipeline that names none: it is chosen from public facts,
-// [boosting.Additive] under tight composition, [adassp.JointGram] under basic; for two
-// classes, [logistic.Logistic] where a noisy count says that records are few, and for more
-// [prototypes.Prototypes].
+// [boosting.Kernel] for a number under tight composition, [boosting.Additive] for two classes,
+// [logistic.Logistic] for these where a noisy count says that records are few, [prototypes.Prototypes]
+// for more; [adassp.JointGram] under basic composition.
 const Auto = "auto"
 
 // TrainerNamed returns the method of that name.

@@ -111,6 +111,9 @@ type Pipeline struct {
 	// Search, if set, tries several ways to select and train and keeps the best;
 	// the fields from Selector on are then empty.
 	Search *Search
+
+	// additive: boosting.Additive is trained where boosting.Kernel would be.
+	additive bool
 }
 
 // A Plan is a priced pipeline.

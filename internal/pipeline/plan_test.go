@@ -62,7 +62,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := res.Model.(*regression.Additive)
+	m := res.Model.(*regression.Kernel)
 	if err := m.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -85,7 +85,7 @@ func TestFit(t *testing.T) {
 	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 || math.Abs(float64(c.HoldoutRows)-2000) > 6*math.Sqrt(1800) {
 		t.Errorf("parts %+v", c)
 	}
-	if res.Method != "boosted-additive" || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {
+	if res.Method != "boosted-kernel" || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {
 		t.Errorf("%s %v %v", res.Method, res.Considered, res.Selected)
 	}
 }
@@ -245,7 +245,7 @@ func TestTotal(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			if err := res.Model.(*regression.Additive).Validate(); err != nil {
+			if err := res.Model.Validate(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
