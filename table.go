@@ -125,6 +125,9 @@ func (t *Table) fits(s dataset.Schema) error {
 	}
 	for _, c := range s.Columns {
 		j := slices.Index(held.Names(), c.Name)
+		if c.Part != "" {
+			return fmt.Errorf("%w: column %q is made of dates, which only a file has", ErrSchema, c.Name)
+		}
 		if h := held.Columns[j]; h.Kind != c.Kind || !slices.Equal(h.Categories, c.Categories) {
 			return fmt.Errorf("%w: column %q is declared with another type or with other categories", ErrSchema, c.Name)
 		}

@@ -126,13 +126,14 @@ var fuzzFormats = []Format{
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{
 		"", "1,5;x;p\n", "\"1.234,5\";'y z';\"q\n-9;NA;\n", "1|'x|x'|p\n'2|y", "a\tb\t\"c\n", "€ 5;45 yrs;1'000\n<5;27,1 %;True\n", "-9,0,1\n\n0,-9,x\n", "\xff\xfe1\x00,\x00\n\x00", "1 234,'5','''\n",
-		"1,5\xa0€;\x80;\x81\n", "\xd8\x00\x00\n\x00", "'\"',\"'\"\n", "'", "\"", "\xff1,2\xff\xff\n",
+		"1,5\xa0€;\x80;\x81\n", "\xd8\x00\x00\n\x00", "'\"',\"'\"\n", "1,x,2024-05-06,2,p\n1;x;\"6.5.2024 07:08\";2\n", "'", "\"", "\xff1,2\xff\xff\n",
 	} {
 		for kind := range byte(32) {
 			f.Add([]byte(s), kind)
 		}
 	}
-	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}}, {Name: "n", HasMissing: true, Missing: -1}}}
+	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}}, {Name: "n", HasMissing: true, Missing: -1},
+		{Name: "month", Part: monthPart, Source: "rest", Date: AutoDate}, {Name: "days", Part: dayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		format := fuzzFormats[kind&7]
 		header := "skip\nskip\n"[:5*format.Skip]

@@ -122,12 +122,14 @@ func checkNames(path string, line int, names []string) error {
 const (
 	skipField = -1
 	unitField = -2
+	dateField = -3 // and below: the dates of the layout at dateField-target
 )
 
 // layout says where the fields of a line go.
 type layout struct {
 	fields  int   // in the header
-	targets []int // per field up to the last one needed: schema column, skipField or unitField
+	targets []int // per field up to the last one needed: schema column, skipField, unitField or dates
+	dates   []*dates
 }
 
 // text is how many fields of a record a stream keeps: a line of 16 MiB may have as many as
@@ -136,14 +138,27 @@ func (l layout) text() int { return l.fields + 1 }
 
 // bind finds the declared columns in the header.
 func (rd *reader) bind(h header) (layout, error) {
+	lay := layout{fields: len(h.names)}
 	want := make(map[string]int, len(rd.schema.Columns)+1)
 	for j := range rd.schema.Columns {
-		want[rd.schema.Columns[j].Name] = j
+		c := &rd.schema.Columns[j]
+		at, ok := want[c.source()]
+		switch {
+		case !c.isDate():
+			at = j
+		case !ok || at > dateField:
+			at = dateField - len(lay.dates)
+			lay.dates = append(lay.dates, newDates(c.Date))
+		}
+		if c.isDate() {
+			d := lay.dates[dateField-at]
+			d.parts = append(d.parts, datePart{j, c.Part})
+		}
+		want[c.source()] = at
 	}
 	if rd.unit() {
 		want[rd.schema.Unit] = unitField
 	}
-	lay := layout{fields: len(h.names)}
 	for f, name := range h.names {
 		target, ok := want[name]
 		if !ok {
@@ -156,14 +171,19 @@ func (rd *reader) bind(h header) (layout, error) {
 		lay.targets = append(lay.targets, target)
 	}
 	for j := range rd.schema.Columns {
-		if _, ok := want[rd.schema.Columns[j].Name]; ok {
-			return layout{}, noColumn(rd.path, h.line, rd.schema.Columns[j].Name)
+		if name := rd.schema.Columns[j].source(); has(want, name) {
+			return layout{}, noColumn(rd.path, h.line, name)
 		}
 	}
 	if _, ok := want[rd.schema.Unit]; ok && rd.unit() {
 		return layout{}, noColumn(rd.path, h.line, rd.schema.Unit)
 	}
 	return lay, nil
+}
+
+func has(m map[string]int, name string) bool {
+	_, ok := m[name]
+	return ok
 }
 
 func noColumn(path string, line int, name string) error {

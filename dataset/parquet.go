@@ -150,20 +150,26 @@ func (t *parquetTable) countRows() (int, error) {
 	return int(total), nil
 }
 
-// fields returns the positions of the fields of the file's schema that are read.
-func (t *parquetTable) fields() (fields []int) {
+// fields returns the positions of the fields of the file's schema that are read, and for each the column of the table
+// that it is read for, or unitField. A field with dates is read once for each part.
+func (t *parquetTable) fields() (fields, targets []int) {
 	for f, target := range t.lay.targets {
-		if target != skipField {
-			fields = append(fields, f)
+		switch {
+		case target <= dateField:
+			for _, p := range t.lay.dates[dateField-target].parts {
+				fields, targets = append(fields, f), append(targets, p.target)
+			}
+		case target != skipField:
+			fields, targets = append(fields, f), append(targets, target)
 		}
 	}
-	return fields
+	return fields, targets
 }
 
 // read reads the declared columns in parallel.
 func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	t.out = slab{rows: t.rows, floats: make([][]float64, len(t.rd.cols)), codes: make([][]int32, len(t.rd.cols))}
-	fields := t.fields()
+	fields, targets := t.fields()
 	columns, err := t.open(ctx, fields, t.declared)
 	if err != nil {
 		return nil, err
@@ -174,7 +180,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		stats[w] = newStats(t.rd.schema)
 	}
 	err = parallel(ctx, workers, len(fields), func(w, k int) error {
-		return t.column(ctx, stats[w], columns[k], t.lay.targets[fields[k]])
+		return t.column(ctx, stats[w], columns[k], targets[k])
 	})
 	if err != nil {
 		return nil, err
@@ -198,7 +204,8 @@ type parquetColumn struct {
 // open prepares the fields of the file's schema at the given positions, which errors call as
 // name does.
 func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) string) ([]parquetColumn, error) {
-	leaves := make([]int, len(fields))
+	var leaves []int
+	place := map[int]int{} // of a leaf among leaves
 	out := make([]parquetColumn, len(fields))
 	for k, f := range fields {
 		source := t.columns[f]
@@ -213,20 +220,24 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 		if typ.Kind() == parquet.FixedLenByteArray {
 			out[k].kind.Width = typ.Length()
 		}
-		leaves[k] = source.Index()
+		if _, twice := place[source.Index()]; !twice {
+			place[source.Index()] = len(leaves)
+			leaves = append(leaves, source.Index())
+		}
 	}
 	chunks, ok := t.footer.Chunks(leaves)
 	if !ok {
 		return nil, changed(t.rd.path)
 	}
 	for k, f := range fields {
-		for _, c := range chunks[k] {
+		of := chunks[place[t.columns[f].Index()]]
+		for _, c := range of {
 			if !out[k].void && !parquetfile.Readable(c.Codec) {
 				return nil, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name(f), c.Codec),
 					Hint: "write it with zstd, snappy or gzip", Err: ErrColumnType}
 			}
 		}
-		out[k].chunks = chunks[k]
+		out[k].chunks = of
 	}
 	return out, nil
 }
@@ -251,7 +262,7 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 		t.out.ids, err = fillColumn(ctx, t, names)
 		stats.add(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:
-		numbers := numberCells(c, &t.rd.cols[target])
+		numbers := t.numbers(c, target)
 		t.out.floats[target], err = fillColumn(ctx, t, numbers)
 		stats.add(target, &numbers.Tally)
 	default:
@@ -262,9 +273,20 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 	return err
 }
 
+// numbers reads a numeric column of the table.
+func (t *parquetTable) numbers(c parquetColumn, target int) *cells[float64] {
+	if of := &t.rd.schema.Columns[target]; of.isDate() {
+		return dateCells(c, of.Date, of.Part, &t.rd.cols[target])
+	}
+	return numberCells(c, &t.rd.cols[target])
+}
+
 // declared is the name under which the schema knows a field.
 func (t *parquetTable) declared(f int) string {
 	target := t.lay.targets[f]
+	if target <= dateField {
+		return t.rd.schema.Columns[t.lay.dates[dateField-target].parts[0].target].Source
+	}
 	if target == unitField {
 		return t.rd.schema.Unit
 	}

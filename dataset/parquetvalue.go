@@ -20,6 +20,7 @@ import (
 type converter struct {
 	number func(parquetfile.Value) (float64, class)
 	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
+	stored func(parquetfile.Value) moment         // of a type with dates; nil for others
 	buf    [64]byte
 }
 
@@ -137,7 +138,9 @@ func converterOf(source *parquet.Column, rule *cell.Rule) (c *converter, ok bool
 	case parquet.Boolean:
 		return booleanConverter(), true
 	case parquet.Int32, parquet.Int64:
-		return integerConverter(typ.Kind(), unsigned), true
+		c := integerConverter(typ.Kind(), unsigned)
+		c.stored = storedDates(logical)
+		return c, true
 	case parquet.Float:
 		return floatConverter(), true
 	case parquet.Double:

@@ -53,6 +53,9 @@ type Column struct {
 	// Other asks trainers to give cells outside Categories a level of their own.
 	// The readers code such cells as len(Categories) either way.
 	Other bool
+	// Part makes the column a part of the dates in column Source of the file, written as the layout Date of package time
+	// says, or [AutoDate]: one of the parts that [DateParts] lists. Numeric columns only.
+	Part, Source, Date string
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
 }
@@ -120,10 +123,13 @@ func (s Schema) Validate() error {
 			errs = append(errs, fmt.Errorf("%w: column %d has no name", ErrSchema, j+1))
 		case seen[c.Name]:
 			errs = append(errs, c.errorf("is declared twice"))
-		case c.Name == s.Unit:
+		case c.source() == s.Unit && s.Unit != "":
 			errs = append(errs, c.errorf("is the privacy unit and cannot also be a column"))
 		}
 		seen[c.Name] = true
+		if k := s.Index(c.source()); c.isDate() && k >= 0 && !s.Columns[k].isDate() {
+			errs = append(errs, c.errorf("is a part of a column that is read as another one"))
+		}
 		if err := c.validate(); err != nil {
 			errs = append(errs, err)
 		}
@@ -148,6 +154,9 @@ func (c *Column) validate() error {
 		return c.errorf("has both a missing value and an indicator of missing cells")
 	case c.Kind == Numeric && len(c.Categories) > 0:
 		return c.errorf("is numeric and takes no categories")
+	}
+	if err := c.validateDate(); err != nil {
+		return err
 	}
 	seen := make(map[string]bool, len(c.Categories))
 	for _, name := range c.Categories {

@@ -17,6 +17,7 @@ type store struct {
 	stats *Stats
 	cut   fieldCutter
 	names *namer
+	dates []*dates
 	rule  cell.Rule
 	plain bool // the rule reads plain numbers
 	room  [48]byte
@@ -24,7 +25,7 @@ type store struct {
 }
 
 func (rd *reader) newStore(lay layout) *store {
-	return &store{lay: lay, cols: rd.cols, comma: []byte{rd.format.comma},
+	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma},
 		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), max: rd.opts.maxLine()}
 }
 
@@ -45,6 +46,8 @@ func (s *store) cell(target int, text string, row int) {
 	if target < 0 {
 		if target == unitField {
 			s.dst.ids[row] = s.stats.unit(s.names.id(text))
+		} else if target <= dateField {
+			s.date(s.dates[dateField-target], text, row)
 		}
 		return
 	}

@@ -121,17 +121,17 @@ type cellCursor[T any] struct {
 
 // cursors returns one for each declared column of the file.
 func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
-	fields := t.fields()
+	fields, targets := t.fields()
 	columns, err := t.open(ctx, fields, t.declared)
 	if err != nil {
 		return nil, err
 	}
 	for k, c := range columns {
-		switch target := t.lay.targets[fields[k]]; {
+		switch target := targets[k]; {
 		case target == unitField:
 			all = append(all, &cellCursor[uint64]{unitCells(c), target, func(s slab) []uint64 { return s.ids }})
 		case t.rd.cols[target].kind == Numeric:
-			all = append(all, &cellCursor[float64]{numberCells(c, &t.rd.cols[target]), target, func(s slab) []float64 { return s.floats[target] }})
+			all = append(all, &cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }})
 		default:
 			all = append(all, &cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }})
 		}

@@ -91,7 +91,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err != nil {
 		return err
 	}
-	reading, err := flags.reading(modelPath)
+	reading, data, err := flags.reading(modelPath)
 	if err != nil {
 		return err
 	}
@@ -123,29 +123,31 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
+	schema := pipeline.SchemaOf(model)
+	data.Dates(&schema)
 	if flags.out == "" {
-		return s.broken(s.run(ctx, pipeline.SchemaOf(model), out))
+		return s.broken(s.run(ctx, schema, out))
 	}
-	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, pipeline.SchemaOf(model), w) })
+	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schema, w) })
 }
 
 // publishedRecipe is the recipe beside a model.
 const publishedRecipe = "recipe.yaml"
 
 // reading returns how the table is read: as the published recipe beside the model says, if there is one, but for what flags
-// say.
-func (f *predictFlags) reading(modelPath string) (dataset.ReadOptions, error) {
+// say. It also returns what that recipe says of the data.
+func (f *predictFlags) reading(modelPath string) (dataset.ReadOptions, recipe.Data, error) {
 	var base recipe.Data
 	if filepath.Base(modelPath) == modelFile {
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(modelPath), publishedRecipe)); err == nil {
 			if r, problems := recipe.Parse(publishedRecipe, text); len(problems) == 0 {
-				base.Format, base.Numbers = r.Data.Format, r.Data.Numbers
+				base.Format, base.Numbers, base.Columns = r.Data.Format, r.Data.Numbers, r.Data.Columns
 			}
 		}
 	}
 	o, err := f.format.reading(base)
 	o.MultilineQuotes = f.multiline
-	return o, err
+	return o, base, err
 }
 
 // readModel opens a model file. order is what to say to someone who gave a table.

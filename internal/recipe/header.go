@@ -17,6 +17,7 @@ func (r *Recipe) Validate(header []string) Problems {
 	for _, name := range header {
 		h.names[name] = true
 	}
+	h.dates()
 	h.trusted = slices.ContainsFunc(r.mentioned(), func(name string) bool { return h.names[name] })
 	h.same()
 	h.present()
@@ -25,6 +26,32 @@ func (r *Recipe) Validate(header []string) Problems {
 		h.declared()
 	}
 	return h.ps.sorted()
+}
+
+// dates adds the names of the parts of dates.
+func (h *headerCheck) dates() {
+	h.ranged = map[string]bool{}
+	for name, d := range h.r.Data.Columns {
+		if d.Date == "" || !h.names[name] || slices.Contains(h.r.Data.Exclude, name) {
+			continue
+		}
+		for _, part := range dateColumns(name, d) {
+			if slices.Contains(h.header, part.Name) {
+				h.ps = append(h.ps, h.r.src.atKey(child("data.columns", name), "the table has a column "+quoted(part.Name)+", which a part of the dates is called too",
+					"rename one in the table, or leave that part out with parts"))
+			}
+			h.names[part.Name], h.ranged[part.Name] = true, part.Ranged
+		}
+	}
+}
+
+// dateNames lists the names of the parts of dates.
+func dateNames(name string, d Column) []string {
+	var out []string
+	for _, part := range dateColumns(name, d) {
+		out = append(out, part.Name)
+	}
+	return out
 }
 
 // same checks that the table has the columns of data.header, and no other.
@@ -59,7 +86,8 @@ type headerCheck struct {
 	r       *Recipe
 	header  []string
 	names   map[string]bool
-	trusted bool // header and recipe share a name: header holds names, not data
+	ranged  map[string]bool // parts of dates with a public range
+	trusted bool            // header and recipe share a name: header holds names, not data
 	ps      Problems
 }
 
@@ -71,12 +99,12 @@ func (h *headerCheck) present() {
 		h.absent(h.r.src.problem, "privacy.unit.column", "the unit column", u)
 	}
 	for i, name := range h.r.Data.Exclude {
-		if !h.names[name] {
+		if !slices.Contains(h.header, name) {
 			h.absent(h.r.src.problem, item("data.exclude", i), "the excluded column", name)
 		}
 	}
 	for name := range h.r.Data.Columns {
-		if !h.names[name] {
+		if !slices.Contains(h.header, name) {
 			h.absent(h.r.src.atKey, child("data.columns", name), "the declared column", name)
 		}
 	}
@@ -87,6 +115,8 @@ func (h *headerCheck) present() {
 		}
 		if !h.names[c.name] {
 			h.absent(problem, c.path, c.what, c.name)
+		} else if d := h.r.Data.Columns[c.name]; d.Date != "" {
+			h.ps = append(h.ps, problem(c.path, c.what+" "+quoted(c.name)+" holds dates", "name its parts: "+oneOf(dateNames(c.name, d))))
 		}
 	}
 }
@@ -119,6 +149,10 @@ func (h *headerCheck) candidates() []string {
 	for _, name := range h.header {
 		if !seen[name] {
 			seen[name] = true
+			if d := h.r.Data.Columns[name]; d.Date != "" {
+				out = append(out, dateNames(name, d)...)
+				continue
+			}
 			out = append(out, name)
 		}
 	}
@@ -159,7 +193,7 @@ func (h *headerCheck) declared() {
 	}
 	var bare []string
 	for _, name := range columns {
-		if c := h.r.Data.Columns[name]; c.Categories == nil && c.Lower == nil && h.names[name] {
+		if c := h.r.Data.Columns[name]; c.Categories == nil && c.Lower == nil && h.names[name] && !h.ranged[name] {
 			bare = append(bare, quoted(name))
 		}
 	}

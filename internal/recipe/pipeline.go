@@ -39,6 +39,10 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		excluded[name] = true
 	}
 	for _, name := range header {
+		if d := r.Data.Columns[name]; d.Date != "" && !excluded[name] {
+			p.Schema.Columns = append(p.Schema.Columns, dateColumns(name, d)...)
+			continue
+		}
 		if !excluded[name] {
 			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
 		}

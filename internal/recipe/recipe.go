@@ -87,6 +87,11 @@ type Column struct {
 	// Other says whether values outside Categories form a category of their
 	// own. Parsing sets it (default true) exactly when Categories is set.
 	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
+	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
+	// Between the first and the last day, written 2006-01-02.
+	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`
+	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
+	Between []string `yaml:"between,omitempty" json:"between,omitempty" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
 	// Private marks a protected column; only under the relation
 	// substitute-private-columns, where all other columns are public.
 	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column (only with relation substitute-private-columns, where every other column is public)."`

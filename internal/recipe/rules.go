@@ -169,10 +169,19 @@ func (c *checker) columns() {
 			c.add(path, "data.columns: an empty column name", "")
 		}
 		if c.given(path) && !c.declaresAnything(path) {
-			c.add(path, shown(path)+" declares nothing", "give lower and upper, or categories, or remove it")
+			c.add(path, shown(path)+" declares nothing", "give lower and upper, categories or date, or remove it")
 		}
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
+		}
+		if col.Date != "" || c.given(child(path, "date")) {
+			c.date(name, path, col)
+			continue
+		}
+		for key, used := range map[string]bool{"parts": col.Parts != nil, "between": col.Between != nil} {
+			if used {
+				c.add(child(path, key), shown(path)+": "+key+" has no meaning without date", "")
+			}
 		}
 		if col.Missing.asIndicator() {
 			c.indicator(path, name == c.r.Data.Target, col)

@@ -11,6 +11,7 @@ import (
 	generate "github.com/invopop/jsonschema"
 	validate "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/direction"
 )
 
@@ -45,6 +46,9 @@ func schema() *generate.Schema {
 	closed("data.numbers", numberWords)
 	for key, names := range formatNames() {
 		closed("data.format."+key, names)
+	}
+	for _, p := range dataset.DateParts() {
+		at("data.columns[].parts[]").Enum = append(at("data.columns[].parts[]").Enum, p.Part)
 	}
 	closed("causal.method", causalMethods)
 	closed("causal.protect", causalProtects)
@@ -84,7 +88,7 @@ func schema() *generate.Schema {
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}}
 	at("data.columns[]").DependentRequired = map[string][]string{
-		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"},
+		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"}, "parts": {"date"}, "between": {"date"},
 	}
 	when := func(key, value, then string) *generate.Schema {
 		p := generate.NewProperties()

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// TestFitDates: a model of dates reads new tables, and a plan knows the parts.
+func TestFitDates(t *testing.T) {
+	chdir(t)
+	var b strings.Builder
+	b.WriteString("admitted;stay\n")
+	day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 3000 {
+		at := day.AddDate(0, 0, i%1000)
+		fmt.Fprintf(&b, "%s;%d,5\n", at.Format("02.01.2006"), int(at.Month()))
+	}
+	write(t, "t.csv", b.String())
+	write(t, "recipe.yaml", `data:
+  path: t.csv
+  target: stay
+  format: {separator: ";", decimal: ","}
+  columns: {admitted: {date: "2.1.2006", between: ["2020-01-01", "2022-12-31"]}, stay: {lower: 0, upper: 14}}
+privacy: {epsilon: 10}
+model: {method: joint-gram}
+`)
+	if got := dptrain(t, "fit", "recipe.yaml", "--quiet"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	model := read(t, "out/release/model.json")
+	for _, name := range []string{"admitted.days", "admitted.month", "admitted.weekday"} {
+		if !strings.Contains(model, name) {
+			t.Errorf("the model lacks %s", name)
+		}
+	}
+	got := dptrainIn(t, "admitted;x\n05.12.2021;1\n05.01.2021;1\n\n", "predict", "out/release/model.json", "-")
+	var winter, summer float64
+	if n, err := fmt.Sscanf(got.stdout, "prediction\n%g\n%g\n", &winter, &summer); n != 2 || winter < 11 || winter > 14 || summer > 3 || summer < 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got := dptrainIn(t, "day;x\n", "predict", "out/release/model.json", "-"); got.code != exitData || !strings.Contains(got.stderr, `no column is named "admitted"`) {
+		t.Errorf("%+v", got)
+	}
+	if _, err := dataset.Header("t.csv", dataset.ReadOptions{}); err == nil {
+		t.Error("semicolons are not noticed")
+	}
+}

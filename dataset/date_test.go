@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// dateSchema has all parts of the dates in d.
+func dateSchema(layout string) Schema {
+	s := Schema{Columns: []Column{{Name: "x"}}}
+	for _, p := range DateParts() {
+		p.Name, p.Source, p.Date = "d."+p.Part, "d", layout
+		s.Columns = append(s.Columns, p)
+	}
+	return s
+}
+
+func TestDates(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		layout, cell              string
+		day, month, weekday, hour float64
+	}{
+		{"2006-01-02", "1970-01-01", 0, 1, 4, 0}, {"2006-01-02", " 2024-02-29 ", 19782, 2, 4, 0}, {"2006-01-02", "2023-02-29", nan, nan, nan, nan}, {"2006-01-02", "", nan, nan, nan, nan},
+		{"01/02/2006 15:04", "03/04/2024 06:30", 19786.270833333332, 3, 1, 6.5}, {AutoDate, "03/04/2024", nan, nan, nan, nan}, {AutoDate, "4.3.2024", 19786, 3, 1, 0},
+		{AutoDate, "2024-03-04T23:59:00+05:00", 19786.999305555557, 3, 1, 23.983333333333334}, {AutoDate, "20240304", 19786, 3, 1, 0}, {AutoDate, "4 Mar 2024", 19786, 3, 1, 0},
+		{AutoDate, "1969-12-31 12:00", -.5, 12, 3, 12}, {AutoDate, "yesterday", nan, nan, nan, nan}, {AutoDate, "NA", nan, nan, nan, nan},
+	} {
+		table, _ := readAll(t, "x,d\n7,\""+c.cell+"\"\n", dateSchema(c.layout), false)
+		for j, want := range []float64{7, c.day, c.month, c.weekday, c.hour} {
+			equalFloats(t, c.layout+" of "+c.cell, table.Float(j), []float64{want})
+		}
+	}
+}
+
+// TestDateParts: parts of random days are those of package time, and moments of Parquet are those of text.
+func TestDateParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), 0).UTC()
+		m, what := newDates("2006-01-02 15:04:05").read(at.Format("2006-01-02 15:04:05"))
+		if what != good || m.part(monthPart) != float64(at.Month()) || m.part(weekdayPart) != float64((at.Weekday()+6)%7+1) || math.Abs(m.part(hourPart)-float64(at.Hour())) >= 1 {
+			t.Fatalf("%v: %+v, %v", at, m, what)
+		}
+		for _, stored := range []moment{momentOf(at.Unix(), 1), momentOf(at.UnixMilli(), 1000), momentOf(at.UnixMicro(), 1_000_000)} {
+			if stored != m {
+				t.Fatalf("%v: %+v, %+v", at, stored, m)
+			}
+		}
+	})
+}
+
+// TestParquetDates: dates and timestamps of Parquet have the parts of the same dates as text.
+func TestParquetDates(t *testing.T) {
+	type row struct {
+		Date  int32     `parquet:"date,date"`
+		Milli time.Time `parquet:"milli,timestamp(millisecond)"`
+		Nano  time.Time `parquet:"nano,timestamp(nanosecond)"`
+		Text  string    `parquet:"text"`
+		Whole int64     `parquet:"whole"`
+	}
+	var rows []row
+	for _, text := range []string{"2024-03-04 00:00:00", "1969-07-20 20:17:40", "2000-02-29 23:59:59"} {
+		at, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row{int32(momentOf(at.Unix(), 1).day), at, at, text, int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
+	}
+	path := writeParquet(t, rows)
+	parts := map[string][]string{"date": {dayPart, monthPart, weekdayPart}, "milli": nil, "nano": nil, "text": nil, "whole": {monthPart}}
+	var s Schema
+	for _, source := range []string{"text", "date", "milli", "nano", "whole"} {
+		for _, p := range DateParts() {
+			p.Name, p.Source, p.Date = source+"."+p.Part, source, AutoDate
+			if source == "date" && p.Part == dayPart {
+				p.Name = "date.whole"
+			}
+			s.Columns = append(s.Columns, p)
+		}
+	}
+	table, _, err := Read(context.Background(), path, s, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, c := range s.Columns {
+		want := table.Float(s.Index("text." + c.Part))
+		switch {
+		case len(parts[c.Source]) > 0 && c.Part == hourPart: // these have no time
+			continue
+		case len(parts[c.Source]) > 0 && c.Part == dayPart:
+			want = []float64{math.Floor(want[0]), math.Floor(want[1]), math.Floor(want[2])}
+		}
+		equalFloats(t, c.Name, table.Float(j), want)
+	}
+	var g gathered
+	if err := g.end(Stream(context.Background(), path, s, ReadOptions{Workers: 2, batch: 2}, g.consumer(s))); err.err != "" {
+		t.Fatal(err.err)
+	}
+}
+
+func TestDateFaults(t *testing.T) {
+	for name, columns := range map[string][]Column{
+		"layout":       {{Name: "a", Part: monthPart, Source: "d", Date: "Jan"}},
+		"no part":      {{Name: "a", Source: "d"}},
+		"unknown part": {{Name: "a", Part: "year", Source: "d", Date: AutoDate}},
+		"category":     {{Name: "a", Kind: Category, Part: monthPart, Source: "d", Date: AutoDate}},
+		"read twice":   {{Name: "d"}, {Name: "a", Part: monthPart, Source: "d", Date: AutoDate}},
+	} {
+		if err := (Schema{Columns: columns}).Validate(); !errors.Is(err, ErrSchema) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for layout, want := range map[string]bool{"2006-01-02": true, "01/02/06": true, "Jan 2006": false, "15:04": false, "": false, "auto": true, "02.01.2006 15:04": true} {
+		if ReadsDates(layout) != want {
+			t.Errorf("%q: %v", layout, !want)
+		}
+	}
+	for _, layout := range DateLayouts() {
+		if !ReadsDates(layout) {
+			t.Errorf("%q reads no dates", layout)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package recipe
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// dateColumns returns the columns that stand for the parts of the dates in a column.
+func dateColumns(name string, d Column) []dataset.Column {
+	var out []dataset.Column
+	for _, c := range dataset.DateParts() {
+		if !slices.Contains(partsOf(d), c.Part) {
+			continue
+		}
+		c.Name, c.Source, c.Date = name+"."+c.Part, name, d.Date
+		if c.Part == "days" && len(d.Between) == 2 {
+			c.Ranged, c.Lower, c.Upper = true, dayOf(d.Between[0]), dayOf(d.Between[1])+1
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// partsOf lists the parts that a column of dates has: those that are declared, else all but the hour, and the hour too if
+// the layout says it.
+func partsOf(d Column) []string {
+	if len(d.Parts) > 0 {
+		return d.Parts
+	}
+	out := []string{"days", "month", "weekday"}
+	morning, evening := time.Date(2003, 4, 25, 5, 0, 0, 0, time.UTC), time.Date(2003, 4, 25, 18, 0, 0, 0, time.UTC)
+	if d.Date != dataset.AutoDate && morning.Format(d.Date) != evening.Format(d.Date) {
+		out = append(out, "hour")
+	}
+	return out
+}
+
+// dayOf returns the days from 1970 to a date, written 2006-01-02; NaN is never returned for a text that the rules accept.
+func dayOf(text string) float64 {
+	t, _ := time.Parse(time.DateOnly, text)
+	return float64(t.Unix() / (24 * 60 * 60))
+}
+
+// Dates declares in a schema what the columns of a model are that stand for parts of dates.
+func (d Data) Dates(s *dataset.Schema) {
+	for name, declared := range d.Columns {
+		if declared.Date == "" {
+			continue
+		}
+		for _, part := range dateColumns(name, declared) {
+			if j := s.Index(part.Name); j >= 0 && s.Columns[j].Kind == dataset.Numeric {
+				s.Columns[j].Source, s.Columns[j].Date, s.Columns[j].Part = part.Source, part.Date, part.Part
+			}
+		}
+	}
+}
+
+// date checks a column of dates.
+func (c *checker) date(name, path string, col Column) {
+	at := func(key string) string { return child(path, key) }
+	none := func(used bool, key, why, hint string) {
+		if used {
+			c.add(at(key), shown(path)+": "+key+" has no meaning beside date"+why, hint)
+		}
+	}
+	none(col.Lower != nil, "lower", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
+	none(col.Upper != nil, "upper", "", `declare the first and the last day: between: ["2020-01-01", "2024-12-31"]`)
+	none(col.Missing != nil, "missing", "", "a missing date takes the median of its days and the middle of the other parts")
+	none(col.Categories != nil, "categories", "", "a column has dates or categories, not both")
+	switch {
+	case name == c.r.Data.Target:
+		c.add(at("date"), "the target "+quoted(name)+" cannot be a date", "export days since a date as a number")
+	case c.r.Privacy.Relation == privateColumns:
+		c.add(at("date"), "dates cannot be declared with the relation "+privateColumns, "export their parts as columns of their own")
+	case c.bench || c.r.Task == TaskCausal:
+		c.add(at("date"), "date has no meaning here, where numbers are read", "export days since a date as a number")
+	case !dataset.ReadsDates(col.Date):
+		c.add(at("date"), shown(path)+": "+quoted(col.Date)+" is no layout of dates", "write 2 January 2006 as the table would, such as 2006-01-02 or 01/02/2006 15:04, or auto")
+	}
+	for i, part := range col.Parts {
+		if !slices.ContainsFunc(dataset.DateParts(), func(p dataset.Column) bool { return p.Part == part }) {
+			c.add(item(at("parts"), i), shown(path)+": unknown part "+quoted(part)+" of a date", "one of days, month, weekday, hour")
+		}
+	}
+	c.nameList(at("parts"), col.Parts, "part")
+	if len(col.Between) == 0 {
+		return
+	}
+	first, wrong := time.Parse(time.DateOnly, col.Between[0])
+	last, wrongLast := time.Parse(time.DateOnly, col.Between[len(col.Between)-1])
+	if len(col.Between) != 2 || wrong != nil || wrongLast != nil || last.Before(first) {
+		c.add(at("between"), shown(path)+": between must be a first and a last day", `such as ["2020-01-01", "2024-12-31"]`)
+	}
+}
