@@ -40,7 +40,7 @@ func (k Kind) pure() bool { return k == Laplace || k == Exponential || k == Pure
 type Law struct {
 	Kind    Kind
 	Mu      float64 // Gaussian only, > 0
-	Epsilon float64 // every other kind, > 0
+	Epsilon float64 // every other kind, > 0; Approximate with a Delta above 0 also 0
 	Delta   float64 // Approximate only, in [0, 1)
 	Draws   int     // >= 1
 }
@@ -61,6 +61,7 @@ func (l Law) Validate() error {
 		return bad("Mu", l.Mu, "must be positive and finite")
 	case l.Kind != Gaussian && l.Mu != 0:
 		return bad("Mu", l.Mu, "must be 0 for this kind")
+	case l.Kind == Approximate && l.Epsilon == 0 && l.Delta > 0 && l.Delta < 1: // bad with that probability, else without a trace
 	case l.Kind != Gaussian && !positive(l.Epsilon):
 		return bad("Epsilon", l.Epsilon, "must be positive and finite")
 	case l.Kind == Gaussian && l.Epsilon != 0:

@@ -54,6 +54,7 @@ func (v View) Cap(most int, lot func(unit uint64, content [32]byte, nth int) uin
 type drawer struct {
 	floats [][]float64
 	codes  [][]int32
+	words  [][]string // as in Table
 	cells  []byte
 }
 
@@ -62,6 +63,7 @@ func newDrawer(v View) *drawer {
 	for j := range v.Schema().Columns {
 		all := v.Block(0, v.Len())
 		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Codes(j, nil))
+		d.words = append(d.words, v.table.words[v.column(j)])
 	}
 	return d
 }
@@ -71,6 +73,20 @@ func newDrawer(v View) *drawer {
 func (d *drawer) content(k int32) [32]byte {
 	b := d.cells[:0]
 	for j, x := range d.floats {
+		if words := d.words[j]; words != nil { // codes of words depend on other records
+			code := int32(noText)
+			if x == nil {
+				code = d.codes[j][k]
+			} else {
+				code = unboxWord(x[k])
+			}
+			if code != noText {
+				b = binary.LittleEndian.AppendUint32(b, uint32(len(words[code])+1))
+				b = append(b, words[code]...)
+				continue
+			}
+			b = binary.LittleEndian.AppendUint32(b, 0)
+		}
 		if x == nil {
 			b = binary.LittleEndian.AppendUint32(b, uint32(d.codes[j][k]))
 			continue

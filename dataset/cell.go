@@ -50,14 +50,16 @@ type column struct {
 	kind    Kind
 	missing float64          // numeric: what a cell without a value becomes
 	codes   map[string]int32 // category
+	words   *words           // of a column whose words are found, else nil
 }
 
 // columns prepares the columns of a schema for reading.
 func columns(s Schema) []column {
 	out := make([]column, len(s.Columns))
+	lists := wordsOf(s)
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		out[j] = column{kind: c.Kind}
+		out[j] = column{kind: c.Kind, words: lists[j]}
 		if c.Kind == Numeric {
 			out[j].missing = c.missing()
 		} else {

@@ -40,7 +40,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	if err != nil {
 		return nil, nil, err
 	}
-	return rows.table(rd.schema), stats, nil
+	return rows.table(rd.schema, rd.cols), stats, nil
 }
 
 // stoppable ends a file with the context: what is skipped of it may expand to more

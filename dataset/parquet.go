@@ -110,7 +110,7 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 		return nil, nil, err
 	}
 	stats.Rows = t.rows
-	return t.out.table(rd.schema), stats, nil
+	return t.out.table(rd.schema, rd.cols), stats, nil
 }
 
 // openTable reads the footer, and returns the names of the columns of the file.

@@ -72,9 +72,16 @@ func (c *cells[T]) read(dst []T) (int, error) {
 
 // numberCells reads a numeric column.
 func numberCells(c parquetColumn, to *column) *cells[float64] {
+	var words *wordReader
+	if to.words != nil {
+		words = to.words.reader()
+	}
 	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
-		if what != good {
+		switch {
+		case what == unparseable && words != nil:
+			x = words.text(string(c.conv.textOf(v)))
+		case what != good:
 			x = to.missing
 		}
 		return x, what
@@ -83,6 +90,12 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 
 // codeCells reads a category column.
 func codeCells(c parquetColumn, to *column) *cells[int32] {
+	if to.words != nil {
+		words := to.words.reader()
+		return newCells(c, noText, missing, func(v parquetfile.Value) (int32, class) {
+			return words.category(string(c.conv.textOf(v)))
+		})
+	}
 	null, what := to.category("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
 		text := bytes.Trim(c.conv.textOf(v), " \t")

@@ -58,6 +58,10 @@ type Column struct {
 	Part, Source, Date string
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
+	// Found says that the run finds out privately what is in the column: of a category column,
+	// which lists none, its categories; of a numeric one, whether it is text instead.
+	// Readers keep the text of its cells, see [View.CountWords] and [View.Resolve].
+	Found bool
 }
 
 // missing returns what a missing cell of a numeric column becomes.
@@ -154,6 +158,8 @@ func (c *Column) validate() error {
 		return c.errorf("has both a missing value and an indicator of missing cells")
 	case c.Kind == Numeric && len(c.Categories) > 0:
 		return c.errorf("is numeric and takes no categories")
+	case c.Found && c.Kind == Numeric && (c.Ranged || c.HasMissing || c.Indicator):
+		return c.errorf("is to be found out and takes neither bounds nor a missing value or indicator")
 	}
 	if err := c.validateDate(); err != nil {
 		return err

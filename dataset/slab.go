@@ -45,8 +45,14 @@ func (s slab) window(lo, hi int) slab {
 }
 
 // table makes a table of a slab that holds every row.
-func (s slab) table(schema Schema) *Table {
-	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids}
+func (s slab) table(schema Schema, cols []column) *Table {
+	t := &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: make([][]string, len(cols))}
+	for j := range cols {
+		if w := cols[j].words; w != nil {
+			t.words[j] = w.list
+		}
+	}
+	return t
 }
 
 // join puts slabs one after the other, column by column, and forgets the pieces

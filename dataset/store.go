@@ -21,11 +21,12 @@ type store struct {
 	rule  cell.Rule
 	plain bool // the rule reads plain numbers
 	room  [48]byte
-	max   int // bytes read of a line
+	words []*wordReader // per column; nil for one whose words are not kept
+	max   int           // bytes read of a line
 }
 
 func (rd *reader) newStore(lay layout) *store {
-	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma},
+	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
 		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), max: rd.opts.maxLine()}
 }
 
@@ -52,13 +53,21 @@ func (s *store) cell(target int, text string, row int) {
 		return
 	}
 	c := &s.cols[target]
-	if c.kind == Numeric {
+	words := s.words[target]
+	switch {
+	case c.kind == Numeric:
 		v, what := s.rule.Number(text)
 		s.number(target, row, v, what)
-		return
+		if words != nil && what == unparseable {
+			s.dst.floats[target][row] = words.text(text)
+		}
+	case words != nil:
+		code, what := words.category(text)
+		s.code(target, row, code, what)
+	default:
+		code, what := c.category(text)
+		s.code(target, row, code, what)
 	}
-	code, what := c.category(text)
-	s.code(target, row, code, what)
 }
 
 // number stores a classified number under the missing rule.
@@ -68,6 +77,16 @@ func (s *store) number(j, row int, v float64, what class) {
 		s.stats.Columns[j].note(what)
 	}
 	s.dst.floats[j][row] = v
+}
+
+// known stores a word that was met before.
+func (s *store) known(j, row int, code int32) {
+	if s.dst.codes[j] != nil {
+		s.dst.codes[j][row] = code
+		return
+	}
+	s.dst.floats[j][row] = boxWord(code)
+	s.stats.Columns[j].note(unparseable)
 }
 
 // code stores a classified category code.
@@ -165,6 +184,12 @@ func (s *store) line(b []byte, row int) {
 
 // bytes is cell without a string where none is needed.
 func (s *store) bytes(target int, cell []byte, row int) {
+	if target >= 0 && s.words[target] != nil {
+		if k, ok := s.words[target].seen[string(cell)]; ok { // no allocation
+			s.known(target, row, k)
+			return
+		}
+	}
 	if target >= 0 && s.cols[target].kind == Numeric && !s.plain {
 		if v, ok := s.rule.Fast(cell, s.room[:0], fastfloat.Parse); ok {
 			s.dst.floats[target][row] = v

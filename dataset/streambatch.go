@@ -130,7 +130,7 @@ func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
 	}
 	st.dst, st.stats = room.window(0, rows), newStats(rd.schema)
 	st.lines(s.data)
-	return &Batch{Table: st.dst.table(rd.schema), Stats: st.stats, Done: s.done, text: lineText{s, st}}
+	return &Batch{Table: st.dst.table(rd.schema, rd.cols), Stats: st.stats, Done: s.done, text: lineText{s, st}}
 }
 
 // lineText is the text of a segment.
@@ -172,7 +172,7 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	var kept keptText
 	flush := func() error {
 		st.dst = whole.window(0, len(kept.fields))
-		b := &Batch{Table: st.dst.table(rd.schema), Stats: st.stats, Done: read.n, text: &kept}
+		b := &Batch{Table: st.dst.table(rd.schema, rd.cols), Stats: st.stats, Done: read.n, text: &kept}
 		result, err := to.Work(b)
 		if err == nil {
 			err = to.Emit(result)

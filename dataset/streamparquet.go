@@ -52,7 +52,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 		func() error { return t.batches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.table(rd.schema), Stats: s.stats, Done: s.done})
+				return to.Work(&Batch{Table: s.cells.table(rd.schema, rd.cols), Stats: s.stats, Done: s.done})
 			}
 		},
 		func(s parquetSegment, result T) error {

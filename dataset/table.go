@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Table holds records column by column. It is immutable: the slices its methods
@@ -13,13 +14,17 @@ type Table struct {
 	floats [][]float64 // per column; nil for categories
 	codes  [][]int32   // per column; nil for numbers
 	ids    []uint64    // nil: the row position
+	words  [][]string  // per column; nil for one whose words are not to be found
 }
 
 // ColumnData is one column of an in-memory table: Floats for a numeric column,
-// Codes (positions in Column.Categories) for a category column.
+// Codes (positions in Column.Categories) for a category column. Codes of a column with
+// [Column.Found] are positions in Words; a numeric one may have them beside Floats, for cells that
+// are text.
 type ColumnData struct {
 	Floats []float64
 	Codes  []int32
+	Words  []string
 }
 
 // NewTable builds a table from memory, under the rules the readers follow:
@@ -54,12 +59,18 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 		if c.Kind == Category {
 			used, unused = unused, used
 		}
-		if used != t.rows || unused != 0 {
+		if used != t.rows || unused != 0 && (unused != used || !c.Found) {
 			return nil, c.errorf("does not have one %s cell for every row", c.Kind)
 		}
-		if c.Kind == Numeric {
+		switch {
+		case c.Kind == Numeric:
 			t.floats[j] = totalFloats(c, cols[j].Floats)
-		} else {
+			if c.Found {
+				t.words[j], t.floats[j] = foundFloats(t.floats[j], cols[j])
+			}
+		case c.Found:
+			t.words[j], t.codes[j] = foundCodes(cols[j])
+		default:
 			t.codes[j] = totalCodes(c, cols[j].Codes)
 		}
 	}
@@ -94,7 +105,37 @@ func newTable(schema Schema, rows int, ids []uint64) *Table {
 		schema: schema, rows: rows, ids: ids,
 		floats: make([][]float64, len(schema.Columns)),
 		codes:  make([][]int32, len(schema.Columns)),
+		words:  make([][]string, len(schema.Columns)),
 	}
+}
+
+// foundCodes returns the words of a column in memory and the code of each cell.
+func foundCodes(d ColumnData) (list []string, codes []int32) {
+	list, of := heldWords(d.Words)
+	codes = make([]int32, len(d.Codes))
+	for i, k := range d.Codes {
+		codes[i] = noText
+		if k >= 0 && int(k) < len(of) {
+			codes[i] = of[k]
+		}
+	}
+	return list, codes
+}
+
+// foundFloats is foundCodes for a numeric column: a cell without a number is the word of its code, if
+// it has one.
+func foundFloats(numbers []float64, d ColumnData) (list []string, out []float64) {
+	list, codes := foundCodes(d)
+	out = slices.Clone(numbers)
+	for i, x := range out {
+		if math.IsNaN(x) {
+			out[i] = math.NaN()
+			if len(codes) > 0 && codes[i] != noText {
+				out[i] = boxWord(codes[i])
+			}
+		}
+	}
+	return list, out
 }
 
 // rowsOf returns the row count the first column, or the identities, suggest.

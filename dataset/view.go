@@ -118,6 +118,7 @@ func (v View) Compact() *Table {
 	}
 	t := newTable(v.Schema().Clone(), v.Len(), ids)
 	for j, c := range t.schema.Columns {
+		t.words[j] = v.table.words[v.column(j)]
 		if c.Kind == Numeric {
 			t.floats[j] = slices.Clone(whole.Float(j, nil))
 		} else {

@@ -76,6 +76,10 @@ func TestFaultWeightsAlone(t *testing.T) {
 	caughtByMeasure(t, "outer", budget.Law{Kind: budget.Gaussian, Mu: .7, Draws: 1}, 24_000, mechanism.WeightsAlone)
 }
 
+func TestFaultThresholdWithoutDelta(t *testing.T) {
+	caughtByMeasure(t, mechanism.StatNewWords, budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1}, 6000, mechanism.ThresholdWithoutDelta)
+}
+
 // caughtByReplay replays a pipeline on the neighbours of a table with a fault
 // and without, and wants a finding that says what, and none.
 func caughtByReplay(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, f mechanism.Fault, what string) {

@@ -36,7 +36,7 @@ func TestSameReleasesOnEveryMachine(t *testing.T) {
 		}
 		record(t, r, p, plan(t, p), table, recorder)
 		for _, release := range recorder.Releases() {
-			fmt.Fprintf(&lines, "%s %s %d %x\n", filepath.Base(file), release.Path, release.Draw, sha256.Sum256(fmt.Append(nil, release.Out)))
+			fmt.Fprintf(&lines, "%s %s %d %x\n", filepath.Base(file), release.Path, release.Draw, sha256.Sum256(fmt.Append(nil, release.Out, release.Words)))
 		}
 	}
 	if err := os.WriteFile(*machines, []byte(lines.String()), 0o600); err != nil {

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/dptrain/dptrain/dataset"
 )
 
@@ -8,14 +11,21 @@ import (
 // that are not private.
 func keepPublic(record []cell, t *dataset.Table, at int) {
 	for j, c := range t.Schema().Columns {
-		switch {
-		case c.Private:
-		case c.Kind == dataset.Category:
-			record[j] = cell{code: t.Codes(j)[at]}
-		default:
-			record[j] = cell{float: t.Float(j)[at]}
+		if !c.Private {
+			record[j] = cellOf(t.Data(j), at)
 		}
 	}
+}
+
+// cellOf returns a cell of a column.
+func cellOf(d dataset.ColumnData, at int) (c cell) {
+	if d.Codes != nil {
+		c.code = d.Codes[at]
+	}
+	if d.Floats != nil {
+		c.float = d.Floats[at]
+	}
+	return c
 }
 
 // cell is one value of a record, as its column holds it.
@@ -33,11 +43,14 @@ func edit(t *dataset.Table, at int, drop bool, record []cell) (*dataset.Table, e
 		skip = 1
 	}
 	columns := make([]dataset.ColumnData, len(t.Schema().Columns))
-	for j, c := range t.Schema().Columns {
-		if c.Kind == dataset.Category {
-			columns[j].Codes = splice(t.Codes(j), at, skip, record != nil, func() int32 { return record[j].code })
-		} else {
-			columns[j].Floats = splice(t.Float(j), at, skip, record != nil, func() float64 { return record[j].float })
+	for j := range columns {
+		d := t.Data(j)
+		columns[j].Words = withFresh(d.Words)
+		if d.Codes != nil {
+			columns[j].Codes = splice(d.Codes, at, skip, record != nil, func() int32 { return record[j].code })
+		}
+		if d.Floats != nil {
+			columns[j].Floats = splice(d.Floats, at, skip, record != nil, func() float64 { return record[j].float })
 		}
 	}
 	ids := make([]uint64, t.Len())
@@ -60,4 +73,12 @@ func splice[T any](x []T, at, skip int, insert bool, value func() T) []T {
 		out = append(out, value())
 	}
 	return append(out, x[at+skip:]...)
+}
+
+// withFresh returns words with one more, which no record has.
+func withFresh(words []string) []string {
+	if words == nil {
+		return nil
+	}
+	return append(slices.Clip(words), fmt.Sprintf("word %d", len(words)))
 }

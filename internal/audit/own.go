@@ -161,6 +161,9 @@ func (w *owner) opposite(at int) []cell {
 	for j, c := range t.Schema().Columns {
 		lo, hi := w.reach(c)
 		last := int32(max(len(c.Categories)-1, 0))
+		if c.Found && c.Kind == dataset.Category {
+			last = int32(len(t.Data(j).Words) - 1)
+		}
 		switch {
 		case c.Kind == dataset.Category && t.Codes(j)[at] != last:
 			out[j].code = last
@@ -188,12 +191,8 @@ func (w *owner) reach(c dataset.Column) (lo, hi float64) {
 // recordOf returns the cells of a record.
 func recordOf(t *dataset.Table, at int) []cell {
 	out := make([]cell, len(t.Schema().Columns))
-	for j, c := range t.Schema().Columns {
-		if c.Kind == dataset.Category {
-			out[j].code = t.Codes(j)[at]
-		} else {
-			out[j].float = t.Float(j)[at]
-		}
+	for j := range out {
+		out[j] = cellOf(t.Data(j), at)
 	}
 	return out
 }

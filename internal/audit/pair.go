@@ -67,13 +67,25 @@ func reach(c dataset.Column) (lo, hi float64) {
 	return -1, 1
 }
 
+// foundWords are those of a column whose words are to be found. The last one is that of the
+// extreme record; two classes are the others.
+var foundWords = []string{"left", "right", "nobody else"}
+
+// levels is how many values a category column has.
+func levels(c dataset.Column) int {
+	if c.Found {
+		return len(foundWords)
+	}
+	return max(len(c.Categories), 1)
+}
+
 // ordinary is record i of the crowd: columns that are not aligned with one
 // another and a target that leans on the first.
 func ordinary(p *pipeline.Pipeline, i int) []cell {
 	out := make([]cell, len(p.Schema.Columns))
 	for j, c := range p.Schema.Columns {
 		if c.Kind == dataset.Category {
-			out[j].code = int32((i + j) % max(len(c.Categories), 1))
+			out[j].code = int32((i + j) % levels(c))
 			continue
 		}
 		lo, hi := reach(c)
@@ -100,7 +112,7 @@ func extreme(p *pipeline.Pipeline, sign int, agrees bool, reach func(dataset.Col
 		}
 		switch lo, hi := reach(c); {
 		case c.Kind == dataset.Category && s > 0:
-			out[j].code = int32(max(len(c.Categories)-1, 0))
+			out[j].code = int32(levels(c) - 1)
 		case c.Kind == dataset.Category:
 		case s > 0:
 			out[j].float = hi
@@ -124,6 +136,9 @@ func tableOf(schema dataset.Schema, rows [][]cell, crowd int) (*dataset.Table, e
 	}
 	columns := make([]dataset.ColumnData, len(schema.Columns))
 	for j, c := range schema.Columns {
+		if c.Found && c.Kind == dataset.Category {
+			columns[j].Words = foundWords
+		}
 		for _, r := range rows {
 			if c.Kind == dataset.Category {
 				columns[j].Codes = append(columns[j].Codes, r[j].code)

@@ -177,7 +177,7 @@ func TestReplayTakesEveryBranch(t *testing.T) {
 // TestReplayOnTinyTables: tables of 0, 1 and 2 records, where anything that
 // looks at n shows.
 func TestReplayOnTinyTables(t *testing.T) {
-	for _, file := range []string{"categories", "classes", "classes-three"} {
+	for _, file := range []string{"categories", "classes", "classes-three", "words"} {
 		replayTinyTables(t, "../../examples/"+file+".yaml")
 	}
 }

@@ -72,7 +72,7 @@ func (w *owner) distances() (norm, pull []float64) {
 			sum = target
 		}
 		if c.Kind == dataset.Category {
-			counts := make([]int, len(c.Categories)+1)
+			counts := map[int32]int{}
 			for _, k := range t.Codes(j) {
 				counts[k]++
 			}

@@ -39,7 +39,7 @@ func leafOf(t *testing.T, x mechanism.WorstPair, rel budget.Relation, epsilon fl
 
 // TestStepsComeClose: one statistic of each law at epsilon .5, 1 and 3, and the
 // others at 3, are measured at no more than the claim and, but for the Tukey
-// mechanism, which is slow, at a third of it or more. A measure above the claim
+// mechanism, which is slow, and for new words, which spend a delta alone, at a third of it or more. A measure above the claim
 // has the odds 1e-6 each, by its confidence. The numbers of draws put a third of the claim
 // at least 6.5 standard deviations below the mean of what is measured (mean and deviation
 // of ten repetitions of each of the harder cases; least for the histogram at .5: .317 and
@@ -64,7 +64,7 @@ func TestStepsComeClose(t *testing.T) {
 			if l.Violation() {
 				t.Errorf("%s: measured %+v of %+v", x.Statistic, l.Measure, l.Law)
 			}
-			if x.Statistic != mechanism.StatTukey && l.Measured() < epsilon/3 {
+			if x.Kind != budget.Approximate && l.Measured() < epsilon/3 {
 				t.Errorf("%s: measured %.3f of %v", x.Statistic, l.Measured(), epsilon)
 			}
 		}
@@ -91,7 +91,7 @@ func TestStepSubstitution(t *testing.T) {
 			continue
 		}
 		l := leafOf(t, x, budget.Substitute, 3, Options{Draws: drawsAt3(x), Confidence: 1 - 1e-6})
-		if l.Violation() || l.Measured() < 1 {
+		if l.Violation() || x.Kind != budget.Approximate && l.Measured() < 1 {
 			t.Errorf("%s: measured %.3f of 3", x.Statistic, l.Measured())
 		}
 	}

@@ -81,18 +81,19 @@ func strange(t *dataset.Table, at int) map[string][]cell {
 		out[kind] = record
 	}
 	other := func(c dataset.Column) int32 { return int32(len(c.Categories)) }
-	fill("huge", func(_ int, c dataset.Column) cell { return cell{1e300, other(c)} })
+	fresh := func(j int, c dataset.Column) cell { // of words to be found one that nobody else has
+		if words := t.Data(j).Words; c.Found {
+			return cell{math.NaN(), int32(len(words))}
+		}
+		return cell{1e300, other(c)}
+	}
+	fill("huge", fresh)
 	fill("alternating", func(j int, _ dataset.Column) cell { return cell{math.Copysign(1e6, float64(j%2)-.5), 0} })
 	fill("zero", func(_ int, _ dataset.Column) cell { return cell{0, 0} })
 	fill("missing", func(_ int, c dataset.Column) cell { return cell{math.NaN(), other(c)} })
-	fill("infinite", func(_ int, c dataset.Column) cell { return cell{math.Inf(-1), other(c)} })
+	fill("infinite", func(_ int, c dataset.Column) cell { return cell{math.Inf(-1), other(c) + 1} })
 	if t.Len() > 0 {
-		fill("copied", func(j int, c dataset.Column) cell {
-			if c.Kind == dataset.Category {
-				return cell{code: t.Codes(j)[(at+1)%t.Len()]}
-			}
-			return cell{float: t.Float(j)[(at+1)%t.Len()]}
-		})
+		fill("copied", func(j int, _ dataset.Column) cell { return cellOf(t.Data(j), (at+1)%t.Len()) })
 	}
 	return out
 }

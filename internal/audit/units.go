@@ -29,6 +29,11 @@ func unusedID(t *dataset.Table) uint64 {
 func rebuild(t *dataset.Table, gone func(id uint64) bool, extra []placed) (*dataset.Table, error) {
 	schema := t.Schema()
 	columns := make([]dataset.ColumnData, len(schema.Columns))
+	of := make([]dataset.ColumnData, len(columns))
+	for j := range of {
+		of[j] = t.Data(j)
+		columns[j].Words = withFresh(of[j].Words)
+	}
 	var ids []uint64
 	insert := func(at int) {
 		for _, e := range extra {
@@ -36,12 +41,8 @@ func rebuild(t *dataset.Table, gone func(id uint64) bool, extra []placed) (*data
 				continue
 			}
 			ids = append(ids, e.unit)
-			for j, c := range schema.Columns {
-				if c.Kind == dataset.Category {
-					columns[j].Codes = append(columns[j].Codes, e.record[j].code)
-				} else {
-					columns[j].Floats = append(columns[j].Floats, e.record[j].float)
-				}
+			for j := range columns {
+				addCell(&columns[j], of[j], e.record[j])
 			}
 		}
 	}
@@ -57,16 +58,22 @@ func rebuild(t *dataset.Table, gone func(id uint64) bool, extra []placed) (*data
 			continue
 		}
 		ids = append(ids, t.ID(i))
-		for j, c := range schema.Columns {
-			if c.Kind == dataset.Category {
-				columns[j].Codes = append(columns[j].Codes, t.Codes(j)[i])
-			} else {
-				columns[j].Floats = append(columns[j].Floats, t.Float(j)[i])
-			}
+		for j := range columns {
+			addCell(&columns[j], of[j], cellOf(of[j], i))
 		}
 	}
 	if ids == nil {
 		ids = []uint64{}
 	}
 	return dataset.NewTable(schema, columns, ids)
+}
+
+// addCell adds a cell to a column of the same kind as another one.
+func addCell(to *dataset.ColumnData, like dataset.ColumnData, c cell) {
+	if like.Codes != nil {
+		to.Codes = append(to.Codes, c.code)
+	}
+	if like.Floats != nil {
+		to.Floats = append(to.Floats, c.float)
+	}
 }

@@ -16,3 +16,4 @@ func (tap) sum(a, b int64) int64                           { return a + b }
 func (tap) relation(r budget.Relation) budget.Relation     { return r }
 func (tap) declaredCross(sens float64) float64             { return sens }
 func (tap) unclipped() bool                                { return false }
+func (tap) quantile(z float64) float64                     { return z }

@@ -59,6 +59,9 @@ const (
 	ExactWidth
 	// ExactCells finds empty cells by the exact numbers of their records.
 	ExactCells
+	// ThresholdWithoutDelta publishes a word that one record has with even odds, whatever delta
+	// was charged for it.
+	ThresholdWithoutDelta
 )
 
 // Plant makes sessions of the recorder, and of its Replay, carry faults out.
@@ -131,6 +134,13 @@ func (t tap) declaredCross(sens float64) float64 {
 		return sens / 2
 	}
 	return sens
+}
+
+func (t tap) quantile(z float64) float64 {
+	if t.planted(ThresholdWithoutDelta) {
+		return 0
+	}
+	return z
 }
 
 func (t tap) unclipped() bool { return t.planted(LengthUnchecked) }

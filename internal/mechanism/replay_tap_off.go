@@ -22,6 +22,7 @@ func (tap) weighted(_ ticket, _ Weighted, _ float64, out Vector) Vector   { retu
 func (tap) choice(_ ticket, _ Vector, _ float64, out int) int             { return out }
 func (tap) choices(_ ticket, _ Vector, _ float64, out []int) []int        { return out }
 func (tap) lists(_ ticket, _ Lists, _ float64, out []int) []int           { return out }
+func (tap) words(_ ticket, _ Lexicon, _ float64, out [][]Word) [][]Word   { return out }
 func (tap) runs(_ string, k int) int                                      { return k }
 func (tap) keeps() bool                                                   { return false }
 func (tap) points(_ ticket, _ Cloud, out Vector) Vector                   { return out }

@@ -36,6 +36,23 @@ type Release struct {
 	// Weights are those of the coordinates of a weighted vector in its norm; nil
 	// for every other kind.
 	Weights []float64
+	// Names are, of a lexicon, the columns and words that Input counts, and Words what was
+	// published; nil for every other kind.
+	Names []string
+	Words [][]Word
+}
+
+// released describes the release that a ticket paid for.
+func released(k ticket, shape int, kind string, in Vector, bound float64, out Vector) Release {
+	return Release{
+		Path: k.path, Draw: k.draw, Part: k.part, Try: k.try, Law: k.law,
+		Shape: shape, Kind: kind, Input: in, Bound: bound, Out: out,
+	}
+}
+
+func (x Release) weighted(w []float64) Release {
+	x.Weights = w
+	return x
 }
 
 // A Recorder collects the releases of a run, and in a second run on a
@@ -116,10 +133,25 @@ func (t tap) runs(path string, k int) int {
 	return k
 }
 
-func (t tap) watch(rel Release) Vector {
+func (t tap) watch(rel Release) Vector { return t.watched(rel).Out }
+
+// words watches the release of a lexicon, whose input names what it counts.
+func (t tap) words(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
+	rel := released(k, len(in.columns), "words", nil, bound, nil)
+	for i, c := range in.columns {
+		for j, word := range c.words {
+			rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.counts[j])
+		}
+	}
+	rel.Words = out
+	return t.watched(rel).Words
+}
+
+// watched notes a release, and in a second run puts the first run's output in its place.
+func (t tap) watched(rel Release) Release {
 	r := t.rec
 	if r == nil {
-		return rel.Out
+		return rel
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,34 +164,34 @@ func (t tap) watch(rel Release) Vector {
 		switch {
 		case !ok:
 			r.faults = append(r.faults, id+": released only on the neighbouring table")
-		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || len(first.Input) != len(rel.Input) || !slices.Equal(first.Weights, rel.Weights):
+		case first.Law != rel.Law || first.Kind != rel.Kind || first.Shape != rel.Shape || rel.Kind != "words" && len(first.Input) != len(rel.Input) || !slices.Equal(first.Weights, rel.Weights):
 			r.faults = append(r.faults, id+": another law or shape on the neighbouring table")
 		case first.Bound != rel.Bound:
 			r.faults = append(r.faults, id+": the declared sensitivity depends on the data")
 		default:
-			rel.Out = first.Out
+			rel.Out, rel.Words = first.Out, first.Words
 		}
 	}
 	r.seen[id] = rel
-	return rel.Out
+	return rel
 }
 
 func (t tap) vector(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "vector", append(Vector(nil), in...), bound, out, nil})
+	return t.watch(released(k, 0, "vector", append(Vector(nil), in...), bound, out))
 }
 
 // cells watches a release of a vector with an L1 sensitivity.
 func (t tap) cells(k ticket, in Vector, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "cells", append(Vector(nil), in...), bound, out, nil})
+	return t.watch(released(k, 0, "cells", append(Vector(nil), in...), bound, out))
 }
 
 func (t tap) symmetric(k ticket, in Symmetric, bound float64, out Vector) Vector {
-	out = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out, nil})
+	out = t.watch(released(k, in.P, "symmetric", append(Vector(nil), in.Packed...), bound, out))
 	return t.withoutNoise(in, out)
 }
 
 func (t tap) weighted(k ticket, in Weighted, bound float64, out Vector) Vector {
-	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, 0, "weighted", append(Vector(nil), in.Values...), bound, out, in.Weights})
+	return t.watch(released(k, 0, "weighted", append(Vector(nil), in.Values...), bound, out).weighted(in.Weights))
 }
 
 func (t tap) choice(k ticket, in Vector, bound float64, out int) int {
@@ -181,7 +213,7 @@ func (t tap) indices(k ticket, shape int, kind string, in Vector, bound float64,
 	for i, j := range out {
 		indices[i] = int64(j)
 	}
-	indices = t.watch(Release{k.path, k.draw, k.part, k.try, k.law, shape, kind, append(Vector(nil), in...), bound, indices, nil})
+	indices = t.watch(released(k, shape, kind, append(Vector(nil), in...), bound, indices))
 	out = make([]int, len(indices))
 	for i, j := range indices {
 		out[i] = int(j)
@@ -197,7 +229,7 @@ func (t tap) points(k ticket, in Cloud, out Vector) Vector {
 	for i, x := range in.values {
 		bits[i] = int64(math.Float64bits(x))
 	}
-	return t.watch(Release{k.path, k.draw, k.part, k.try, k.law, in.d, "points", bits, 1, out, nil})
+	return t.watch(released(k, in.d, "points", bits, 1, out))
 }
 
 // Releases lists what was recorded, by path and draw.
@@ -235,7 +267,7 @@ func Compare(a, b *Recorder) (faults []string, closest float64) {
 			faults = append(faults, id+": released only on the first table")
 			continue
 		}
-		if len(x.Input) != len(y.Input) {
+		if x.Kind != "words" && len(x.Input) != len(y.Input) {
 			continue // reported by watch
 		}
 		ratio := x.distance(y) / x.Bound
@@ -271,6 +303,8 @@ func (x Release) distance(y Release) float64 {
 		return float64(differing)
 	case "choice":
 		return width(x.Input, y.Input)
+	case "words":
+		return wordDistance(x, y)
 	case "lists":
 		sum := 0.
 		for i := 0; i < len(x.Input); i += x.Shape {
@@ -300,6 +334,22 @@ func (x Release) distance(y Release) float64 {
 		}
 		return math.Sqrt(sum)
 	}
+}
+
+// wordDistance is the L2 distance of counts by name, in grid units.
+func wordDistance(x, y Release) float64 {
+	change := map[string]float64{}
+	for i, name := range x.Names {
+		change[name] -= float64(x.Input[i])
+	}
+	for i, name := range y.Names {
+		change[name] += float64(y.Input[i])
+	}
+	sum := 0.
+	for _, d := range change {
+		sum += d * d
+	}
+	return math.Sqrt(sum) / countUnit
 }
 
 // width is that of the range of the changes of scores.

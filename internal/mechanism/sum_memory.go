@@ -3,6 +3,7 @@ package mechanism
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -137,4 +138,25 @@ func Over(v dataset.View) Records {
 		columns[j] = j
 	}
 	return RecordsOf(InMemory(v), columns)
+}
+
+// Resolve replaces the columns of parts of one table in memory, all with the same columns, by as; see
+// [dataset.View.Resolve]. It is [ErrGather] for an engine of another kind.
+func Resolve(as []dataset.Column, parts ...*Records) error {
+	engines := map[Engine]*Memory{}
+	for _, r := range parts {
+		m, ok := r.engine.(*Memory)
+		if !ok {
+			return ErrGather
+		}
+		if engines[m] == nil {
+			all := slices.Clone(m.all.Schema().Columns)
+			for k, j := range r.part.Columns {
+				all[j] = as[k]
+			}
+			engines[m] = InMemory(m.all.Resolve(all))
+		}
+		r.engine = engines[m]
+	}
+	return nil
 }

@@ -51,6 +51,7 @@ func WorstPairs() []WorstPair {
 		worstSquareSums(), worstVotesCounted(), worstTally(), worstClassStats(), worstMinimizer(), worstPartGram(),
 		worstVotes(), worstProducts(), worstKendall(),
 		worstTopK(OneShot), worstTopK(Peeling), worstTopK(Lipschitz), worstTopK(LipschitzExponential), worstDepth(),
+		worstWords(), worstNewWords(),
 	}
 }
 

@@ -140,15 +140,15 @@ func IsBranch(name string) bool {
 
 // choose releases n_lo and returns the branch it points to with its session.
 // s is the session of the training part.
-func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (branch, *mechanism.Session, error) {
 	if len(p.branches) == 1 {
 		return p.branches[0], s, nil
 	}
-	low, err := releaseCount(s, p.facts, records)
+	low, err := releaseCount(s, f, records)
 	if err != nil {
 		return branch{}, nil, err
 	}
-	b := p.pick(low)
+	b := p.pick(low, f.Columns)
 	if p.forced != nil {
 		b = *p.forced
 	}
@@ -156,12 +156,12 @@ func (p *Plan) choose(s *mechanism.Session, records int) (branch, *mechanism.Ses
 }
 
 // pick is the rule of docs/methods/auto.md, "The rule".
-func (p *Plan) pick(low int) branch {
+func (p *Plan) pick(low int, columns []dataset.Column) branch {
 	few := float64(fewRecords)
 	if p.branches[1].name == logisticBranch {
 		few = fewForCurves
 	}
-	if float64(low)*p.modelMu(allBranch) < few*weight(p.facts.Columns) {
+	if float64(low)*p.modelMu(allBranch) < few*weight(columns) {
 		return p.branches[1]
 	}
 	return p.branches[0]

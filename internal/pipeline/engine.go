@@ -64,6 +64,7 @@ func (p *Plan) Gathers() []string {
 			out = append(out, name)
 		}
 	}
+	note(vocabularyNode, p.of != nil && p.of.finds())
 	for _, t := range p.tries {
 		for _, name := range t.Gathers() {
 			note(name, true)
@@ -89,7 +90,7 @@ func (p *Plan) Gathers() []string {
 func RegisterStatistics() { registerStatistics() }
 
 var registerStatistics = sync.OnceFunc(func() {
-	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}}
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {
 		lists = append(lists, m.Statistics)

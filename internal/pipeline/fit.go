@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
+	"github.com/dptrain/dptrain/selection"
 )
 
 // ErrSchema is returned when a table was read under another schema than the
@@ -47,6 +48,7 @@ type Result struct {
 	Confusion   *evaluate.Confusion     // classification
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
+	Vocabulary  []Vocabulary            // of the columns whose words were found
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
 	Gaps        []Gap                   // features of which many cells are no numbers
 	Unprotected []Fact
@@ -141,9 +143,16 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{pipeline: p, plan: plan, options: o, seconds: map[string]float64{}}
+	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
 	train, held := r.split(s, from.records(r, s))
-	out, err := r.trainOrSearch(ctx, s, train)
+	training := s
+	if p.finds() {
+		training = s.Sub(trainNode)
+		if train, held, err = r.vocabulary(ctx, training.Sub(vocabularyNode), train, held); err != nil {
+			return nil, fmt.Errorf("vocabulary: %w", err)
+		}
+	}
+	out, err := r.trainOrSearch(ctx, training, train)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +160,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	res := &Result{
 		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
-		Unread: out.readings.unread, Gaps: out.readings.gaps,
+		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
@@ -197,6 +206,8 @@ type runner struct {
 	pipeline *Pipeline
 	plan     *Plan
 	options  Options
+	facts    selection.Facts // those of the plan, with what was found out about columns
+	found    []Vocabulary
 	seconds  map[string]float64
 }
 
@@ -235,8 +246,8 @@ const heldOutStage = "held-out metric"
 // a classifier are counted in the given bins.
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
-	target := len(r.plan.facts.Columns)
-	records, model := v, predictor{f.Model, r.plan.facts.Columns}
+	target := len(r.facts.Columns)
+	records, model := v, predictor{f.Model, r.facts.Columns}
 	if r.pipeline.classification() {
 		var err error
 		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})

@@ -149,9 +149,16 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
-	train, err := p.trainingPart(plan, rootNode+"/"+trainNode)
+	path := rootNode + "/" + trainNode
+	if p.finds() {
+		path += "/" + trainNode
+	}
+	train, err := p.trainingPart(plan, path)
 	if err != nil {
 		return nil, err
+	}
+	if p.finds() {
+		train = p.withVocabulary(train)
 	}
 	root := budget.Par(rootNode, train)
 	if p.Holdout > 0 {
@@ -226,7 +233,7 @@ func (p *Pipeline) check(plan *Plan) error {
 		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
 			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
 		}
-		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged {
+		if p.DeclaredScaling && c.Kind == dataset.Numeric && !c.Ranged && !c.Found {
 			return fmt.Errorf("%w: %q has none", ErrRange, c.Name)
 		}
 		if j != target {
@@ -235,6 +242,7 @@ func (p *Pipeline) check(plan *Plan) error {
 		}
 	}
 	plan.columns = append(plan.columns, target)
+	plan.facts = p.plannedFor(plan.facts)
 	if len(plan.facts.Columns) == 0 {
 		return ErrNoFeature
 	}

@@ -33,6 +33,7 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	}
 	r.unit()
 	r.privateColumns()
+	r.vocabulary()
 	if p.Search != nil {
 		r.search()
 	} else {
@@ -60,6 +61,7 @@ func (r *rules) target() {
 		r.wrong(ErrTask, "task", "", "unknown task: %q", r.Task)
 	case c == nil && r.classification(), r.classification() && (c.Kind != dataset.Category || c.Other):
 		r.wrong(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
+	case r.classification() && c.Found:
 	case r.classification() && len(c.Categories) < 2:
 		r.wrong(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
 	case r.classification() && len(c.Categories) > evaluate.MaxClasses:

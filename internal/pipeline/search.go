@@ -166,7 +166,7 @@ func (r *runner) search(ctx context.Context, s *mechanism.Session, v mechanism.R
 	r.announce("search")
 	fitting, scoring := deal(s, v, scoreNode, r.pipeline.Search.Holdout)
 	best, err := mechanism.Best(s, trainNode, func(i int, s *mechanism.Session) (try, float64, error) {
-		c := &runner{pipeline: r.pipeline.candidate(i), plan: r.plan.tries[i], seconds: map[string]float64{}}
+		c := &runner{pipeline: r.pipeline.candidate(i), plan: r.plan.tries[i], facts: r.facts, seconds: map[string]float64{}}
 		out, err := c.train(ctx, s.Sub(trainNode), fitting)
 		if err != nil {
 			return try{}, 0, err

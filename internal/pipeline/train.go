@@ -124,12 +124,12 @@ func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.S
 // returns what its stages are told. records is the number of those with a target that
 // can be read.
 func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, selection.Facts, error) {
-	facts := r.plan.facts
+	facts := r.facts
 	if len(r.plan.branches) == 1 && !r.plan.branches[0].counts() {
 		return r.plan.branches[0], s, facts, nil
 	}
 	defer r.stage("count")()
-	b, s, err := r.plan.choose(s, records)
+	b, s, err := r.plan.choose(s, facts, records)
 	if err == nil && b.counts() {
 		facts.AtLeast, err = releaseCount(s, facts, records)
 		facts.AtLeast = atLeast(s, facts.AtLeast, records)
@@ -143,6 +143,9 @@ func (r *runner) scale(ctx context.Context, s *mechanism.Session, v mechanism.Re
 	ranges, err := r.pipeline.rangesOf(v.Schema().Columns).Run(ctx, s.Sub(scalingNode), v)
 	if err != nil {
 		return nil, fmt.Errorf("scaling: %w", err)
+	}
+	for j, c := range v.Schema().Columns {
+		ranges[j].Unread = ranges[j].Unread || wordless(c)
 	}
 	if r.pipeline.classification() {
 		ranges[len(ranges)-1] = scaling.Range{Lower: -scoreRange, Upper: scoreRange, Declared: true}

@@ -95,7 +95,7 @@ func toSpare(x selection.Selector, candidates int) bool {
 func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation, records int) readings {
 	var out readings
 	for j, r := range ranges {
-		if r.Unread {
+		if r.Unread && !wordless(columns[j]) {
 			out.unread = append(out.unread, Unread{columns[j].Name, r.Faint})
 		}
 	}

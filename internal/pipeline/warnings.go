@@ -48,6 +48,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	default:
 		out = append(out, r2Warnings(r.R2)...)
 	}
+	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
 	if r.Guarantee.Epsilon > 10 {
 		out = append(out, Warning{"large-epsilon", Critical,
@@ -86,6 +87,9 @@ func (p *Pipeline) unprotected() []Fact {
 		if c.HasMissing {
 			out = append(out, Fact{"missing value of " + c.Name, c.Missing})
 		}
+		if c.Found {
+			continue
+		}
 		if c.Kind == dataset.Category && c.Name == p.Target {
 			out = append(out, Fact{"classes of " + c.Name, c.Categories})
 		} else if c.Kind == dataset.Category {
@@ -115,7 +119,7 @@ func (p *Pipeline) PublicColumns() []string {
 func SameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
-			x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&
+			x.Found == y.Found && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&
 			slices.Equal(x.Categories, y.Categories)
 	})
 }

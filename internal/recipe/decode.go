@@ -19,6 +19,10 @@ func decodeInto(n *node, path string, v reflect.Value, given map[string]bool) {
 		given[path] = decodeMissing(n, v)
 		return
 	}
+	if v.Type() == namesType && decodeNames(n, v) {
+		given[path] = true
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i, k := range n.keys {

@@ -48,6 +48,9 @@ func inline(v reflect.Value) string {
 	if m, ok := v.Interface().(Missing); ok {
 		return m.text()
 	}
+	if n, ok := v.Interface().(Names); ok && n.Private() {
+		return privateWord
+	}
 	switch v.Kind() {
 	case reflect.String:
 		return yamlWord(v.String())

@@ -24,8 +24,8 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	target := dataset.Column{Name: r.Data.Target, Private: r.Data.Columns[r.Data.Target].Private}
 	if r.Task == regression.TaskClassification {
-		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes
-		if len(target.Categories) == 0 { // said elsewhere
+		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()
+		if target.Found = r.Data.Classes.Private(); !target.Found && len(target.Categories) == 0 { // said elsewhere
 			target.Categories = make([]string, 2)
 		}
 	}
@@ -33,6 +33,8 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	for name, c := range r.Data.Columns {
 		if c.Private && name != target.Name {
 			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true})
+		} else if c.Categories.Private() && name != target.Name {
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true})
 		}
 	}
 	if r.Search != nil {

@@ -107,12 +107,13 @@ func (r *Recipe) budget() (budget.Target, error) {
 // column translates what is declared about a column.
 func (r *Recipe) column(name string) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes}
+		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes.Listed(), Found: r.Data.Classes.Private()}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
 	if d.Categories != nil {
-		c.Kind, c.Categories, c.Other = dataset.Category, d.Categories, d.Other == nil || *d.Other
+		c.Kind, c.Categories, c.Other = dataset.Category, d.Categories.Listed(), d.Other == nil || *d.Other
+		c.Found = d.Categories.Private()
 		return c
 	}
 	if d.Lower != nil && d.Upper != nil {

@@ -13,7 +13,7 @@ type published struct {
 		Format          *Format           `yaml:"format,omitempty"`
 		Numbers         string            `yaml:"numbers,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
-		Classes         []string          `yaml:"classes,omitempty"`
+		Classes         Names             `yaml:"classes,omitempty"`
 	} `yaml:"data"`
 	Privacy   Privacy    `yaml:"privacy"`
 	Holdout   float64    `yaml:"holdout"`

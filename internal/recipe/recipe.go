@@ -68,8 +68,8 @@ type Data struct {
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
 	// Classes lists the classes of the target, for classification only. A cell
-	// that is none of them is in no class.
-	Classes []string `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class."`
+	// that is none of them is in no class. Those that are Private are two.
+	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private: the two that most records have, found privately."`
 }
 
 // Column declares public knowledge about one column: a range, or the list of
@@ -83,7 +83,7 @@ type Column struct {
 	// number to the run.
 	Missing *Missing `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Number that stands for a missing or unreadable cell; left out, the median, found privately. indicator: the median, and a term of its own in the model for such cells."`
 	// Categories makes the column categorical and lists its values.
-	Categories []string `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table."`
+	Categories Names `yaml:"categories,omitempty" json:"categories,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The values of a category column, as written in the table. private: those that many records have, found privately."`
 	// Other says whether values outside Categories form a category of their
 	// own. Parsing sets it (default true) exactly when Categories is set.
 	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`

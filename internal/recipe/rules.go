@@ -138,7 +138,7 @@ func (c *checker) classes() {
 		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
 		return
 	}
-	c.nameList("data.classes", classes, "class")
+	c.nameList("data.classes", classes.Listed(), "class")
 }
 
 // nameList refuses empty and repeated names. Space around a category does not
@@ -273,7 +273,10 @@ func (c *checker) categories(path string, col Column) {
 	if len(col.Categories) == 0 {
 		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
 	}
-	c.nameList(list, col.Categories, "category")
+	if col.Categories.Private() && col.Other != nil && !*col.Other {
+		c.add(child(path, "other"), shown(path)+": other must be true beside categories: "+privateWord, "values that few records have are others; remove it")
+	}
+	c.nameList(list, col.Categories.Listed(), "category")
 }
 
 func (c *checker) bounds(path string, col Column) {

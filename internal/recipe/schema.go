@@ -79,6 +79,9 @@ func schema() *generate.Schema {
 	for _, path := range []string{"data.target", "causal.columns[]", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
 		asName(at(path))
 	}
+	for _, path := range findable {
+		orPrivate(at(path))
+	}
 	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
 	addConditions(root, at)
 	return root

@@ -73,6 +73,12 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 			}
 			*found = append(*found, finding{f, true, meant})
 		}
+	case *errkind.Enum:
+		if strings.HasSuffix(path, ".classes") || strings.HasSuffix(path, ".categories") {
+			strong(name+" must be a list or "+privateWord+", not "+n.describe(), "write [a, b]")
+			return
+		}
+		weak(name + " is not accepted: " + n.describe())
 	case *errkind.Type:
 		hint := typeHint(n, k.Want)
 		if keys := keysAt(e.InstanceLocation); k.Want[0] == "object" && n.kind != null && len(keys) > 0 {

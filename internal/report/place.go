@@ -12,6 +12,7 @@ import (
 // say where they stand.
 //
 //	fit/part/[branch/]stage/...
+//	fit/train/vocabulary/..., and then fit/train/train/ in place of fit/train/
 //	fit/train/candidate-1/part/[branch/]stage/...
 //	fit/train/model/size-2/...
 func placeOf(id string) budget.Place {
@@ -21,6 +22,9 @@ func placeOf(id string) budget.Place {
 	}
 	out := budget.Place{Part: names[1]}
 	at := 2
+	if names[1] == names[2] && len(names) > 3 { // what comes after the vocabulary
+		at++
+	}
 	if pipeline.IsCandidate(names[at]) && len(names) > at+2 {
 		out.Candidate, out.Part = names[at], names[at+1]
 		at += 2

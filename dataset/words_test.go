@@ -1,0 +1,196 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// wordSchema has a column of words, one that may be numbers or words, and one of numbers.
+func wordSchema() Schema {
+	return Schema{Columns: []Column{{Name: "a", Kind: Category, Other: true, Found: true}, {Name: "b", Found: true}, {Name: "c"}}}
+}
+
+// wordCells are cells with blanks, quotes, other alphabets, words for missing ones, numbers,
+// texts that are too long and some that do not print.
+var wordCells = []string{
+	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5", "007", "inf", "0x1p4", "45 yrs",
+	strings.Repeat("x", LongestWord), strings.Repeat("x", LongestWord+1), "bell\a", "\xff", "zero\u200bwidth",
+}
+
+// wordTexts returns, for each record, the word in column j: "-" for a missing cell, "!" for a text
+// that is no word, "#" and the number for a number.
+func wordTexts(t *Table, j int) []string {
+	out := make([]string, t.Len())
+	for i := range out {
+		switch code := t.wordCode(j, i); {
+		case code > noWord:
+			out[i] = t.words[j][code]
+		case code == noWord:
+			out[i] = "!"
+		case t.floats[j] != nil && !math.IsNaN(t.floats[j][i]):
+			out[i] = fmt.Sprint("#", t.floats[j][i])
+		default:
+			out[i] = "-"
+		}
+	}
+	return out
+}
+
+// TestWordsReadAlike: every way to read a table finds the same words, by the rule of one cell.
+func TestWordsReadAlike(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,c\n")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "%s,%s,%d\n", wordCells[i%len(wordCells)], wordCells[(i/3)%len(wordCells)], i)
+	}
+	dir := t.TempDir()
+	plain, packed := filepath.Join(dir, "t.csv"), filepath.Join(dir, "t.csv.gz")
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write([]byte(text.String()))
+	_ = w.Close()
+	for path, content := range map[string][]byte{plain: []byte(text.String()), packed: zipped.Bytes()} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want [2][]string
+	for k, how := range []struct {
+		path string
+		opts ReadOptions
+	}{{plain, ReadOptions{ForceSlow: true}}, {plain, ReadOptions{Workers: 3, chunk: 512}}, {plain, ReadOptions{MultilineQuotes: true}}, {packed, ReadOptions{Workers: 2, chunk: 512}}} {
+		table, stats, err := Read(context.Background(), how.path, wordSchema(), how.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range want {
+			got := wordTexts(table, j)
+			if k == 0 {
+				want[j] = got
+			} else if !slices.Equal(got, want[j]) {
+				t.Errorf("%+v: column %d differs", how, j)
+			}
+		}
+		if n := stats.Columns[0].Unlisted; n != 0 {
+			t.Errorf("%d cells of found words count as not listed", n)
+		}
+	}
+	long := strings.Repeat("x", LongestWord)
+	if got, want := want[0][:len(wordCells)], []string{
+		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "!",
+	}; !slices.Equal(got, want) {
+		t.Errorf("words: %q, want %q", got, want)
+	}
+	of := map[string]string{}
+	for i := range wordCells {
+		of[wordCells[i]] = want[1][3*i]
+	}
+	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "45 yrs": "45 yrs", "": "-", " red\t": "red"} {
+		if of[cell] != want {
+			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
+		}
+	}
+}
+
+// TestWordsOfParquet: strings are the same words there, and numbers are numbers.
+func TestWordsOfParquet(t *testing.T) {
+	type row struct {
+		A string  `parquet:"a"`
+		B string  `parquet:"b"`
+		C float64 `parquet:"c"`
+	}
+	var rows []row
+	for i := range 200 {
+		rows = append(rows, row{[]string{"red", " green ", "NA"}[i%3], []string{"1.5", "one", ""}[i%3], float64(i)})
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	table, _, err := Read(context.Background(), path, wordSchema(), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := wordTexts(table, 0)[:3], wordTexts(table, 1)[:3]; !slices.Equal(a, []string{"red", "green", "-"}) || !slices.Equal(b, []string{"#1.5", "one", "-"}) {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
+// heldWordTable is a table in memory with the words of both kinds of columns.
+func heldWordTable(t *testing.T, words []string, codes []int32, ids []uint64) *Table {
+	t.Helper()
+	schema := Schema{Columns: wordSchema().Columns[:2]}
+	if ids != nil {
+		schema.Unit = "u"
+	}
+	numbers := make([]float64, len(codes))
+	for i, k := range codes {
+		if numbers[i] = math.NaN(); k < 0 {
+			numbers[i] = float64(k)
+		}
+	}
+	table, err := NewTable(schema, []ColumnData{{Codes: codes, Words: words}, {Floats: numbers, Codes: codes, Words: words}}, ids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestResolve: what was found is read as what is declared, and words as other where they are not
+// listed; nothing else changes.
+func TestResolve(t *testing.T) {
+	table := heldWordTable(t, []string{"x", "y", "z"}, []int32{0, 1, 2, -1, 1, 7}, nil)
+	words, counts := table.Select([]int32{0, 1, 4}).CountWords(1)
+	got := map[string]int64{}
+	for k, word := range words {
+		got[word] = counts[k]
+	}
+	if len(got) != 3 || got["x"] != 1 || got["y"] != 2 || got["z"] != 0 {
+		t.Errorf("counts %v", got)
+	}
+	listed := Column{Name: "b", Kind: Category, Categories: []string{"y", "x"}, Other: true}
+	v := table.All().Resolve([]Column{table.Schema().Columns[0], listed})
+	if codes := v.Block(0, 6).Codes(1, nil); !slices.Equal(codes, []int32{1, 0, 2, 2, 0, 2}) {
+		t.Errorf("codes %v", codes)
+	}
+	if v.Block(0, 6).Float(1, nil) != nil || table.Float(1) == nil {
+		t.Error("the column is of both kinds, or the table changed")
+	}
+	number := table.All().Resolve([]Column{table.Schema().Columns[0], {Name: "b"}}).Block(0, 6).Float(1, nil)
+	if !math.IsNaN(number[0]) || number[3] != -1 || !IsText(number[0]) || IsText(number[3]) || IsText(math.NaN()) {
+		t.Errorf("numbers %v", number)
+	}
+	again, err := NewTable(table.Schema(), []ColumnData{table.Data(0), table.Data(1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range 2 {
+		if !slices.Equal(wordTexts(again, j), wordTexts(table, j)) {
+			t.Errorf("column %d: %q after %q", j, wordTexts(again, j), wordTexts(table, j))
+		}
+	}
+}
+
+// TestCapIgnoresCodes: which records of a unit are kept depends on their words, not on the codes
+// that other records gave these.
+func TestCapIgnoresCodes(t *testing.T) {
+	kept := func(words []string, codes []int32) []string {
+		table := heldWordTable(t, words, codes, []uint64{5, 5, 5, 9})
+		v := table.All().Cap(2, func(_ uint64, content [32]byte, _ int) uint64 { return uint64(content[0])<<8 | uint64(content[1]) })
+		return wordTexts(v.Compact(), 0)
+	}
+	a, b := kept([]string{"x", "y", "z", "w"}, []int32{0, 1, 2, 3}), kept([]string{"other", "z", "x", "y"}, []int32{2, 3, 1, 0})
+	if len(a) != 3 || !slices.Equal(a[:2], b[:2]) {
+		t.Errorf("%q and %q", a, b)
+	}
+}

@@ -1,0 +1,242 @@
+package mechanism
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// A Lexicon holds, of several columns, the words that occur and how many records have each.
+type Lexicon struct{ columns []wordColumn }
+
+type wordColumn struct {
+	words  []string
+	counts []int64
+}
+
+// NewLexicon counts the words of columns of a view; see [dataset.View.CountWords]. Two views
+// that differ in one record differ, in each column, by at most 1 in the count of one word, and
+// under substitution by at most 1 in the counts of two.
+func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
+	x := Lexicon{make([]wordColumn, len(columns))}
+	for i, j := range columns {
+		x.columns[i].words, x.columns[i].counts = v.CountWords(j)
+	}
+	return m.lexicon(x)
+}
+
+// lexicon returns counts with their sensitivity.
+//
+// Seen as a vector with an entry for every text that there could be, almost all of them 0, the
+// counts of d columns change
+//
+//   - add or remove one record: in each column at most one entry, by 1. At most sqrt(d);
+//   - substitution: in each column at most one entry falls by 1 and one rises by 1. At most
+//     sqrt(2d).
+//
+// Both are attained. That a word which nobody else has comes or goes is not in this number: the
+// release charges a delta for it.
+func (m Maker) lexicon(x Lexicon) Bounded[Lexicon] {
+	squares := float64(len(x.columns))
+	if m.Relation() != budget.AddRemove {
+		squares *= 2
+	}
+	return Bounded[Lexicon]{x, L2, up(math.Sqrt(squares)) / countUnit, countUnit, StatWords}
+}
+
+// StatWords is the statistic of the counts of words, and StatNewWords that of whether words that
+// are in one of two neighbouring tables alone appear.
+const (
+	StatWords    budget.Statistic = "words"
+	StatNewWords budget.Statistic = "new-words"
+)
+
+// A Word is a released word with its noisy count.
+type Word struct {
+	Text  string
+	Count float64
+}
+
+// Words releases the words of several columns that enough records have: of every word that
+// occurs, count + N(0, sigma²), and the word is published with this number where it is at least a
+// threshold (docs/methods/vocabulary.md, "Theorem"). It spends draw 0 of two leaves. That of the counts
+// is priced as Gaussian with mu, sigma = sensitivity/mu. That of the words is priced as Approximate with epsilon 0
+// and a delta q: the threshold is so high that a word which is in one of two neighbouring tables
+// alone appears with probability at most q. Of each column the words are sorted by their
+// counts, the largest first.
+//
+// For every value of what was released before, the sensitivity and the number of columns are
+// constants, and so the two leaves cost what they are priced as, whatever the number of columns is.
+func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Word], error) {
+	var none Public[[][]Word]
+	law, ok := s.core.priced.Law(s.join(words))
+	if !ok {
+		return none, fmt.Errorf("%w: %q", ErrUnknownLeaf, s.join(words))
+	}
+	x, err := perUnit(s, counts, x, L2)
+	if err != nil {
+		return none, err
+	}
+	t, sigma, err := s.takeGaussian(counts, 0, x.of, x.sens, len(x.value.columns))
+	if err != nil {
+		return none, err
+	}
+	appear, err := s.take(words, 0, budget.Approximate, StatNewWords)
+	if err != nil {
+		return none, err
+	}
+	least, err := s.leastCount(law.Delta, sigma, len(x.value.columns))
+	if err != nil {
+		return none, fmt.Errorf("%w: %q", err, appear.path)
+	}
+	out := s.core.tap.words(t, x.value, x.sens, x.value.release(s.core.key, t.path, sigma, least))
+	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
+	s.note(appear, float64(s.unitRecords()), float64(sigma)*x.unit)
+	return Public[[][]Word]{out}, nil
+}
+
+// LeastCount returns the count, with its noise, from which [Words] publishes a word of one of d
+// columns: a public fact of leaves that were not released yet.
+func LeastCount(s *Session, words string, sigma float64, d int) float64 {
+	law, _ := s.core.priced.Law(s.join(words))
+	least, err := s.leastCount(law.Delta, uint64(math.Ceil(sigma/countUnit)), d)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return float64(least) * countUnit
+}
+
+// leastCount returns the threshold in grid units for noise of standard deviation sigma, so that
+// words that are in one of two neighbouring tables alone appear with probability at most q.
+//
+// One record, d columns. Say D has the record and D' does not. A word that is in D alone has
+// the count 1 there, and at most one in each column is. Its noise is the rounding of a normal number, so
+// with T the threshold and u grid units in a count it passes with probability
+//
+//	P(u + round(N) >= T) <= P(N >= T - u - 1/2) = 1 - Phi((T - u - 1/2)/sigma) <= p,
+//
+// independently of all others: that any passes has probability at most 1-(1-p)^d = q, which is
+// what p is chosen for. Under substitution each of the two tables has at most one word a
+// column that the other lacks, and the same holds of each side by itself; see the theorem.
+//
+// A unit of m records. In a column its records make words of sizes c_1, c_2, .. with sum at most
+// m that no other record has; each passes with probability at most P(c) = 1 - Phi((T - c u - 1/2)/sigma).
+// Then sum P(c_i) = sum c_i (P(c_i)/c_i) <= m max_c P(c)/c, and all d columns have at most d m times
+// the largest P(c)/c, which is at most q where P(c) <= q c/(d m) for every c from 1 to m.
+func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
+	m := s.unitRecords()
+	most := 0.
+	for c := 1; c <= m; c++ {
+		p := q * float64(c) / (float64(d) * float64(m))
+		if m == 1 {
+			p = -math.Expm1(math.Log1p(-q) / float64(d))
+		}
+		most = max(most, float64(c)/countUnit+up(float64(sigma)*s.core.tap.quantile(upperQuantile(p))))
+	}
+	least := math.Ceil(most + .5)
+	if !(least < maxScale*16) {
+		return 0, ErrScale
+	}
+	return int64(least) + 1, nil
+}
+
+// upperQuantile returns a z with 1-Phi(z) <= p, hardly larger than needed: p is a probability
+// above 0, and z at least 0.
+func upperQuantile(p float64) float64 {
+	if p >= .5 {
+		return 0
+	}
+	z := -mathext.NormalQuantile(p)
+	for math.Erfc(z/math.Sqrt2)/2*(1+1e-12) > p {
+		z = math.Nextafter(z*(1+1e-13), math.Inf(1))
+	}
+	return z
+}
+
+// release adds noise to every count and keeps what reaches the threshold. The noise of a
+// word is that of a stream keyed by the column and the word, so that it is the same
+// whatever other words there are.
+func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) [][]Word {
+	out := make([][]Word, len(x.columns))
+	for i, c := range x.columns {
+		name := binary.BigEndian.AppendUint32([]byte(path), uint32(i))
+		for k, word := range c.words {
+			if c.counts[k] <= 0 { // it is a word of records of another part
+				continue
+			}
+			noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
+			if n := addSaturating(c.counts[k]<<20, noise.normal(sigma)); n >= least {
+				out[i] = append(out[i], Word{word, float64(n) * countUnit})
+			}
+		}
+		slices.SortFunc(out[i], func(a, b Word) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+		})
+	}
+	return out
+}
+
+// worstWords is a word that many records have and one more or less. Its count passes whatever
+// the threshold is, which is taken for a delta of one half.
+func worstWords() WorstPair {
+	return WorstPair{
+		Statistic: StatWords, Kind: budget.Gaussian, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
+			sigma := math.Sqrt2 / law.Mu
+			n := int64(2 + math.Ceil(20*sigma))
+			counts := pick(RecordOn(s.Relation(), side), []int64{n + 1, n}, []int64{n, n}, []int64{n, n + 1})
+			x := s.lexicon(Lexicon{[]wordColumn{{[]string{"a", "b"}, counts}}})
+			return func(s *Session, name string, draw int) ([]float64, error) {
+				t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, 1)
+				if err != nil {
+					return nil, err
+				}
+				least, err := s.leastCount(.5, sigma, 1)
+				out := []float64{0, 0}
+				for _, w := range x.value.release(s.core.key, fmt.Sprint(t.path, draw), sigma, least)[0] {
+					out[w.Text[0]-'a'] = w.Count
+				}
+				s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
+				return out, err
+			}, nil
+		},
+	}
+}
+
+// worstNewWords is a word that one record alone has, in each of two columns.
+func worstNewWords() WorstPair {
+	return WorstPair{
+		Statistic: StatNewWords, Kind: budget.Approximate, Single: true, Relations: anyRecord(),
+		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
+			x := Lexicon{make([]wordColumn, 2)}
+			if v := RecordOn(s.Relation(), side); v != 0 {
+				word := pick(v, "a", "", "b")
+				x = Lexicon{[]wordColumn{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}}
+			}
+			return func(s *Session, name string, draw int) ([]float64, error) {
+				t, err := s.take(name, draw, budget.Approximate, StatNewWords)
+				if err != nil {
+					return nil, err
+				}
+				const sigma = 8 << 20
+				least, err := s.leastCount(law.Delta, sigma, 2)
+				out := []float64{0, 0}
+				for _, words := range x.release(s.core.key, t.path, sigma, least) {
+					for _, w := range words {
+						out[w.Text[0]-'a'] = 1
+					}
+				}
+				s.note(t, 1, sigma*countUnit)
+				return out, err
+			}, nil
+		},
+	}
+}

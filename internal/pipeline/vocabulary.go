@@ -1,0 +1,342 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/selection"
+)
+
+// What is found out about columns before anything else (docs/methods/vocabulary.md): of those
+// that declare nothing whether they hold numbers or words, in one release of counts, and then the
+// words of all that hold words, in another one. The training part then is
+//
+//	train (seq): vocabulary: kinds, counts, words
+//	             train: what stages.go shows, or a search
+//
+// and everything in the second train sees columns as if the words were declared. The prices are
+// fixed in the plan; the noise of the words follows the number of columns, which was released.
+
+// The names of the nodes.
+const (
+	vocabularyNode = "vocabulary"
+	kindsLeaf      = "kinds"
+	wordCountsLeaf = "counts"
+	newWordsLeaf   = "words"
+)
+
+// The settings. They are public constants; docs/methods/vocabulary.md, "How the settings were
+// chosen".
+const (
+	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.
+	KindShare = .02
+	WordShare = .10
+	// NewWordShare is the share of delta for the odds that a word of one record appears.
+	NewWordShare = .1
+	// mostWords is how many words of a column are used, and mostWordsInAll of all of them, beside
+	// leastWords of each.
+	mostWords, mostWordsInAll, leastWords = 256, 1024, 8
+	// kindDoubt is how many standard deviations of noise the number of words must exceed for
+	// a column to be one of words.
+	kindDoubt = 2
+	// foundClasses is the number of classes of a target whose classes are found.
+	foundClasses = 2
+)
+
+// ErrVocabulary is returned for columns whose words are to be found where that has no price.
+var ErrVocabulary = fmt.Errorf("words cannot be found privately here")
+
+// A Vocabulary is what was found out about a column of words.
+type Vocabulary struct {
+	Column string
+	Words  []string // sorted; none if no word occurs often enough
+	Least  float64  // the noisy number of records from which a word was used
+}
+
+// finds reports whether something is to be found out about a column.
+func (p *Pipeline) finds() bool {
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found })
+}
+
+// wordCap is how many words of each of d columns are used.
+func wordCap(d int) int { return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1))) }
+
+// plannedFor returns the columns as later stages are planned for them: categories that are to be
+// found are as many as there may be.
+func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
+	d := 0
+	for _, c := range append(slices.Clone(f.Columns), f.Target) {
+		if c.Found && c.Kind == dataset.Category {
+			d++
+		}
+	}
+	f.Columns = slices.Clone(f.Columns)
+	for j := range f.Columns {
+		if c := &f.Columns[j]; c.Found && c.Kind == dataset.Category {
+			c.Categories = standIns("word", wordCap(d))
+		}
+	}
+	if f.Target.Found {
+		f.Target.Categories = standIns("class", foundClasses)
+	}
+	return f
+}
+
+// standIns returns names for words that are not known.
+func standIns(what string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("(%s %d)", what, i+1)
+	}
+	return out
+}
+
+// withVocabulary puts the search for words before the rest of the training part.
+func (p *Pipeline) withVocabulary(rest budget.Node) budget.Node {
+	share := WordShare
+	var leaves []budget.Node
+	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric }) {
+		leaves = append(leaves, budget.GaussianLeaf(kindsLeaf, KindShare, 1).Of(mechanism.StatHistogram))
+		share += KindShare
+	}
+	appears := budget.Law{Kind: budget.Approximate, Delta: NewWordShare * p.Budget.Delta, Draws: 1}
+	leaves = append(leaves,
+		budget.GaussianLeaf(wordCountsLeaf, WordShare, 1).Of(mechanism.StatWords),
+		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords))
+	return budget.Seq(trainNode, budget.Seq(vocabularyNode, leaves...).As(budget.Stage), rest.Scaled(1-share)).As(budget.Part)
+}
+
+// kindStatistic counts which cells of columns are numbers, text, or missing.
+type kindStatistic struct{ Columns []int }
+
+// kindCells are the cells of a column: numbers, text, missing.
+const kindCells = 3
+
+// New implements [mechanism.Statistic].
+func (x kindStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &kindPass{x, m.NewHistogram(slices.Repeat([]int{1}, len(x.Columns)), kindCells), make([][]uint16, len(x.Columns)), nil}
+}
+
+type kindPass struct {
+	kindStatistic
+	hist *mechanism.Histogram
+	bins [][]uint16
+	buf  []float64
+}
+
+func (p *kindPass) Add(b mechanism.Block) {
+	if cap(p.buf) < b.Len() {
+		p.buf = make([]float64, b.Len())
+	}
+	for i, j := range p.Columns {
+		column := b.Float(j, p.buf)
+		p.bins[i] = p.bins[i][:0]
+		for _, x := range column {
+			kind := uint16(0)
+			if x != x {
+				kind = 2
+				if dataset.IsText(x) {
+					kind = 1
+				}
+			}
+			p.bins[i] = append(p.bins[i], kind)
+		}
+	}
+	p.hist.Add(p.bins)
+}
+
+func (p *kindPass) Cells() mechanism.Cells { return p.hist.Cells() }
+
+// kinds releases which of columns that declare nothing are words.
+func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, columns []int) (words []int, err error) {
+	acc, err := mechanism.Sum[*kindPass](ctx, s, v, kindStatistic{columns})
+	if err != nil {
+		return nil, err
+	}
+	released, err := mechanism.Gaussian(s, kindsLeaf, acc.hist.Bound())
+	if err != nil {
+		return nil, err
+	}
+	counts, sigma := released.Value(), s.Scale(kindsLeaf)
+	for i, j := range columns {
+		numbers, text := counts[i*kindCells], counts[i*kindCells+1]
+		if text > numbers && text > kindDoubt*sigma {
+			words = append(words, j)
+		}
+	}
+	return words, nil
+}
+
+// vocabulary finds out what is in the columns that say so, in the training part, and returns both
+// parts of the records with columns that are declared. s is the session of the stage.
+func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train, held mechanism.Records) (first, second mechanism.Records, err error) {
+	defer r.stage(vocabularyNode)()
+	columns := slices.Clone(train.Schema().Columns)
+	var open, words []int
+	for j := range columns {
+		switch c := &columns[j]; {
+		case c.Found && c.Kind == dataset.Numeric:
+			open, c.Found = append(open, j), false
+		case c.Found:
+			words = append(words, j)
+		}
+	}
+	if len(open) > 0 {
+		text, err := kinds(ctx, s, train, open)
+		if err != nil {
+			return train, held, err
+		}
+		words = append(words, text...)
+	}
+	if len(words) > 0 {
+		if err := r.findWords(ctx, s, train, words, columns); err != nil {
+			return train, held, err
+		}
+	}
+	last := len(columns) - 1
+	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
+	return train, held, mechanism.Resolve(columns, &train, &held)
+}
+
+// findWords releases the words of some columns and declares them as categories.
+func (r *runner) findWords(ctx context.Context, s *mechanism.Session, train mechanism.Records, words []int, columns []dataset.Column) error {
+	view, err := train.View(ctx)
+	if err != nil {
+		return err
+	}
+	released, err := mechanism.Words(s, wordCountsLeaf, newWordsLeaf, s.NewLexicon(view, words))
+	if err != nil {
+		return err
+	}
+	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
+	for i, j := range words {
+		c := &columns[j]
+		most := wordCap(len(words))
+		target := j == len(columns)-1
+		if target {
+			most = foundClasses
+		}
+		found := released.Value()[i]
+		names := make([]string, min(most, len(found)))
+		for k := range names {
+			names[k] = found[k].Text
+		}
+		slices.Sort(names)
+		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(names), least})
+		if planned := r.plan.facts; target {
+			names = append(names, planned.Target.Categories[:foundClasses-len(names)]...)
+		} else if len(names) == 0 && s.KeepsColumns() && c.Kind == dataset.Category {
+			names = planned.Columns[j].Categories
+		}
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: names, Other: !target, Found: true}
+	}
+	return nil
+}
+
+// wordless reports whether a column is one of words of which none was found.
+func wordless(c dataset.Column) bool {
+	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
+}
+
+// foundWarnings are those about what was found.
+func foundWarnings(r *Result) []Warning {
+	var out []Warning
+	var some, none []string
+	for _, v := range r.Vocabulary {
+		switch {
+		case v.Column == r.Target && len(v.Words) < foundClasses:
+			out = append(out, Warning{"no-classes", Critical, fmt.Sprintf(
+				"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. Declare them (data.classes), or use more records or a larger epsilon.", len(v.Words), v.Column)})
+		case len(v.Words) == 0:
+			none = append(none, v.Column)
+		default:
+			some = append(some, fmt.Sprintf("%q (%d)", v.Column, len(v.Words)))
+		}
+	}
+	if len(some) > 0 {
+		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
+			"These columns are words, which were found privately, as many as stand beside each: %s. A word is used if about %.0f training records or more have it; all others count as one category.", joined(some), math.Ceil(r.Vocabulary[0].Least))})
+	}
+	if len(none) > 0 {
+		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
+			"No word of %s is in enough records to be found at this budget, as in a column of names or identifiers. They are not in the model. Declare their categories if they are public knowledge, or exclude them.", listNames(none))})
+	}
+	return out
+}
+
+// vocabulary checks that what is to be found can be paid for.
+func (r *rules) vocabulary() {
+	for _, c := range r.Schema.Columns {
+		if !c.Found {
+			continue
+		}
+		what, hint := r.noVocabulary(), "declare its categories"
+		field := fault.Child(fault.Child("data.columns", c.Name), "categories")
+		if c.Name == r.Target {
+			field, hint = "data.classes", "list the classes"
+		}
+		switch {
+		case c.Name == r.Target && !r.classification():
+			r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+		case what != "":
+			r.wrong(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
+		}
+	}
+}
+
+// noVocabulary says why words have no price here; "" where they have one.
+func (p *Pipeline) noVocabulary() string {
+	abstainer := p.abstainer()
+	switch {
+	case p.Budget.Relation == budget.SubstitutePrivateColumns:
+		return "under the relation " + p.Budget.Relation.String()
+	case p.Budget.Composition == budget.Basic:
+		return "under basic composition, as their noise is Gaussian"
+	case !(p.Budget.Delta > 0):
+		return "with a delta of 0"
+	case abstainer != "":
+		return "with method " + abstainer + ", which spends all of delta"
+	}
+	return ""
+}
+
+// abstainer returns the name of a method that the run may use and whose law takes a share of
+// delta that is fixed.
+func (p *Pipeline) abstainer() string {
+	var names []string
+	for _, c := range append(p.candidates(), Candidate{Model: p.Model}, Candidate{Model: p.Fallback}) {
+		if c.Model != nil && abstains(c.Model) {
+			names = append(names, c.ModelName())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *Pipeline) candidates() []Candidate {
+	if p.Search == nil {
+		return nil
+	}
+	return slices.Clone(p.Search.Candidates)
+}
+
+// Find marks every feature of the schema that declares nothing as one to find out about: its
+// numbers as today, or its words. It does nothing where words have no price, and where the ranges
+// of numbers are declared.
+func (p *Pipeline) Find() {
+	if p.noVocabulary() != "" || p.DeclaredScaling {
+		return
+	}
+	for j := range p.Schema.Columns {
+		c := &p.Schema.Columns[j]
+		if c.Name != p.Target && c.Kind == dataset.Numeric && !c.Ranged && !c.HasMissing && !c.Indicator && !c.Private {
+			c.Found = true
+		}
+	}
+}
