@@ -160,7 +160,11 @@ func heldWords(names []string) (list []string, codes []int32) {
 // Data returns column j as [NewTable] takes it. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
 	d := ColumnData{Floats: t.floats[j], Codes: t.codes[j], Words: t.words[j]}
-	if t.words[j] != nil && d.Codes == nil {
+	c := &t.schema.Columns[j]
+	if d.Floats == nil && c.Kind == Numeric { // there are no records
+		d.Floats = []float64{}
+	}
+	if d.Codes == nil && (c.Found || c.Kind == Category) {
 		d.Codes = make([]int32, t.rows)
 		for row := range d.Codes {
 			d.Codes[row] = t.wordCode(j, row)

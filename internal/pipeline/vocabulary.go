@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/selection"
 )
 
-// What is found out about columns before anything else (docs/methods/vocabulary.md): of those
+// What is found out about columns before anything else (docs/methods/vocabulary.md, "Algorithm"): of those
 // that declare nothing whether they hold numbers or words, in one release of counts, and then the
 // words of all that hold words, in another one. The training part then is
 //
