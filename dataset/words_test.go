@@ -95,7 +95,7 @@ func TestWordsReadAlike(t *testing.T) {
 	for i := range wordCells {
 		of[wordCells[i]] = want[1][3*i]
 	}
-	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "45 yrs": "45 yrs", "": "-", " red\t": "red"} {
+	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "Red": "Red", "": "-", " red\t": "red"} {
 		if of[cell] != want {
 			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
 		}
