@@ -78,8 +78,8 @@ func compressCommand(a *app) *cobra.Command {
 	flags.IntVar(&f.Neighbours, "neighbours", 0, "how many of the nearest vectors vote, a `NUMBER` (default 1; of snc 10, weighed by nearness)")
 	flags.IntVar(&f.Components, "components", 0, "measure distances by the first principal components, a `NUMBER`, in place of standardised columns")
 	flags.BoolVar(&f.Metric, "metric", false, "let snc learn how distances are measured too")
-	flags.IntVar(&f.Iterations, "iterations", compress.DefaultIterations, "iterations of snc at most, a `NUMBER`")
-	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with, a `NUMBER`")
+	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses, "passes of snc over the records, a `NUMBER`")
+	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with and of the course of snc, a `NUMBER`")
 	flags.StringVar(&f.test, "test", "", "count errors on the records of this `TABLE`, and those of all records as neighbours")
 	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	return cmd
@@ -107,8 +107,8 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 		return usagef("--method must be one of %s", strings.Join(methodNames(), ", "))
 	case !starts && (changed("share") || changed("vectors")):
 		return usagef("--share and --vectors have no effect with --method %s", f.Method)
-	case f.Method != compress.SNC && (f.Metric || changed("iterations")):
-		return usagef("--metric and --iterations have no effect with --method %s", f.Method)
+	case f.Method != compress.SNC && (f.Metric || changed("passes")):
+		return usagef("--metric and --passes have no effect with --method %s", f.Method)
 	case changed("share") && changed("vectors"):
 		return usagef("give --share or --vectors, not both")
 	case !(f.Share > 0 && f.Share <= 1):
@@ -119,8 +119,8 @@ func (f *compressFlags) settle(changed func(string) bool) error {
 		return usagef("--neighbours must be between 1 and 1000")
 	case changed("components") && f.Components < 1:
 		return usagef("--components must be at least 1")
-	case f.Iterations < 1:
-		return usagef("--iterations must be at least 1")
+	case f.Passes < 1:
+		return usagef("--passes must be at least 1")
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (a *app) compressed(r *compress.Result, f *compressFlags, classes int, test
 	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", r.Records, classes, r.Coordinates)
 	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", len(r.Model.Vectors), 100*float64(len(r.Model.Vectors))/float64(r.Records), f.Method)
 	if c := r.Compressed; c != nil {
-		fmt.Fprintf(&b, "iterations   %d, mean loss %.3g\n", c.Iterations, c.Loss/float64(r.Records))
+		fmt.Fprintf(&b, "passes       %d, mean loss %.3g\n", f.Passes, c.Loss/float64(r.Records))
 	}
 	b.WriteString("privacy      none: vectors are records or began as such, and nothing is guaranteed\n")
 	if test != nil {

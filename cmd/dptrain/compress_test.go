@@ -26,7 +26,7 @@ func TestCompress(t *testing.T) {
 	leaves(t)
 	truth := strings.Split(read(t, "new.csv"), "\n")[1:401]
 	for name, args := range map[string][]string{
-		"snc": nil, "metric": {"--metric", "--iterations", "30"}, "components": {"--components", "3", "--vectors", "30"},
+		"snc": nil, "metric": {"--metric", "--passes", "30"}, "components": {"--components", "3", "--vectors", "30"},
 		"subsample": {"--method", "subsample", "--share", "0.2"}, "cnn": {"--method", "cnn"}, "fcnn": {"--method", "fcnn"},
 		"knn": {"--method", "knn", "--neighbours", "5"},
 	} {
@@ -127,7 +127,7 @@ func TestCompressMistakes(t *testing.T) {
 		{"--public known.csv -o m.json --vectors 6 --neighbours 7", 2, "fewer vectors than neighbours that vote: 6 of 7"},
 		{"--public known.csv -o m.json --neighbours 0", 2, "between 1 and 1000"},
 		{"--public known.csv -o m.json --components 0", 2, "at least 1"},
-		{"--public known.csv -o m.json --iterations 0", 2, "at least 1"},
+		{"--public known.csv -o m.json --passes 0", 2, "at least 1"},
 		{"--public known.csv -o m.json --target leaf", 2, `no column "leaf"`},
 		{"--public known.csv -o m.json --categories leaf", 2, `no column "leaf"`},
 		{"--public known.csv -o there.json", 2, "exists already"},

@@ -17,10 +17,6 @@ var spaceShares = [...]float64{.01, .02, .04, .08, .16}
 
 const (
 	spaceTrials = 3
-	// spaceIterations of the compressor at most.
-	spaceIterations = compress.DefaultIterations
-	// noiseIterations is the same where labels are wrong: more follow the wrong ones.
-	noiseIterations = 40
 	// metricUpTo is the largest share that snc with a metric is tried at.
 	metricUpTo = .04
 	// noiseRows is how many records of letters the experiment on label noise trains on; it tests on
@@ -86,8 +82,8 @@ func spacePart() thesisPart {
 			"Columns are standardised by the training records; usps and isolet have their first 50 and 100 " +
 				"principal components in place of the thesis' LMNN. letters and usps have their own test " +
 				"records, of the others a random fifth tests.",
-			fmt.Sprintf("Errors are those of one nearest neighbour. L-BFGS has at most %d iterations, %d where labels are "+
-				"wrong; the thesis has conjugate gradient.", spaceIterations, noiseIterations),
+			fmt.Sprintf("Errors are those of one nearest neighbour, or of %d weighted votes. Vectors move by Adam in %d passes "+
+				"over the records; the thesis has conjugate gradient.", compress.Voters, compress.DefaultPasses),
 		},
 	}
 }
@@ -266,11 +262,8 @@ func vectorsOf(ctx context.Context, k Key, train neighbour.Points, g *generator)
 	case spaceFCNN:
 		rows, err = neighbour.FastCondense(ctx, train)
 	case spaceSNC, spaceMetric:
-		iterations := spaceIterations
-		if k.Data == noisyLetters {
-			iterations = noiseIterations
-		}
-		c, err := neighbour.Compress(ctx, train, start, neighbour.Options{Iterations: iterations, Metric: k.Method == spaceMetric})
+		o := neighbour.Options{Passes: compress.DefaultPasses, Metric: k.Method == spaceMetric, Seed: g.next()}
+		c, err := neighbour.Compress(ctx, train, start, o)
 		return c.References, &c, err
 	default:
 		return refs, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)

@@ -35,8 +35,8 @@ func Methods() [][2]string {
 
 // The defaults of [Options].
 const (
-	DefaultShare      = .04
-	DefaultIterations = 100
+	DefaultShare  = .04
+	DefaultPasses = 40
 	// Voters is how many of the nearest vectors of snc vote, by nearness.
 	Voters = 10
 )
@@ -55,10 +55,10 @@ type Options struct {
 	Vectors    int     // of snc and subsample; 0: the share
 	Share      float64 // of the records, of snc and subsample
 	Neighbours int     // that vote; 0: [Voters] of snc, which weighs them by nearness, and else 1
-	Iterations int     // of snc at most
+	Passes     int     // of snc over the records
 	Metric     bool    // snc learns a linear map of the records too
 	Components int     // principal components in place of standardised columns; 0 for none
-	Seed       uint64  // public: which records snc, subsample and cnn begin with
+	Seed       uint64  // public: which records snc, subsample and cnn begin with, and the course of snc
 }
 
 func (o Options) withDefaults() Options {
@@ -68,8 +68,8 @@ func (o Options) withDefaults() Options {
 	if o.Share == 0 {
 		o.Share = DefaultShare
 	}
-	if o.Iterations == 0 {
-		o.Iterations = DefaultIterations
+	if o.Passes == 0 {
+		o.Passes = DefaultPasses
 	}
 	return o
 }
@@ -129,7 +129,7 @@ func (r *Result) vectors(ctx context.Context, o Options) (neighbour.Points, erro
 	case o.Method != SNC:
 		return scaled.Subset(rows), nil
 	}
-	c, err := neighbour.Compress(ctx, scaled, rows, neighbour.Options{Iterations: o.Iterations, Metric: o.Metric})
+	c, err := neighbour.Compress(ctx, scaled, rows, neighbour.Options{Passes: o.Passes, Metric: o.Metric, Seed: o.Seed})
 	if err != nil {
 		return neighbour.Points{}, err
 	}

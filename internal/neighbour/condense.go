@@ -11,28 +11,35 @@ import (
 // maxPasses is how often [Condense] goes through the records at most.
 const maxPasses = 10
 
-// A cover knows of every record the nearest of some of the records.
+// A cover knows of every record the nearest of some of the records. Distances are compared in single
+// precision, as those of the specification are: rounding decides between distances that are equal on paper.
 type cover struct {
 	p        Points
-	distance []float64
+	x        []float32
+	distance []float32
 	nearest  []int
 }
 
 func newCover(p Points) *cover {
-	c := &cover{p, make([]float64, p.Len()), make([]int, p.Len())}
+	c := &cover{p, make([]float32, len(p.X)), make([]float32, p.Len()), make([]int, p.Len())}
+	for k, v := range p.X {
+		c.x[k] = float32(v)
+	}
 	for i := range c.distance {
-		c.distance[i] = math.Inf(1)
+		c.distance[i] = float32(math.Inf(1))
 	}
 	return c
 }
 
+func (c *cover) row(i int) []float32 { return c.x[i*c.p.Dim : (i+1)*c.p.Dim] }
+
 // add takes record i among those that may be nearest.
 func (c *cover) add(i int) {
 	const part = 4096
-	at, n := c.p.Row(i), c.p.Len()
+	at, n := c.row(i), c.p.Len()
 	_ = carry.ForEach(context.Background(), (n+part-1)/part, carry.Workers(n*c.p.Dim), func(b int) {
 		for q := b * part; q < min((b+1)*part, n); q++ {
-			if d := squared(c.p.Row(q), at); d < c.distance[q] {
+			if d := squared32(c.row(q), at); d < c.distance[q] {
 				c.distance[q], c.nearest[q] = d, i
 			}
 		}
@@ -140,4 +147,16 @@ func (c *cover) intruders(taken []bool) []int {
 		out[i] = best[k]
 	}
 	return slices.Clip(out)
+}
+
+// squared32 returns the squared distance of two vectors in single precision, by eight sums side by side. The
+// conversion forbids fusing, so that it is the same on every processor.
+func squared32(a, b []float32) float32 {
+	var sums [8]float32
+	b = b[:len(a)]
+	for k, v := range a {
+		d := v - b[k]
+		sums[k%8] += float32(d * d)
+	}
+	return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
 }

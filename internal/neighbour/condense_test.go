@@ -79,7 +79,7 @@ func TestCondenseCancelled(t *testing.T) {
 	if _, err := FastCondense(ctx, p); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := Compress(ctx, p, count(9), Options{Iterations: 5, Gamma2: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := Compress(ctx, p, count(9), Options{Passes: 5, Gamma2: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -157,7 +157,7 @@ func TestCompress(t *testing.T) {
 	start := Stratified(p, 12, count(900))
 	before := errorsOf(p.Subset(start), p)
 	for _, metric := range []bool{false, true} {
-		c, err := Compress(t.Context(), p, start, Options{Iterations: 60, Metric: metric})
+		c, err := Compress(t.Context(), p, start, Options{Passes: 60, Metric: metric})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestCompress(t *testing.T) {
 
 // TestCompressLosesClass: a class without a row to start from is refused.
 func TestCompressLosesClass(t *testing.T) {
-	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Iterations: 1}); !errors.Is(err, ErrClass) {
+	if _, err := Compress(t.Context(), blobs(90), []int{0, 1}, Options{Passes: 1}); !errors.Is(err, ErrClass) {
 		t.Error(err)
 	}
 }

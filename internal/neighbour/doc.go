@@ -7,7 +7,7 @@
 // Nothing here is private. What condensing keeps are records, and what compression makes of them
 // begins as records and may stay near them.
 //
-// The package knows matrices only: rows of numbers with a class each. It draws nothing; what
-// is random takes an order of the records from its caller, so that one order gives one
+// The package knows matrices only: rows of numbers with a class each. What
+// is random takes an order of the records or a public seed from its caller, so that these give one
 // result. Results do not depend on the number of processors.
 package neighbour

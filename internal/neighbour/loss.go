@@ -31,6 +31,7 @@ type loss struct {
 	xdim  int
 	class []int32
 	from  []int // of each class: its reference vectors are from[c] ≤ j < from[c+1]
+	block int   // records whose weights are held at once; 0: [lossBlock]
 }
 
 // A lossSum is what the records add up to. With q_ij = p_ij - r_ij, r_ij = p_ij/p_i on the class of i and 0
@@ -62,17 +63,21 @@ func (l *loss) sums(ctx context.Context, v []float64, gamma2 float64) (lossSum, 
 	for j := range bias {
 		bias[j] *= -gamma2
 	}
-	blocks := (n + lossBlock - 1) / lossBlock
+	block := l.block
+	if block == 0 {
+		block = lossBlock
+	}
+	blocks := (n + block - 1) / block
 	count := min(lossParts, blocks)
 	parts := make([]lossSum, count)
 	err := carry.ForEach(ctx, count, carry.Workers(n*m*l.dim), func(p int) {
 		s := lossSum{cross: make([]float64, m*l.xdim), mass: make([]float64, m)}
-		weights, apart := make([]float64, lossBlock*m), make([]float64, m)
-		for first := p * blocks / count * lossBlock; first < min((p+1)*blocks/count*lossBlock, n); first += lossBlock {
+		weights, apart := make([]float64, block*m), make([]float64, m)
+		for first := p * blocks / count * block; first < min((p+1)*blocks/count*block, n); first += block {
 			if ctx.Err() != nil {
 				return
 			}
-			rows := min(lossBlock, n-first)
+			rows := min(block, n-first)
 			a := weights[:rows*m]
 			times(a, l.u[first*l.dim:], vt, rows, m, l.dim)
 			for i := range rows {
@@ -155,7 +160,7 @@ func exponentials(dst, a []float64, top float64) float64 {
 }
 
 // gradient turns cross into ∂L/∂v_j = 2γ² Σ_i q_ij (u_i - v_j), where x is u.
-func (s *lossSum) gradient(v []float64, dim int, gamma2 float64) []float64 {
+func (s lossSum) gradient(v []float64, dim int, gamma2 float64) []float64 {
 	g := s.cross
 	for j, w := range s.mass {
 		for k := j * dim; k < (j+1)*dim; k++ {
@@ -167,7 +172,7 @@ func (s *lossSum) gradient(v []float64, dim int, gamma2 float64) []float64 {
 
 // slope returns ∂L/∂γ² = Σ_ij (r_ij - p_ij)‖u_i - v_j‖², where x is u. As Σ_j q_ij = 0, the terms
 // of ‖u‖² vanish.
-func (s *lossSum) slope(v []float64, dim int) float64 {
+func (s lossSum) slope(v []float64, dim int) float64 {
 	sum := 0.
 	for j, length := range norms(v, dim) {
 		dot := 0.

@@ -3,24 +3,35 @@ package neighbour
 import (
 	"context"
 	"math"
+	"slices"
 )
 
-// minimizeMetric runs L-BFGS over the vectors and the map A together, from A = γI. The thesis'
-// equation (3.7) starts at γ²I, which would be γ⁴ in a squared distance.
+// mapStep is the first step of the map's entries, over that of the vectors' coordinates and times γ.
+const mapStep = .2
+
+// minimizeMetric moves the vectors and the map A together, from A = γI. The thesis' equation (3.7) starts at
+// γ²I, which would be γ⁴ in a squared distance.
 func (l *loss) minimizeMetric(ctx context.Context, z Points, o Options) (Compressed, error) {
 	d, m := l.xdim, len(z.X)
-	start := make([]float64, m+d*d)
-	copy(start, z.X)
+	at, root := make([]float64, m+d*d), math.Sqrt(o.Gamma2)
+	copy(at, z.X)
 	for k := range d {
-		start[m+k*d+k] = math.Sqrt(o.Gamma2)
+		at[m+k*d+k] = root
 	}
-	r, err := lbfgs(func(at []float64) (float64, []float64, error) { return l.metricLoss(ctx, at[:m], at[m:]) }, start, o.Iterations, l.enough())
+	sizes := slices.Repeat([]float64{l.stepSize()}, len(at))
+	for k := m; k < len(at); k++ {
+		sizes[k] = mapStep * stepSize * root
+	}
+	err := l.descent(o, sizes).run(ctx, at, func(batch *loss, at []float64) ([]float64, error) {
+		_, g, err := batch.metricLoss(ctx, at[:m], at[m:])
+		return g, err
+	})
 	if err != nil {
 		return Compressed{}, err
 	}
-	a := r.X[m:]
-	z.X = mapped(r.X[:m], a, d)
-	return Compressed{References: z, Metric: a, Gamma2: 1, Loss: r.F, Iterations: r.MajorIterations}, nil
+	value, _, err := l.metricLoss(ctx, at[:m], at[m:])
+	z.X = mapped(at[:m], at[m:], d)
+	return Compressed{References: z, Metric: at[m:], Gamma2: 1, Loss: value}, err
 }
 
 // mapped returns A applied to every row of x.

@@ -1,9 +1,6 @@
 package neighbour
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // Points are vectors of Dim numbers each, one after the other in X, and the class of each.
 type Points struct {
@@ -104,11 +101,7 @@ func norms(x []float64, dim int) []float64 {
 // Order returns the numbers below n in an order that a public seed chooses.
 func Order(n int, seed uint64) []int {
 	source := fixedSource(seed)
-	out := make([]int, n)
-	for i := range out {
-		high, _ := bits.Mul64(source.Uint64(), uint64(i)+1) // its bias, at most n/2^64, does not matter
-		out[i] = out[high]
-		out[high] = i
-	}
+	out := spread(n, n)
+	source.shuffle(out)
 	return out
 }

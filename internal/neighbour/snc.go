@@ -5,43 +5,37 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/optimize"
 )
 
 // Options are the choices of [Compress].
 type Options struct {
-	// Iterations of L-BFGS at most. It ends before at a mean loss of .003, or when the loss falls by
-	// less than 1e-5 of itself in five.
-	Iterations int
+	// Passes over the records.
+	Passes int
 	// Gamma2 is γ², 0 for the best of a grid on some of the records.
 	Gamma2 float64
 	// Metric learns a linear map A of the vectors, too: distances are ‖A(x - z)‖.
 	Metric bool
+	// Seed is public: the order of the records and what is added to them.
+	Seed uint64
 }
 
 // A Compressed is what [Compress] makes of records.
 type Compressed struct {
 	References Points // sorted by class; distances between them and records are Euclidean
 	// Metric is A, Dim × Dim by row, nil for none. References are then A z: they are near A x, not near x.
-	Metric     []float64
-	Gamma2     float64 // 1 with a metric, which holds the scale
-	Loss       float64 // -Σ log p over the records
-	Iterations int
+	Metric []float64
+	Gamma2 float64 // 1 with a metric, which holds the scale
+	Loss   float64 // -Σ log p over the records
 }
 
 const (
 	gammaRows   = 2000 // records that γ² is chosen by
 	nearestRows = 1000 // records that the scale of distances is read from
-	history     = 10   // steps that L-BFGS keeps
-	settled     = 1e-5
-	settledIn   = 5
-	learned     = .003 // mean loss of a record
 )
 
 // Compress moves the rows start of p, to which they are copied, so that the other records find
-// their class by them ("Stochastic Neighbor Compression"). Every class of p has a row in start. The
-// error is that of ctx, or of p and start.
+// their class by them ("Stochastic Neighbor Compression"). Every class of p has a row in start. The coordinates
+// of p are comparable, as those of a [Scaling] are. The error is that of ctx, or of p and start.
 func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed, error) {
 	z := p.Subset(sortedByClass(p, start))
 	count := int(slices.Max(p.Class)) + 1
@@ -50,6 +44,9 @@ func Compress(ctx context.Context, p Points, start []int, o Options) (Compressed
 		if l.from[c] == l.from[c+1] {
 			return Compressed{}, ErrClass
 		}
+	}
+	if err := center(ctx, p, z, count); err != nil {
+		return Compressed{}, err
 	}
 	if o.Gamma2 == 0 {
 		var err error
@@ -73,70 +70,32 @@ func sortedByClass(p Points, rows []int) []int {
 	return out
 }
 
-// minimize runs L-BFGS from z.
+// minimize moves the vectors z.
 func (l *loss) minimize(ctx context.Context, z Points, o Options) (Compressed, error) {
-	value := func(v []float64) (float64, []float64, error) {
-		s, err := l.sums(ctx, v, o.Gamma2)
-		if err != nil {
-			return 0, nil, err
-		}
-		return s.value, s.gradient(v, l.dim, o.Gamma2), nil
-	}
-	r, err := lbfgs(value, z.X, o.Iterations, l.enough())
+	d := l.descent(o, slices.Repeat([]float64{l.stepSize()}, len(z.X)))
+	err := d.run(ctx, z.X, func(batch *loss, at []float64) ([]float64, error) {
+		s, err := batch.sums(ctx, at, o.Gamma2)
+		return s.gradient(at, l.dim, o.Gamma2), err
+	})
 	if err != nil {
 		return Compressed{}, err
 	}
-	z.X = r.X
-	return Compressed{References: z, Gamma2: o.Gamma2, Loss: r.F, Iterations: r.MajorIterations}, nil
+	s, err := l.sums(ctx, z.X, o.Gamma2)
+	return Compressed{References: z, Gamma2: o.Gamma2, Loss: s.value}, err
 }
 
-// enough returns the loss at which L-BFGS stops: fewer mistakes on these records are more on others.
-func (l *loss) enough() float64 { return learned * float64(len(l.class)) }
+// descent returns one with steps of some sizes.
+func (l *loss) descent(o Options, sizes []float64) *descent {
+	return &descent{of: l, passes: o.Passes, sizes: sizes, jitter: 1 / math.Sqrt(2*o.Gamma2*float64(l.dim)), source: fixedSource(o.Seed)}
+}
 
-// lbfgs minimises a function that gives its value and its gradient at once, until it is below
-// enough.
-func lbfgs(f func(x []float64) (float64, []float64, error), start []float64, iterations int, enough float64) (*optimize.Result, error) {
-	last := struct {
-		at, gradient []float64
-		value        float64
-		err          error
-	}{}
-	at := func(x []float64) {
-		if last.at != nil && slices.Equal(last.at, x) {
-			return
-		}
-		last.at = append(last.at[:0], x...)
-		if last.err == nil {
-			last.value, last.gradient, last.err = f(x)
-		}
-		if last.err != nil {
-			last.value, last.gradient = math.NaN(), make([]float64, len(x))
-		}
+// stepSize is the first step of a vector's coordinates.
+func (l *loss) stepSize() float64 {
+	square := 0.
+	for _, v := range l.x {
+		square += v * v
 	}
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { at(x); return last.value },
-		Grad: func(g, x []float64) { at(x); copy(g, last.gradient) },
-		Status: func() (optimize.Status, error) {
-			switch {
-			case last.err != nil:
-				return optimize.Failure, last.err
-			case last.at != nil && last.value < enough:
-				return optimize.FunctionThreshold, nil
-			}
-			return optimize.NotTerminated, nil
-		},
-	}
-	r, err := optimize.Minimize(problem, start, &optimize.Settings{
-		MajorIterations: iterations,
-		Converger:       &optimize.FunctionConverge{Relative: settled, Iterations: settledIn},
-	}, &optimize.LBFGS{Store: history})
-	switch {
-	case last.err != nil:
-		return nil, last.err
-	case r == nil:
-		return nil, err
-	}
-	return r, nil // a line search that finds no better point has found the best one it can
+	return stepSize * math.Sqrt(square/float64(max(1, len(l.x))))
 }
 
 // bandwidth returns γ²: the multiple of 1/s from 1/8 to 8 with the least loss on some records,

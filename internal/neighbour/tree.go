@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -132,8 +133,8 @@ func (p treePoints) Pivot(d kdtree.Dim) int {
 	return len(p) / 2
 }
 
-// fixedSource is splitmix64 (Steele, Lea, Flood, 2014). It chooses vantage points of public
-// vectors, always the same ones, and has no part in any noise.
+// fixedSource is splitmix64 (Steele, Lea, Flood, 2014). It makes public choices, of vantage points and of the
+// order of public records, and has no part in any noise.
 type fixedSource uint64
 
 func (s *fixedSource) Uint64() uint64 {
@@ -143,3 +144,14 @@ func (s *fixedSource) Uint64() uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
+
+// shuffle brings x into a new order.
+func (s *fixedSource) shuffle(x []int) {
+	for i := range x {
+		j, _ := bits.Mul64(s.Uint64(), uint64(i)+1) // its bias, at most len(x)/2^64, does not matter
+		x[i], x[j] = x[j], x[i]
+	}
+}
+
+// uniform returns a number in [0, 1).
+func (s *fixedSource) uniform() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
