@@ -30,6 +30,9 @@ const (
 const (
 	// numberReach is the mean square that the norm limit of whitened rows grants a number.
 	numberReach = .4
+	// constantReach is the square of the constant entry of rows over that of the norm they are granted beside
+	// it. At less the numbers of records in the classes would be lost in noise.
+	constantReach = .2
 	// overReach is the mean squared norm of whitened rows over that limit, before they are
 	// shortened.
 	overReach = 1.25
@@ -44,7 +47,8 @@ const (
 	// momentum is the part of a step that goes on in the next one.
 	momentum = .5
 	// stepRidge times the size of the noise of a step is added to the number of records of
-	// a prototype, by which a step is divided.
+	// a prototype, by which a step is divided. The square of that size over the number is added too, so that
+	// nothing moves where noise hides all.
 	stepRidge = .5
 	// averaged is the number of last steps whose prototypes are averaged.
 	averaged = 5

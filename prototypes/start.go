@@ -29,8 +29,9 @@ func (r *run) whiten(d method.Data) error {
 	}
 	slots := r.frame.slots()
 	all := linear.Packed{P: slots + 1, Values: noisy.Value()}.Symmetric()
-	unit := 1 + r.frame.reach() // the square of the norm of rows, which are scaled to norm 1
-	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(1 / math.Sqrt(unit))}
+	constant := max(1, constantReach*r.frame.reach())
+	unit := constant + r.frame.reach() // the square of the norm of rows, which are scaled to norm 1
+	r.rows = &whitened{Columns: d.Columns, Ranges: d.Ranges, Constant: scaling.FixedPoint(math.Sqrt(constant / unit))}
 	if slots > 0 {
 		r.basis = linear.NewSpectrum(leading(all, slots))
 		r.stretch = stretches(r.basis.Values, r.session.Scale(momentsLeaf), max(all.At(slots, slots), 1), overReach*r.frame.reach()/unit)

@@ -6,13 +6,12 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// move takes the steps: each releases the gradient at the prototypes of the one before.
+// move takes the steps: each releases the gradient at the prototypes of the one before, and by the sums of the
+// weights that of their priors.
 func (r *run) move() error {
 	steps, slots := r.steps(), r.frame.slots()
-	velocity, mean := make([][]float64, len(r.at.Centers)), make([][]float64, len(r.at.Centers))
-	for j := range mean {
-		velocity[j], mean[j] = make([]float64, slots), make([]float64, slots)
-	}
+	numbers := r.numbers()
+	velocity, mean := r.still(), r.still()
 	for t := range steps {
 		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.clip()})
 		if err != nil {
@@ -23,24 +22,51 @@ func (r *run) move() error {
 			return err
 		}
 		noise := r.session.Scale(stepsLeaf) / r.at.One
-		curvature := r.number/float64(len(velocity)) + stepRidge*noise*math.Sqrt(float64(slots))
+		hidden := noise * math.Sqrt(float64(slots))
 		sums, weights := released(noisy.Value(), slots, r.at.One)
-		next := make([][]float64, len(velocity)) // passes may still hold the old ones
+		next := r.still() // passes may still hold the old ones
 		for j, z := range r.at.Centers {
-			next[j] = make([]float64, slots)
+			n := numbers[j]
+			curvature := n + stepRidge*hidden + hidden*hidden/n
 			for k, v := range z {
-				velocity[j][k] = momentum*velocity[j][k] + (sums[j][k]-weights[j]*v)/curvature
-				next[j][k] = v + velocity[j][k]
+				velocity.Centers[j][k] = momentum*velocity.Centers[j][k] + (sums[j][k]-weights[j]*v)/curvature
+				next.Centers[j][k] = v + velocity.Centers[j][k]
 			}
-			shorten(next[j], 2*r.reach())
+			shorten(next.Centers[j], 2*r.reach())
+			velocity.Prior[j] = momentum*velocity.Prior[j] + weights[j]/(n+stepRidge*noise)
+			next.Prior[j] = r.at.Prior[j] + velocity.Prior[j]
 			if t >= steps-averaged {
-				for k, v := range next[j] {
-					mean[j][k] += v / averaged
+				for k, v := range next.Centers[j] {
+					mean.Centers[j][k] += v / averaged
 				}
+				mean.Prior[j] += next.Prior[j] / averaged
 			}
 		}
-		r.at.Centers = next
+		r.at = next
 	}
-	r.at.Centers = mean
+	r.at = mean
 	return nil
+}
+
+// still returns a mixture of as many prototypes, with all their entries and priors at 0.
+func (r *run) still() mixture {
+	m := r.at
+	m.Centers, m.Prior = make([][]float64, len(r.at.Centers)), make([]float64, len(r.at.Centers))
+	for j := range m.Centers {
+		m.Centers[j] = make([]float64, r.frame.slots())
+	}
+	return m
+}
+
+// numbers returns how many records each prototype has to share, by the released priors: that of its class, and
+// at least the mean over all prototypes. Steps are divided by it. By the mean alone, prototypes of large
+// classes would overshoot.
+func (r *run) numbers() []float64 {
+	m := len(r.at.Centers)
+	each := r.number / float64(m)
+	out := make([]float64, m)
+	for j, prior := range r.at.Prior {
+		out[j] = max(each, each*math.Exp(prior)*float64(r.frame.classes()))
+	}
+	return out
 }
