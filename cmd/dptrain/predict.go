@@ -30,7 +30,8 @@ recipe.yaml beside the model says; --separator and the flags after it go first.
 
 A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes
-the most right predictions.
+the most right predictions. Of more classes those of prototypes have them, and
+--probability adds a column for each.
 
 A model whose features have a cost (cost-tree) reads some of them for each
 record: --cost adds what the record pays.
@@ -77,7 +78,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.append, "append", false, "copy the columns of the table and add the prediction as the last one")
 	set.StringVar(&flags.interval, "interval", "", "add the columns lower and upper, the ends of the interval of prediction with this `LEVEL`; without one, the highest that the model has")
 	set.Lookup("interval").NoOptDefVal = highestLevel
-	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes")
+	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes, or that of each of more")
 	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
 	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")

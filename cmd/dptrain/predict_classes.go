@@ -8,7 +8,7 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// classFlags are the flags of predict for a classifier of two classes.
+// classFlags are the flags of predict for a classifier.
 type classFlags struct {
 	probability bool
 	threshold   float64
@@ -16,7 +16,7 @@ type classFlags struct {
 }
 
 // chances changes what predict adds: with a threshold, the class whose probability decides;
-// with probability, a column more. path is the model's.
+// with probability, a column more, or of more than two classes one for each. path is the model's.
 func (s *scorer) chances(path string, m regression.Model, flags classFlags) error {
 	if !flags.probability && !flags.given {
 		return nil
@@ -29,13 +29,15 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	case !ok && len(m.Output().Classes) > 0:
 		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("%w: it predicts by neighbours", regression.ErrNoProbability)})
 	case !ok:
-		return fault.As(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for two classes")})
+		return fault.As(fault.Usage, &pathError{path, errors.New("this model predicts numbers; --probability and --threshold are for classes")})
+	case len(c.Classes) > 2:
+		return s.eachChance(path, c, flags)
 	}
 	if _, err := c.Probabilities(nil, regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
 		return fault.As(fault.Usage, &pathError{path, err})
 	}
 	if flags.probability {
-		s.columns = append(s.columns, column{name: probabilityColumn(c)})
+		s.columns = append(s.columns, probabilityColumn(c.Classes[1]))
 	}
 	columns := len(s.columns)
 	s.values = func(rows regression.Rows) ([][]float64, error) {
@@ -57,7 +59,27 @@ func (s *scorer) chances(path string, m regression.Model, flags classFlags) erro
 	return nil
 }
 
-// probabilityColumn names the column of the probability of the second class.
-func probabilityColumn(c *regression.Classifier) string {
-	return fmt.Sprintf("probability of %s", c.Classes[1])
+// eachChance adds the probability of every class, of more than two.
+func (s *scorer) eachChance(path string, c *regression.Classifier, flags classFlags) error {
+	if flags.given {
+		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("--threshold decides between two classes, and this model has %d", len(c.Classes))})
+	}
+	if _, err := c.ClassProbabilities(regression.Rows{}); errors.Is(err, regression.ErrNoProbability) {
+		return fault.As(fault.Usage, &pathError{path, fmt.Errorf("%w; of more than two classes those of prototypes have them", err)})
+	}
+	for _, class := range c.Classes {
+		s.columns = append(s.columns, probabilityColumn(class))
+	}
+	s.values = func(rows regression.Rows) ([][]float64, error) {
+		classes, err := c.Predict(nil, rows)
+		if err != nil {
+			return nil, err
+		}
+		chances, err := c.ClassProbabilities(rows)
+		return append([][]float64{classes}, chances...), err
+	}
+	return nil
 }
+
+// probabilityColumn is the column of the probability of a class.
+func probabilityColumn(class string) column { return column{name: "probability of " + class} }

@@ -39,6 +39,38 @@ func TestPredictProbability(t *testing.T) {
 	}
 }
 
+// TestPredictEachProbability: of three classes with the log probabilities a, 0 and -a up to a constant every
+// one has a column.
+func TestPredictEachProbability(t *testing.T) {
+	chdir(t)
+	var scores []string
+	for _, slope := range []string{"1", "0", "-1"} {
+		scores = append(scores, `{"kind": "prototypes", "columns": [{"name":"a","type":"numeric","lower":-2,"upper":2,"missing":0}], "terms": [],
+			"intercept": {"coefficient":0,"std_error":0}, "prediction": {"lower":-9,"upper":9},
+			"prototypes": [{"intercept": 0, "terms": [{"column":"a","center":0,"coefficient":`+slope+`}]}]}`)
+	}
+	write(t, "three.json", `{"format": "dptrain.model/2", "kind": "classifier", "task": "classification", "target": "grade",
+		"classes": ["good", "so, so", "bad"], "cutoff": 0, "scores": [`+strings.Join(scores, ",")+`], "guarantee": null}`)
+	got := dptrainIn(t, "a\n2\n0\n-1\n", "predict", "three.json", "-", "--probability")
+	lines := strings.Split(got.stdout, "\n")
+	if got.code != 0 || len(lines) != 5 || lines[0] != `grade,probability of good,"probability of so, so",probability of bad` {
+		t.Fatalf("%+v", got)
+	}
+	for i, a := range []float64{2, 0, -1} {
+		line := strings.Replace(lines[i+1], `"so, so"`, "so", 1)
+		cells := strings.Split(line, ",")
+		if want := []string{"good", "good", "bad"}[i]; cells[0] != want {
+			t.Errorf("%s: the class of a = %v, want %s", line, a, want)
+		}
+		all := math.Exp(a) + 1 + math.Exp(-a)
+		for c, want := range []float64{math.Exp(a) / all, 1 / all, math.Exp(-a) / all} {
+			if p, err := strconv.ParseFloat(cells[1+c], 64); err != nil || math.Abs(p-want) > 1e-12 {
+				t.Errorf("%s: the probability of class %d is %v, want %v", line, c, p, want)
+			}
+		}
+	}
+}
+
 // TestPredictProbabilityMistakes: a model that has no probabilities says why.
 func TestPredictProbabilityMistakes(t *testing.T) {
 	chdir(t)
@@ -54,7 +86,8 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 	for args, says := range map[string]string{
 		"plain.json - --probability":                  "the training records were too few",
 		"plain.json - --threshold 0.3":                "the model has no probabilities",
-		"three.json - --probability":                  "it has more than two classes",
+		"three.json - --probability":                  "of more than two classes those of prototypes have them",
+		"three.json - --threshold 0.3":                "--threshold decides between two classes, and this model has 3",
 		"model.json - --threshold 0":                  "above 0 and below 1",
 		"model.json - --threshold 1":                  "above 0 and below 1",
 		"model.json - --threshold NaN":                "above 0 and below 1",
