@@ -40,8 +40,13 @@ func BenchmarkAdditiveSGEMM(b *testing.B) {
 }
 
 // BenchmarkAutoSGEMM fits the defaults on the same rows.
-func BenchmarkAutoSGEMM(b *testing.B) {
-	p, tab := publicTable(b, "361104_SGEMM.csv.gz")
+func BenchmarkAutoSGEMM(b *testing.B) { benchmarkAuto(b, "361104_SGEMM.csv.gz") }
+
+// BenchmarkAutoCalifornia fits them on 20,640 x 8 rows.
+func BenchmarkAutoCalifornia(b *testing.B) { benchmarkAuto(b, "361089_california.csv.gz") }
+
+func benchmarkAuto(b *testing.B, table string) {
+	p, tab := publicTable(b, table)
 	for b.Loop() {
 		if _, err := p.Fit(context.Background(), tab, Options{}); err != nil {
 			b.Fatal(err)

@@ -57,7 +57,7 @@ func Example() {
 		fmt.Println(file.Name())
 	}
 	// Output:
-	// steps: 10
+	// steps: 9
 	// about 5: true
 	// model.json
 	// report.html
