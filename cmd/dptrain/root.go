@@ -73,6 +73,7 @@ func verbs(a *app) []*cobra.Command {
 		causalCommand(a),
 		ledgerCommand(a),
 		reportCommand(a),
+		exportCommand(a),
 		verifyCommand(a),
 		benchCommand(a),
 		compressCommand(a),

@@ -1,0 +1,307 @@
+"""Predictions of a model that dptrain trained. It needs the standard library only.
+
+    import model
+    model.predict({"age": 41, "city": "Basel"})    # a number, or the name of a class
+    model.probabilities({"age": 41, ...})          # of the classes of a classifier, or None
+
+    python3 model.py < table.csv                   # one prediction per line
+
+A record is a mapping from the names in model.INPUTS to cells. A number that is missing (None, NaN), infinite
+or no number takes the model's missing value, every number is clamped to its range, and an unknown category
+counts as other, as docs of the model file say.
+"""
+
+import base64
+import csv
+import decimal
+import json
+import math
+import re
+import struct
+import sys
+
+MODEL = json.loads(r"""@MODEL@""")
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_NAN = float("nan")
+
+
+def _text(cell):
+    """The text of a cell of a category column."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if isinstance(cell, str):
+        return cell.strip(" \t")
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    if number - number != 0:
+        return ""
+    shortest = format(decimal.Decimal(repr(number)), "f")
+    return shortest[:-2] if shortest.endswith(".0") else shortest
+
+
+def _number(cell):
+    """The number of a cell of a numeric column, NaN if there is none."""
+    if isinstance(cell, bytes):
+        cell = cell.decode("utf-8", "replace")
+    if isinstance(cell, str):
+        cell = cell.strip(" \t")
+        if not _NUMBER.match(cell):
+            return _NAN
+    elif isinstance(cell, bool):
+        return _NAN
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return _NAN
+    return number if number - number == 0 else _NAN
+
+
+def _clamp(x, lower, upper):
+    return min(max(x, lower), upper)
+
+
+class _Score:
+    """One model with a number for its prediction."""
+
+    def __init__(self, model, kind):
+        self.kind, self.model = kind, model
+        self.columns = {c["name"]: c for c in model["columns"]}
+        for column in self.columns.values():
+            if column["type"] == "numeric":
+                column["missing"] = _clamp(column["missing"], column["lower"], column["upper"])
+            else:
+                column["codes"] = {name.strip(" \t"): i for i, name in enumerate(column["categories"])}
+        self.lower, self.upper = model["prediction"]["lower"], model["prediction"]["upper"]
+        if kind == "kernel":
+            self._read_kernel()
+
+    def cells(self, record):
+        """The treated cells by column: (number, missing) or the index of a category, -1 for others."""
+        out = {}
+        for name, column in self.columns.items():
+            cell = record[name]
+            if column["type"] == "numeric":
+                x = _number(cell)
+                missing = x != x
+                out[name] = (column["missing"] if missing else _clamp(x, column["lower"], column["upper"]), missing)
+            else:
+                out[name] = column["codes"].get(_text(cell), -1)
+        return out
+
+    def terms(self, cells, terms, coefficients=None):
+        total = 0.0
+        for i, term in enumerate(terms):
+            coefficient = term["coefficient"] if coefficients is None else coefficients[i]
+            cell, column = cells[term["column"]], self.columns[term["column"]]
+            if column["type"] == "numeric":
+                if term.get("missing"):
+                    total += coefficient if cell[1] else 0
+                else:
+                    total += coefficient * cell[0]
+            elif term.get("other"):
+                total += coefficient if cell < 0 else 0
+            elif cell >= 0 and column["categories"][cell] == term["category"]:
+                total += coefficient
+        return total
+
+    def of(self, record):
+        cells, model = self.cells(record), self.model
+        total = model["intercept"]["coefficient"] + self.terms(cells, model.get("terms", []))
+        return _clamp(getattr(self, "_" + self.kind.replace("-", "_"))(cells, total), self.lower, self.upper)
+
+    def _linear(self, cells, total):
+        return total
+
+    def _clipped_linear(self, cells, total):
+        clip = self.model["clip"]
+        norm = clip["constant"] ** 2
+        flagged = {t["column"] for t in self.model["terms"] if t.get("missing")}
+        for name, column in self.columns.items():
+            cell = cells[name]
+            if column["type"] == "numeric":
+                middle, half = column["lower"] / 2 + column["upper"] / 2, column["upper"] / 2 - column["lower"] / 2
+                norm += _clamp((cell[0] - middle) / half, -1, 1) ** 2
+                norm += 0.2 if cell[1] and name in flagged else 0
+            elif cell >= 0 or column["other"]:
+                norm += 1
+        if norm <= clip["norm"] ** 2:
+            return total
+        center = clip.get("center", self.lower / 2 + self.upper / 2)
+        return center + clip["norm"] / math.sqrt(norm) * (total - center)
+
+    def _additive(self, cells, total):
+        model = self.model
+        for shape in model["shapes"]:
+            total += _step(shape, cells[shape["column"]][0])
+        score = model["score"]
+        if score is not None:
+            total += _step(score, score["intercept"] + self.terms(cells, model["terms"], score["coefficients"]))
+        return total
+
+    def _votes(self, cells, total):
+        for member in self.model["members"]:
+            score = member["intercept"] + self.terms(cells, member["terms"])
+            total += member["weight"] if score >= 0 else -member["weight"]
+        return total
+
+    def _tree(self, cells, total):
+        nodes = self.model["nodes"]
+        node = nodes[0]
+        while True:
+            score = node["intercept"] + self.terms(cells, node["terms"])
+            split = node["split"]
+            if split is None:
+                return total + score
+            node = nodes[split["low"] if score <= split["threshold"] else split["high"]]
+
+    def _prototypes(self, cells, total):
+        scores = {False: [], True: []}
+        for p in self.model["prototypes"]:
+            score = p["intercept"] + self.terms(cells, p["terms"])
+            scores[p.get("against", False)].append(_clamp(score, self.lower, self.upper))
+        return total + _log_sum(scores[False]) - _log_sum(scores[True])
+
+    def _kernel(self, cells, total):
+        total = self._additive(cells, total)
+        bins = []
+        for of, column, table in self.inputs:
+            cell = cells[column["name"]]
+            if of == "categories":
+                bins.append(table[cell])  # the last for -1, others
+            elif of == "missing":
+                bins.append(int(cell[1]))
+            else:
+                middle, half = column["lower"] / 2 + column["upper"] / 2, column["upper"] / 2 - column["lower"] / 2
+                x = (cell[0] - middle) * (16384 / half) if half > 0 else 0.0
+                bins.append(min((int(_clamp(x, -16384, 16384)) + 16384) // 128, 255))
+        for kernel in self.kernels:
+            total += kernel.of(bins)
+        return total
+
+    def _read_kernel(self):
+        model = self.model
+        self.inputs = [(i["of"], self.columns[i["column"]], base64.b64decode(i["bins"])) for i in model["inputs"]]
+        landmarks = [base64.b64decode(text) for text in model["landmarks"]]
+        self.kernels = [_Kernel(k, landmarks) for k in model["kernels"]]
+
+
+class _Kernel:
+    """A feature map with coefficients, in whole numbers but for its last step."""
+
+    def __init__(self, kernel, landmarks):
+        self.coordinates = [(c["input"], _numbers(c["values"])) for c in kernel["coordinates"]]
+        self.metric = [_numbers(row) for row in kernel["metric"]]
+        self.weights = [_numbers(row) for row in kernel["weights"]]
+        self.scales = [2.0**-shift for shift in kernel["shifts"]]
+        self.coefficients = kernel["coefficients"]
+        self.dims = len(self.metric[0]) if self.metric else 0
+        self.reach = math.floor(32767 / math.sqrt(max(self.dims, 1)))
+        self.points = [self.point(mark) for mark in landmarks]
+
+    def point(self, bins):
+        sums = [0] * self.dims
+        for (place, values), row in zip(self.coordinates, self.metric):
+            value = values[bins[place]] if bins[place] < len(values) else 0
+            if value:
+                sums = [s + value * m for s, m in zip(sums, row)]
+        return [_clamp(_int32(s) >> 13, -self.reach, self.reach) for s in sums]
+
+    def of(self, bins):
+        here = self.point(bins)
+        near = []
+        for there in self.points:
+            d = sum((a - b) * (a - b) for a, b in zip(here, there)) & 0xFFFFFFFF
+            f = d & 0xFFFF
+            p = 0xFFFF - (f * (45340 - (f * (15200 - (f * 2632 >> 16)) >> 16)) >> 16)
+            near.append(p >> (d >> 16) >> 2)
+        q = [_int32(sum(w * k for w, k in zip(row, near))) * scale for row, scale in zip(self.weights, self.scales)]
+        by = 16384 * (1 - 2.0**-30) / max(math.sqrt(sum(x * x for x in q)), 0.1)
+        return sum(int(x * by) * c for x, c in zip(q, self.coefficients)) / 16384
+
+
+def _int32(x):
+    return (x + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def _numbers(text):
+    data = base64.b64decode(text)
+    return struct.unpack("<%dh" % (len(data) // 2), data)
+
+
+def _step(curve, x):
+    """The value of a step curve: number i, with i edges at most x."""
+    edges, low, high = curve["edges"], 0, len(curve["edges"])
+    while low < high:
+        middle = (low + high) // 2
+        if edges[middle] <= x:
+            low = middle + 1
+        else:
+            high = middle
+    return curve["values"][low]
+
+
+def _log_sum(scores):
+    """The logarithm of the sum of e^score, 0 of none."""
+    if not scores:
+        return 0.0
+    largest = max(scores)
+    return largest + math.log(sum(math.exp(s - largest) for s in scores))
+
+
+def _scores():
+    if MODEL["kind"] != "classifier":
+        return [_Score(MODEL, MODEL["kind"])]
+    return [_Score(s, s["kind"]) for s in MODEL["scores"]]
+
+
+_SCORES = _scores()
+
+TARGET = MODEL["target"]
+CLASSES = MODEL.get("classes")  # None: the target is a number
+INPUTS = list(dict.fromkeys(name for score in _SCORES for name in score.columns))
+
+
+def scores(record):
+    """The scores of a record: of two classes one, of more one per class, else the prediction."""
+    return [score.of(record) for score in _SCORES]
+
+
+def predict(record):
+    """The prediction for a record: a number, or the name of a class. KeyError: it lacks an input."""
+    s = scores(record)
+    if CLASSES is None:
+        return s[0]
+    if len(s) == 1:
+        return CLASSES[1] if s[0] > MODEL["cutoff"] else CLASSES[0]
+    return CLASSES[s.index(max(s))]
+
+
+def probabilities(record):
+    """The probabilities of the classes by name, or None if the model has none."""
+    if CLASSES is None:
+        return None
+    s, line = scores(record), MODEL.get("probability")
+    if line is not None:
+        x = line["intercept"] + line["slope"] * s[0]
+        second = 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+        return {CLASSES[0]: 1 - second, CLASSES[1]: second}
+    if len(CLASSES) < 3 or any(score.kind != "prototypes" for score in _SCORES):
+        return None
+    total = _log_sum(s)
+    return {name: math.exp(x - total) for name, x in zip(CLASSES, s)}
+
+
+def main():
+    for record in csv.DictReader(sys.stdin):
+        print(predict(record))
+
+
+if __name__ == "__main__":
+    main()

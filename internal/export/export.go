@@ -1,0 +1,76 @@
+// Package export writes models in forms that need no dptrain: programs in Python, JavaScript and Go, and
+// queries in SQL. What they predict agrees with [regression.Model] to 1e-9.
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ErrKind is wrapped by the error for a model of a kind that a form cannot express.
+var ErrKind = errors.New("cannot be exported")
+
+// ErrDialect is wrapped by the error about an unknown dialect.
+var ErrDialect = errors.New("is no dialect of this version")
+
+// Python writes a module of Python 3.8 and later. Its errors are [ErrKind] and those of
+// [regression.EncodeModel] and w.
+func Python(w io.Writer, m regression.Model) error { return programOf(w, pythonCode, m) }
+
+// JavaScript writes a module of ECMAScript 2022. Errors are as of [Python].
+func JavaScript(w io.Writer, m regression.Model) error { return programOf(w, jsCode, m) }
+
+// Go writes a file of a package named model, for Go 1.21 and later. Errors are as of [Python].
+func Go(w io.Writer, m regression.Model) error { return programOf(w, goCode, m) }
+
+func programOf(w io.Writer, code string, m regression.Model) error {
+	for _, s := range scoresOf(m) {
+		if !slices.Contains([]string{"linear", "clipped-linear", "additive", "kernel", "votes", "tree", "prototypes"}, s.Kind()) {
+			return fmt.Errorf("a model of the kind %q %w", s.Kind(), ErrKind)
+		}
+	}
+	return program(w, code, m)
+}
+
+// scoresOf returns the scores of a classifier, or the model itself.
+func scoresOf(m regression.Model) []regression.Model {
+	if c, ok := m.(*regression.Classifier); ok {
+		return c.Scores
+	}
+	return []regression.Model{m}
+}
+
+// Dialects lists the names of the dialects of [SQL].
+func Dialects() []string {
+	var out []string
+	for _, d := range dialects {
+		out = append(out, d.name)
+	}
+	return out
+}
+
+// SQL writes a query that selects all columns of a table and the prediction, named prediction, or for a
+// classifier the class, named class, and if the model has probabilities of two classes that of the second, named
+// probability. Columns of numbers must be of a numeric type. The error wraps [ErrKind] for kernels, for which a
+// query would be too large, or says that the dialect is unknown.
+func SQL(w io.Writer, m regression.Model, dialect, table string) error {
+	i := slices.IndexFunc(dialects, func(d sqlDialect) bool { return d.name == dialect })
+	if i < 0 {
+		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
+	}
+	q := &query{dialect: &dialects[i], names: map[string]string{}}
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	outputs, err := q.outputs(m)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, q.text(outputs, table))
+	return err
+}

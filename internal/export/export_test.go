@@ -1,0 +1,447 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// kinds lists model files of every kind that can be exported.
+func kinds(t *testing.T) map[string]regression.Model {
+	t.Helper()
+	out := map[string]regression.Model{}
+	paths, err := filepath.Glob("../../regression/testdata/model-2*.json")
+	if err != nil || len(paths) < 9 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range append(paths, "testdata/three.json", "testdata/awkward.json") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := regression.DecodeModel(bytes.NewReader(data))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if m.Kind() != "neighbours" {
+			out[strings.TrimSuffix(filepath.Base(path), ".json")] = m
+		}
+	}
+	return out
+}
+
+// hostile are cells that mean little in a numeric column, in texts or as they are.
+var hostile = []any{
+	nil, "", " ", "NA", "?", "abc", "1e400", "-inf", "NaN", "nan", "0x10", "1_000", "1,5", " 2.5\t", "+7", ".5", "5.", "1e-3", "1e", ".", "-", true, false,
+	1e300, -1e300, 5e-324, 1e21, 1e-7, "Infinity", "\u0661", "12\n", "𝟏",
+}
+
+// record returns a record of all inputs: cells of the right kind, or not.
+func record(r *rand.Rand, columns []regression.Column) map[string]any {
+	out := map[string]any{}
+	for _, c := range columns {
+		switch {
+		case r.IntN(5) == 0:
+			out[c.Name] = hostile[r.IntN(len(hostile))]
+		case c.Type == regression.Numeric:
+			out[c.Name] = c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
+			if r.IntN(4) == 0 {
+				out[c.Name] = strconv.FormatFloat(out[c.Name].(float64), 'g', -1, 64)
+			}
+		case len(c.Categories) > 0:
+			out[c.Name] = strings.Repeat(" ", r.IntN(2)) + c.Categories[r.IntN(len(c.Categories))]
+		default:
+			out[c.Name] = float64(r.IntN(4))
+		}
+	}
+	return out
+}
+
+// answer is what a model says of a record: the number, or the index of a class, and probabilities, if any.
+type answer struct {
+	Prediction    any
+	Probabilities []float64
+}
+
+func expected(t *testing.T, m regression.Model, records []map[string]any) []answer {
+	t.Helper()
+	p, err := regression.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, classes := m.(*regression.Classifier)
+	out := make([]answer, len(records))
+	for i, record := range records {
+		y, err := p.PredictRecord(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i].Prediction = y
+		if classes {
+			out[i].Prediction = c.Classes[int(y)]
+			if second, err := p.ProbabilityRecord(record); err == nil {
+				out[i].Probabilities = []float64{1 - second, second}
+			}
+		}
+	}
+	return out
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
+
+// compare reports where two lists of answers differ by more than 1e-9.
+func compare(t *testing.T, name string, records []map[string]any, want, got []answer) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d answers to %d records", name, len(got), len(want))
+	}
+	bad := 0
+	for i := range want {
+		same := want[i].Prediction == got[i].Prediction
+		if x, ok := want[i].Prediction.(float64); ok {
+			y, number := got[i].Prediction.(float64)
+			same = number && near(x, y)
+		}
+		if want[i].Probabilities != nil {
+			same = same && slices.EqualFunc(want[i].Probabilities, got[i].Probabilities, near)
+		}
+		if !same {
+			if bad++; bad < 4 {
+				t.Errorf("%s: record %v: %+v, the model says %+v", name, records[i], got[i], want[i])
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%s: %d of %d records differ", name, bad, len(want))
+	}
+}
+
+// A runtime runs a program on records in a file of JSON lines and prints answers likewise.
+type runtime struct {
+	name, file string
+	write      func(io.Writer, regression.Model) error
+	harness    map[string]string
+	command    []string
+}
+
+var runtimes = []runtime{
+	{
+		"python3", "model.py", Python,
+		map[string]string{"run.py": `
+import json, sys, model
+for line in open("records"):
+    r = json.loads(line)
+    p = model.probabilities(r)
+    print(json.dumps({"Prediction": model.predict(r), "Probabilities": p and list(p.values())}))
+`},
+		[]string{"python3", "run.py"},
+	},
+	{
+		"node", "model.mjs", JavaScript,
+		map[string]string{"run.mjs": `
+import { readFileSync } from "node:fs";
+import { predict, probabilities } from "./model.mjs";
+for (const line of readFileSync("records", "utf8").trimEnd().split("\n")) {
+  const r = JSON.parse(line);
+  const p = probabilities(r);
+  console.log(JSON.stringify({ Prediction: predict(r), Probabilities: p && Object.values(p) }));
+}
+`},
+		[]string{"node", "run.mjs"},
+	},
+	{
+		"go", "model/model.go", Go,
+		map[string]string{"go.mod": "module example.org/m\n\ngo 1.21\n", "main.go": `package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+
+	"example.org/m/model"
+)
+
+func main() {
+	in, err := os.Open("records")
+	if err != nil {
+		panic(err)
+	}
+	lines, out := bufio.NewScanner(in), json.NewEncoder(os.Stdout)
+	for lines.Scan() {
+		var record map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
+			panic(err)
+		}
+		y, err := model.Predict(record)
+		if err != nil {
+			panic(err)
+		}
+		p, _ := model.Probabilities(record)
+		answer := map[string]any{"Prediction": y, "Probabilities": p}
+		if model.Classes != nil {
+			answer["Prediction"] = model.Classes[int(y)]
+		}
+		_ = out.Encode(answer)
+	}
+}
+`},
+		[]string{"go", "run", "."},
+	},
+}
+
+// TestPrograms: programs in every language agree with the model on 10,000 records, hostile ones among them.
+func TestPrograms(t *testing.T) {
+	for _, rt := range runtimes {
+		t.Run(rt.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(rt.command[0]); err != nil {
+				t.Skip(err)
+			}
+			models := kinds(t)
+			for name, m := range models {
+				r := rand.New(rand.NewPCG(1, uint64(len(name))))
+				records := make([]map[string]any, 10000/len(models)+1)
+				var lines bytes.Buffer
+				for i := range records {
+					records[i] = record(r, m.Inputs())
+					line, err := json.Marshal(records[i])
+					if err != nil {
+						t.Fatal(err)
+					}
+					lines.Write(append(line, '\n'))
+				}
+				compare(t, rt.name+" "+name, records, expected(t, m, records), rt.run(t, m, lines.Bytes()))
+			}
+		})
+	}
+}
+
+func (rt *runtime) run(t *testing.T, m regression.Model, lines []byte) []answer {
+	t.Helper()
+	dir := t.TempDir()
+	var program bytes.Buffer
+	if err := rt.write(&program, m); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{rt.file: program.String(), "records": string(lines)}
+	for name, text := range rt.harness {
+		files[name] = text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(context.Background(), rt.command[0], rt.command[1:]...)
+	cmd.Dir = dir
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	var answers []answer
+	for dec := json.NewDecoder(&out); dec.More(); {
+		var a answer
+		if err := dec.Decode(&a); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	return answers
+}
+
+// A database runs SQL and returns the rows of its last statement.
+type database struct {
+	dialect string
+	special map[string]string // numbers that are no numbers, as literals
+	run     func(t *testing.T, sql string) [][]string
+}
+
+func command(name string, args ...string) func(t *testing.T, sql string) [][]string {
+	return func(t *testing.T, sql string) [][]string {
+		t.Helper()
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+		cmd := exec.CommandContext(context.Background(), name, args...)
+		cmd.Stdin = strings.NewReader(sql)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			if strings.Contains(stderr.String(), "No module named") {
+				t.Skip(strings.TrimSpace(stderr.String()))
+			}
+			t.Fatalf("%v\n%.2000s", err, stderr.String())
+		}
+		rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+}
+
+var databases = []database{
+	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, command("sqlite3", "-csv", "-batch", ":memory:")},
+	{
+		"duckdb", map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"},
+		command("python3", "-c", `
+import csv, sys, duckdb
+c = duckdb.connect()
+*before, last = [s for s in sys.stdin.read().split(";\n") if s.strip()]
+for s in before:
+    c.execute(s)
+w = csv.writer(sys.stdout)
+for row in c.execute(last).fetchall():
+    w.writerow([repr(x) if isinstance(x, float) else x for x in row])
+`),
+	},
+	{
+		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
+		func(t *testing.T, sql string) [][]string {
+			t.Helper()
+			dsn := os.Getenv("DPTRAIN_POSTGRES")
+			if dsn == "" {
+				t.Skip("DPTRAIN_POSTGRES does not say where a server is")
+			}
+			return command("psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "--csv", "-t", dsn)(t, "SET client_min_messages = error;\nSET extra_float_digits = 3;\n"+sql)
+		},
+	},
+}
+
+// TestSQL: databases agree with the model, on missing and infinite cells and unknown categories too.
+func TestSQL(t *testing.T) {
+	for _, db := range databases {
+		t.Run(db.dialect, func(t *testing.T) {
+			t.Parallel()
+			for name, m := range kinds(t) {
+				db.check(t, name, m)
+			}
+		})
+	}
+}
+
+func (db *database) check(t *testing.T, name string, m regression.Model) {
+	t.Helper()
+	var query bytes.Buffer
+	if err := SQL(&query, m, db.dialect, `the "rows"`); errors.Is(err, ErrKind) && name == "model-2-kernel" {
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	records, inserts := db.rows(m.Inputs())
+	var columns []string
+	for _, c := range m.Inputs() {
+		kind := "DOUBLE PRECISION"
+		if c.Type == regression.Category {
+			kind = "TEXT"
+		}
+		columns = append(columns, identifier(c.Name)+" "+kind)
+	}
+	table := identifier(`the "rows"`)
+	sql := fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n%s", table, table, strings.Join(append([]string{`"dp row" INTEGER`}, columns...), ", "), inserts)
+	sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` + ";\n"
+	want := expected(t, m, records)
+	var got []answer
+	for _, row := range db.run(t, sql) {
+		rest := row[1+len(m.Inputs()):]
+		a := answer{Prediction: any(rest[0])}
+		if _, ok := want[0].Prediction.(float64); ok {
+			y, err := strconv.ParseFloat(rest[0], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Prediction = y
+		}
+		if len(rest) > 1 {
+			p, err := strconv.ParseFloat(rest[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Probabilities = []float64{1 - p, p}
+		}
+		got = append(got, a)
+	}
+	compare(t, db.dialect+" "+name, records, want, got)
+}
+
+// rows returns records and the statements that insert them.
+func (db *database) rows(columns []regression.Column) (records []map[string]any, inserts string) {
+	r := rand.New(rand.NewPCG(7, uint64(len(columns))))
+	var lists []string
+	for i := range 1000 {
+		record, values := map[string]any{}, []string{strconv.Itoa(i)}
+		for _, c := range columns {
+			x, text := db.value(r, c)
+			record[c.Name] = x
+			values = append(values, text)
+		}
+		records = append(records, record)
+		lists = append(lists, "("+strings.Join(values, ", ")+")")
+	}
+	return records, fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", identifier(`the "rows"`), strings.Join(lists, ",\n"))
+}
+
+func (db *database) value(r *rand.Rand, c regression.Column) (cell any, sql string) {
+	if r.IntN(6) == 0 {
+		return nil, "NULL"
+	}
+	if c.Type == regression.Category {
+		text := []string{"unknown", "", "it's", "\t x"}[r.IntN(4)]
+		if len(c.Categories) > 0 && r.IntN(3) > 0 {
+			text = c.Categories[r.IntN(len(c.Categories))] + strings.Repeat(" ", r.IntN(2))
+		}
+		return text, literal(text)
+	}
+	if r.IntN(8) == 0 {
+		for name, text := range db.special {
+			x, _ := strconv.ParseFloat(name, 64)
+			return x, text
+		}
+	}
+	x := c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
+	return x, strconv.FormatFloat(x, 'e', -1, 64)
+}
+
+func TestRefuses(t *testing.T) {
+	data, err := os.ReadFile("../../regression/testdata/model-2-neighbours.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	neighbours, err := regression.DecodeModel(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(io.Writer, regression.Model) error{
+		"python": Python, "js": JavaScript, "go": Go,
+		"sql": func(w io.Writer, m regression.Model) error { return SQL(w, m, "duckdb", "x") },
+	} {
+		var out bytes.Buffer
+		if err := write(&out, neighbours); !errors.Is(err, ErrKind) || out.Len() > 0 {
+			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
+		}
+	}
+	if err := SQL(io.Discard, kinds(t)["model-2"], "oracle", "x"); err == nil || !strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
+		t.Errorf("an unknown dialect: %v", err)
+	}
+}
