@@ -17,6 +17,7 @@ type Table struct {
 	Header          []string // all columns, in the order of the file
 	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
 	Format          dataset.Format
+	NoHeader        bool // the file has no header line: Header names its columns
 
 	held *dataset.Table // nil for a file
 }
@@ -38,12 +39,16 @@ func open(path string, o dataset.ReadOptions) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Path: path, Header: header, MultilineQuotes: o.MultilineQuotes, Format: o.Format}, nil
+	return &Table{Path: path, Header: header, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil}, nil
 }
 
 // reading returns how the file is read.
 func (t *Table) reading() dataset.ReadOptions {
-	return dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes, Format: t.Format}
+	o := dataset.ReadOptions{MultilineQuotes: t.MultilineQuotes, Format: t.Format}
+	if t.NoHeader {
+		o.Names = t.Header
+	}
+	return o
 }
 
 // Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn.

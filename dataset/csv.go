@@ -31,7 +31,7 @@ func (rd *reader) csv(ctx context.Context, r io.Reader, at io.ReaderAt, size int
 	switch {
 	case !ok || rd.opts.ForceSlow:
 		rows, stats, err = rd.slowRows(ctx, recs, lay)
-	case at == nil || rd.format.decode != nil || rd.opts.Format.coded():
+	case at == nil || rd.format.decode != nil || rd.opts.Format.coded() || rd.format.json:
 		rows, stats, err = rd.streamRows(ctx, lines.lines.r, lay)
 	default:
 		start := counted.n - int64(lines.lines.r.Buffered())

@@ -17,6 +17,17 @@ type header struct {
 
 // header reads and checks the first record.
 func (rd *reader) header(recs records) (header, error) {
+	if rd.opts.Names != nil {
+		h := header{names: rd.opts.Names}
+		if len(h.names) > maxColumns {
+			return header{}, tooManyColumns(rd.path, 0)
+		}
+		return h, checkNames(rd.path, 0, h.names)
+	}
+	if rd.format.json {
+		return header{}, &FileError{Path: rd.path, Msg: "has no header line: which keys a record has is private",
+			Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]", Err: ErrNoHeader}
+	}
 	fields, err := rd.headerFields(recs)
 	if err == io.EOF {
 		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty: there is no header",

@@ -18,6 +18,9 @@ type ReadOptions struct {
 	MultilineQuotes bool
 	// Format says how the text of the file is written. Of Parquet it is only how text columns hold numbers.
 	Format Format
+	// Names are the columns of a file without a header line, in its order: JSON Lines, whose keys they are, and CSV if
+	// they are not nil.
+	Names []string
 	// Workers is the number of goroutines; zero means GOMAXPROCS.
 	Workers int
 	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
@@ -75,12 +78,13 @@ type fileKind struct {
 	coding  string // as in [tablefile.Kind], with decode
 	decode  func(io.Reader) (io.Reader, error)
 	parquet bool
+	json    bool
 }
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
 	if k, _, ok := tablefile.Of(path); ok {
-		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet}, nil
+		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet, k.JSON}, nil
 	}
 	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind",
 		Hint: "name it " + tablefile.Names, Err: ErrFormat}
@@ -104,6 +108,11 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	if err := opts.Format.validate(); err != nil {
 		return nil, err
 	}
+	if fm.json { // it says itself how it is written, but for the character set
+		f := opts.Format
+		opts.Format = Format{Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
+		opts.MultilineQuotes = false
+	}
 	if opts.Format.Separator != 0 && !fm.parquet {
 		fm.comma = opts.Format.Separator
 	}
@@ -118,6 +127,15 @@ func (rd *reader) unit() bool { return rd.schema.Unit != "" }
 // the blanks around names, or the top-level fields of a Parquet schema. It looks
 // at no data row. It fails like [Read] does on the header.
 func Header(path string, opts ReadOptions) ([]string, error) {
+	paths, err := filesOf(path)
+	if err != nil {
+		return nil, err
+	}
+	return sameHeader(paths, opts)
+}
+
+// fileHeader is Header for one file.
+func fileHeader(path string, opts ReadOptions) ([]string, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
 		return nil, &FileError{Path: path, Msg: "is not a file that can be read twice", Hint: "copy it to a file first", Err: ErrUnreadable}
 	}
@@ -145,13 +163,26 @@ func Header(path string, opts ReadOptions) ([]string, error) {
 	return head.names, err
 }
 
-// Read reads the declared columns of a file. Its suffix says what it is: .csv or
-// .tsv, either with .gz, or .parquet. Columns are found by name in the header;
-// others are skipped unparsed. The counts are private, see [Stats].
+// Read reads the declared columns of a file. Its suffix says what it is: .csv, .tsv or .jsonl, each with .gz or
+// without, or .parquet. Columns are found by name in the header; others are skipped unparsed. A path with *, ? or [
+// stands for all files that it matches, which must have the same header: their records follow one another in the order
+// of the names. The counts are private, see [Stats].
 //
 // Errors are a [*FileError], the context's error, or wrap [ErrSchema]. What a data
 // row holds never causes one.
 func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+	paths, err := filesOf(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(paths) > 1 {
+		return readFiles(ctx, paths, schema, opts)
+	}
+	return readFile(ctx, paths[0], schema, opts)
+}
+
+// readFile is Read for one file.
+func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
 	fm, err := formatOf(path)
 	if err != nil {
 		return nil, nil, err

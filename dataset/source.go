@@ -20,14 +20,23 @@ type source struct {
 func (rd *reader) decode(r io.Reader) (*source, error) {
 	s := &source{path: rd.path, r: r}
 	if rd.format.decode == nil {
-		s.r = rd.opts.Format.utf8(s.r)
+		s.r = rd.text(s.r)
 		return s, nil
 	}
 	decoded, err := rd.format.decode(s)
 	if err != nil {
 		return nil, damaged(rd.path, rd.format.coding, err)
 	}
-	return &source{path: rd.path, r: rd.opts.Format.utf8(decoded), coding: rd.format.coding}, nil
+	return &source{path: rd.path, r: rd.text(decoded), coding: rd.format.coding}, nil
+}
+
+// text returns the lines of records that decoded bytes hold.
+func (rd *reader) text(r io.Reader) io.Reader {
+	r = rd.opts.Format.utf8(r)
+	if rd.format.json {
+		return newJSONLines(r, rd.opts.Names, rd.opts.maxLine())
+	}
+	return r
 }
 
 // Read implements io.Reader.

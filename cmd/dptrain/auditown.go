@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/audit"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/ledger"
@@ -40,7 +39,7 @@ func (a *app) auditOwn(ctx context.Context, j *job, o audit.Options, force bool)
 		return err
 	}
 	a.stage("read")
-	table, _, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	table, _, err := j.read(ctx, p.Schema)
 	if err != nil {
 		return err
 	}

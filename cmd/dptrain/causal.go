@@ -13,7 +13,6 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/causal"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -47,7 +46,7 @@ type causalFlags struct {
 }
 
 func causalCommand(a *app) *cobra.Command {
-	flags := recipeFlags{causal: &causalFlags{}}
+	flags := recipeFlags{causal: &causalFlags{}, stdin: a.stdin}
 	var force, quiet bool
 	var note string
 	cmd := &cobra.Command{
@@ -256,7 +255,7 @@ func (a *app) carryOut(ctx context.Context, j *job, s causal.Study, plan *causal
 	none := report.Files{}
 	a.stage("read")
 	start := time.Now()
-	table, stats, err := dataset.Read(ctx, j.table, s.Schema, j.readOptions())
+	table, stats, err := j.read(ctx, s.Schema)
 	if err != nil {
 		return none, err
 	}

@@ -41,7 +41,7 @@ func (j *job) priceable(header []string) error {
 // check puts a recipe to its rules, to the header of its table and to a price.
 // Here a declared column that is absent is a mistake of the recipe.
 func (a *app) check(path string) error {
-	flags := recipeFlags{set: noFlags()}
+	flags := recipeFlags{set: noFlags(), stdin: a.stdin}
 	j, err := flags.load([]string{path})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ price is entered there before that, and a run that would cross the total of the
 data set is refused with exit code 5.`
 
 func fitCommand(a *app) *cobra.Command {
-	var flags recipeFlags
+	flags := recipeFlags{stdin: a.stdin}
 	var force, quiet bool
 	var note string
 	cmd := &cobra.Command{
@@ -113,7 +113,7 @@ func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress 
 	none := report.Files{}
 	progress("read")
 	start := time.Now()
-	table, stats, err := dataset.Read(ctx, j.table, p.Schema, j.readOptions())
+	table, stats, err := j.read(ctx, p.Schema)
 	if err != nil {
 		return nil, none, err
 	}

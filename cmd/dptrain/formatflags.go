@@ -9,12 +9,14 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // formatFlags are the flags that say how the text of a table is written.
 type formatFlags struct {
 	format  recipe.Format
 	missing []string
+	header  []string
 	numbers string
 	set     *pflag.FlagSet
 }
@@ -27,6 +29,7 @@ func (f *formatFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.format.Thousands, "thousands", "", "the `MARK` of thousands: ',', ., blank")
 	set.StringVar(&f.format.Encoding, "encoding", "", "a character set by `NAME`: windows-1252, latin1, utf-16")
 	set.StringVar(&f.format.Quote, "quote", "", "by `NAME`: double, single or none around cells")
+	set.StringSliceVar(&f.header, "header", nil, "all `COLUMNS` of a table without a header line")
 	set.IntVar(&f.format.Skip, "skip", 0, "a `NUMBER` of lines before the header")
 	set.StringSliceVar(&f.missing, "missing", nil, "`NUMBERS` that mean missing: -999")
 	set.StringVar(&f.numbers, "numbers", "", "by `NAME`: strict does not read 45 yrs, 27.1%, <5")
@@ -35,7 +38,7 @@ func (f *formatFlags) add(set *pflag.FlagSet) {
 // formatKeys are the keys of the recipe that the flags stand for.
 var formatKeys = map[string]string{
 	"separator": "data.format.separator", "decimal": "data.format.decimal", "thousands": "data.format.thousands", "encoding": "data.format.encoding",
-	"quote": "data.format.quote", "skip": "data.format.skip", "missing": "data.format.missing", "numbers": "data.numbers",
+	"quote": "data.format.quote", "skip": "data.format.skip", "header": "data.header", "missing": "data.format.missing", "numbers": "data.numbers",
 }
 
 // lay copies what was given as a flag into the section data of a recipe.
@@ -70,6 +73,12 @@ func (f *formatFlags) lay(d *recipe.Data) error {
 				}
 				out.Missing = append(out.Missing, x)
 			}
+		case "header":
+			d.Header = f.header
+			if kind, _, _ := tablefile.Of(d.Path); kind.JSON {
+				continue
+			}
+			out.Header = "none"
 		case "numbers":
 			d.Numbers = f.numbers
 			continue

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -28,14 +29,18 @@ type recipeFlags struct {
 	format                                            formatFlags
 	declare                                           declareFlags
 	causal                                            *causalFlags // of the verb causal; nil for every other
+	stdin                                             io.Reader    // for --data -
 	set                                               *pflag.FlagSet
 }
+
+// dataUsage is the help of --data.
+const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz) or .parquet, a pattern such as 'visits-*.csv', or - for CSV on standard input"
 
 // add declares the flags on a verb.
 func (f *recipeFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.SortFlags = false
-	set.StringVar(&f.data, "data", "", "the table: a `FILE` .csv, .tsv (also .gz) or .parquet")
+	set.StringVar(&f.data, "data", "", dataUsage)
 	set.StringVar(&f.target, "target", "", "the `COLUMN` to predict")
 	set.StringVar(&f.task, "task", "", "what the target is, by `NAME`: regression (default) or classification")
 	set.StringSliceVar(&f.classes, "classes", nil, "the `CLASSES` of the target, for classification: no,yes")
@@ -54,7 +59,7 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 func (f *recipeFlags) addCausal(set *pflag.FlagSet) {
 	f.set, f.causal.changed = set, set.Changed
 	set.SortFlags = false
-	set.StringVar(&f.data, "data", "", "the table: a `FILE` .csv, .tsv (also .gz) or .parquet")
+	set.StringVar(&f.data, "data", "", dataUsage)
 	set.StringSliceVar(&f.causal.names, "columns", nil, "two or more numeric `COLUMNS`: x,y")
 	set.StringArrayVar(&f.causal.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`; may be repeated")
 	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
@@ -106,12 +111,13 @@ type job struct {
 	without string            // path of the ledger of a published recipe, which is not there
 	bare    bool              // there is no recipe file: what is missing is a missing flag
 	header  []string          // of the table; set by prepare
+	stdin   io.Reader         // for a table that is -
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All
 // problems are reported together.
 func (f *recipeFlags) load(args []string) (*job, error) {
-	j := &job{blame: map[string]string{}}
+	j := &job{blame: map[string]string{}, stdin: f.stdin}
 	for flag, key := range f.keys() {
 		if !f.set.Changed(flag) {
 			continue
@@ -173,11 +179,6 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 // the flags that package recipe reads.
 func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 	r := j.recipe
-	if f.format.set != nil {
-		if err := f.format.lay(&r.Data); err != nil {
-			return err
-		}
-	}
 	if err := f.declare.lay(r); err != nil {
 		return err
 	}
@@ -213,7 +214,10 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 			r.Ledger.Dataset = f.dataset
 		}
 	}
-	return nil
+	if f.format.set == nil {
+		return nil
+	}
+	return f.format.lay(&r.Data)
 }
 
 // pipeline returns the run for a table with this header.
@@ -257,7 +261,26 @@ func (j *job) columns() ([]string, error) {
 	if j.table == "" {
 		return j.recipe.Data.Header, nil
 	}
-	return dataset.Header(j.table, j.readOptions())
+	if j.table != fromStdin {
+		return dataset.Header(j.table, j.readOptions())
+	}
+	names, rest, err := dataset.HeaderFrom(j.stdin, stdinName, j.readOptions())
+	j.stdin = rest
+	return names, err
+}
+
+// A table of this path is standard input, and this is what messages call it.
+const (
+	fromStdin = "-"
+	stdinName = "stdin"
+)
+
+// read reads the records of the table.
+func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+	if j.table == fromStdin {
+		return dataset.ReadFrom(ctx, j.stdin, stdinName, schema, j.readOptions())
+	}
+	return dataset.Read(ctx, j.table, schema, j.readOptions())
 }
 
 // needsTable refuses a recipe that has a plan and no table.

@@ -92,7 +92,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err != nil {
 		return err
 	}
-	reading, data, err := flags.reading(modelPath)
+	reading, data, err := flags.reading(modelPath, dataPath)
 	if err != nil {
 		return err
 	}
@@ -137,12 +137,13 @@ const publishedRecipe = "recipe.yaml"
 
 // reading returns how the table is read: as the published recipe beside the model says, if there is one, but for what flags
 // say. It also returns what that recipe says of the data.
-func (f *predictFlags) reading(modelPath string) (dataset.ReadOptions, recipe.Data, error) {
-	var base recipe.Data
+func (f *predictFlags) reading(modelPath, dataPath string) (dataset.ReadOptions, recipe.Data, error) {
+	base := recipe.Data{Path: dataPath}
 	if filepath.Base(modelPath) == modelFile {
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(modelPath), publishedRecipe)); err == nil {
 			if r, problems := recipe.Parse(publishedRecipe, text); len(problems) == 0 {
 				base.Format, base.Numbers, base.Columns = r.Data.Format, r.Data.Numbers, r.Data.Columns
+				base.Header = r.Data.Header
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func tables(path string) ([]string, error) {
 	}
 	var found []string
 	for _, e := range entries {
-		if _, _, ok := tablefile.Of(e.Name()); ok && !e.IsDir() {
+		if kind, _, ok := tablefile.Of(e.Name()); ok && !kind.JSON && !e.IsDir() {
 			found = append(found, filepath.Join(path, e.Name()))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Format says how the text of the table is written; see [dataset.Format]. What is left out is a comma (a tab in a
@@ -18,6 +19,7 @@ type Format struct {
 	Thousands string    `yaml:"thousands,omitempty" json:"thousands,omitempty" jsonschema_description:"The mark between groups of three digits: a comma, a point, an apostrophe, _ or blank."`
 	Encoding  string    `yaml:"encoding,omitempty" json:"encoding,omitempty" jsonschema_description:"The character set: utf-8 (default), utf-16, latin1, windows-1252 or another code page."`
 	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"What surrounds cells that hold separators: double (default), single or none."`
+	Header    string    `yaml:"header,omitempty" json:"header,omitempty" jsonschema_description:"line (default): the first line names the columns. none: data.header does, and the first line is a record."`
 	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"How many lines there are before the header line."`
 	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that stand for a missing cell, such as -999."`
 }
@@ -58,6 +60,9 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o := dataset.ReadOptions{MultilineQuotes: d.MultilineQuotes}
 	o.Format.Strict = d.Numbers == numbersStrict
 	f := d.Format
+	if kind, _, _ := tablefile.Of(d.Path); len(d.Header) > 0 && (kind.JSON || f != nil && f.Header == "none") {
+		o.Names = d.Header
+	}
 	if f == nil {
 		return o
 	}
@@ -95,7 +100,12 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 	if o.Format.NoQuote {
 		f.Quote = "none"
 	}
-	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote != "" || f.Skip != 0 || len(f.Missing) > 0 {
+	if kind, _, _ := tablefile.Of(d.Path); o.Names != nil {
+		if d.Header = o.Names; !kind.JSON {
+			f.Header = "none"
+		}
+	}
+	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Header != "" || f.Skip != 0 || len(f.Missing) > 0 {
 		d.Format = &f
 	}
 }
@@ -107,7 +117,7 @@ func formatNames() map[string][]string {
 	}
 	return map[string][]string{
 		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
-		"decimal": {".", ",", "point", "comma"},
+		"decimal": {".", ",", "point", "comma"}, "header": {"line", "none"},
 	}
 }
 
@@ -173,6 +183,11 @@ func (c *checker) reading() {
 			hint = "did you mean " + best + "?"
 		}
 		c.add("data.format.encoding", "data.format.encoding: "+quoted(f.Encoding)+" is not known", hint)
+	}
+	if f.Header != "" || c.given("data.format.header") {
+		if c.name("data.format.header", f.Header, []string{"line", "none"}, []string{"line", "none"}) && f.Header == "none" && len(d.Header) == 0 {
+			c.add("data.format.header", "data.format.header: none needs data.header, which lists the columns", "data.header: [a, b, c], or --header a,b,c")
+		}
 	}
 	if f.Skip < 0 || f.Skip > 1000 {
 		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")

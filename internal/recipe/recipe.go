@@ -279,7 +279,7 @@ func (r *Recipe) LedgerFile() string {
 }
 
 func (r *Recipe) beside(path string) string {
-	if path == "" || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
+	if path == "" || path == "-" || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
 		return path
 	}
 	return filepath.Join(filepath.Dir(r.src.file), path)

@@ -47,7 +47,7 @@ var beyondSchema = strings.Fields(`
 	column-declares-nothing column-categories-empty-name column-categories-repeated
 	column-categories-and-range column-private-relation
 	column-indicator-brc column-indicator-categories column-indicator-target
-	unit-relation unit-target unit-used format-encoding format-thousands
+	unit-relation unit-target unit-used format-encoding format-thousands format-header
 	date-beside date-between date-layout date-private date-target
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters

@@ -16,6 +16,7 @@ type Kind struct {
 	// Decode returns the records of cells, the header first, of what a reader has; nil without a Coding.
 	Decode  func(io.Reader) (io.Reader, error)
 	Parquet bool
+	JSON    bool // JSON Lines: every line is a record, and there is no header line
 }
 
 // kinds has a suffix of two parts before the shorter one that it ends in. A source of rows is an entry
@@ -28,11 +29,15 @@ var kinds = [...]struct {
 	{".tsv.gz", Kind{Comma: '\t', Coding: "gzip", Decode: gunzip}},
 	{".csv", Kind{Comma: ','}},
 	{".tsv", Kind{Comma: '\t'}},
+	{".jsonl.gz", Kind{Comma: ',', JSON: true, Coding: "gzip", Decode: gunzip}},
+	{".ndjson.gz", Kind{Comma: ',', JSON: true, Coding: "gzip", Decode: gunzip}},
+	{".jsonl", Kind{Comma: ',', JSON: true}},
+	{".ndjson", Kind{Comma: ',', JSON: true}},
 	{".parquet", Kind{Parquet: true}},
 }
 
 // Names are the suffixes, for messages.
-const Names = ".csv, .tsv (with or without .gz) or .parquet"
+const Names = ".csv, .tsv, .jsonl (with or without .gz) or .parquet"
 
 // Suffixes lists the suffixes of tables, in lower case.
 func Suffixes() []string {

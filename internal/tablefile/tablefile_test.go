@@ -13,6 +13,8 @@ func TestOf(t *testing.T) {
 		"b.CSV.gz":       {Kind{Comma: ',', Coding: "gzip"}, "b", true, true},
 		"b.tsv":          {Kind{Comma: '\t'}, "b", true, true},
 		"b.Tsv.GZ":       {Kind{Comma: '\t', Coding: "gzip"}, "b", true, true},
+		"b.jsonl":        {Kind{Comma: ',', JSON: true}, "b", true, true},
+		"b.ndjson.gz":    {Kind{Comma: ',', JSON: true, Coding: "gzip"}, "b", true, true},
 		"b.parquet":      {Kind{Parquet: true}, "b", true, true},
 		"b.parquet.gz":   {Kind{}, "b.parquet.gz", false, true},
 		"b.yaml":         {Kind{}, "b.yaml", false, false},
@@ -23,7 +25,7 @@ func TestOf(t *testing.T) {
 	} {
 		kind, stem, ok := Of(path)
 		decodes := kind.Decode != nil
-		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding && kind.Parquet == want.kind.Parquet && decodes == (kind.Coding != "")
+		same := kind.Comma == want.kind.Comma && kind.Coding == want.kind.Coding && kind.Parquet == want.kind.Parquet && kind.JSON == want.kind.JSON && decodes == (kind.Coding != "")
 		if !same || stem != want.stem || ok != want.ok || Holds(path) != want.holds {
 			t.Errorf("%q: %+v, %q, %v, %v; want %+v", path, kind, stem, ok, Holds(path), want)
 		}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestOneTableInManyForms: standard input, several files, JSON Lines and a table without a header line are trained on alike.
+func TestOneTableInManyForms(t *testing.T) {
+	chdir(t)
+	var csv, body, lines strings.Builder
+	csv.WriteString("x,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&body, "%d,%d\n", i%20, 2*(i%20))
+		fmt.Fprintf(&lines, "{\"y\": %d, \"x\": %d}\n", 2*(i%20), i%20)
+	}
+	csv.WriteString(body.String())
+	write(t, "part-1.csv", csv.String())
+	write(t, "part-2.csv", csv.String())
+	write(t, "bare.csv", body.String())
+	write(t, "t.jsonl", lines.String())
+	rest := []string{"--target", "y", "--epsilon", "5", "--method", "joint-gram", "--quiet", "--force"}
+	var plan string
+	for name, args := range map[string][]string{
+		"stdin": {"--data", "-"}, "pattern": {"--data", "part-*.csv"}, "bare": {"--data", "bare.csv", "--header", "x,y"}, "json": {"--data", "t.jsonl", "--header", "x,y"},
+	} {
+		got := dptrainIn(t, csv.String(), append(append([]string{"fit"}, args...), rest...)...)
+		if got.code != exitOK {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		for _, line := range []string{"-", "new.jsonl"} {
+			write(t, "new.jsonl", "{\"x\": 3}\n")
+			extra := []string{"predict", "out/release/model.json", line}
+			if name == "bare" {
+				extra = append(extra, "--header", "x")
+			}
+			in := "x\n3\n"
+			if name == "bare" && line == "-" {
+				in = "3\n"
+			}
+			if got := dptrainIn(t, in, extra...); got.code != exitOK || strings.Count(got.stdout, "\n") != 2 {
+				t.Errorf("%s, %s: %+v", name, line, got)
+			}
+		}
+		priced := dptrainIn(t, csv.String(), append(append([]string{"plan"}, args...), rest[:6]...)...)
+		if plan == "" {
+			plan = priced.stdout
+		}
+		if priced.code != exitOK || priced.stdout != plan {
+			t.Errorf("%s: %+v", name, priced)
+		}
+	}
+	if got := dptrain(t, append([]string{"fit", "--data", "t.jsonl"}, rest...)...); got.code != exitData || !strings.Contains(got.stderr, "--header") {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// filesOf returns the files that a path stands for: itself, or those that it matches as a pattern of package filepath, in
+// the order of their names. A file that is there under the name of a pattern is meant itself.
+func filesOf(path string) ([]string, error) {
+	if !strings.ContainsAny(path, "*?[") {
+		return []string{path}, nil
+	}
+	if _, err := os.Stat(path); err == nil {
+		return []string{path}, nil
+	}
+	found, err := filepath.Glob(path)
+	if err != nil {
+		return nil, &FileError{Path: path, Msg: "is no pattern of file names", Hint: "close its brackets", Err: ErrUnreadable}
+	}
+	if len(found) == 0 {
+		return nil, &FileError{Path: path, Msg: "matches no file", Hint: "check the path", Err: ErrUnreadable}
+	}
+	return found, nil
+}
+
+// sameHeader returns the column names that all files have.
+func sameHeader(paths []string, opts ReadOptions) ([]string, error) {
+	var names []string
+	for i, path := range paths {
+		got, err := fileHeader(path, opts)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			names = got
+			continue
+		}
+		if !slices.Equal(got, names) {
+			return nil, &FileError{Path: path, Line: 1, Msg: fmt.Sprintf("the header is not that of %s", paths[0]),
+				Hint: "files of one table need the same names in the same order", Err: ErrNoColumn}
+		}
+	}
+	return names, nil
+}
+
+// readFiles reads files of one table.
+func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+	if _, err := sameHeader(paths, opts); err != nil {
+		return nil, nil, err
+	}
+	var parts []slab
+	all := newStats(schema)
+	rows := int64(0)
+	for _, path := range paths {
+		t, stats, err := readFile(ctx, path, schema, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		if rows += int64(t.rows); rows > maxRows {
+			return nil, nil, tooLarge(path)
+		}
+		parts = append(parts, slab{floats: t.floats, codes: t.codes, ids: t.ids, rows: t.rows})
+		all.merge(stats)
+	}
+	joined, err := join(ctx, opts.workers(), columns(schema), schema.Unit != "", parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return joined.table(schema.Clone()), all, nil
+}
+
+// HeaderFrom is [Header] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
+func HeaderFrom(r io.Reader, name string, opts ReadOptions) (names []string, rest io.Reader, err error) {
+	rd, err := streamReader(name, Schema{}, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	var seen strings.Builder
+	src, err := rd.decode(io.TeeReader(r, &seen))
+	if err != nil {
+		return nil, nil, err
+	}
+	head, err := rd.header(rd.records(src))
+	return head.names, io.MultiReader(strings.NewReader(seen.String()), r), err
+}

@@ -1,0 +1,190 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// jsonWays reads JSON Lines in every way.
+func jsonWays(data []byte, schema Schema, common ReadOptions) map[string]outcome {
+	ctx := context.Background()
+	out := map[string]outcome{}
+	for _, slow := range []bool{true, false} {
+		for _, chunk := range []int{1, 7, 0} {
+			opts := common
+			opts.ForceSlow, opts.chunk, opts.Workers = slow, chunk, 2
+			rd, err := newReader("x.jsonl", fileKind{comma: ',', json: true}, schema, opts)
+			if err != nil {
+				return map[string]outcome{"slow": {err: err.Error()}}
+			}
+			name := fmt.Sprintf("slow %v, chunk %d", slow, chunk)
+			if slow && chunk == 0 {
+				name = "slow"
+			}
+			out[name] = outcomeOf(rd.csv(ctx, bytes.NewReader(data), bytes.NewReader(data), int64(len(data))))
+			var g gathered
+			err = streamCSV(ctx, rd, func(context.Context) io.Reader { return bytes.NewReader(data) }, 0, g.consumer(schema))
+			out["batches, "+name] = g.end(err)
+		}
+	}
+	return out
+}
+
+// TestJSONLines: keys are columns, and no line is an error.
+func TestJSONLines(t *testing.T) {
+	data := "\uFEFF" + `{"a": 1.5, "c": "x", "u": "p", "rest": [1, 2]}
+
+{"c":"a \"b\", c","u":7,"a":"45 kg","more":{"a":9}}
+not an object
+{"a":null,"c":true,"a":2}
+  {"a":1e999,"c":"two
+{"c":"two\nlines","a":"NA"}` + "\n[1,2]\n"
+	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", `a "b", c`, "true", "two lines"}}}}
+	opts := ReadOptions{Names: []string{"a", "rest", "c", "u"}}
+	all := jsonWays([]byte(data), schema, opts)
+	for name, o := range all {
+		if !reflect.DeepEqual(o, all["slow"]) {
+			t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+		}
+	}
+	table, stats, err := ReadFrom(context.Background(), strings.NewReader(data), "x.jsonl", schema, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int32{0, 1, 4, 2, 4, 3, 4}; !slices.Equal(table.Codes(1), want) {
+		t.Errorf("codes %v, want %v", table.Codes(1), want)
+	}
+	nan := Column{}
+	equalFloats(t, "a", table.Float(0), []float64{1.5, 45, nan.missing(), 2, nan.missing(), nan.missing(), nan.missing()})
+	if stats.NoUnit != 5 {
+		t.Errorf("%d records of nobody", stats.NoUnit)
+	}
+	if _, err := fileHeader(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+		t.Errorf("%v", err)
+	}
+	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil || !slices.Equal(names, opts.Names) {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// FuzzJSONLines: every line that is not blank is one record, read alike by all readers.
+func FuzzJSONLines(f *testing.F) {
+	for _, s := range []string{"", "{}", "{\"a\":1}\n{\"c\":\"x\"}\n", "\n \t\n[]\n{\"a\":\"\\\"\"}", "{\"a\":\"1\\n2\"}\r\n{\"a\":{\"b\":\",\"}}", "\xff", "{\"c\":\"\\ud800\"}", "null\n\"\n"} {
+		f.Add([]byte(s))
+	}
+	schema := Schema{Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x"}}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		all := jsonWays(data, schema, ReadOptions{Names: []string{"a", "c"}})
+		want := 0
+		for line := range bytes.SplitSeq(bytes.TrimPrefix(data, []byte("\uFEFF")), []byte{'\n'}) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				want++
+			}
+		}
+		if all["slow"].stats.Rows != want {
+			t.Errorf("%d records of %d lines", all["slow"].stats.Rows, want)
+		}
+		for name, o := range all {
+			if !reflect.DeepEqual(o, all["slow"]) {
+				t.Errorf("%s gives %+v, slow %+v", name, o, all["slow"])
+			}
+		}
+	})
+}
+
+// file writes a file into a folder of its own.
+func file(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSeveralFiles: files of one pattern are one table, in the order of their names, and another header is refused with the
+// name of its file.
+func TestSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write([]byte("a,u\n4,q\n5\n")); err != nil || zip.Close() != nil {
+		t.Fatal(err)
+	}
+	put("t-1.csv", "a,u\n1,p\nx,q\n")
+	put("t-2.csv", "a,u\n")
+	put("t-3.csv.gz", packed.String())
+	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}}}
+	ctx, pattern := context.Background(), filepath.Join(dir, "t-*")
+	table, stats, err := Read(ctx, pattern, schema, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := Column{}
+	equalFloats(t, "a", table.Float(0), []float64{1, nan.missing(), 4, 5})
+	if table.ID(1) != table.ID(2) || table.ID(0) == table.ID(1) || stats.Rows != 4 || stats.NoUnit != 1 || stats.Columns[0].Unparseable != 1 {
+		t.Errorf("%+v", stats)
+	}
+	if names, err := Header(pattern, ReadOptions{}); err != nil || !slices.Equal(names, []string{"a", "u"}) {
+		t.Errorf("%v, %v", names, err)
+	}
+	put("t-4.csv", "u,a\n1,2\n")
+	for _, err := range []error{second(Header(pattern, ReadOptions{})), third(Read(ctx, pattern, schema, ReadOptions{}))} {
+		if !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "t-4.csv:1: the header is not that of") {
+			t.Errorf("%v", err)
+		}
+	}
+	for _, missing := range []string{"none-*.csv", "t-[.csv"} {
+		if _, _, err := Read(ctx, filepath.Join(dir, missing), schema, ReadOptions{}); !errors.Is(err, ErrUnreadable) {
+			t.Errorf("%s: %v", missing, err)
+		}
+	}
+	put("[1].csv", "a,u\n9,z\n")
+	if table, _, err := Read(ctx, filepath.Join(dir, "[1].csv"), schema, ReadOptions{}); err != nil || table.Len() != 1 {
+		t.Errorf("a file that is called like a pattern: %v", err)
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
+
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+// TestHeaderFrom: the header is read, and nothing is lost.
+func TestHeaderFrom(t *testing.T) {
+	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
+	names, rest, err := HeaderFrom(strings.NewReader(data), "stdin", ReadOptions{})
+	if err != nil || !slices.Equal(names, []string{"a", "b"}) {
+		t.Fatalf("%v, %v", names, err)
+	}
+	all, err := io.ReadAll(rest)
+	if err != nil || string(all) != data {
+		t.Errorf("%d of %d bytes, %v", len(all), len(data), err)
+	}
+}
+
+// TestNoHeader: a file without a header line has the names that are given, and its first line is a record.
+func TestNoHeader(t *testing.T) {
+	for _, content := range []string{"1,2\n3,4\n", "\uFEFF1,2\n3,4\n", "\n1,2\n\n3,4"} {
+		table, _, err := Read(context.Background(), file(t, "x.csv", content), numericSchema("b", "a"), ReadOptions{Names: []string{"a", "b"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equalFloats(t, content, table.Float(0), []float64{2, 4})
+		equalFloats(t, content, table.Float(1), []float64{1, 3})
+	}
+}
