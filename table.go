@@ -10,7 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// A Table is a file with records: .csv, .tsv (also .gz) or .parquet. Opened or made by
+// A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. Opened or made by
 // hand, it holds the names of the columns and no record; made by [Hold], it is in memory.
 type Table struct {
 	Path            string

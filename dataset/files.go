@@ -55,10 +55,11 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 		return nil, nil, err
 	}
 	var parts []slab
+	cols := columns(schema) // of all files, which share the words of a column
 	all := newStats(schema)
 	rows := int64(0)
 	for _, path := range paths {
-		t, stats, err := readFile(ctx, path, schema, opts)
+		t, stats, err := readFile(ctx, path, schema, opts, cols)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,11 +69,11 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 		parts = append(parts, slab{floats: t.floats, codes: t.codes, ids: t.ids, rows: t.rows})
 		all.merge(stats)
 	}
-	joined, err := join(ctx, opts.workers(), columns(schema), schema.Unit != "", parts)
+	joined, err := join(ctx, opts.workers(), cols, schema.Unit != "", parts)
 	if err != nil {
 		return nil, nil, err
 	}
-	return joined.table(schema.Clone()), all, nil
+	return joined.table(schema.Clone(), cols), all, nil
 }
 
 // HeaderFrom is [Header] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.

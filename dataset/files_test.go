@@ -143,6 +143,13 @@ func TestSeveralFiles(t *testing.T) {
 	if names, err := Header(pattern, ReadOptions{}); err != nil || !slices.Equal(names, []string{"a", "u"}) {
 		t.Errorf("%v, %v", names, err)
 	}
+	found, _, err := Read(ctx, pattern, Schema{Columns: []Column{{Name: "u", Kind: Category, Found: true}}}, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words, counts := found.All().CountWords(0); len(words) != 2 || counts[slices.Index(words, "q")] != 2 || counts[slices.Index(words, "p")] != 1 {
+		t.Errorf("words %v, counts %v", words, counts)
+	}
 	put("t-4.csv", "u,a\n1,2\n")
 	for _, err := range []error{second(Header(pattern, ReadOptions{})), third(Read(ctx, pattern, schema, ReadOptions{}))} {
 		if !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "t-4.csv:1: the header is not that of") {

@@ -178,11 +178,11 @@ func Read(ctx context.Context, path string, schema Schema, opts ReadOptions) (*T
 	if len(paths) > 1 {
 		return readFiles(ctx, paths, schema, opts)
 	}
-	return readFile(ctx, paths[0], schema, opts)
+	return readFile(ctx, paths[0], schema, opts, nil)
 }
 
-// readFile is Read for one file.
-func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions) (*Table, *Stats, error) {
+// readFile is Read for one file, into columns that it may share with others; nil makes them.
+func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions, cols []column) (*Table, *Stats, error) {
 	fm, err := formatOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -190,6 +190,9 @@ func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions)
 	rd, err := newReader(path, fm, schema, opts)
 	if err != nil {
 		return nil, nil, err
+	}
+	if cols != nil {
+		rd.cols = cols
 	}
 	f, size, regular, err := open(path)
 	if err != nil {
