@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/parquetfile"
@@ -86,8 +88,18 @@ func formatOf(path string) (fileKind, error) {
 	if k, _, ok := tablefile.Of(path); ok {
 		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet, k.JSON}, nil
 	}
-	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind",
-		Hint: "name it " + tablefile.Names, Err: ErrFormat}
+	hint := "name it " + tablefile.Names
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".xlsx", ".xls", ".ods":
+		hint = "save the sheet as CSV in UTF-8"
+	case ".feather", ".arrow", ".ipc":
+		hint = "write it as Parquet"
+	case ".json":
+		hint = "write it as JSON Lines, one object a line, and name it .jsonl"
+	case ".txt", ".dat", ".data":
+		hint = "name it .csv, and declare what separates the cells (--separator)"
+	}
+	return fileKind{}, &FileError{Path: path, Msg: "is not of a known kind", Hint: hint, Err: ErrFormat}
 }
 
 // reader is one call of Read, ReadFrom or Header.

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// TestDialects: one table in the dialects of other programs is read as the same table, or refused with the key that mends it.
+func TestDialects(t *testing.T) {
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "größe"}, {Name: "preis"}, {Name: "ort", Kind: dataset.Category, Categories: []string{"Köln", "Zürich", "a, b; c"}},
+		{Name: "tag.days", Source: "tag", Part: "days", Date: "2006-01-02"}, {Name: "tag.month", Source: "tag", Part: "month", Date: "2006-01-02"},
+	}}
+	want := [][]float64{{1.5, 2.25, math.NaN(), 1234.5, -7, .125}, {1200, 7.5, 1250000.25, 3, math.NaN(), 12}, {0, 1, 2, 0, 3, 1},
+		{19782, 19722, 19723, math.NaN(), 10776, 19782}, {2, 12, 1, math.NaN(), 7, 2}}
+	names := []string{"größe", "ort", "preis", "tag"}
+	for _, c := range []struct {
+		file  string
+		first string // what is said of it without flags; empty: nothing is wrong
+		flags string // that mend it; "-": nothing does
+	}{
+		{"pandas.csv", "", ""},
+		{"pandas-semicolon.csv", `--separator ";"`, "--separator ; --decimal ,"},
+		{"pandas-latin1.csv", "semicolons", "--separator ; --decimal , --encoding latin1"},
+		{"pandas-latin1.csv", "--encoding windows-1252", "--separator ; --decimal , --encoding windows-1252"},
+		{"pandas-tab.tsv.gz", "", ""},
+		{"pandas-quoted.csv", "--quote single", "--quote single"},
+		{"pandas-bar.csv", `--separator "|"`, "--separator | --quote none --encoding cp850 --header größe,ort,preis,tag"},
+		{"pandas-index.csv", "has no name", "--skip 1 --header index,größe,ort,preis,tag"},
+		{"pandas-sentinel.csv", "", "--missing -999"},
+		{"pandas.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{"pandas.json", "JSON Lines", "-"},
+		{"pandas.xlsx", "as CSV", "-"},
+		{"pyarrow.csv", "", ""},
+		{"pyarrow.parquet", "", ""},
+		{"pyarrow.feather", "as Parquet", "-"},
+		{"excel-unicode.txt.csv", "--encoding utf-16", "--encoding utf-16 --separator tab"},
+		{"excel-german.csv", "--skip 1", "--skip 1 --separator ; --decimal , --thousands ."},
+		{"libreoffice-french.csv", "semicolons", "--encoding windows-1252 --separator ; --decimal , --thousands blank"},
+		{"r-csv2.csv", `--separator ";"`, "--separator ; --decimal ,"},
+		{"report.csv", "", "--skip 2"},
+		{"mac.csv", "line ends", "-"},
+	} {
+		path := filepath.Join("..", "..", "testdata", "dialects", c.file)
+		told, given := "", []string(nil)
+		if c.flags != "-" {
+			given = strings.Fields(c.flags)
+		}
+		for k := 0; k <= len(given); k += 2 { // one flag after the other, as messages name them
+			told += dptrain(t, append([]string{"init", path}, given[:k]...)...).stderr
+		}
+		if c.first == "" && told != "" || !strings.Contains(told, c.first) {
+			t.Errorf("%s: %q is said, not %q", c.file, told, c.first)
+		}
+		if c.flags == "-" {
+			continue
+		}
+		var f formatFlags
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.add(set)
+		if err := set.Parse(strings.Fields(c.flags)); err != nil {
+			t.Fatal(err)
+		}
+		o, err := f.reading(recipe.Data{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header, err := dataset.Header(path, o); err != nil || !slices.Equal(header[len(header)-4:], names) {
+			t.Errorf("%s: header %q, %v", c.file, header, err)
+		}
+		table, _, err := dataset.Read(t.Context(), path, schema, o)
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		for j := range schema.Columns {
+			for i, x := range want[j] {
+				got := math.NaN()
+				if j == 2 {
+					got = float64(table.Codes(j)[i])
+				} else {
+					got = table.Float(j)[i]
+				}
+				if got != x && !(math.IsNaN(got) && math.IsNaN(x)) {
+					t.Errorf("%s: row %d of %s is %v, want %v", c.file, i+1, schema.Columns[j].Name, got, x)
+				}
+			}
+		}
+	}
+}
