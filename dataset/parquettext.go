@@ -11,8 +11,8 @@ import (
 // and the text that a CSV file would hold, valid during the call; a null is empty.
 // Columns of a type that [Read] does not take are left out. add must not panic.
 //
-// It is for public files only, as package bench reads them. What it finds in a
-// private file would be no declaration, and must not become one.
+// It is for public files, as package bench reads them, and for what the owner of a private file alone is told. What
+// it finds there would be no declaration, and must not become one.
 //
 // Errors are a [*FileError] or the context's error.
 func ParquetText(ctx context.Context, path string, add func(column int, cell []byte)) error {

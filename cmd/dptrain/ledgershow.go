@@ -105,12 +105,24 @@ func (a *app) showText(book *ledger.Book, accounts []*ledger.Account) error {
 	return err
 }
 
-// auditsOf adds the audits of a table, of which the curator was told, to the runs.
+// auditsOf adds the audits of a table and the looks at it, of which the curator was told, to the runs.
 func auditsOf(acc *ledger.Account) string {
-	if len(acc.Notes) == 0 {
-		return ""
+	var audits, looks int
+	for _, n := range acc.Notes {
+		if n.What == ledger.NoteLook {
+			looks++
+		} else {
+			audits++
+		}
 	}
-	return fmt.Sprintf("; %s of the table, for the curator", plural(len(acc.Notes), "audit", "audits"))
+	out := ""
+	if audits > 0 {
+		out += fmt.Sprintf("; %s of the table, for the curator", plural(audits, "audit", "audits"))
+	}
+	if looks > 0 {
+		out += fmt.Sprintf("; %s at the table, for the curator", plural(looks, "look", "looks"))
+	}
+	return out
 }
 
 // othersOf adds the releases of other tools to the runs.

@@ -66,6 +66,7 @@ func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		fitCommand(a),
 		initCommand(a),
+		lookCommand(a),
 		checkCommand(a),
 		planCommand(a),
 		auditCommand(a),

@@ -14,11 +14,14 @@ type Note struct {
 	Dataset string `json:"dataset"`
 	Table   string `json:"table,omitempty"` // path of the table, for the owner and for bench
 	Method  string `json:"method"`          // of the run that was looked at
-	What    string `json:"what"`            // NoteAudit
+	What    string `json:"what"`            // NoteAudit or NoteLook
 }
 
-// NoteAudit is the What of an audit of the owner's table.
-const NoteAudit = "audit"
+// NoteAudit is the What of an audit of the owner's table, and NoteLook that of a look at it, which has no method.
+const (
+	NoteAudit = "audit"
+	NoteLook  = "look"
+)
 
 // NoteState is one note of an account.
 type NoteState struct {
@@ -45,7 +48,7 @@ func (b *Book) note(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	if e.Note.What != NoteAudit {
+	if e.Note.What != NoteAudit && e.Note.What != NoteLook {
 		return fmt.Errorf("%w: a note about %.20q", ErrInvalid, e.Note.What)
 	}
 	a.Notes = append(a.Notes, NoteState{e.Note, e.Sequence, e.Date})

@@ -53,16 +53,33 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 	}
 	fmt.Fprintf(&b, initHead, task, path, yamlWord(target), list)
 	for _, name := range header {
-		if name != target {
+		if name != target && d.Columns[name].Date == "" {
 			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
 		}
 	}
 	if len(classes) == 0 {
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
+	d.initDates(&b, header)
 	selectors, trainers := describedFor(len(classes))
 	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
+}
+
+// initDates writes the columns that are declared to hold dates.
+func (d Data) initDates(b *strings.Builder, header []string) {
+	begun := false
+	for _, name := range header {
+		c := d.Columns[name]
+		if c.Date == "" {
+			continue
+		}
+		if !begun {
+			b.WriteString("  columns:\n")
+			begun = true
+		}
+		fmt.Fprintf(b, "    %s: {date: %s}\n", yamlWord(name), yamlWord(c.Date))
+	}
 }
 
 // describedFor lists the selectors and the trainers for so many classes, 0 for numbers, as

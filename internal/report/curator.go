@@ -12,6 +12,9 @@ import (
 // AuditFile is the file of an audit of the owner's table, in CuratorDir.
 const AuditFile = "audit.json"
 
+// LookFile is the file of a look at the owner's table, in CuratorDir.
+const LookFile = "look.txt"
+
 // A CuratorFile is a file of the curator's folder that is written by itself, beside the
 // notes of a run or before there are any. It must be closed. It is not for concurrent
 // use.
@@ -26,7 +29,14 @@ type CuratorFile struct {
 // or kept from others ([ErrUnwritable]). All are a [*DirError]. Close takes back what
 // PrepareAudit made.
 func PrepareAudit(dir string, force bool) (*CuratorFile, error) {
-	c := &CuratorFile{Folder{given: filepath.Clean(dir), force: force}, AuditFile}
+	return prepare(dir, AuditFile, force)
+}
+
+// PrepareLook is PrepareAudit for LookFile.
+func PrepareLook(dir string, force bool) (*CuratorFile, error) { return prepare(dir, LookFile, force) }
+
+func prepare(dir, name string, force bool) (*CuratorFile, error) {
+	c := &CuratorFile{Folder{given: filepath.Clean(dir), force: force}, name}
 	if err := c.folder.open(c.free); err != nil {
 		c.Close()
 		return nil, err

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/entry"
+	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/look"
+	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+const lookLong = `Write for the owner of a table what its cells look like, before the first run:
+
+  look/curator/look.txt: by column the shares of numbers, words and missing
+  cells, how numbers and dates seem to be written, and a recipe that says so
+
+No guarantee covers that file, and no budget pays for it: it must not be
+published. How a table is written (separators, character sets, layouts of dates)
+may go into a recipe. What is in it (values, ranges, categories) may not, unless
+it is public knowledge. Nothing of it is printed. With a ledger, that the table
+was looked at is noted there.`
+
+// lookFlags are the flags of look.
+type lookFlags struct {
+	target, out     string
+	ledger, dataset string
+	force           bool
+	format          formatFlags
+}
+
+func lookCommand(a *app) *cobra.Command {
+	var flags lookFlags
+	cmd := &cobra.Command{
+		Use:   "look TABLE",
+		Short: "Write for the owner of a table what its cells look like",
+		Long:  lookLong,
+		Example: `  dptrain look export.csv --target stay
+  dptrain look export.csv --separator ';' --dataset clinic`,
+		Args: exactly(1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.look(cmd.Context(), args[0], &flags) },
+	}
+	set := cmd.Flags()
+	set.SortFlags = false
+	set.StringVar(&flags.target, "target", "", "the `COLUMN` to predict, for the recipe (default the last one)")
+	set.StringVar(&flags.out, "out", "look", "the `FOLDER` that curator/ is in")
+	set.BoolVar(&flags.force, "force", false, "replace a look.txt that is there already")
+	set.StringVar(&flags.dataset, "dataset", "", "note it in a ledger, under this `NAME` of the data set")
+	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "the ledger: a `FILE`")
+	flags.format.add(set)
+	return cmd
+}
+
+// look looks at a table. What it prints and returns does not depend on a record.
+func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
+	data := recipe.Data{Path: path}
+	reading, err := flags.format.reading(data)
+	if err != nil {
+		return err
+	}
+	if err := flags.format.lay(&data); err != nil {
+		return err
+	}
+	header, err := dataset.Header(path, reading)
+	if err != nil {
+		return err
+	}
+	if flags.target != "" && !slices.Contains(header, flags.target) {
+		return recipe.ErrTargetAbsent
+	}
+	file, err := report.PrepareLook(flags.out, flags.force)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if flags.dataset != "" {
+		_, err := a.openLedger(flags.ledger).Note(ctx, ledger.Note{Dataset: flags.dataset, Table: entry.RealPath(path), What: ledger.NoteLook})
+		if err != nil {
+			return entry.Hint(ctx, err, flags.ledger, entry.Run{})
+		}
+	}
+	a.stage("read")
+	seen, err := look.At(ctx, path, reading)
+	if err != nil {
+		return err
+	}
+	a.stage("write")
+	if err := file.Commit(ctx, func(w io.Writer) error { return writeLook(w, data, header, flags.target, seen) }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.stdout, report.Paragraph("Private", fmt.Sprintf("%s says what the cells of the table look like, and has a recipe. It depends on the records and no guarantee covers "+
+		"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.", filepath.Join(flags.out, report.CuratorDir, report.LookFile))))
+	return err
+}
+
+const lookNotice = `What the cells of a table look like, for the owner of the data alone. It was
+counted on the records themselves, and no guarantee covers it. Do not publish it
+and do not tell anybody of it.
+
+Harmless to use: how the table is written. Separators, decimal marks, character
+sets, layouts of dates, and whether a column holds numbers, dates or words say
+how the table was exported, and nothing of who is in it.
+
+Not harmless: what is in the table. Do not declare categories, ranges or a
+number for missing cells because you saw them here or in the table. Declare what
+is public knowledge, and leave the rest out: it is found privately.
+`
+
+// writeLook writes the file.
+func writeLook(w io.Writer, data recipe.Data, header []string, target string, seen *look.Table) error {
+	var b strings.Builder
+	b.WriteString(lookNotice)
+	fmt.Fprintf(&b, "\n%s: %d records\n\n", data.Path, seen.Rows)
+	width := len("column")
+	for i := range seen.Columns {
+		width = max(width, text.RuneWidthWithoutEscSequences(seen.Columns[i].Name))
+	}
+	width = min(width, 30)
+	fmt.Fprintf(&b, "%-*s  numbers  words  missing  different  looks like\n", width, "column")
+	proposed := proposedFormat(&data, seen)
+	data.Columns = map[string]recipe.Column{}
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		declared, what := guess(c, proposed)
+		if declared.Date != "" && c.Name != target {
+			data.Columns[c.Name] = declared
+		}
+		values := fmt.Sprint(c.Values)
+		if c.Many {
+			values = fmt.Sprintf(">%d", look.MostValues-1)
+		}
+		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n", text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows), share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
+	}
+	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
+	starter, err := data.Init(header, target)
+	if err != nil {
+		return err
+	}
+	b.Write(starter)
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// proposedFormat adds to the format of the data what most texts need to be numbers, and returns what it added, in words.
+func proposedFormat(data *recipe.Data, seen *look.Table) string {
+	var comma, thousands, lenient int64
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		comma, thousands, lenient = comma+c.Comma, thousands+c.Thousands, lenient+c.Lenient
+	}
+	f := recipe.Format{}
+	if data.Format != nil {
+		f = *data.Format
+	}
+	switch {
+	case f.Decimal != "" || f.Thousands != "" || max(comma, thousands) <= lenient:
+		return ""
+	case thousands >= comma:
+		f.Thousands, data.Format = ",", &f
+		return "thousands"
+	}
+	f.Decimal, f.Thousands, data.Format = ",", ".", &f // a point is no decimal mark then
+	return "comma"
+}
+
+// guess says what a column looks like, and returns what may be declared of it.
+func guess(c *look.Column, proposed string) (recipe.Column, string) {
+	full := c.Plain + c.Text
+	best, most := "", int64(0)
+	for k, layout := range look.Layouts() {
+		if c.Dates[k] > most {
+			best, most = layout, c.Dates[k]
+		}
+	}
+	numbers, how := c.Plain+c.Lenient, "numbers"
+	switch {
+	case proposed == "comma" && c.Plain+c.Comma > numbers:
+		numbers, how = c.Plain+c.Comma, "numbers with decimal commas"
+	case proposed == "thousands" && c.Plain+c.Thousands > numbers:
+		numbers, how = c.Plain+c.Thousands, "numbers with commas between thousands"
+	case c.Lenient > 0:
+		how = "numbers as people write them"
+	}
+	switch {
+	case full == 0:
+		return recipe.Column{}, "nothing"
+	case 2*most > full && best != "20060102":
+		return recipe.Column{Date: best}, "dates: " + best
+	case 2*numbers > full && c.Many:
+		return recipe.Column{}, how + "; exclude it if it identifies records"
+	case 2*numbers > full:
+		return recipe.Column{}, how
+	case c.Many || 2*int64(c.Values) > full && full > 100:
+		return recipe.Column{}, "texts, most of them different; exclude it if it identifies records"
+	}
+	return recipe.Column{}, "words; they are found privately"
+}
+
+// share is a part of all records, as a percentage.
+func share(part, all int64) string {
+	if all == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(all))
+}

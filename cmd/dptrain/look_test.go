@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestLook: what a table looks like goes to the curator's folder alone, with a recipe that reads it, and what is printed
+// is the same for any table.
+func TestLook(t *testing.T) {
+	chdir(t)
+	table := func(rows int, more string) string {
+		var b strings.Builder
+		b.WriteString("when;age;cost;ward;stay\n")
+		for i := range rows {
+			fmt.Fprintf(&b, "%02d/%02d/2024;%d yrs;1.%03d,5;%s;%d\n", 13+i%15, 1+i%12, 20+i%60, i%1000, []string{"secretward", "other"}[i%2], i%9)
+		}
+		return b.String() + more
+	}
+	write(t, "t.csv", table(400, ""))
+	if got := dptrain(t, "look", "t.csv"); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat("look"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a folder was made for nothing")
+	}
+	if got := dptrain(t, "ledger", "init", "l.ledger", "--dataset", "clinic", "--epsilon", "1", "--delta", "1e-5"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	args := []string{"look", "t.csv", "--separator", ";", "--target", "stay", "--ledger", "l.ledger", "--dataset", "clinic"}
+	got := dptrain(t, args...)
+	if got.code != exitOK || got.stderr != "" || !strings.Contains(got.stdout, "look/curator/look.txt") || strings.Contains(got.stdout, "400") {
+		t.Fatalf("%+v", got)
+	}
+	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout, "1 look at the table") {
+		t.Errorf("%+v", shown)
+	}
+	for path, mode := range map[string]os.FileMode{"look/curator": 0o700, "look/curator/look.txt": 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	text := read(t, "look/curator/look.txt")
+	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas", "numbers as people write them", "words; they are found privately", "Not harmless"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "secretward") {
+		t.Error("a value of a cell is in the file")
+	}
+	for line := range strings.Lines(text[:strings.Index(text, "A recipe.")]) {
+		if len([]rune(line)) > 81 {
+			t.Errorf("%d characters: %s", len([]rune(line)), line)
+		}
+	}
+	write(t, "recipe.yaml", text[strings.Index(text, "# yaml-language"):])
+	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
+		t.Errorf("%+v", got)
+	}
+	write(t, "t.csv", table(0, "\x00;;\"\n"))
+	if again := dptrain(t, args...); again.code != exitUsage {
+		t.Errorf("a file that is there: %+v", again)
+	}
+	if again := dptrain(t, append(args, "--force")...); again != got {
+		t.Errorf("%+v, want %+v", again, got)
+	}
+	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", "ward no"); got.code != exitData {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "look", "t.csv", "--separator", ";", "--out", "o2", "--ledger", "l.ledger", "--dataset", "another"); got.code != exitLedger {
+		t.Errorf("%+v", got)
+	}
+}
