@@ -61,12 +61,9 @@ func causalCommand(a *app) *cobra.Command {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return usagef("nothing to ask: give a recipe, or --data, --columns and --epsilon; see `dptrain causal --help`")
 			}
-			j, err := flags.load(args)
+			j, err := flags.noted(args, note)
 			if err != nil {
 				return err
-			}
-			if j.note = note; note != "" && j.ledger == "" {
-				return usagef("--note is a label in a ledger: name the data set with --dataset")
 			}
 			return a.causal(cmd.Context(), j, force, quiet)
 		},

@@ -44,12 +44,9 @@ func fitCommand(a *app) *cobra.Command {
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return usagef("nothing to train on: give a recipe, or --data, --target and --epsilon; see `dptrain fit --help`")
 			}
-			j, err := flags.load(args)
+			j, err := flags.noted(args, note)
 			if err != nil {
 				return err
-			}
-			if j.note = note; note != "" && j.ledger == "" {
-				return usagef("--note is a label in a ledger: name the data set with --dataset")
 			}
 			return a.fit(cmd.Context(), j, force, quiet)
 		},

@@ -175,6 +175,18 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	return j, j.explain(j.recipe.Check())
 }
 
+// noted is load for a run that a ledger may keep with a note.
+func (f *recipeFlags) noted(args []string, note string) (*job, error) {
+	j, err := f.load(args)
+	if err != nil {
+		return nil, err
+	}
+	if j.note = note; note != "" && j.ledger == "" {
+		return nil, usagef("--note is a label in a ledger: name the data set with --dataset")
+	}
+	return j, nil
+}
+
 // lay copies what was given as a flag into the recipe; over holds the values of
 // the flags that package recipe reads.
 func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {

@@ -163,3 +163,41 @@ func shrink(x, by float64) float64 {
 	}
 	return 0
 }
+
+// Standardise brings the columns to mean 0 and variance 1. A constant one becomes 0.
+func (t Table) Standardise() {
+	n := float64(len(t.Rows))
+	for j := range t.Group {
+		mean, square := 0., 0.
+		for _, r := range t.Rows {
+			mean += r[j] / n
+		}
+		for _, r := range t.Rows {
+			square += (r[j] - mean) * (r[j] - mean) / n
+		}
+		sd := max(math.Sqrt(square), math.SmallestNonzeroFloat64)
+		for _, r := range t.Rows {
+			r[j] = (r[j] - mean) / sd
+		}
+	}
+}
+
+// Judge returns the share of records on the wrong side of what [Logistic] returned, and how many features
+// that reads.
+func (t Table) Judge(beta []float64) (wrong float64, features int) {
+	for i, r := range t.Rows {
+		f := beta[0]
+		for j, v := range r {
+			f += beta[j+1] * v
+		}
+		if f > 0 != (t.Y[i] > 0) {
+			wrong++
+		}
+	}
+	for _, b := range beta[1:] {
+		if math.Abs(b) > 1e-9 {
+			features++
+		}
+	}
+	return wrong / float64(len(t.Rows)), features
+}

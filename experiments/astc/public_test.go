@@ -33,46 +33,23 @@ func TestSpambase(t *testing.T) {
 		}
 		x.Rows, x.Y = append(x.Rows, row), append(x.Y, y)
 	}
-	n := float64(len(x.Rows))
-	for j := range d {
-		mean, square := 0., 0.
-		for _, r := range x.Rows {
-			mean += r[j] / n
-		}
-		for _, r := range x.Rows {
-			square += (r[j] - mean) * (r[j] - mean) / n
-		}
-		for _, r := range x.Rows {
-			r[j] = (r[j] - mean) / math.Sqrt(square)
-		}
-	}
+	x.Standardise()
 	var beta []float64
 	for _, tt := range []struct {
 		lambda, err float64
 		features    int
-	}{{500, .2736, 5}, {250, .1621, 17}, {100, .1150, 27}, {75, .1054, 30}, {50, .0943, 36}, {25, .0841, 43}, {10, .0730, 52}, {7.5, .0732, 52}, {5, .0709, 53}, {2.5, .0693, 54}} {
+	}{
+		{500, .2736, 5}, {250, .1621, 17}, {100, .1150, 27}, {75, .1054, 30}, {50, .0943, 36},
+		{25, .0841, 43}, {10, .0730, 52}, {7.5, .0732, 52}, {5, .0709, 53}, {2.5, .0693, 54},
+	} {
 		var err error
 		if beta, err = astc.Logistic(context.Background(), x, tt.lambda, beta); err != nil {
 			t.Fatal(err)
 		}
-		wrong, features := 0., 0
-		for i, r := range x.Rows {
-			f := beta[0]
-			for j, v := range r {
-				f += beta[j+1] * v
-			}
-			if f > 0 != (x.Y[i] > 0) {
-				wrong++
-			}
-		}
-		for _, b := range beta[1:] {
-			if math.Abs(b) > 1e-9 {
-				features++
-			}
-		}
-		t.Logf("lambda %v: %.4f with %d features", tt.lambda, wrong/n, features)
-		if math.Abs(wrong/n-tt.err) > .002 || features < tt.features-1 || features > tt.features+1 {
-			t.Errorf("lambda %v: %.4f with %d features, want %v with %d", tt.lambda, wrong/n, features, tt.err, tt.features)
+		wrong, features := x.Judge(beta)
+		t.Logf("lambda %v: %.4f with %d features", tt.lambda, wrong, features)
+		if math.Abs(wrong-tt.err) > .002 || features < tt.features-1 || features > tt.features+1 {
+			t.Errorf("lambda %v: %.4f with %d features, want %v with %d", tt.lambda, wrong, features, tt.err, tt.features)
 		}
 	}
 }

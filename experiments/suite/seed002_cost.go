@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 
@@ -269,22 +268,8 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	if err != nil {
 		return failure(Failed, err)
 	}
-	wrongs, features := 0., 0.
-	for i, r := range t.Rows {
-		f := beta[0]
-		for j, v := range r {
-			f += beta[j+1] * v
-		}
-		if f > 0 != (t.Y[i] > 0) {
-			wrongs++
-		}
-	}
-	for _, b := range beta[1:] {
-		if math.Abs(b) > 1e-9 {
-			features++
-		}
-	}
-	return Outcome{Status: OK, Values: map[string]float64{metricTrained: wrongs / float64(len(t.Rows)), metricPaid: features}}
+	missed, features := t.Judge(beta)
+	return Outcome{Status: OK, Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)}}
 }
 
 // standardised is a table of numbers with columns of mean 0 and variance 1.
@@ -292,20 +277,12 @@ func standardised(t *dataset.Table) astc.Table {
 	last := len(t.Schema().Columns) - 1
 	out := astc.Table{Rows: make([][]float64, t.Len()), Y: signsOf(t)}
 	for j := range last {
-		column := t.Float(j)
-		n, mean, square := float64(len(column)), 0., 0.
-		for _, v := range column {
-			mean += v / n
-		}
-		for _, v := range column {
-			square += (v - mean) * (v - mean) / n
-		}
-		sd := max(math.Sqrt(square), math.SmallestNonzeroFloat64)
-		for i, v := range column {
-			out.Rows[i] = append(out.Rows[i], (v-mean)/sd)
+		for i, v := range t.Float(j) {
+			out.Rows[i] = append(out.Rows[i], v)
 		}
 		out.Group, out.Cost = append(out.Group, j), append(out.Cost, 1)
 	}
+	out.Standardise()
 	return out
 }
 
