@@ -172,6 +172,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if err := f.causal.lay(j); err != nil {
 		return nil, err
 	}
+	r.Find()
 	return j, j.explain(j.recipe.Check())
 }
 

@@ -277,7 +277,7 @@ func (r *rules) vocabulary() {
 		if !c.Found {
 			continue
 		}
-		what, hint := r.noVocabulary(), "declare its categories"
+		what, hint := r.NoVocabulary(), "declare its categories"
 		field := fault.Child(fault.Child("data.columns", c.Name), "categories")
 		if c.Name == r.Target {
 			field, hint = "data.classes", "list the classes"
@@ -291,8 +291,8 @@ func (r *rules) vocabulary() {
 	}
 }
 
-// noVocabulary says why words have no price here; "" where they have one.
-func (p *Pipeline) noVocabulary() string {
+// NoVocabulary says why words cannot be found privately in a run; "" where they have one.
+func (p *Pipeline) NoVocabulary() string {
 	abstainer := p.abstainer()
 	switch {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns:
@@ -324,19 +324,4 @@ func (p *Pipeline) candidates() []Candidate {
 		return nil
 	}
 	return slices.Clone(p.Search.Candidates)
-}
-
-// Find marks every feature of the schema that declares nothing as one to find out about: its
-// numbers as today, or its words. It does nothing where words have no price, and where the ranges
-// of numbers are declared.
-func (p *Pipeline) Find() {
-	if p.noVocabulary() != "" || p.DeclaredScaling {
-		return
-	}
-	for j := range p.Schema.Columns {
-		c := &p.Schema.Columns[j]
-		if c.Name != p.Target && c.Kind == dataset.Numeric && !c.Ranged && !c.HasMissing && !c.Indicator && !c.Private {
-			c.Found = true
-		}
-	}
 }

@@ -123,5 +123,6 @@ func (r *Recipe) column(name string) dataset.Column {
 		c.HasMissing, c.Missing = true, *x
 	}
 	c.Indicator = d.Missing.asIndicator()
+	c.Found = r.Data.Undeclared == undeclaredFound && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator
 	return c
 }

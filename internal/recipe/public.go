@@ -12,6 +12,7 @@ type published struct {
 		MultilineQuotes bool              `yaml:"multiline_quotes"`
 		Format          *Format           `yaml:"format,omitempty"`
 		Numbers         string            `yaml:"numbers,omitempty"`
+		Undeclared      string            `yaml:"undeclared,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 		Classes         Names             `yaml:"classes,omitempty"`
 	} `yaml:"data"`
@@ -39,7 +40,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
 	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
-	p.Data.Columns, p.Data.Classes = r.Data.Columns, r.Data.Classes
+	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Data.Classes, r.Data.Undeclared
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
 	if p.Search = r.Search; p.Search == nil {
 		p.Selection, p.Model = &r.Selection, &r.Model

@@ -125,6 +125,7 @@ func (c *checker) data() {
 	c.reading()
 	c.nameList("data.exclude", d.Exclude, "column")
 	c.nameList("data.header", d.Header, "column")
+	c.undeclared()
 	c.classes()
 }
 

@@ -43,6 +43,7 @@ func schema() *generate.Schema {
 	closed("privacy.relation", relations)
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
+	closed("data.undeclared", undeclaredWords)
 	closed("data.numbers", numberWords)
 	for key, names := range formatNames() {
 		closed("data.format."+key, names)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 
 	generate "github.com/invopop/jsonschema"
+
+	"github.com/dptrain/dptrain/regression"
 )
 
 // Names are the values of a column: the categories of one, or the classes of the target. They are
@@ -56,6 +58,52 @@ func orPrivate(s *generate.Schema) {
 		If:          &generate.Schema{Type: "string"},
 		Then:        &generate.Schema{Enum: []any{privateWord}},
 		Else:        &list,
+	}
+}
+
+// The values of data.undeclared.
+const (
+	undeclaredNumbers = "numbers"
+	undeclaredFound   = "found"
+)
+
+var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
+
+// Find makes the run find out what the features are that declare nothing, and the classes
+// that are not listed, where that has a price. It is what a run without a recipe file does.
+func (r *Recipe) Find() {
+	if r.Task == TaskCausal || r.Scaling.Method == "declared" || r.Data.Undeclared != "" {
+		return
+	}
+	p := r.outline(false)
+	if p.NoVocabulary() != "" {
+		return
+	}
+	r.Data.Undeclared = undeclaredFound
+	if p.Task == regression.TaskClassification && r.Data.Classes == nil {
+		r.Data.Classes = Private()
+	}
+}
+
+// undeclared checks data.undeclared.
+func (c *checker) undeclared() {
+	const path = "data.undeclared"
+	d := c.r.Data
+	if d.Undeclared == "" {
+		return
+	}
+	c.name(path, d.Undeclared, undeclaredWords, undeclaredWords)
+	if d.Undeclared != undeclaredFound {
+		return
+	}
+	hint := "use " + undeclaredNumbers + ", and declare the categories of text columns"
+	switch why := c.r.outline(c.bench).NoVocabulary(); {
+	case c.r.Task == TaskCausal:
+		c.add(path, path+" has no meaning with task: causal", "remove it")
+	case why != "":
+		c.add(path, path+": words cannot be found privately "+why, hint)
+	case c.r.Scaling.Method == "declared":
+		c.add(path, path+": found needs scaling private: a column of numbers needs a range", hint)
 	}
 }
 
