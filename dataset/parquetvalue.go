@@ -79,7 +79,7 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
 		switch {
-		case what == unparseable && words != nil:
+		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && truth(string(c.conv.textOf(v)))):
 			x = words.text(string(c.conv.textOf(v)))
 		case what != good:
 			x = to.missing

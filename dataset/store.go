@@ -57,10 +57,12 @@ func (s *store) cell(target int, text string, row int) {
 	switch {
 	case c.kind == Numeric:
 		v, what := s.rule.Number(text)
-		s.number(target, row, v, what)
-		if words != nil && what == unparseable {
+		if words != nil && (what == unparseable || what == good && truth(text)) {
 			s.dst.floats[target][row] = words.text(text)
+			s.stats.Columns[target].note(unparseable)
+			return
 		}
+		s.number(target, row, v, what)
 	case words != nil:
 		code, what := words.category(text)
 		s.code(target, row, code, what)

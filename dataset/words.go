@@ -3,6 +3,7 @@ package dataset
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -102,6 +103,13 @@ func (r *wordReader) category(text string) (int32, class) {
 
 // text reads a cell of a numeric column that is text and no number.
 func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
+
+// truth reports whether a cell is true or false in words, which lenient numbers are 1 and 0. In a
+// column that may be words they are words: models treat two words better than two numbers.
+func truth(text string) bool {
+	text = cell.Trim(text)
+	return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
+}
 
 // wordReaders makes those of the columns whose words are kept.
 func wordReaders(cols []column) []*wordReader {

@@ -24,7 +24,7 @@ func wordSchema() Schema {
 // texts that are too long and some that do not print.
 var wordCells = []string{
 	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5", "007", "inf", "0x1p4", "45 yrs",
-	strings.Repeat("x", LongestWord), strings.Repeat("x", LongestWord+1), "bell\a", "\xff", "zero\u200bwidth",
+	strings.Repeat("x", LongestWord), strings.Repeat("x", LongestWord+1), "bell\a", "\xff", "zero\u200bwidth", "True",
 }
 
 // wordTexts returns, for each record, the word in column j: "-" for a missing cell, "!" for a text
@@ -87,7 +87,7 @@ func TestWordsReadAlike(t *testing.T) {
 	}
 	long := strings.Repeat("x", LongestWord)
 	if got, want := want[0][:len(wordCells)], []string{
-		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "!",
+		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "!", "True",
 	}; !slices.Equal(got, want) {
 		t.Errorf("words: %q, want %q", got, want)
 	}
@@ -95,7 +95,7 @@ func TestWordsReadAlike(t *testing.T) {
 	for i := range wordCells {
 		of[wordCells[i]] = want[1][3*i]
 	}
-	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "Red": "Red", "": "-", " red\t": "red"} {
+	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "Red": "Red", "True": "True", "": "-", " red\t": "red"} {
 		if of[cell] != want {
 			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
 		}

@@ -136,7 +136,7 @@ func TestClassMistakes(t *testing.T) {
 	write(t, "t.csv", classCSV(20))
 	base := "--data t.csv --target income --epsilon 1 "
 	for args, want := range map[string]result{
-		"fit " + base + "--task classification":                 {exitRecipe, "", "data.classes is required for classification"},
+		"fit " + base + "--task classification --method tukey":  {exitRecipe, "", "data.classes is required for classification"},
 		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
 		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
 		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: task: unknown name \"ranking\""},

@@ -110,6 +110,7 @@ type declareFlags struct {
 	unit       string
 	maxRows    int
 	categories []string
+	undeclared string
 	method     string
 	selection  string
 	set        *pflag.FlagSet
@@ -118,7 +119,8 @@ type declareFlags struct {
 // add declares the flags on a verb.
 func (f *declareFlags) add(set *pflag.FlagSet) {
 	f.set = set
-	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green; may be repeated")
+	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
+	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: numbers (default) or found, numbers or words")
 	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
 	set.IntVar(&f.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
 	set.StringVar(&f.selection, "select", "", "how columns are chosen, by `NAME`: see dptrain help methods")
@@ -128,6 +130,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
 	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "method": "model.method", "select": "selection.method",
+	"undeclared": "data.undeclared",
 }
 
 // lay copies what was given as a flag into the recipe.
@@ -157,6 +160,9 @@ func (f *declareFlags) lay(r *recipe.Recipe) error {
 			return usagef("--unit needs --max-rows: how many records of a person are kept, a public number such as 4")
 		}
 	}
+	if f.set.Changed("undeclared") {
+		r.Data.Undeclared = f.undeclared
+	}
 	if f.set.Changed("select") {
 		r.Select(f.selection)
 	}
@@ -173,7 +179,7 @@ func (f *declareFlags) lay(r *recipe.Recipe) error {
 		for n, c := range r.Data.Columns {
 			columns[n] = c
 		}
-		columns[name] = recipe.Column{Categories: values, Other: new(true), Private: columns[name].Private}
+		columns[name] = recipe.Column{Categories: recipe.NamesOf(values), Other: new(true), Private: columns[name].Private}
 		r.Data.Columns = columns
 	}
 	return nil

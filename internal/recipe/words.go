@@ -69,20 +69,25 @@ const (
 
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// Find makes the run find out what the features are that declare nothing, and the classes
-// that are not listed, where that has a price. It is what a run without a recipe file does.
-func (r *Recipe) Find() {
-	if r.Task == TaskCausal || r.Scaling.Method == "declared" || r.Data.Undeclared != "" {
+// FindClasses makes a classification without listed classes find them, and what the features
+// are that declare nothing, where that has a price. It is what a run without a recipe file does.
+func (r *Recipe) FindClasses() {
+	if r.Task != regression.TaskClassification || r.Data.Classes != nil || r.outline(false).NoVocabulary() != "" {
 		return
 	}
-	p := r.outline(false)
-	if p.NoVocabulary() != "" {
-		return
+	r.Data.Classes = Private()
+	if r.Data.Undeclared == "" && r.Scaling.Method != "declared" {
+		r.Data.Undeclared = undeclaredFound
 	}
-	r.Data.Undeclared = undeclaredFound
-	if p.Task == regression.TaskClassification && r.Data.Classes == nil {
-		r.Data.Classes = Private()
+}
+
+// NamesOf returns the names that a list on a command line means: the word alone stands for
+// those that are to be found.
+func NamesOf(list []string) Names {
+	if len(list) == 1 && list[0] == privateWord {
+		return Private()
 	}
+	return list
 }
 
 // undeclared checks data.undeclared.
