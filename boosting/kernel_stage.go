@@ -348,7 +348,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	if k.total > largeRecords {
 		most = mostFeaturesLarge
 	}
-	values, vectors := leading(symmetric(inner, k.total/syntheticCount), min(most, s.expected+s.expected/4+20))
+	values, vectors := leading(symmetric(inner, k.total/syntheticCount), min(most, s.expected+s.expected/2+20))
 	features, floor := 0, directionFloor*noise
 	for features < len(values) && (features == 0 || values[features] > floor) {
 		features++
