@@ -97,6 +97,16 @@ func (p *classProgram) of(record []value) float64 {
 	return float64(class)
 }
 
+// logarithmic reports whether all scores are log probabilities up to a constant.
+func (p *classProgram) logarithmic() bool {
+	for _, s := range p.model.Scores {
+		if s.Kind() != KindPrototypes {
+			return false
+		}
+	}
+	return true
+}
+
 // A chanceProgram predicts the probability of the second of two classes.
 type chanceProgram struct{ *classProgram }
 

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"errors"
+	"math"
 	"sync"
 )
 
@@ -80,7 +81,41 @@ func (p *Predictor) ProbabilityRecord(cells map[string]any) (float64, error) {
 	return p.record(cells, p.chance)
 }
 
+// ClassProbabilitiesRow is like [Predictor.PredictRow] and returns the probability of every class, in
+// [0, 1], in their order: of two classes by the model's [Probability], of more as
+// [Classifier.ClassProbabilities] does. The error is [ErrNoProbability].
+func (p *Predictor) ClassProbabilitiesRow(cells []Cell) ([]float64, error) {
+	if p.chance != nil {
+		second := p.row(cells, p.chance)
+		return []float64{1 - second, second}, nil
+	}
+	c, ok := p.program.(*classProgram)
+	if !ok || len(c.scores) < 3 || !c.logarithmic() {
+		return nil, ErrNoProbability
+	}
+	record := p.read(cells)
+	defer p.records.Put(record)
+	var all logSum
+	out := make([]float64, len(c.scores))
+	for i, s := range c.scores {
+		out[i] = s.of(*record)
+		all.add(out[i])
+	}
+	for i, score := range out {
+		out[i] = math.Exp(score - all.value())
+	}
+	return out, nil
+}
+
 func (p *Predictor) row(cells []Cell, by program) float64 {
+	record := p.read(cells)
+	out := by.of(*record)
+	p.records.Put(record)
+	return out
+}
+
+// read returns the record of cells, to be put back.
+func (p *Predictor) read(cells []Cell) *[]value {
 	if len(cells) != len(p.columns) {
 		panic("regression: a record needs one cell per input of the model")
 	}
@@ -88,9 +123,7 @@ func (p *Predictor) row(cells []Cell, by program) float64 {
 	for i := range cells {
 		(*record)[i] = p.columns[i].value(cells[i])
 	}
-	out := by.of(*record)
-	p.records.Put(record)
-	return out
+	return record
 }
 
 func (p *Predictor) record(cells map[string]any, by program) (float64, error) {

@@ -11,6 +11,7 @@
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
+#   scripts/long.sh serve      requests to a server for a minute
 #   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -50,8 +51,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | serve | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|serve|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -82,6 +83,9 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
+fi
+if [[ $part == all || $part == serve ]]; then
+  step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")

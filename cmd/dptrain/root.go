@@ -75,6 +75,7 @@ func verbs(a *app) []*cobra.Command {
 		ledgerCommand(a),
 		reportCommand(a),
 		exportCommand(a),
+		serveCommand(a),
 		verifyCommand(a),
 		benchCommand(a),
 		compressCommand(a),

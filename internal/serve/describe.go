@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"net/http"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// describe says what the model predicts and from what. All of it is in the model file.
+func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
+	var inputs []map[string]any
+	for _, c := range s.model.Inputs() {
+		x := map[string]any{"name": c.Name}
+		if c.Type == regression.Category {
+			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other
+		} else {
+			x["type"], x["lower"], x["upper"] = "numeric", c.Lower, c.Upper
+		}
+		inputs = append(inputs, x)
+	}
+	out := map[string]any{"kind": s.model.Kind(), "task": s.output.Task, "target": s.output.Target, "inputs": inputs}
+	if len(s.output.Classes) > 0 {
+		out["classes"] = s.output.Classes
+	}
+	if list := regression.IntervalsOf(s.model); len(list) > 0 {
+		out["intervals"] = list
+	}
+	answer(w, out)
+}
+
+// openAPI describes the routes for this model, in OpenAPI 3.1.
+func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
+	type object = map[string]any
+	cells, required := object{}, []string{}
+	for _, c := range s.model.Inputs() {
+		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
+		if c.Type == regression.Category {
+			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
+		}
+		cells[c.Name] = x
+		required = append(required, c.Name)
+	}
+	predicted := object{"type": "number", "description": s.output.Target}
+	if len(s.output.Classes) > 0 {
+		predicted = object{"type": "string", "enum": s.output.Classes, "description": s.output.Target}
+	}
+	number := object{"type": "number"}
+	ok := func(description string, content object) object {
+		return object{"200": object{"description": description, "content": content}, "default": object{"$ref": "#/components/responses/Problem"}}
+	}
+	json := func(schema object) object { return object{"application/json": object{"schema": schema}} }
+	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+	lines := object{"application/x-ndjson": object{"schema": object{"type": "string"}}, "text/csv": object{"schema": object{"type": "string"}}}
+	bodies := func(list object) object {
+		out := json(list)
+		for kind, x := range lines {
+			out[kind] = x
+		}
+		return out
+	}
+	get := func(summary string, answer object) object {
+		return object{"get": object{"summary": summary, "responses": answer}}
+	}
+	answer(w, object{
+		"openapi": "3.1.0",
+		"info":    object{"title": "Predictions of " + s.output.Target, "version": "1"},
+		"paths": object{
+			"/predict": object{"post": object{
+				"summary":     "Predict for records",
+				"parameters":  []object{{"name": "interval", "in": "query", "schema": number, "description": "level of an interval of prediction that the model has"}},
+				"requestBody": object{"required": true, "content": bodies(object{"type": "object", "required": []string{"records"}, "properties": object{"records": object{"type": "array", "items": ref("Record")}}})},
+				"responses":   ok("one prediction per record, in their order", bodies(object{"type": "object", "properties": object{"predictions": object{"type": "array", "items": ref("Prediction")}}})),
+			}},
+			"/model":   get("What the model predicts, and from what", ok("the model", json(object{"type": "object"}))),
+			"/health":  get("Whether the server answers", ok("it does", json(object{"type": "object"}))),
+			"/metrics": get("Counts, for Prometheus", ok("counts", object{"text/plain": object{"schema": object{"type": "string"}}})),
+		},
+		"components": object{
+			"schemas": object{
+				"Record": object{"type": "object", "properties": cells, "required": required},
+				"Prediction": object{"type": "object", "required": []string{"prediction"}, "properties": object{
+					"prediction": predicted, "lower": number, "upper": number,
+					"probabilities": object{"type": "object", "additionalProperties": number},
+				}},
+			},
+			"responses": object{"Problem": object{"description": "why the request was refused", "content": json(object{
+				"type":       "object",
+				"properties": object{"error": object{"type": "object", "properties": object{"message": object{"type": "string"}, "record": object{"type": "integer"}}}},
+			})}},
+		},
+	})
+}
