@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,8 @@ type declareFlags struct {
 	maxRows    int
 	categories []string
 	undeclared string
+	ranges     []string
+	dates      []string
 	method     string
 	selection  string
 	set        *pflag.FlagSet
@@ -121,6 +124,8 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
 	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: numbers (default) or found, numbers or words")
+	set.StringArrayVar(&f.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated")
+	set.StringArrayVar(&f.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
 	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
 	set.IntVar(&f.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
 	set.StringVar(&f.selection, "select", "", "how columns are chosen, by `NAME`: see dptrain help methods")
@@ -129,7 +134,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
-	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "method": "model.method", "select": "selection.method",
+	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "range": "data.columns", "date": "data.columns", "method": "model.method", "select": "selection.method",
 	"undeclared": "data.undeclared",
 }
 
@@ -169,17 +174,39 @@ func (f *declareFlags) lay(r *recipe.Recipe) error {
 	if f.set.Changed("method") && r.Model.Method != f.method {
 		r.Model = recipe.Model{Method: f.method, Fallback: r.Model.Fallback}
 	}
+	return f.columns(r)
+}
+
+// columns declares columns.
+func (f *declareFlags) columns(r *recipe.Recipe) error {
+	columns := maps.Clone(r.Data.Columns)
+	if columns == nil {
+		columns = map[string]recipe.Column{}
+	}
 	for _, given := range f.categories {
 		name, list, ok := strings.Cut(given, "=")
 		values, err := commaList(list)
 		if !ok || name == "" || list == "" || err != nil {
 			return usagef("--categories takes a column and its values: --categories color=red,green,blue")
 		}
-		columns := map[string]recipe.Column{}
-		for n, c := range r.Data.Columns {
-			columns[n] = c
-		}
 		columns[name] = recipe.Column{Categories: recipe.NamesOf(values), Other: new(true), Private: columns[name].Private}
+	}
+	for _, given := range f.ranges {
+		name, column, err := parseRange(given)
+		if err != nil {
+			return err
+		}
+		column.Missing, column.Private = columns[name].Missing, columns[name].Private
+		columns[name] = column
+	}
+	for _, given := range f.dates {
+		name, layout, ok := strings.Cut(given, "=")
+		if !ok || name == "" || layout == "" {
+			return usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
+		}
+		columns[name] = recipe.Column{Date: layout, Private: columns[name].Private}
+	}
+	if len(columns) > 0 {
 		r.Data.Columns = columns
 	}
 	return nil

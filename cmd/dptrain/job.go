@@ -118,12 +118,17 @@ type job struct {
 // problems are reported together.
 func (f *recipeFlags) load(args []string) (*job, error) {
 	j := &job{blame: map[string]string{}, stdin: f.stdin}
-	for flag, key := range f.keys() {
+	keys := f.keys()
+	for _, flag := range slices.Sorted(maps.Keys(keys)) {
+		key := keys[flag]
 		if !f.set.Changed(flag) {
 			continue
 		}
 		if given := f.set.Lookup(flag).Value.String(); given == "" {
 			return nil, usagef("--%s is empty: give a value, or leave the flag out", flag)
+		}
+		if j.blame[key] != "" { // several flags stand for the columns
+			flag = strings.TrimPrefix(j.blame[key], "--") + " or --" + flag
 		}
 		j.blame[key] = "--" + flag
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -131,7 +132,7 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 	for i := range seen.Columns {
 		c := &seen.Columns[i]
 		declared, what := guess(c, proposed)
-		if declared.Date != "" && c.Name != target {
+		if (declared.Date != "" || declared.Categories != nil) && c.Name != cmp.Or(target, header[len(header)-1]) {
 			data.Columns[c.Name] = declared
 		}
 		values := fmt.Sprint(c.Values)
@@ -202,7 +203,7 @@ func guess(c *look.Column, proposed string) (recipe.Column, string) {
 	case c.Many || 2*int64(c.Values) > full && full > 100:
 		return recipe.Column{}, "texts, most of them different; exclude it if it identifies records"
 	}
-	return recipe.Column{}, "words; they are found privately"
+	return recipe.Column{Categories: recipe.Private()}, "words, to be found privately"
 }
 
 // share is a part of all records, as a percentage.

@@ -45,7 +45,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	text := read(t, "look/curator/look.txt")
-	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas", "numbers as people write them", "words; they are found privately", "Not harmless"} {
+	for _, want := range []string{"400 records", "dates: 02/01/2006", "numbers with decimal commas", "numbers as people write them", "words, to be found privately", "    ward: {categories: private}", "    when: {date: 02/01/2006}", "Not harmless"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -80,6 +80,7 @@ func verbs(a *app) []*cobra.Command {
 		benchCommand(a),
 		compressCommand(a),
 		schemaCommand(a),
+		manCommand(a),
 		versionCommand(a),
 		recipeTopic(),
 		methodsTopic(),
@@ -135,6 +136,7 @@ func rootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usageTemplate(root))
 	root.AddCommand(verbs(a)...)
+	completions(root)
 	completionNeedsShell(root)
 	return root
 }

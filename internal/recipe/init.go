@@ -53,32 +53,36 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 	}
 	fmt.Fprintf(&b, initHead, task, path, yamlWord(target), list)
 	for _, name := range header {
-		if name != target && d.Columns[name].Date == "" {
+		if c := d.Columns[name]; name != target && c.Date == "" && c.Categories == nil {
 			fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}\n", yamlWord(name))
 		}
 	}
 	if len(classes) == 0 {
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
-	d.initDates(&b, header)
+	d.initColumns(&b, header)
 	selectors, trainers := describedFor(len(classes))
 	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
 }
 
-// initDates writes the columns that are declared to hold dates.
-func (d Data) initDates(b *strings.Builder, header []string) {
+// initColumns writes the columns that are declared to hold dates or words to be found.
+func (d Data) initColumns(b *strings.Builder, header []string) {
 	begun := false
 	for _, name := range header {
 		c := d.Columns[name]
-		if c.Date == "" {
+		if c.Date == "" && c.Categories == nil {
 			continue
 		}
 		if !begun {
 			b.WriteString("  columns:\n")
 			begun = true
 		}
-		fmt.Fprintf(b, "    %s: {date: %s}\n", yamlWord(name), yamlWord(c.Date))
+		declared := "date: " + yamlWord(c.Date)
+		if c.Date == "" {
+			declared = "categories: " + inline(reflect.ValueOf(c.Categories))
+		}
+		fmt.Fprintf(b, "    %s: {%s}\n", yamlWord(name), declared)
 	}
 }
 
