@@ -154,7 +154,7 @@ func unreadWarnings(r *Result) []Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
-			"As far as can be told, few or none of the cells of %s are numbers: text, dates, units (45 yrs), signs (<5) and thousands separators are not. What has no number is not in the model. Declare the categories of text, mend the format of numbers or declare lower and upper, and exclude the rest, such as identifiers.", listNames(none))})
+			"As far as can be told, few or none of the cells of %s are numbers: text and dates are not. What has no number is not in the model. Declare text with categories, which may be private, dates with date, how numbers are written under data.format, or lower and upper; exclude the rest, such as identifiers.", listNames(none))})
 	}
 	if len(faint) > 0 {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
@@ -166,7 +166,7 @@ func unreadWarnings(r *Result) []Warning {
 			parts[i] = fmt.Sprintf("%q %.0f%% (± %.0f%%)", g.Column, 100*g.Share, 100*1.96*g.StdError)
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
-			"Cells that are missing or no numbers: %s. They count as the median of their column. If numbers were meant, mend their format: no units, signs such as <5 or thousands separators. With missing: indicator a model tells such cells apart.", joined(parts))})
+			"Cells that are missing or no numbers: %s. They count as the median of their column. If numbers were meant, say under data.format how they are written, such as thousands: \",\". With missing: indicator a model tells such cells apart.", joined(parts))})
 	}
 	return out
 }
@@ -176,7 +176,7 @@ func targetUnread(u Unread) string {
 	if u.Faint {
 		return fmt.Sprintf("At this budget the records are too few to find the range of the target %q, so the model predicts a constant. Declare its lower and upper from public knowledge, or use more records, a larger epsilon or fewer columns; a target of text needs task: classification.", u.Column)
 	}
-	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Mend their format: no units, signs or thousands separators; a target of text needs task: classification.", u.Column)
+	return fmt.Sprintf("As far as can be told, few or none of the cells of the target %q are numbers, so the model predicts a constant. Say under data.format how they are written; a target of text needs task: classification.", u.Column)
 }
 
 // mostListed is how many columns a warning names.
