@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -140,7 +141,7 @@ func TestClassMistakes(t *testing.T) {
 		"fit " + base + "--classes a,b":                         {exitRecipe, "", "--classes: data.classes has no meaning for regression"},
 		"fit " + base + "--task classification --classes a,b,a": {exitRecipe, "", "--classes: data.classes: class \"a\" is listed twice"},
 		"fit " + base + "--task ranking":                        {exitRecipe, "", "--task: task: unknown name \"ranking\""},
-		"init t.csv --task classification":                      {exitUsage, "", "--task classification needs --classes"},
+		"init t.csv --task classification --classes a":          {exitUsage, "", "--classes needs every value the target can take"},
 		"init t.csv --classes a,b":                              {exitUsage, "", "--classes has no meaning for regression"},
 		"init t.csv --task classification --classes a,a":        {exitUsage, "", "class \"a\" is listed twice"},
 		"init t.csv --task guess":                               {exitUsage, "", "--task must be regression or classification"},
@@ -161,6 +162,48 @@ func TestClassMistakes(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "fit/holdout/accuracy\n  confusion ") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWordsFound: a table of words and nothing declared but the target and the task: the model has the
+// words, the report says that they were found, and predictions name the classes.
+func TestWordsFound(t *testing.T) {
+	chdir(t)
+	var table strings.Builder
+	table.WriteString("age,ward,name,ill\n")
+	for i := range 6000 {
+		ward := []string{"day", "night", "emergency"}[i%3]
+		ill := "no"
+		if (ward == "night") != (i%10 == 0) {
+			ill = "yes"
+		}
+		fmt.Fprintf(&table, "%d,%s,person %d,%s\n", 20+i%60, ward, i, ill)
+	}
+	write(t, "export.csv", table.String())
+	got := dptrain(t, strings.Fields("fit --data export.csv --target ill --task classification --epsilon 3 --out out")...)
+	if got.code != 0 || !strings.Contains(got.stdout, `"ward" (3)`) || !strings.Contains(got.stdout, "no-words") || strings.Contains(got.stdout, "person ") {
+		t.Fatalf("%+v", got)
+	}
+	model, err := os.ReadFile("out/release/model.json")
+	if err != nil || !strings.Contains(string(model), "emergency") || strings.Contains(string(model), "person ") {
+		t.Errorf("%v: %s", err, model)
+	}
+	if got := dptrain(t, "verify", "out"); got.code != 0 {
+		t.Errorf("%+v", got)
+	}
+	predicted := dptrain(t, strings.Fields("predict out/release/model.json export.csv")...)
+	lines := strings.Split(strings.TrimSpace(predicted.stdout), "\n")
+	if predicted.code != 0 || len(lines) != 6001 || lines[0] != "ill" || lines[2] != "yes" || lines[3] != "no" {
+		t.Errorf("%d lines, %q", len(lines), lines[:4])
+	}
+	// The starter recipe asks for the same.
+	got = dptrain(t, strings.Fields("init export.csv --target ill --task classification")...)
+	if got.code != 0 || !strings.Contains(got.stdout, "classes: private\n  undeclared: found") {
+		t.Errorf("%+v", got)
+	}
+	write(t, "r.yaml", got.stdout)
+	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "kinds") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -34,8 +34,10 @@ func initCommand(a *app) *cobra.Command {
 				return err
 			}
 			switch {
-			case task == "classification" && len(classes) < 2:
-				return usagef("--task classification needs --classes: every value the target can take, such as --classes no,yes")
+			case task == "classification" && len(classes) == 0:
+				classes = []string{"private"}
+			case task == "classification" && len(classes) == 1 && classes[0] != "private":
+				return usagef("--classes needs every value the target can take, such as --classes no,yes; or private, to find two of them")
 			case task == "regression" && len(classes) > 0:
 				return usagef("--classes has no meaning for regression; add --task classification")
 			case task != "regression" && task != "classification":
@@ -58,7 +60,7 @@ func initCommand(a *app) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&target, "target", "", "the `COLUMN` to predict (default the last one)")
 	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
-	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes")
+	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes (default private)")
 	format.add(cmd.Flags())
 	return cmd
 }

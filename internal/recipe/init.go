@@ -41,8 +41,12 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 	var b strings.Builder
 	defaults := Default()
 	task, list := defaults.Task, ""
+	names, number := NamesOf(classes), len(classes)
 	if len(classes) > 0 {
-		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(classes))
+		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(names))
+	}
+	if names.Private() {
+		number, list = foundClasses, list+"\n  undeclared: "+undeclaredFound
 	}
 	path := yamlWord(d.Path)
 	if d.Format != nil {
@@ -61,7 +65,7 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 		fmt.Fprintf(&b, "  #   %s: {lower: LOW, upper: HIGH}        # the target\n", yamlWord(target))
 	}
 	d.initColumns(&b, header)
-	selectors, trainers := describedFor(len(classes))
+	selectors, trainers := describedFor(number)
 	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
 }
@@ -139,7 +143,8 @@ data:
   #
   # Declare a column only with what is public knowledge, never by looking at
   # the data: declarations are not protected. Ranges of numeric columns can be
-  # left out; they are then found privately. A category column needs its list:
+  # left out; they are then found privately. A category column needs its list,
+  # or private in its place, which finds it:
   #   near: {categories: [inland, bay, ocean]}
   # columns:
 `

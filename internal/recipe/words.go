@@ -67,6 +67,9 @@ const (
 	undeclaredFound   = "found"
 )
 
+// foundClasses is how many classes are found.
+const foundClasses = 2
+
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
 // FindClasses makes a classification without listed classes find them, and what the features
