@@ -31,23 +31,73 @@ func (p *Priced) Charge(c Currency) Charge {
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of
 // Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
 // Gaussian law that covers the whole, if it is lower ([CoverCharge]); mu is then that of the
-// law, and otherwise 0.
+// law, and otherwise 0. Where steps lose a delta outright ([Node.Lost]), the law covers all others.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
-	if t.BlackBox >= MinDelta && (p.root.mix != nil || p.tree.has(OpSelect)) {
-		if cover := CoverCharge(t.Currency, p.cover()); cover.Cost < price.Cost {
-			return cover, p.cover()
+	lost := p.tree.Lost()
+	if t.BlackBox >= MinDelta+lost && (p.root.mix != nil || p.tree.has(OpSelect)) {
+		mu := p.coverBeside(lost)
+		if cover := CoverCharge(t.Currency, mu, lost); cover.Cost < price.Cost {
+			return cover, mu
 		}
 	}
 	return price, 0
 }
 
 // CoverCharge is the price of a run whose delta at every epsilon is at most that of a
-// Gaussian law of parameter mu, or MinDelta where that is more. Such a run is, for a fixed
-// pair of neighbours, the Gaussian law outside an event of probability MinDelta: see
-// docs/methods/prices.md, "In a ledger".
-func CoverCharge(c Currency, mu float64) Charge {
-	return chargeUp(Law{Kind: Gaussian, Mu: mu, Draws: 1}.cost(c), MinDelta)
+// Gaussian law of parameter mu, or MinDelta where that is more, but for steps that lose a delta
+// outright. Such a run is, for a fixed pair of neighbours, the Gaussian law outside an event of
+// probability MinDelta and what is lost: see docs/methods/prices.md, "In a ledger".
+func CoverCharge(c Currency, mu, lost float64) Charge {
+	return chargeUp(Law{Kind: Gaussian, Mu: mu, Draws: 1}.cost(c), MinDelta+lost)
+}
+
+// loses reports a law that is bad with a probability and else leaves no trace.
+func (l Law) loses() bool { return l.Kind == Approximate && l.Epsilon == 0 }
+
+// Lost is the delta of the steps beneath n whose epsilon is 0, added up as costs are: they go
+// wrong with that probability, and otherwise say nothing. A tree is, beside it, as good as the tree
+// without them: delta(epsilon) is at most lost + (1-lost) times that one's.
+func (n Node) Lost() float64 {
+	return n.fold(func(l *Leaf) float64 {
+		law := l.Law
+		if l.Fixed != nil {
+			law = *l.Fixed
+		}
+		if !law.loses() {
+			return 0
+		}
+		return float64(law.Draws) * law.Delta
+	}, selectNone)
+}
+
+// coverBeside is the mu of the guarantee of the tree without the steps that lose a delta; +Inf if
+// there is none.
+func (p *Priced) coverBeside(lost float64) float64 {
+	if lost == 0 {
+		return p.cover()
+	}
+	rest, err := Calibrate(p.tree.withoutLost(), p.target)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return rest.cover()
+}
+
+// withoutLost copies a tree whose laws are filled, with every law fixed, and stages that cost nothing
+// in the place of the steps that lose a delta.
+func (n Node) withoutLost() Node {
+	if n.Op == OpLeaf {
+		if n.Leaf.Law.loses() {
+			return Seq(n.Name)
+		}
+		return FixedLeaf(n.Name, n.Leaf.Law)
+	}
+	n = n.clone()
+	for i := range n.Kids {
+		n.Kids[i] = n.Kids[i].withoutLost()
+	}
+	return n
 }
 
 // BlackBoxCharge is the price of a run that is known by its (epsilon, delta) only.

@@ -209,13 +209,15 @@ func TestCoverCharge(t *testing.T) {
 	search := Par("fit", Select("train", s, GaussianLeaf("a", 1, 1), GaussianLeaf("b", 1, 1)), GaussianLeaf("holdout", 1, 1))
 	both := search
 	both.Coin = .1
+	words := Par("fit", Seq("train", GaussianLeaf("counts", .1, 1), FixedLeaf("words", Law{Kind: Approximate, Delta: 1e-7, Draws: 1}), GaussianLeaf("rest", .9, 1)), GaussianLeaf("holdout", 1, 1))
+	words.Coin = .1
 	for name, v := range map[string]struct {
 		tree    Node
 		most    float64 // rho, of that of a plain run
 		covered bool
 	}{
 		"plain": {tree: GaussianLeaf("a", 1, 1), most: 1.0001}, "coin": {tree: coin, most: 1.04, covered: true}, "search": {tree: search, most: 9, covered: true},
-		"both": {tree: both, most: 9, covered: true},
+		"both": {tree: both, most: 9, covered: true}, "words": {tree: words, most: 1.04, covered: true},
 	} {
 		p, err := Calibrate(v.tree, target)
 		if err != nil {
@@ -226,7 +228,7 @@ func TestCoverCharge(t *testing.T) {
 		rho, delta := c.Value()
 		plain := GaussianMu(1, 1e-6) * GaussianMu(1, 1e-6) / 2
 		t.Logf("%s: rho %.5f, %.2f of a plain run, delta %v, mu %v", name, rho, rho/plain, delta, mu)
-		if rho > v.most*plain || (mu > 0) != v.covered || mu > 0 && (c != CoverCharge(ZCDP, mu) || delta < MinDelta || delta > 1.01*MinDelta) {
+		if rho > v.most*plain || (mu > 0) != v.covered || mu > 0 && (c != CoverCharge(ZCDP, mu, p.Tree().Lost()) || delta < MinDelta+p.Tree().Lost() || delta > 1.01*(MinDelta+p.Tree().Lost())) {
 			t.Errorf("%s: rho %v of %v, delta %v, mu %v", name, rho, plain, delta, mu)
 		}
 		total.BlackBox = 0
@@ -234,7 +236,8 @@ func TestCoverCharge(t *testing.T) {
 			t.Errorf("%s: without room %+v, mu %v", name, c, mu)
 		}
 		for eps := 0.; eps < 12 && mu > 0; eps += .1 {
-			if d := p.Delta(eps); d > math.Max(GaussianDelta(mu, eps), MinDelta) {
+			lost := p.Tree().Lost()
+			if d := p.Delta(eps); d > lost+(1-lost)*math.Max(GaussianDelta(mu, eps), MinDelta) {
 				t.Errorf("%s: delta %v at %v is above the Gaussian law", name, d, eps)
 			}
 		}

@@ -82,7 +82,8 @@ func (s Step) has(op string) bool {
 // price returns what a run costs, from its entry alone.
 func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 	if r.Mu > 0 {
-		return budget.CoverCharge(c, r.Mu), nil
+		tree, err := r.Plan.node()
+		return budget.CoverCharge(c, r.Mu, tree.Lost()), err
 	}
 	if r.Plan.has(budget.OpSelect.String()) {
 		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta), nil

@@ -109,6 +109,40 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
+// TestCoverBesideWords: a step that loses a delta outright is charged for it beside the law that covers
+// the others, and the entry reads back.
+func TestCoverBesideWords(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden-2.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := budget.FixedLeaf("words", budget.Law{Kind: budget.Approximate, Delta: 1e-7, Draws: 1})
+	tree := budget.Par("fit", budget.Seq("train", words, budget.GaussianLeaf("rest", 1, 1)), budget.GaussianLeaf("holdout", 1, 1))
+	tree.Coin = .1
+	r := request(t, .1)
+	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: .1, Delta: 1e-6}); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	got, err := l.Reserve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := mustRead(t, l)
+	last := b.Entries[len(b.Entries)-1]
+	currency := b.Datasets[0].Promise.Currency
+	if last.Run.Mu == 0 || got.Charge != budget.CoverCharge(currency, last.Run.Mu, 1e-7) || got.Charge.Cost >= r.Plan.Charge(currency).Cost {
+		t.Errorf("%+v, charged %+v, the steps cost %+v", last.Run, got.Charge, r.Plan.Charge(currency))
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCover: a run with a coin is charged as the Gaussian law that covers it; its entry says
 // which, and makes a ledger of an earlier version one of version 3. Another mu, and none, is not
 // the price of the charge. A data set without room for its delta charges the steps.
@@ -136,7 +170,7 @@ func TestCover(t *testing.T) {
 	b := mustRead(t, l)
 	last := b.Entries[len(b.Entries)-1]
 	mu := r.Plan.Guarantee().Mu
-	if b.format != Format || last.Run == nil || last.Run.Mu != mu || got.Charge != budget.CoverCharge(b.Datasets[0].Promise.Currency, mu) || got.Charge.Delta == 0 {
+	if b.format != Format || last.Run == nil || last.Run.Mu != mu || got.Charge != budget.CoverCharge(b.Datasets[0].Promise.Currency, mu, 0) || got.Charge.Delta == 0 {
 		t.Errorf("%s, %+v, charged %+v", b.format, last.Run, got.Charge)
 	}
 	if _, err := l.Verify(t.Context()); err != nil {
