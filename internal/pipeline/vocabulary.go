@@ -176,7 +176,9 @@ func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, colum
 
 // vocabulary finds out what is in the columns that say so, in the training part, and returns both
 // parts of the records with columns that are declared. s is the session of the stage.
-func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train, held mechanism.Records) (first, second mechanism.Records, err error) {
+func (r *runner) vocabulary(
+	ctx context.Context, s *mechanism.Session, train, held mechanism.Records,
+) (first, second mechanism.Records, err error) {
 	defer r.stage(vocabularyNode)()
 	columns := slices.Clone(train.Schema().Columns)
 	var open, words []int
@@ -206,7 +208,9 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train, he
 }
 
 // findWords releases the words of some columns and declares them as categories.
-func (r *runner) findWords(ctx context.Context, s *mechanism.Session, train mechanism.Records, words []int, columns []dataset.Column) error {
+func (r *runner) findWords(
+	ctx context.Context, s *mechanism.Session, train mechanism.Records, words []int, columns []dataset.Column,
+) error {
 	view, err := train.View(ctx)
 	if err != nil {
 		return err
