@@ -20,6 +20,7 @@ type store struct {
 	dates []*dates
 	rule  cell.Rule
 	plain bool // the rule reads plain numbers
+	none  [][]float64
 	room  [48]byte
 	words []*wordReader // per column; nil for one whose words are not kept
 	max   int           // bytes read of a line
@@ -27,7 +28,7 @@ type store struct {
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
 }
 
 // record stores the fields of one record the slow way.
@@ -154,10 +155,13 @@ func (s *store) any(record []byte, row int) {
 // line stores a record that holds no quote, and so ends its fields at commas.
 func (s *store) line(b []byte, row int) {
 	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
+	if !s.plain {
+		floats = s.none
+	}
 	f, i := 0, 0 // field f starts at i; i > len(b) when there is no field f
 	for ; f < len(targets) && i <= len(b); f++ {
 		target := targets[f]
-		if s.plain && target >= 0 && floats[target] != nil {
+		if target >= 0 && floats[target] != nil {
 			v, n, ok := fastfloat.Scan(b[i:])
 			if end := i + n; ok && (end == len(b) || b[end] == comma) {
 				floats[target][row] = v

@@ -46,7 +46,7 @@ func TestDialects(t *testing.T) {
 		{"excel-german.csv", "--skip 1", "--skip 1 --separator ; --decimal , --thousands ."},
 		{"libreoffice-french.csv", "semicolons", "--encoding windows-1252 --separator ; --decimal , --thousands blank"},
 		{"r-csv2.csv", `--separator ";"`, "--separator ; --decimal ,"},
-		{"report.csv", "", "--skip 2"},
+		{"report.csv", "--skip", "--skip 2"},
 		{"mac.csv", "line ends", "-"},
 	} {
 		path := filepath.Join("..", "..", "testdata", "dialects", c.file)

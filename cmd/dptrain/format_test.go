@@ -86,6 +86,20 @@ model: {method: adassp}
 	}
 }
 
+// TestHelpSuggests: an unknown topic is a mistake, with a guess.
+func TestHelpSuggests(t *testing.T) {
+	for args, want := range map[string]string{"recpie": "`dptrain help recipe`", "fitt": `"fit"`, "nothing at all": "--help"} {
+		if got := dptrain(t, append([]string{"help"}, strings.Fields(args)...)...); got.code != exitUsage || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	for _, args := range [][]string{{"help"}, {"help", "ledger", "show"}, {"help", "methods"}} {
+		if got := dptrain(t, args...); got.code != exitOK || got.stdout == "" {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
 // TestTopics: the topics name every method and every section.
 func TestTopics(t *testing.T) {
 	for topic, words := range map[string][]string{

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
@@ -32,6 +33,10 @@ func initCommand(a *app) *cobra.Command {
 			header, err := dataset.Header(args[0], reading)
 			if err != nil {
 				return err
+			}
+			if len(header) == 1 {
+				return fault.As(fault.Data, &placeError{args[0], "the header is a single field, so there is nothing to learn from; set what separates the cells with --separator, " +
+					"or how many lines are above the header with --skip"})
 			}
 			switch {
 			case task == "classification" && len(classes) == 0:

@@ -138,6 +138,7 @@ func rootCommand(a *app) *cobra.Command {
 	root.AddCommand(verbs(a)...)
 	completions(root)
 	completionNeedsShell(root)
+	helpKnowsTopics(root)
 	return root
 }
 
@@ -184,7 +185,31 @@ func unknownVerb(cmd *cobra.Command, word string) error {
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		return usagef("there is no command %q; did you mean %q?", word, near[0])
 	}
+	var names []string
+	for _, c := range cmd.Root().Commands() {
+		names = append(names, c.Name())
+	}
+	if near, ok := recipe.Nearest(word, names); ok { // a topic
+		return usagef("there is no command %q; did you mean `dptrain help %s`?", word, near)
+	}
 	return usagef("there is no command %q; see `dptrain --help`", word)
+}
+
+// helpKnowsTopics makes `dptrain help` about an unknown word a mistake.
+func helpKnowsTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.RunE = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err != nil || strings.Join(rest, "") != "" {
+					return unknownVerb(root, strings.Join(args, " "))
+				}
+				about.InitDefaultHelpFlag()
+				return about.Help()
+			}
+		}
+	}
 }
 
 // completionNeedsShell makes `dptrain completion` without a shell a mistake: a
