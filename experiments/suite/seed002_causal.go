@@ -1,18 +1,11 @@
 package suite
 
 import (
-	"archive/tar"
-	"cmp"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -57,9 +50,15 @@ const (
 	causalSpearman  = "thesis spearman, test records"
 	causalKendall   = "thesis kendall, test records"
 	causalHSIC      = "thesis hsic, test records"
+	causalIQR       = "thesis iqr, test records"
 	causalAll       = "thesis hsic, all records"
 	causalPublished = " as published"
 )
+
+// causalMethods lists them in the order of the page.
+func causalMethods() []string {
+	return []string{causalHistogram, causalSpearman, causalKendall, causalIQR, causalHSIC, causalAll}
+}
 
 // causalPenalties are those of the thesis' regressions with all records protected: the best one is
 // taken on each set and at each epsilon, which nobody could do with one's own data.
@@ -67,14 +66,15 @@ var causalPenalties = [...]float64{.05, .5, 2}
 
 // The metrics of the experiment, as shares of the pairs of a set. A pair without a preference counts half.
 const (
-	metricDirection = "direction"    // decided rightly by the score that decides
-	metricVote      = "vote"         // by the vote
-	metricHSICRight = "hsic"         // by the score hsic of the same histogram
-	metricDecided   = "decided"      // with a direction that is stated
-	metricStated    = "stated"       // decided rightly among those
-	metricNoiseless = "noiseless"    // by the thesis' scores without noise
-	metricIGCIRight = "igci"         // by the score igci of the same histogram
-	metricPairsMean = "mean_records" // mean number of records of a pair
+	metricDirection  = "direction"    // decided rightly by the score that decides
+	metricLikelihood = "anmlik"       // by the score anmlik of the same histogram
+	metricVote       = "vote"         // by the vote
+	metricHSICRight  = "hsic"         // by the score hsic of the same histogram
+	metricDecided    = "decided"      // with a direction that is stated
+	metricStated     = "stated"       // decided rightly among those
+	metricNoiseless  = "noiseless"    // by the thesis' scores without noise
+	metricIGCIRight  = "igci"         // by the score igci of the same histogram
+	metricPairsMean  = "mean_records" // mean number of records of a pair
 )
 
 // causalPart is chapter 4 of the thesis.
@@ -113,6 +113,7 @@ func causalTasks(o Options) ([]Task, error) {
 			for _, m := range []string{causalSpearman, causalKendall, causalHSIC} {
 				theirs = append(theirs, causalCell(set, m, e, 0), causalCell(set, m+causalPublished, e, 0))
 			}
+			theirs = append(theirs, causalCell(set, causalIQR, e, 0))
 			for _, penalty := range causalPenalties {
 				theirs = append(theirs, causalCell(set, causalAll, e, penalty))
 			}
@@ -173,6 +174,9 @@ func (x *causalSet) values(ctx context.Context, k Key) (map[string]float64, erro
 	if k.Method == causalHistogram {
 		return x.histogram(ctx, k.Setting.Epsilon)
 	}
+	if k.Method == causalIQR {
+		return x.quartiles(k), nil
+	}
 	sum, noiseless := 0., 0.
 	scores, m, err := x.scored(k)
 	if err != nil {
@@ -216,6 +220,8 @@ func (x *causalSet) histogram(ctx context.Context, epsilon float64) (map[string]
 		v[metricVote] += rightness(r.Vote, p.forward) / n
 		for _, score := range r.Scores {
 			switch score.Name {
+			case direction.Likelihood:
+				v[metricLikelihood] += rightness(score.Prefers(), p.forward) / n
 			case direction.HSIC:
 				v[metricHSICRight] += rightness(score.Prefers(), p.forward) / n
 			case direction.IGCI:
@@ -248,232 +254,4 @@ func rightness(d int, forward bool) float64 {
 // outerQuantile interpolates between the values of a column.
 func outerQuantile(column []float64, q float64) float64 {
 	return quantile(slices.Sorted(slices.Values(column)), q)
-}
-
-// causalScores are the scores that the thesis' methods read.
-func causalScores() map[string]string {
-	return map[string]string{causalSpearman: direction.Spearman, causalKendall: direction.Kendall, causalHSIC: direction.HSIC,
-		causalAll: direction.HSIC}
-}
-
-// scored returns the thesis' score of every pair, and its number of test records: once per trial,
-// penalty and score.
-func (x *causalSet) scored(k Key) (scores []direction.Score, tested []int, err error) {
-	score, ok := causalScores()[strings.TrimSuffix(k.Method, causalPublished)]
-	if !ok {
-		return nil, nil, fmt.Errorf("%w: method %q", ErrUnknown, k.Method)
-	}
-	ridge := direction.Ridge{Penalty: .002, Width: .25} // test records alone are protected
-	if k.Method == causalAll {
-		ridge = direction.Ridge{Penalty: k.Setting.Noise, Width: .5}
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	fits := x.fitted(k.Trial, ridge)
-	name := fmt.Sprint(k.Trial, " ", ridge, " ", score)
-	for _, f := range fits {
-		if len(x.scores[name]) < len(fits) {
-			x.scores[name] = append(x.scores[name], f.Score(score))
-		}
-		tested = append(tested, len(f.X))
-	}
-	return x.scores[name], tested, nil
-}
-
-// fitted fits the thesis' regressions to the pairs of the set, once per trial and penalty. The caller holds
-// the lock.
-func (x *causalSet) fitted(trial int, ridge direction.Ridge) []direction.Fit {
-	name := fmt.Sprint(trial, " ", ridge)
-	if fits, ok := x.fits[name]; ok {
-		return fits
-	}
-	var fits []direction.Fit
-	for i, p := range x.pairs {
-		g := newGenerator(seed002+" "+x.name, x.seed, uint64(1000*trial+i))
-		order := g.permutation(len(p.x))
-		order = order[:min(len(order)/2*2, 2*causalRecords)]
-		train, a, b := make([]bool, len(order)), make([]float64, len(order)), make([]float64, len(order))
-		scaled := [2][]float64{scaledTo(p.x), scaledTo(p.y)}
-		for j, row := range order {
-			train[j], a[j], b[j] = j < len(order)/2, scaled[0][row], scaled[1][row]
-		}
-		fits = append(fits, direction.FitRecords(a, b, train, ridge))
-	}
-	x.fits[name] = fits
-	return fits
-}
-
-// scaledTo maps a column by its declared range to [-1, 1].
-func scaledTo(column []float64) []float64 {
-	lower, upper := outerQuantile(column, causalOuter), outerQuantile(column, 1-causalOuter)
-	out := make([]float64, len(column))
-	for i, x := range column {
-		out[i] = 2*(x-lower)/(upper-lower) - 1
-	}
-	return out
-}
-
-// causalChance returns how likely a method of the thesis decides a pair rightly, by the law of its noise.
-// s has no noise, and m is the number of test records.
-func causalChance(k Key, s direction.Score, m int, p causalPair) float64 {
-	n := float64(m)
-	bound, published := direction.TestBound(s.Name, m), strings.HasSuffix(k.Method, causalPublished)
-	switch {
-	case k.Method == causalAll:
-		bound = direction.HSICBound(direction.Ridge{Penalty: k.Setting.Noise, Width: .5}, m, m)
-	case published && s.Name == direction.Spearman:
-		bound = 30 / n
-	case published && s.Name == direction.HSIC:
-		bound = (12*n - 11) / ((n - 1) * (n - 1))
-	}
-	gap := s.Backward - s.Forward
-	if !p.forward {
-		gap = -gap
-	}
-	// The difference has sensitivity 2 bounds. As published both scores get noise of bound/epsilon,
-	// which costs 2 epsilon (theorem 4 is the chance).
-	kept := func(g float64) float64 { return 1 - .5*math.Exp(-g*k.Setting.Epsilon/(2*bound)) }
-	if published {
-		sigma := bound / k.Setting.Epsilon
-		kept = func(g float64) float64 { return 1 - (g+2*sigma)/(4*sigma)*math.Exp(-g/sigma) }
-	}
-	if gap < 0 {
-		return 1 - kept(-gap)
-	}
-	return kept(gap)
-}
-
-// madePair makes a pair like those of SIM: two monotone random maps of normal numbers, one of which is
-// the cause, and the effect a random function of both.
-func madePair(g *generator, n int) causalPair {
-	x, e := monotone(g, n), monotone(g, n)
-	y := standardize(randomFunction(g, [][]float64{x, e}, []float64{gamma(g, 2, .5) + .5, gamma(g, 2, 2) + 1}))
-	for i := range n {
-		x[i] += .02 * g.normal()
-		y[i] += .05 * g.normal()
-	}
-	return causalPair{x, y, true}
-}
-
-// monotone maps standard normal numbers by the integral of the exponential of a random function.
-func monotone(g *generator, n int) []float64 {
-	z := g.normals(n)
-	order := count(0, n)
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(z[i], z[j]) })
-	sorted := make([]float64, n)
-	for k, i := range order {
-		sorted[k] = z[i]
-	}
-	f := randomFunction(g, [][]float64{sorted}, []float64{gamma(g, 5, .1) + .3})
-	out, sum := make([]float64, n), 0.
-	for k, i := range order {
-		if k > 0 {
-			sum += (math.Exp(f[k]) + math.Exp(f[k-1])) / 2 * (sorted[k] - sorted[k-1])
-		}
-		out[i] = sum
-	}
-	return standardize(out)
-}
-
-// randomFunction is a draw of a Gaussian process with a length scale per input, by 100 random cosines.
-func randomFunction(g *generator, inputs [][]float64, scales []float64) []float64 {
-	const features = 100
-	out := make([]float64, len(inputs[0]))
-	for range features {
-		w := make([]float64, len(inputs))
-		for d := range w {
-			w[d] = g.normal() / scales[d]
-		}
-		phase, height := 2*math.Pi*g.uniform(), g.normal()*math.Sqrt(2./features)
-		for i := range out {
-			at := phase
-			for d, v := range inputs {
-				at += w[d] * v[i]
-			}
-			out[i] += height * math.Cos(at)
-		}
-	}
-	return out
-}
-
-// standardize maps a column to mean 0 and standard deviation 1.
-func standardize(v []float64) []float64 {
-	mean, square := 0., 0.
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		square += (x - mean) * (x - mean) / float64(len(v))
-	}
-	out := make([]float64, len(v))
-	for i, x := range v {
-		out[i] = (x - mean) / math.Sqrt(square)
-	}
-	return out
-}
-
-// gamma returns a draw of the gamma law of a whole shape.
-func gamma(g *generator, shape int, scale float64) float64 {
-	sum := 0.
-	for range shape {
-		sum -= scale * math.Log(g.uniform())
-	}
-	return sum
-}
-
-// readCausalPairs reads a set of the archive: pairs of one column each.
-func readCausalPairs(path, set string) (pairs []causalPair, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string]string{}
-	for r := tar.NewReader(unzipped); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if dir, name := filepath.Split(h.Name); filepath.Base(dir) == set {
-			text, err := io.ReadAll(io.LimitReader(r, 1<<24))
-			if err != nil {
-				return nil, err
-			}
-			texts[name] = string(text)
-		}
-	}
-	for line := range strings.Lines(texts["pairmeta.txt"]) {
-		v := strings.Fields(line)
-		if len(v) < 6 || v[1] != v[2] || v[3] != v[4] {
-			continue
-		}
-		p := causalPair{forward: v[1] == "1"}
-		for row := range strings.Lines(texts["pair"+v[0]+".txt"]) {
-			cells := strings.Fields(row)
-			if len(cells) != 2 {
-				continue
-			}
-			a, err := strconv.ParseFloat(cells[0], 64)
-			b, err2 := strconv.ParseFloat(cells[1], 64)
-			if err := errors.Join(err, err2); err != nil {
-				return nil, err
-			}
-			p.x, p.y = append(p.x, a), append(p.y, b)
-		}
-		if len(p.x) == 0 {
-			return nil, fmt.Errorf("%w: pair %s of %s is empty", ErrData, v[0], set)
-		}
-		pairs = append(pairs, p)
-	}
-	if len(pairs) == 0 {
-		return nil, fmt.Errorf("%w: %s has no pair of %s", ErrData, causalArchive, set)
-	}
-	return pairs, nil
 }

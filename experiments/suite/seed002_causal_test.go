@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // causalTar writes an archive of few pairs of 200 records, in half of which the second column is the
@@ -107,5 +110,30 @@ func TestMadePair(t *testing.T) {
 	}
 	if !a.forward || math.Abs(sum-1) > .05 {
 		t.Errorf("variance %v", sum)
+	}
+}
+
+// TestQuartileLaw: the chances of neighbouring tables differ by e^epsilon at most, and with much epsilon the
+// quartiles are those of the values.
+func TestQuartileLaw(t *testing.T) {
+	f := direction.Fit{}
+	for i := range 200 {
+		v := 2*float64(i)/199 - 1
+		f.X, f.ResidualY, f.Y, f.ResidualX = append(f.X, v), append(f.ResidualY, 2*v), append(f.Y, v*v*v), append(f.ResidualX, v)
+	}
+	for j, want := range []float64{-.5, .5, -1, 1, -.125, .125, -.5, .5} {
+		law := quartileLaw(f, j, 500)
+		if got := mechanism.QuartileAt(pick(law, .5), quartileReach(j)); math.Abs(got-want) > .03 {
+			t.Errorf("quartile %d is %v, want %v", j, got, want)
+		}
+	}
+	g := direction.Fit{X: append([]float64{.99}, f.X[1:]...)}
+	a, b := quartileLaw(f, 0, .7), quartileLaw(g, 0, .7)
+	most := 0.
+	for i := range a {
+		most = max(most, math.Abs(math.Log(a[i]/b[i])))
+	}
+	if most > .7 || most < .1 {
+		t.Errorf("a replaced value moves a chance by e^%v, epsilon is .7", most)
 	}
 }

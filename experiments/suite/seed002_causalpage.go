@@ -3,6 +3,8 @@ package suite
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/direction"
 )
 
 func causalSections(x index, _ []Record) []Section {
@@ -42,12 +44,12 @@ func causalAccuracy(x index) Section {
 			"all records protected the best of three penalties is shown, chosen with the answers in hand.",
 	}}
 	table := Table{Head: causalHead("set", "method")}
-	for i, m := range []string{causalHistogram, causalSpearman, causalKendall, causalHSIC, causalAll} {
+	for i, m := range causalMethods() {
 		s.Legend = append(s.Legend, Series{Name: m, Style: i})
 	}
 	for _, set := range causalSets {
 		f := Figure{Title: set, XLabel: "epsilon", YLabel: "decided rightly", LogX: true, Ticks: causalEpsilons[:], YMin: .3, YMax: 1}
-		for i, m := range []string{causalHistogram, causalSpearman, causalKendall, causalHSIC, causalAll} {
+		for i, m := range causalMethods() {
 			row, curve := text(set, m), Series{Name: m, Style: i}
 			if m != causalHistogram && m != causalAll {
 				row[1].Note = "without noise " + share2(x.of(causalCell(set, m, causalEpsilons[0], 0), metricNoiseless).Mean)
@@ -100,8 +102,10 @@ func causalOthers(x index) Section {
 		"were released."}}
 	table := Table{Head: causalHead("set", "score")}
 	for _, set := range causalSets {
-		for _, m := range []struct{ name, metric string }{{"anmlik", metricDirection}, {"vote", metricVote}, {"hsic", metricHSICRight}, {"igci",
-			metricIGCIRight}} {
+		for _, m := range []struct{ name, metric string }{
+			{direction.Blend, metricDirection}, {direction.Likelihood, metricLikelihood}, {"vote", metricVote},
+			{direction.HSIC, metricHSICRight}, {direction.IGCI, metricIGCIRight},
+		} {
 			row := text(set, m.name)
 			for _, e := range causalEpsilons {
 				row = append(row, Entry{Text: share2(x.of(causalCell(set, causalHistogram, e, 0), m.metric).Mean)})

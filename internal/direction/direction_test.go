@@ -50,13 +50,16 @@ func TestSpecifiedScores(t *testing.T) {
 		{Likelihood, -.012472580, .185910022}, {HSIC, .013806221, .036119193}, {LOCI, -.022298084, .017038902},
 		{CDCI, .210583792, 1.372815567}, {RECI, .012567789, .016376477},
 	}
-	for i, s := range Scores(h, false)[:len(want)] {
+	scores := Scores(h, false)
+	for i, s := range scores[1 : len(want)+1] {
 		if s.Name != want[i].Name {
 			t.Errorf("score %d is %s, want %s", i, s.Name, want[i].Name)
 		}
 		near(t, s.Name, s.Forward, want[i].Forward)
 		near(t, s.Name+" of the reverse", s.Backward, want[i].Backward)
 	}
+	igci := scores[len(scores)-1]
+	blended(t, scores[0], -.012472580+.5*igci.Forward+5*.013806221, .185910022+.5*igci.Backward+5*.036119193)
 	signed := LikelihoodScore(h, true)
 	near(t, "signed", signed.Forward, -.012472580)
 	near(t, "signed of the reverse", signed.Backward, .185910022)
@@ -80,13 +83,25 @@ func TestSpecifiedNoise(t *testing.T) {
 		near(t, "first row", p.Counts[j], want)
 	}
 	s := Scores(h, false)
-	near(t, "anmlik", s[0].Forward, .764999247)
-	near(t, "anmlik of the reverse", s[0].Backward, .966176101)
-	near(t, "hsic", s[1].Forward, .013775144)
-	near(t, "hsic of the reverse", s[1].Backward, .024730280)
+	near(t, "anmlik", s[1].Forward, .764999247)
+	near(t, "anmlik of the reverse", s[1].Backward, .966176101)
+	near(t, "hsic", s[2].Forward, .013775144)
+	near(t, "hsic of the reverse", s[2].Backward, .024730280)
 	signed := LikelihoodScore(h, true)
 	near(t, "signed", signed.Forward, .408106239)
 	near(t, "signed of the reverse", signed.Backward, .737189101)
+	igci := s[len(s)-1]
+	blended(t, BlendScore(h, true), .408106239+.5*igci.Forward+5*.013775144, .737189101+.5*igci.Backward+5*.024730280)
+}
+
+// blended compares the score that decides.
+func blended(t *testing.T, s Score, forward, backward float64) {
+	t.Helper()
+	if s.Name != Blend {
+		t.Errorf("%s decides, want %s", s.Name, Blend)
+	}
+	near(t, "blend", s.Forward, forward)
+	near(t, "blend of the reverse", s.Backward, backward)
 }
 
 // TestScoresAreTotal: whatever the noise did, scores are finite numbers.

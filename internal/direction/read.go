@@ -39,9 +39,9 @@ type Pair struct {
 // A Reading is what a noisy histogram says about the direction.
 type Reading struct {
 	Signed bool    // the likelihood read signed cells
-	Scores []Score // the likelihood, which decides, first
+	Scores []Score // the blend, which decides, first
 	Vote   int     // of hsic, anmlik and loci: 1, -1, or 0 for none
-	// Preferred is the direction of the smaller likelihood score: 1 if the first column
+	// Preferred is the direction of the smaller blend: 1 if the first column
 	// causes the second, -1 for the reverse, 0 for a tie.
 	Preferred int
 	Stability float64 // share of the redraws that prefer the same

@@ -30,13 +30,13 @@ const (
 	FreeRedraws = 100
 )
 
-// Stability returns the share of redraws that prefer the same direction as the likelihood
-// of h does: 0 if that prefers none. A redraw deals as many records as h counts to the
+// Stability returns the share of redraws that prefer the same direction as the blend of
+// scores of h does: 0 if that prefers none. A redraw deals as many records as h counts to the
 // projected cells of h, and adds fresh noise of the same law, rounded to whole numbers.
 func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
-	kept, preferred := 0, LikelihoodScore(h, signed).Prefers()
+	kept, preferred := 0, BlendScore(h, signed).Prefers()
 	for range Redraws {
-		if x := LikelihoodScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
+		if x := BlendScore(redraw(h, noise, src), signed).Prefers(); x != 0 && x == preferred {
 			kept++
 		}
 	}
@@ -45,7 +45,7 @@ func Stability(h Histogram, noise Noise, signed bool, src Source) float64 {
 
 // Dependence returns the share of redraws without any dependence of the columns that look
 // less dependent than h does: near 1 where the columns depend on each other, and anything
-// in [0, 1] where they do not. Without dependence the likelihood compares the entropies of the
+// in [0, 1] where they do not. Without dependence the scores compare the entropies of the
 // columns alone, and is as stable as it is meaningless.
 func Dependence(h Histogram, noise Noise, src Source) float64 {
 	seen, less := dependence(h), 0

@@ -62,12 +62,12 @@ func worstScoreDifference() WorstPair {
 	return numberPair(StatScoreDifference, []budget.Relation{budget.Substitute}, pairOfDifferences)
 }
 
-// quartilePoints is the number of points of the grid that a quartile is chosen from.
-const quartilePoints = 257
+// QuartilePoints is the number of points of the grid that a quartile is chosen from.
+const QuartilePoints = 257
 
 // QuartileAt returns point i of the grid over [-reach, reach].
 func QuartileAt(i int, reach float64) float64 {
-	return reach * float64(2*i-(quartilePoints-1)) / (quartilePoints - 1)
+	return reach * float64(2*i-(QuartilePoints-1)) / (QuartilePoints - 1)
 }
 
 // Quartile returns the scores of the points of a grid as the q-quantile of values, which are
@@ -83,7 +83,7 @@ func (s *Session) Quartile(values []float64, reach, q float64) (Bounded[Vector],
 }
 
 func quartileOf(values []float64, reach, q float64) Bounded[Vector] {
-	out := make(Vector, quartilePoints)
+	out := make(Vector, QuartilePoints)
 	for i := range out {
 		g, below := QuartileAt(i, reach), 0.
 		for _, v := range values {
@@ -112,7 +112,7 @@ func worstQuartile() WorstPair {
 			if side == 1 {
 				values[0] = 1
 			}
-			return worstChoice(quartileOf(values, 1, .25), quartilePoints), nil
+			return worstChoice(quartileOf(values, 1, .25), QuartilePoints), nil
 		},
 	}
 }

@@ -86,7 +86,7 @@ func TestQuartile(t *testing.T) {
 	if far*.25 < 1 {
 		t.Errorf("the widest range is %v", far*.25)
 	}
-	if QuartileAt(0, 2) != -2 || QuartileAt(quartilePoints-1, 2) != 2 || QuartileAt(quartilePoints/2, 2) != 0 {
+	if QuartileAt(0, 2) != -2 || QuartileAt(QuartilePoints-1, 2) != 2 || QuartileAt(QuartilePoints/2, 2) != 0 {
 		t.Error("the grid does not go from -2 to 2")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -150,8 +151,7 @@ func TestMetricGradient(t *testing.T) {
 	near(t, "L at A = γI", scaled, plain.value)
 }
 
-// TestCompress: fewer errors than the rows that it starts from, with and without a metric, and the
-// same for any number of workers.
+// TestCompress: fewer errors than the rows that it starts from, with and without a metric.
 func TestCompress(t *testing.T) {
 	p := blobs(900)
 	start := Stratified(p, 12, count(900))
@@ -168,6 +168,27 @@ func TestCompress(t *testing.T) {
 		if after := errorsOf(c.References, q); after > before/4 || c.References.Len() != 12 || !slices.IsSorted(c.References.Class) {
 			t.Errorf("metric %t: %d errors, %d before; %+v", metric, after, before, c)
 		}
+	}
+}
+
+// TestCompressRepeats: a seed has one result, for any number of workers, and another seed another one.
+func TestCompressRepeats(t *testing.T) {
+	p := blobs(2000)
+	start := Stratified(p, 30, count(2000))
+	run := func(seed uint64, workers int) Compressed {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+		c, err := Compress(t.Context(), p, start, Options{Passes: 20, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	one := run(1, 1)
+	if four := run(1, 4); !slices.Equal(one.References.X, four.References.X) || one.Loss != four.Loss {
+		t.Error("four workers have another result than one")
+	}
+	if other := run(2, 1); slices.Equal(one.References.X, other.References.X) {
+		t.Error("the seed is not read")
 	}
 }
 

@@ -94,7 +94,7 @@ type CausalPair struct {
 	Dependence float64 `json:"dependence,omitempty"`
 	// Likelihood says which cells the score anmlik reads: "signed" or "projected".
 	Likelihood string        `json:"likelihood,omitempty"`
-	Scores     []CausalScore `json:"scores,omitempty"` // anmlik first, which decides
+	Scores     []CausalScore `json:"scores,omitempty"` // blend first, which decides
 	Records    float64       `json:"records,omitempty"`
 	Noise      *CausalNoise  `json:"noise,omitempty"`
 	// Counts are the noisy counts: a row per bin of x and a column per bin of y, in
