@@ -12,17 +12,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence
-// mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // linearTable holds y = 3 + 2a - b + .5 [c is x] + noise on declared ranges.
 func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.Column, []scaling.Range) {
@@ -32,21 +24,7 @@ func linearTable(t testing.TB, n int, noise float64) (*dataset.Table, []dataset.
 		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
 	}
-	data := make([]dataset.ColumnData, 4)
-	p := points(7)
-	for range n {
-		a, b, k := p.next(), 1+p.next(), int32(0)
-		if p.next() > 0 {
-			k = 1
-		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
-		data[3].Floats = append(data[3].Floats, 3+2*a-b+.5*float64(1-k)+noise*p.next())
-	}
-	tab, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab, columns, []scaling.Range{{Lower: -2, Upper: 2, Declared: true}, {Lower: 0, Upper: 2, Declared: true}, {}, {Lower: -6, Upper: 12, Declared: true}}
+	return testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)
 }
 
 // sessionFor prices a trainer alone, at delta 1e-6, and opens a session for it.
@@ -56,15 +34,7 @@ func sessionFor(t testing.TB, trainer method.Trainer, columns []dataset.Column, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testrows.Session(t, node, epsilon, rel)
 }
 
 // dataOf are the records of a view, of which nothing is public but their ranges.

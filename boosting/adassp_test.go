@@ -13,17 +13,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence
-// mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // sample is a table with its columns and ranges.
 type sample struct {
@@ -51,17 +43,7 @@ func linearSample(t testing.TB, n int, noise float64) sample {
 		{Name: "c", Kind: dataset.Category, Categories: []string{"x", "y"}},
 		{Name: "y", Ranged: true, Lower: -6, Upper: 12},
 	}
-	data := make([]dataset.ColumnData, 4)
-	p := points(7)
-	for range n {
-		a, b, k := p.next(), 1+p.next(), int32(0)
-		if p.next() > 0 {
-			k = 1
-		}
-		data[0].Floats, data[1].Floats, data[2].Codes = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Codes, k)
-		data[3].Floats = append(data[3].Floats, 3+2*a-b+.5*float64(1-k)+noise*p.next())
-	}
-	return table(t, columns, data)
+	return sample{testrows.Linear(t, columns, n, noise), columns, testrows.Ranges(columns)}
 }
 
 func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sample {
@@ -70,26 +52,7 @@ func table(t testing.TB, columns []dataset.Column, data []dataset.ColumnData) sa
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges := make([]scaling.Range, len(columns))
-	for j, c := range columns {
-		if c.Ranged {
-			ranges[j] = scaling.Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
-		}
-	}
-	return sample{tab, columns, ranges}
-}
-
-func session(t testing.TB, node budget.Node, epsilon float64, rel budget.Relation) *mechanism.Session {
-	t.Helper()
-	priced, err := budget.Calibrate(budget.Seq("run", node), budget.Target{Epsilon: epsilon, Delta: 1e-6, Relation: rel})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := mechanism.NewSession(priced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return sample{tab, columns, testrows.Ranges(columns)}
 }
 
 // train plans and runs the trainer, and returns its session as well.
@@ -100,7 +63,7 @@ func (x sample) train(t testing.TB, rounds int, epsilon float64, rel budget.Rela
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, rel)
+	s := testrows.Session(t, node, epsilon, rel)
 	fit, err := trainer.Fit(context.Background(), s, x.data(rel))
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +209,7 @@ func TestGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, 1, budget.AddRemove)
+	s := testrows.Session(t, node, 1, budget.AddRemove)
 	theta := []float64{3, -2, .5, .25, 1.5} // large enough for residuals beyond C
 	pass, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(x.tab.All()), inBlocks{gradientStatistic{x.columns, x.ranges, theta}, 64})
 	if err != nil {
@@ -304,7 +267,7 @@ func TestRowOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, 1, budget.AddRemove)
+	s := testrows.Session(t, node, 1, budget.AddRemove)
 	sums := func(v dataset.View, block int) any {
 		c, err := mechanism.Sum[*gradientPass](context.Background(), s, mechanism.Over(v), inBlocks{gradientStatistic{x.columns, x.ranges, []float64{.7, -.3, 1.0 / 3, .1, .9}}, block})
 		if err != nil {
@@ -355,10 +318,10 @@ func TestWrongLeaf(t *testing.T) {
 		}
 	}
 	gram := budget.GaussianLeaf(gramLeaf, 1, 1)
-	refused(session(t, budget.Seq("other", gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
-	refused(session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
-	refused(session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)), 1, budget.AddRemove), mechanism.ErrLaw)
-	refused(session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 2)), 1, budget.AddRemove), mechanism.ErrSpent)
+	refused(testrows.Session(t, budget.Seq("other", gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
+	refused(testrows.Session(t, budget.Seq(rootNode, gram), 1, budget.AddRemove), mechanism.ErrUnknownLeaf)
+	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.LaplaceLeaf(gradientsLeaf, 1, 3)), 1, budget.AddRemove), mechanism.ErrLaw)
+	refused(testrows.Session(t, budget.Seq(rootNode, gram, budget.GaussianLeaf(gradientsLeaf, 1, 2)), 1, budget.AddRemove), mechanism.ErrSpent)
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -382,7 +345,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trainer.Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	if _, err := trainer.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -31,10 +32,10 @@ func curvedSample(t testing.TB, n int, noise float64) sample {
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
 	}
 	data := make([]dataset.ColumnData, 5)
-	p := points(11)
+	p := testrows.Points(11)
 	for i := range n {
-		a, b, c, k := p.next(), p.next(), float64(i%2), int32(i/2%2)
-		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.next()
+		a, b, c, k := p.Next(), p.Next(), float64(i%2), int32(i/2%2)
+		y := 2*math.Sin(3*a) + 3*b*b - 1 + c/2 + float64(k) + noise*p.Next()
 		data[0].Floats, data[1].Floats, data[2].Floats = append(data[0].Floats, a), append(data[1].Floats, b), append(data[2].Floats, c)
 		data[3].Codes, data[4].Floats = append(data[3].Codes, k), append(data[4].Floats, y)
 	}
@@ -48,7 +49,7 @@ func (x sample) additive(t testing.TB, epsilon float64, rel budget.Relation) (*m
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, rel)
+	s := testrows.Session(t, node, epsilon, rel)
 	fit, err := Additive{}.Fit(context.Background(), s, x.data(rel))
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
+	s := testrows.Session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
 	frame, err := linear.NewFrame(x.columns, x.ranges)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +258,7 @@ func TestAdditiveStopsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Additive{}.Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove))
+	_, err = Additive{}.Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -384,11 +385,11 @@ func TestShapeLearns(t *testing.T) {
 			t.Errorf("value %d: %v, want %v", b, v, curve(b))
 		}
 	}
-	p, size := points(5), 0.0
+	p, size := testrows.Points(5), 0.0
 	s = newShape(0, 0, g)
 	sums := make([]float64, 20)
 	for b := range sums {
-		sums[b] = 300 * p.next()
+		sums[b] = 300 * p.Next()
 	}
 	s.learn(sums, 300, .2)
 	for b, v := range s.values {

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/testrows"
 )
 
 // recorded runs a trainer under a recorder.
@@ -184,12 +185,12 @@ func TestPublicSideIsPublic(t *testing.T) {
 		if a.publicRounds == 0 {
 			t.Fatal("no public round: the test would see nothing")
 		}
-		p := points(99)
+		p := testrows.Points(99)
 		for name, cell := range map[string]func(i int) (float64, int32){
-			"random":            func(i int) (float64, int32) { return 3 * p.next(), int32(i / 3 % 4) },
+			"random":            func(i int) (float64, int32) { return 3 * p.Next(), int32(i / 3 % 4) },
 			"missing":           func(int) (float64, int32) { return math.NaN(), 3 },
 			"infinite":          func(i int) (float64, int32) { return math.Inf(i%2*2 - 1), int32(i % 4) },
-			"huge":              func(i int) (float64, int32) { return math.Copysign(1e308, p.next()), 0 },
+			"huge":              func(i int) (float64, int32) { return math.Copysign(1e308, p.Next()), 0 },
 			"the label":         func(i int) (float64, int32) { return float64(x.tab.Codes(4)[i]), x.tab.Codes(4)[i] },
 			"the public column": func(i int) (float64, int32) { return x.tab.Float(0)[i], x.tab.Codes(2)[i] },
 		} {

@@ -15,6 +15,7 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -33,9 +34,9 @@ func classSample(t testing.TB, n int, classes ...string) sample {
 		{Name: "class", Kind: dataset.Category, Categories: classes},
 	}
 	data := make([]dataset.ColumnData, 5)
-	p := points(5)
+	p := testrows.Points(5)
 	for i := range n {
-		a, b, k, s := p.next(), p.next(), int32(i%2), int32(i/2%5)
+		a, b, k, s := p.Next(), p.Next(), int32(i%2), int32(i/2%5)
 		score := a + b + .5 - float64(k)
 		if s == 0 {
 			score--
@@ -67,7 +68,7 @@ func (x sample) boosted(t testing.TB, trainer related, epsilon float64) (*regres
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, trainer.relation)
+	s := testrows.Session(t, node, epsilon, trainer.relation)
 	fit, err := trainer.Fit(context.Background(), s, x.data(trainer.relation))
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, 3, rel).Sub(brcNode).Sub(classNode(0))
+	s := testrows.Session(t, node, 3, rel).Sub(brcNode).Sub(classNode(0))
 	b, err := newRun(context.Background(), s, set, x.data(rel), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestBRCKeepsItsVotes(t *testing.T) {
 // TestBRCRandomClassifiers: they come from the run's public stream alone, the
 // same whatever the records, and both halves occur.
 func TestBRCRandomClassifiers(t *testing.T) {
-	s := session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
+	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
 	for _, all := range []bool{false, true} {
 		p := &privateSide{stream: s.PublicStream("c"), all: all, names: []int{4, 7, 9}, features: []feature{{numbers: []int16{1}}, {codes: []int32{0}, levels: 3}, {numbers: []int16{2}}}}
 		q := &privateSide{stream: s.PublicStream("c"), all: all, names: p.names, features: []feature{{numbers: []int16{9, 9}}, {codes: []int32{1, 1}, levels: 3}, {numbers: []int16{0, 0}}}}
@@ -316,7 +317,7 @@ func TestBRCRefusals(t *testing.T) {
 			t.Errorf("%s, run: %v, want %v", name, err, c.want)
 		}
 	}
-	s := session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
+	s := testrows.Session(t, budget.GaussianLeaf("x", 1, 1), 1, budget.AddRemove)
 	if _, err := (BRC{}).Fit(context.Background(), s, x.data(private)); !errors.Is(err, mechanism.ErrRelation) {
 		t.Errorf("another relation: %v", err)
 	}
@@ -361,7 +362,7 @@ func TestBRCCancels(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (BRC{}).Fit(ctx, session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
+	if _, err := (BRC{}).Fit(ctx, testrows.Session(t, node, 1, budget.AddRemove), x.data(budget.AddRemove)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -372,12 +373,12 @@ func TestLogistic(t *testing.T) {
 	for _, separable := range []bool{false, true} {
 		f := []feature{{numbers: make([]int16, 200)}, {codes: make([]int32, 200), levels: 3}}
 		labels, weights := make([]int8, 200), make([]float64, 200)
-		p := points(3)
+		p := testrows.Points(3)
 		for i := range labels {
-			x := p.next()
+			x := p.Next()
 			f[0].numbers[i], f[1].codes[i] = int16(x*mechanism.FixedOne), int32(i%4)
-			labels[i], weights[i] = 1, 1+p.next()
-			if separable && x < 0 || !separable && x+p.next() < 0 {
+			labels[i], weights[i] = 1, 1+p.Next()
+			if separable && x < 0 || !separable && x+p.Next() < 0 {
 				labels[i] = -1
 			}
 			if i%10 == 9 {

@@ -19,6 +19,7 @@ import (
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -32,10 +33,10 @@ func crossedSample(t testing.TB, n int) sample {
 		{Name: "y", Ranged: true, Lower: -5, Upper: 5},
 	}
 	data := make([]dataset.ColumnData, 4)
-	p := points(11)
+	p := testrows.Points(11)
 	for i := range n {
-		a, b, k := p.next(), p.next(), int32(i%3)
-		y := 3*a*b + .1*p.next()
+		a, b, k := p.Next(), p.Next(), int32(i%3)
+		y := 3*a*b + .1*p.Next()
 		if k == 0 {
 			y += 2 * b
 		}
@@ -55,7 +56,7 @@ func (x sample) kernel(t testing.TB, epsilon float64, rel budget.Relation) (*met
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, rel)
+	s := testrows.Session(t, node, epsilon, rel)
 	fit, err := Kernel{}.Fit(context.Background(), s, x.data(rel))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func (x sample) kernelBooster(t testing.TB, epsilon float64) *kernelBooster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session(t, node, epsilon, budget.AddRemove).Sub(kernelNode)
+	s := testrows.Session(t, node, epsilon, budget.AddRemove).Sub(kernelNode)
 	k, err := newKernelBooster(context.Background(), s, x.data(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)

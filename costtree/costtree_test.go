@@ -16,17 +16,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence
-// mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // record is one row of the test table.
 type record struct {
@@ -54,10 +46,10 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 // records have a target that depends on b where a is above 0 and on the category elsewhere:
 // a tree finds what a line does not.
 func records(n int) []record {
-	p := points(3)
+	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: p.next(), b: 200 + 100*p.next(), c: p.next(), k: int32(1.5 + 1.4999*p.next())}
+		r := record{a: p.Next(), b: 200 + 100*p.Next(), c: p.Next(), k: int32(1.5 + 1.4999*p.Next())}
 		if i%7 == 0 {
 			r.c = math.NaN()
 		}

@@ -15,16 +15,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // record is one row of the test table.
 type record struct {
@@ -46,10 +39,10 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 
 // records are labelled by the third of a circle that they lie in; two classes, by a half.
 func records(n, classes int) []record {
-	p := points(3)
+	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: 2 * p.next(), b: 200 + 100*p.next(), k: int32(1.5 + 1.4999*p.next())}
+		r := record{a: 2 * p.Next(), b: 200 + 100*p.Next(), k: int32(1.5 + 1.4999*p.Next())}
 		angle := math.Atan2(r.a/2, (r.b-200)/100) + math.Pi
 		r.code = min(int32(angle/(2*math.Pi)*float64(classes)), int32(classes-1))
 		if i%17 == 0 {
@@ -245,12 +238,12 @@ func TestStepSensitivity(t *testing.T) {
 		}
 	}
 	class := []int32{0, 0, 1, 2}
-	p := points(9)
+	p := testrows.Points(9)
 	for name, size := range map[string]float64{"near": .3, "far": 3} {
 		centers := make([][]float64, len(class))
 		for j := range centers {
 			for range 6 {
-				centers[j] = append(centers[j], size*p.next())
+				centers[j] = append(centers[j], size*p.Next())
 			}
 		}
 		r := runOf(tableOf(t, columns, nil, nil).All(), ranges, centers, class)

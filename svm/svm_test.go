@@ -12,18 +12,10 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 	"github.com/dptrain/dptrain/logistic"
 	"github.com/dptrain/dptrain/regression"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence
-// mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // record is one row of the test table.
 type record struct {
@@ -45,10 +37,10 @@ func columnsOf(classes int) ([]dataset.Column, []scaling.Range) {
 // records are labelled by the sign of a + (b-200)/100 + [c is x] - .2, or by
 // which third of the plane they lie in for more classes.
 func records(n, classes int) []record {
-	p := points(3)
+	p := testrows.Points(3)
 	out := make([]record, n)
 	for i := range out {
-		r := record{a: 2 * p.next(), b: 200 + 100*p.next(), k: int32(1.5 + 1.4999*p.next())}
+		r := record{a: 2 * p.Next(), b: 200 + 100*p.Next(), k: int32(1.5 + 1.4999*p.Next())}
 		x := r.a + (r.b-200)/100 - .2
 		if r.k == 0 {
 			x++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 )
 
 // levelsOf returns the distribution of a category column with these counts, and of
@@ -26,9 +27,9 @@ func levelsOf(sigma float64, none float64, counts ...float64) Distribution {
 
 // covarianceOf is some covariance of k numbers.
 func covarianceOf(k int) *mat.SymDense {
-	p := points(3)
+	p := testrows.Points(3)
 	a := mat.NewDense(k, k, nil)
-	a.Apply(func(_, _ int, _ float64) float64 { return p.next() / 10 }, a)
+	a.Apply(func(_, _ int, _ float64) float64 { return p.Next() / 10 }, a)
 	var cov mat.SymDense
 	cov.SymOuterK(1, a)
 	return &cov

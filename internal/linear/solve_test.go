@@ -12,16 +12,8 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/testrows"
 )
-
-// points is a small generator for tests: a fixed linear congruential sequence
-// mapped to (-1, 1).
-type points uint64
-
-func (p *points) next() float64 {
-	*p = *p*6364136223846793005 + 1442695040888963407
-	return float64(int64(*p)>>11) / (1 << 52)
-}
 
 // TestSolveExact: without noise, and so without ridge, solve is the
 // least-squares solution.
@@ -79,9 +71,9 @@ func TestRowOrder(t *testing.T) {
 	}
 	const n = 5000
 	var rows, turned [3]dataset.ColumnData
-	p := points(7)
+	p := testrows.Points(7)
 	for i := range n {
-		rows[0].Floats, rows[2].Floats = append(rows[0].Floats, p.next()), append(rows[2].Floats, p.next())
+		rows[0].Floats, rows[2].Floats = append(rows[0].Floats, p.Next()), append(rows[2].Floats, p.Next())
 		rows[1].Codes = append(rows[1].Codes, int32(i%3))
 	}
 	for i := range n {
