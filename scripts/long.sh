@@ -65,6 +65,8 @@ if [[ $part == all || $part == empty ]]; then
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
+  fuzz dataset FuzzFormats           # CSV in other dialects
+  fuzz dataset FuzzJSONLines         # JSON Lines
   fuzz dataset FuzzParquet           # Parquet
   fuzz internal/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
   fuzz internal/recipe FuzzParse              # recipes
