@@ -206,4 +206,7 @@ func TestWordsFound(t *testing.T) {
 	if got := dptrain(t, "plan", "r.yaml"); got.code != 0 || !strings.Contains(got.stdout, "kinds") {
 		t.Errorf("%+v", got)
 	}
+	if got := dptrain(t, strings.Fields("plan r.yaml --explain --rows 300")...); got.code != 0 || !strings.Contains(got.stdout, "largest class") {
+		t.Errorf("%+v", got)
+	}
 }

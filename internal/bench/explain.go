@@ -120,7 +120,7 @@ type Explanation struct {
 // with [ErrTooWide]. Other errors are [ErrExplainRows], the context's and those of
 // [pipeline.Pipeline.Plan].
 func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Explanation, error) {
-	x, err := newExplainer(p, c)
+	x, err := newExplainer(p.AsIfFound(), c)
 	if err != nil {
 		return nil, err
 	}
