@@ -74,7 +74,7 @@ func (d *drawer) content(k int32) [32]byte {
 	b := d.cells[:0]
 	for j, x := range d.floats {
 		if words := d.words[j]; words != nil { // codes of words depend on other records
-			code := int32(noText)
+			var code int32
 			if x == nil {
 				code = d.codes[j][k]
 			} else {

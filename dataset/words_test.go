@@ -37,7 +37,7 @@ func wordTexts(t *Table, j int) []string {
 			out[i] = t.words[j][code]
 		case code == noWord:
 			out[i] = "!"
-		case t.floats[j] != nil && !math.IsNaN(t.floats[j][i]):
+		case len(t.floats[j]) > 0 && !math.IsNaN(t.floats[j][i]):
 			out[i] = fmt.Sprint("#", t.floats[j][i])
 		default:
 			out[i] = "-"

@@ -53,12 +53,14 @@ func TestLook(t *testing.T) {
 	if strings.Contains(text, "secretward") {
 		t.Error("a value of a cell is in the file")
 	}
-	for line := range strings.Lines(text[:strings.Index(text, "A recipe.")]) {
+	shown, _, _ := strings.Cut(text, "A recipe.")
+	for line := range strings.Lines(shown) {
 		if len([]rune(line)) > 81 {
 			t.Errorf("%d characters: %s", len([]rune(line)), line)
 		}
 	}
-	write(t, "recipe.yaml", text[strings.Index(text, "# yaml-language"):])
+	_, recipe, _ := strings.Cut(text, "# yaml-language")
+	write(t, "recipe.yaml", "# yaml-language"+recipe)
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}

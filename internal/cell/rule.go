@@ -134,7 +134,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 		sign, text = cutSign(text)
 	}
 	text = cutUnit(text)
-	if text == "" || !strings.Contains("0123456789.,", text[:1]) {
+	if text == "" || strings.IndexByte("0123456789.,", text[0]) < 0 {
 		return 0, Unparseable
 	}
 	joined, ok := r.grouped(text)

@@ -42,6 +42,17 @@ func checkStructure(root *node, src *source) []finding {
 	return found
 }
 
+// eitherOr says what the value of a key that takes a number or a word must be; empty for another key.
+func eitherOr(path string, n *node) string {
+	switch {
+	case path == "privacy.epsilon" && n.kind != number:
+		return "a number or ln(number)"
+	case strings.HasPrefix(path, "data.columns."):
+		return "a number or " + missingIndicator
+	}
+	return ""
+}
+
 // collect walks to the leaves of a validation error.
 func collect(e *validate.ValidationError, root *node, src *source, found *[]finding) {
 	whole := false // the causes of these kinds add nothing
@@ -93,12 +104,8 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 			*found = append(*found, finding{src.problem(p, shown(p)+" is required", ""), false, ""})
 		}
 	case *errkind.AnyOf:
-		if path == "privacy.epsilon" && n.kind != number {
-			strong(name+" must be a number or ln(number), not "+n.describe(), typeHint(n, []string{"number"}))
-			return
-		}
-		if strings.HasPrefix(path, "data.columns.") {
-			strong(name+" must be a number or "+missingIndicator+", not "+n.describe(), typeHint(n, []string{"number"}))
+		if either := eitherOr(path, n); either != "" {
+			strong(name+" must be "+either+", not "+n.describe(), typeHint(n, []string{"number"}))
 			return
 		}
 		weak(name + " is not one of the accepted values")
