@@ -177,7 +177,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if err := f.causal.lay(j); err != nil {
 		return nil, err
 	}
-	r.FindWords()
+	r.FindClasses()
 	return j, j.explain(j.recipe.Check())
 }
 

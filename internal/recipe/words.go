@@ -72,15 +72,13 @@ const foundClasses = 2
 
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// FindWords makes a run find what the features are that declare nothing, and a classification without
-// listed classes find these, where that has a price. It is what a run without a recipe file does.
-func (r *Recipe) FindWords() {
-	if r.Task == TaskCausal || r.outline(false).NoVocabulary() != "" {
+// FindClasses makes a classification without listed classes find them, and what the features
+// are that declare nothing, where that has a price. It is what a run without a recipe file does.
+func (r *Recipe) FindClasses() {
+	if r.Task != regression.TaskClassification || r.Data.Classes != nil || r.outline(false).NoVocabulary() != "" {
 		return
 	}
-	if r.Task == regression.TaskClassification && r.Data.Classes == nil {
-		r.Data.Classes = Private()
-	}
+	r.Data.Classes = Private()
 	if r.Data.Undeclared == "" && r.Scaling.Method != "declared" {
 		r.Data.Undeclared = undeclaredFound
 	}
