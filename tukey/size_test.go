@@ -120,7 +120,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6}, ErrInfeasible, nil},
 		{"tiny epsilon and delta", 0, method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
 		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible, nil},
-		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, nil, &law},
+		{"no epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 0, Delta: 1e-6}, ErrInfeasible, nil},
 		{"epsilon is no number", 0, method.Facts{Columns: numbers(3), Epsilon: math.NaN(), Delta: 1e-6}, nil, &law},
 		{"too wide", 0, method.Facts{Columns: numbers(linear.MaxSlots + 1), Epsilon: 1, Delta: 1e-6}, linear.ErrTooWide, nil},
 	} {
