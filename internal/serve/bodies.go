@@ -137,7 +137,7 @@ func (s *Server) extend(w http.ResponseWriter) {
 // batch is how many records are read between two looks at the clock.
 const batch = 256
 
-// A stream is an answer that is written while the body is read. Once it has begun, a problem becomes its last line.
+// A stream is an answer that is written while the body is read. Once it has begun, a problem breaks it off.
 type stream struct {
 	server *Server
 	w      http.ResponseWriter
@@ -147,8 +147,6 @@ type stream struct {
 }
 
 func (s *Server) stream(w http.ResponseWriter, contentType string) *stream {
-	// Without it the server would read the whole body before the first answer. Writers of tests have none.
-	_ = http.NewResponseController(w).EnableFullDuplex()
 	w.Header().Set("Content-Type", contentType)
 	s.extend(w)
 	return &stream{server: s, w: w, out: bufio.NewWriterSize(w, 1<<16)}
@@ -156,7 +154,12 @@ func (s *Server) stream(w http.ResponseWriter, contentType string) *stream {
 
 // next counts a record, and from time to time sends what there is.
 func (x *stream) next() {
-	x.begun = true
+	if !x.begun {
+		x.begun = true
+		// Without it the server would read the whole body before the first answer. Where there is none it does
+		// so, and a client that is refused reads why.
+		_ = http.NewResponseController(x.w).EnableFullDuplex()
+	}
 	if x.count++; x.count%batch == 0 {
 		x.server.extend(x.w)
 		// A client that is gone is found by the next read.
