@@ -164,40 +164,34 @@ func shrink(x, by float64) float64 {
 	return 0
 }
 
-// Standardise brings the columns to mean 0 and variance 1. A constant one becomes 0.
-func (t Table) Standardise() {
-	n := float64(len(t.Rows))
-	for j := range t.Group {
-		mean, square := 0., 0.
-		for _, r := range t.Rows {
-			mean += r[j] / n
-		}
-		for _, r := range t.Rows {
-			square += (r[j] - mean) * (r[j] - mean) / n
-		}
-		sd := max(math.Sqrt(square), math.SmallestNonzeroFloat64)
-		for _, r := range t.Rows {
-			r[j] = (r[j] - mean) / sd
+// Scores returns the score of every row by what [Logistic] returned, and what each pays: all features that it reads.
+func (t Table) Scores(beta []float64, rows [][]float64) (scores, paid []float64) {
+	read := make([]bool, len(t.Cost))
+	for j, b := range beta[1:] {
+		if math.Abs(b) > 1e-9 {
+			read[t.Group[j]] = true
 		}
 	}
+	price := 0.
+	for g, is := range read {
+		if is {
+			price += t.Cost[g]
+		}
+	}
+	for _, r := range rows {
+		scores, paid = append(scores, score(beta, r)), append(paid, price)
+	}
+	return scores, paid
 }
 
 // Judge returns the share of records on the wrong side of what [Logistic] returned, and how many features
-// that reads.
+// that reads where each costs 1.
 func (t Table) Judge(beta []float64) (wrong float64, features int) {
-	for i, r := range t.Rows {
-		f := beta[0]
-		for j, v := range r {
-			f += beta[j+1] * v
-		}
+	scores, paid := t.Scores(beta, t.Rows)
+	for i, f := range scores {
 		if f > 0 != (t.Y[i] > 0) {
 			wrong++
 		}
 	}
-	for _, b := range beta[1:] {
-		if math.Abs(b) > 1e-9 {
-			features++
-		}
-	}
-	return wrong / float64(len(t.Rows)), features
+	return wrong / float64(len(t.Rows)), int(paid[0])
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/experiments/astc"
 	"github.com/dptrain/dptrain/internal/publicdata"
 )
@@ -15,25 +16,32 @@ import (
 func TestSpambase(t *testing.T) {
 	lines := publicdata.Lines(t, "classification", "spambase.csv.gz")[1:]
 	d := len(lines[0]) - 1
-	x := astc.Table{Cost: make([]float64, d)}
+	columns, values, y := make([]dataset.Column, d), make([][]float64, d), make([]float64, len(lines))
+	all := make([]int, d)
 	for j := range d {
-		x.Group, x.Cost[j] = append(x.Group, j), 1
+		columns[j], values[j], all[j] = dataset.Column{Name: strconv.Itoa(j), Kind: dataset.Numeric}, make([]float64, len(lines)), j
 	}
-	for _, line := range lines {
-		row := make([]float64, d)
-		for j := range row {
+	for i, line := range lines {
+		for j := range d {
 			var err error
-			if row[j], err = strconv.ParseFloat(line[j], 64); err != nil {
+			if values[j][i], err = strconv.ParseFloat(line[j], 64); err != nil {
 				t.Fatal(err)
 			}
 		}
-		y := -1.
-		if line[d] == "1" {
-			y = 1
+		if y[i] = -1; line[d] == "1" {
+			y[i] = 1
 		}
-		x.Rows, x.Y = append(x.Rows, row), append(x.Y, y)
 	}
-	x.Standardise()
+	data := make([]dataset.ColumnData, d)
+	for j := range d {
+		data[j] = dataset.ColumnData{Floats: values[j]}
+	}
+	table, err := dataset.NewTable(dataset.Schema{Columns: columns}, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := astc.Standardised(table, all).Table(table)
+	x.Y = y
 	var beta []float64
 	for _, tt := range []struct {
 		lambda, err float64

@@ -21,8 +21,6 @@ const (
 	costDelta = 1e-6
 	// costDepth is the depth at which the exact methods are compared.
 	costDepth = 2
-	// leastLevel is how many records an exact method wants of a category.
-	leastLevel = 30
 )
 
 // costBudgets are the numbers of new features that a node may buy; 0 for all.
@@ -240,8 +238,9 @@ func (w costWay) privately(ctx context.Context, train, test *dataset.Table) (cla
 
 // exactly trains an exact tree and returns classes and costs.
 func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (classes, paid []float64, err error) {
-	enc := newEntries(train)
-	x, s := enc.table(train), w.cell.Setting
+	enc := astc.Scaled(train, features(train))
+	x, s := enc.Table(train), w.cell.Setting
+	x.Y = signsOf(train)
 	var f *astc.Tree
 	if s.Lambda > 0 {
 		f, err = astc.CSTC(ctx, x, astc.CSTCOptions{Depth: w.depth, Lambda: s.Lambda})
@@ -251,7 +250,7 @@ func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (class
 	if err != nil {
 		return nil, nil, err
 	}
-	classes, paid = f.Predict(enc.table(test).Rows)
+	classes, paid = f.Predict(enc.Table(test).Rows)
 	for i, score := range classes {
 		classes[i] = 0
 		if score > 0 {
@@ -263,7 +262,8 @@ func (w costWay) exactly(ctx context.Context, train, test *dataset.Table) (class
 
 // logistic is a cell of table 2.1: all records train, and are predicted.
 func (x *costs) logistic(ctx context.Context, k Key) Outcome {
-	t := standardised(x.table)
+	t := astc.Standardised(x.table, features(x.table)).Table(x.table)
+	t.Y = signsOf(x.table)
 	beta, err := astc.Logistic(ctx, t, k.Setting.Lambda, nil)
 	if err != nil {
 		return failure(Failed, err)
@@ -272,17 +272,12 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	return Outcome{Status: OK, Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)}}
 }
 
-// standardised is a table of numbers with columns of mean 0 and variance 1.
-func standardised(t *dataset.Table) astc.Table {
-	last := len(t.Schema().Columns) - 1
-	out := astc.Table{Rows: make([][]float64, t.Len()), Y: signsOf(t)}
-	for j := range last {
-		for i, v := range t.Float(j) {
-			out.Rows[i] = append(out.Rows[i], v)
-		}
-		out.Group, out.Cost = append(out.Group, j), append(out.Cost, 1)
+// features are all columns but the last.
+func features(t *dataset.Table) []int {
+	out := make([]int, len(t.Schema().Columns)-1)
+	for j := range out {
+		out[j] = j
 	}
-	out.Standardise()
 	return out
 }
 
@@ -294,67 +289,4 @@ func signsOf(t *dataset.Table) []float64 {
 		y[i] = 2*float64(min(c, 1)) - 1
 	}
 	return y
-}
-
-// entries are what exact methods see of a record: numbers scaled by quantiles of the training
-// records and cut, and a 0/1 entry for every frequent category.
-type entries struct {
-	center, half []float64 // of a number
-	levels       [][]int32 // of a category
-}
-
-func newEntries(train *dataset.Table) entries {
-	columns := train.Schema().Columns
-	last := len(columns) - 1
-	e := entries{make([]float64, last), make([]float64, last), make([][]int32, last)}
-	for j, c := range columns[:last] {
-		if c.Kind == dataset.Category {
-			counts := make([]int, len(c.Categories)+1)
-			for _, code := range train.Codes(j) {
-				counts[code]++
-			}
-			for code, n := range counts {
-				if n >= leastLevel {
-					e.levels[j] = append(e.levels[j], int32(code))
-				}
-			}
-			continue
-		}
-		sorted := slices.Sorted(slices.Values(train.Float(j)))
-		low, high := sorted[len(sorted)*4/100], sorted[len(sorted)*96/100]
-		if !(high > low) {
-			high = sorted[len(sorted)-1]
-		}
-		e.center[j], e.half[j] = (low+high)/2, max(.8*(high-low), 1e-12)
-	}
-	return e
-}
-
-// table encodes records; every column is a feature that costs 1.
-func (e entries) table(t *dataset.Table) astc.Table {
-	out := astc.Table{Rows: make([][]float64, t.Len()), Y: signsOf(t)}
-	for j, c := range t.Schema().Columns[:len(e.half)] {
-		out.Cost = append(out.Cost, 1)
-		if c.Kind != dataset.Category {
-			out.Group = append(out.Group, j)
-			for i, v := range t.Float(j) {
-				if v != v {
-					v = e.center[j]
-				}
-				out.Rows[i] = append(out.Rows[i], min(max((v-e.center[j])/e.half[j], -1), 1))
-			}
-			continue
-		}
-		for _, level := range e.levels[j] {
-			out.Group = append(out.Group, j)
-			for i, code := range t.Codes(j) {
-				v := 0.
-				if code == level {
-					v = 1
-				}
-				out.Rows[i] = append(out.Rows[i], v)
-			}
-		}
-	}
-	return out
 }

@@ -13,10 +13,11 @@ import (
 
 // A Method names what an experiment trains.
 type Method struct {
-	Name      string // as it was written
-	Selection string // selection.method of a recipe; "none" keeps every column
-	K         int    // selection.k of a recipe; 0 leaves it to the selection
-	Model     string // model.method of a recipe
+	Name      string  // as it was written
+	Selection string  // selection.method of a recipe; "none" keeps every column
+	K         int     // selection.k of a recipe; 0 leaves it to the selection
+	Model     string  // model.method of a recipe
+	Number    float64 // the key [recipe.NumberKey] of the model; 0 leaves it out
 }
 
 // A MethodError reports a method that an experiment cannot run.
@@ -50,8 +51,9 @@ func Models() []string {
 
 // ParseMethod reads "model", "selection+model" or "selection:k+model", where k is
 // the number of columns to choose. A model alone is trained on every column, but
-// "auto" also chooses the selection. The error is a [*MethodError] that lists
-// what there is.
+// "auto" also chooses the selection. A model whose features have a cost may have a number
+// after a colon: its budget, or the price of a unit of cost. The error is a [*MethodError]
+// that lists what there is.
 func ParseMethod(name string) (Method, error) {
 	name = strings.TrimSpace(name)
 	m := Method{Name: name, Selection: keepAll, Model: name}
@@ -71,6 +73,14 @@ func ParseMethod(name string) (Method, error) {
 	case name == chosen:
 		m.Selection = chosen
 	}
+	if model, number, priced := strings.Cut(m.Model, ":"); priced && slices.Contains(Models(), model) {
+		var err error
+		m.Model = model
+		m.Number, err = strconv.ParseFloat(number, 64)
+		if _, has := recipe.NumberKey(model); !(has && err == nil && m.Number > 0 && m.Number <= maxNumber) {
+			return Method{}, &MethodError{name, numberHint(model, has)}
+		}
+	}
 	if !slices.Contains(Selections(), m.Selection) {
 		return Method{}, &MethodError{name, fmt.Sprintf(
 			"no selection is called %q in this version; a method is MODEL, SELECTION+MODEL or SELECTION:K+MODEL, and the selections are %s",
@@ -81,6 +91,17 @@ func ParseMethod(name string) (Method, error) {
 			"no model is called %q in this version; there are %s", m.Model, list(Models()))}
 	}
 	return m, nil
+}
+
+// maxNumber bounds the number of a model, as recipes do.
+const maxNumber = 1e9
+
+// numberHint says what is wrong with the number of a model.
+func numberHint(model string, has bool) string {
+	if has {
+		return "what follows the colon is no number above 0 and up to 1e9; write " + model + ":NUMBER"
+	}
+	return model + " takes no number; it is for models whose features have a cost"
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }
@@ -160,5 +181,8 @@ func (c Config) named(parsed Method) *method {
 	}
 	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
 	r.Selection.Set("k", parsed.K)
+	if key, ok := recipe.NumberKey(parsed.Model); ok && parsed.Number > 0 {
+		r.Model.Set(key, parsed.Number)
+	}
 	return &method{name: parsed.Name, recipe: r}
 }

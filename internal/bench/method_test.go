@@ -17,6 +17,9 @@ func TestParseMethod(t *testing.T) {
 		"auto+nonprivate-ols": {Name: "auto+nonprivate-ols", Selection: "auto", Model: "nonprivate-ols"},
 		"none+nonprivate-svm": {Name: "none+nonprivate-svm", Selection: "none", Model: "nonprivate-svm"},
 		"nonprivate-logistic": {Name: "nonprivate-logistic", Selection: "none", Model: "nonprivate-logistic"},
+		"cost-tree:2":         {Name: "cost-tree:2", Selection: "none", Model: "cost-tree", Number: 2},
+		"nonprivate-cstc:.5":  {Name: "nonprivate-cstc:.5", Selection: "none", Model: "nonprivate-cstc", Number: .5},
+		"none+cost-tree:3":    {Name: "none+cost-tree:3", Selection: "none", Model: "cost-tree", Number: 3},
 		"kendall:10+auto":     {Name: "kendall:10+auto", Selection: "kendall", K: 10, Model: "auto"},
 	} {
 		if got, err := bench.ParseMethod(name); err != nil || got != want {
@@ -34,6 +37,11 @@ func TestParseMethod(t *testing.T) {
 		"kendall:0+auto":   {`"0" is not a number of columns`, "SELECTION:K+MODEL"},
 		"kendall:+auto":    {`"" is not a number of columns`},
 		"kendall:5":        {`no model is called "kendall:5"`},
+		"joint-gram:2":     {"joint-gram takes no number", "cost"},
+		"cost-tree:0":      {"no number above 0", "cost-tree:NUMBER"},
+		"cost-tree:x":      {"no number above 0"},
+		"cost-tree:1e10":   {"no number above 0"},
+		"cost-tree:NaN":    {"no number above 0"},
 		"magic:5+auto":     {`no selection is called "magic"`, "SELECTION:K+MODEL"},
 	} {
 		_, err := bench.ParseMethod(name)

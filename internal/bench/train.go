@@ -63,7 +63,10 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
 		return k
 	}
+	form, exactForm := exact[r.Model.Method]
 	switch published := strings.HasPrefix(r.Model.Method, asPublished); {
+	case exactForm:
+		k.trainer, k.err = exactly(form, r.Model.Exact(), p)
 	case published && k.classes != nil:
 		k.err = errPublishedTask
 	case published:

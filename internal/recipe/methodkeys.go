@@ -57,6 +57,11 @@ func keysOf(section string) []ownedKey {
 				own(m.Name, k)
 			}
 		}
+		for _, m := range openMethods() {
+			for _, k := range m.keys {
+				own(m.name, k)
+			}
+		}
 	case selectionSection:
 		for _, k := range pipeline.SelectorKeys() {
 			x := ownedKey{Key: k}
@@ -123,6 +128,16 @@ func (k ownedKey) names() []string {
 	return names
 }
 
+// users lists the methods with a key that a run may train; if there are none, those of bench.
+func (k ownedKey) users() []string {
+	names := k.names()
+	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(nonprivate, name) })
+	if len(private) == 0 {
+		return names
+	}
+	return private
+}
+
 // of returns the key of a method.
 func (k ownedKey) of(name string) (method.Key, bool) {
 	for _, o := range k.owners {
@@ -160,7 +175,7 @@ func (k ownedKey) describe() string {
 	}
 	only := ""
 	if k.Needs.Key == "" { // else that one says so
-		only = " (" + plural("method", k.names()) + " only)"
+		only = " (" + plural("method", k.users()) + " only)"
 	}
 	return k.Text + only + k.Rest + "."
 }

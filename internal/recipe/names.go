@@ -18,7 +18,7 @@ var (
 	scalings     = []string{"private", "declared"}
 	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
-	nonprivate   = []string{"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm"}
+	nonprivate   = openNames(func(openMethod) bool { return true })
 )
 
 const (
@@ -68,21 +68,16 @@ func thisBuild() availability {
 		scalings:     scalings,
 		selections:   selectionNames(),
 		models:       append(trainers(anyTrainer), pipeline.Auto),
-		benchModels: []string{
-			"nonprivate-ols", "nonprivate-ridge", "nonprivate-lasso", "nonprivate-logistic", "nonprivate-svm",
-			asPublished + "kendall", asPublished + "lipschitz", asPublished + "sis", asPublished + "tukey",
-		},
+		benchModels: append(slices.Clone(nonprivate),
+			asPublished+"kendall", asPublished+"lipschitz", asPublished+"sis", asPublished+"tukey"),
 		fallbacks: append([]string{"none"}, trainers(func(m method.Method) bool { return !m.Abstains })...),
 	}
 }
 
-// nonprivateClassifiers are the methods of bench that are for classification only.
-var nonprivateClassifiers = []string{"nonprivate-logistic", "nonprivate-svm"}
-
 // NeedsClasses reports whether a name of selection.method or model.method is for
 // classification only.
 func NeedsClasses(name string) bool {
-	return pipeline.NeedsClasses(name) || slices.Contains(nonprivateClassifiers, name)
+	return pipeline.NeedsClasses(name) || openClassifier(name)
 }
 
 // Available returns the names that this build accepts for selection.method and

@@ -172,6 +172,14 @@ type Model struct {
 	Keys method.Values `yaml:"-" json:"-"`
 }
 
+// Set gives a key a value.
+func (m *Model) Set(key string, value any) {
+	if m.Keys == nil {
+		m.Keys = method.Values{}
+	}
+	m.Keys[key] = value
+}
+
 // Search tries several ways to select and train and keeps the best.
 type Search struct {
 	// Runs is the mean number of tries, above 1 and at most pipeline.MaxRuns; how

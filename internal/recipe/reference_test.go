@@ -136,7 +136,7 @@ func keyTable(section string) string {
 				text += " " + o.key.Doc
 			}
 		}
-		x.row(code(section+"."+k.Name), codes(k.names()), ofEach(k, values), ofEach(k, defaults), text)
+		x.row(code(section+"."+k.Name), codes(k.users()), ofEach(k, values), ofEach(k, defaults), text)
 	}
 	return x.String()
 }
@@ -166,6 +166,10 @@ func valueOf(k method.Key) string {
 		return "a number " + k.Bounds()
 	case method.Wholes:
 		return fmt.Sprintf("%d or more whole numbers from %s on", k.Least, k.Written(k.Min))
+	case method.Flag:
+		return codes([]string{"true", "false"})
+	case method.Prices:
+		return "columns and a number for each, " + k.Bounds()
 	}
 	return fmt.Sprintf("%d or more columns", k.Least)
 }

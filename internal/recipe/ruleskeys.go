@@ -54,9 +54,10 @@ func (k ownedKey) remedy() string {
 	if k.Remedy != "" {
 		return k.Remedy
 	}
-	use := "use method " + joinedBy(k.names(), "or")
-	if len(k.owners) > 2 {
-		use = "use one of " + oneOf(k.names())
+	users := k.users()
+	use := "use method " + joinedBy(users, "or")
+	if len(users) > 2 {
+		use = "use one of " + oneOf(users)
 	}
 	if k.Instead != "" {
 		return use + ", or " + k.Instead

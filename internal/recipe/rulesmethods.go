@@ -56,7 +56,7 @@ func (c *checker) model() {
 	default:
 		c.name("model.method", m.Method, models, c.can.models)
 	}
-	if c.r.Task == regression.TaskRegression && slices.Contains(nonprivateClassifiers, m.Method) {
+	if c.r.Task == regression.TaskRegression && openClassifier(m.Method) {
 		wrong := pipeline.LacksClasses("model.method", m.Method)
 		c.add(wrong.Field, wrong.Message, wrong.Hint)
 	}

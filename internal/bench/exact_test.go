@@ -1,0 +1,71 @@
+package bench_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/bench"
+)
+
+// forks is a table whose target is a where c is 0, and else b. Column d says nothing.
+func forks(classes bool) string {
+	var b strings.Builder
+	b.WriteString("a,b,c,d,y\n")
+	for i := range 600 {
+		x, z, d := math.Sin(float64(7*i)), math.Cos(float64(3*i)), math.Sin(float64(11*i))
+		c := float64(i % 2)
+		y := c*(10+z) + (1-c)*(x-10)
+		if classes {
+			fmt.Fprintf(&b, "%v,%v,%v,%v,%s\n", x, z, c, d, map[bool]string{true: "high", false: "low"}[y > 0 == (i%29 > 0)])
+			continue
+		}
+		fmt.Fprintf(&b, "%v,%v,%v,%v,%v\n", x, z, c, d, y)
+	}
+	return b.String()
+}
+
+// TestExactForms runs the exact forms by name and by recipe, with what each row pays.
+func TestExactForms(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "forks.csv", forks(false))
+	costs := write(t, dir, "costs.yaml", "data: {path: forks.csv, target: y}\nmodel: {method: nonprivate-cost-tree, depth: 2, budget: 4, costs: {c: 3}, soft: true}\n")
+	_, s := collect(t, bench.Config{
+		Public: true, Data: []string{path}, Trials: 3, Recipes: []string{costs},
+		Methods: []string{"nonprivate-cost-tree:1", "nonprivate-cost-tree", "nonprivate-cost-tree-soft:1", "nonprivate-cstc"},
+	})
+	// One feature at the root and one at the leaf; all four; and with a price of 3 the root has c and one
+	// for 1, and then the other two. CSTC drops d, which is of no use.
+	want := []struct{ least, paid float64 }{{.99, 2}, {.999, 4}, {.99, 2}, {.999, 3}, {.99, 6}}
+	if len(s) != len(want) {
+		t.Fatalf("%d summaries", len(s))
+	}
+	for i, x := range s {
+		if x.Failed > 0 || !(x.Median >= want[i].least) || x.Paid == nil || math.Abs(*x.Paid-want[i].paid) > 1e-9 {
+			t.Errorf("%s: %v (%v) for %v, want %v for %v", x.Method, x.Median, x.Err, *x.Paid, want[i].least, want[i].paid)
+		}
+	}
+}
+
+// TestExactClasses: a price leaves features out, and a third class is refused.
+func TestExactClasses(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, "forks.csv", forks(true))
+	c := bench.Config{
+		Public: true, Data: []string{path}, Trials: 3, Task: "classification",
+		Methods: []string{"nonprivate-cost-logistic", "nonprivate-cost-logistic:30", "nonprivate-cost-tree:1", "nonprivate-cstc:0.01"},
+	}
+	_, s := collect(t, c)
+	for i, paid := range []float64{4, 1, 2, 1} {
+		if x := s[i]; x.Failed > 0 || !(x.Median > .9) || x.Paid == nil || *x.Paid > paid {
+			t.Errorf("%s: %+v, want at most %v paid", x.Method, x, paid)
+		}
+	}
+	third := write(t, dir, "third.csv", strings.Replace(forks(true), "low", "middle", 40))
+	c.Data, c.Methods = []string{third}, []string{"nonprivate-cost-tree"}
+	rows, _ := collect(t, c)
+	if len(rows) == 0 || rows[0].Err == nil || !strings.Contains(rows[0].Err.Error(), "two classes") {
+		t.Errorf("three classes: %+v", rows)
+	}
+}

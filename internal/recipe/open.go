@@ -1,0 +1,107 @@
+package recipe
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// An openMethod is a method of bench that gives no privacy, for public data.
+type openMethod struct {
+	name    string
+	summary string
+	classes bool // it needs them
+	keys    []method.Key
+}
+
+// openMethods are the methods without privacy of model.method, in the order of documents. The exact forms of
+// cost-tree have its keys; see package astc of the experiments.
+func openMethods() []openMethod {
+	depth, within, costs, soft := exactKeys()
+	price := method.Key{
+		Name: "penalty", Kind: method.Number, Text: "Price of a unit of cost", Rest: ", for public data in bench", Absent: "`0`",
+		Min: 0, Max: method.MaxCost, Hint: "the more it is, the fewer features are read",
+		Doc: "For public data in `bench`.",
+	}
+	return []openMethod{
+		{name: "nonprivate-ols", summary: "least squares"},
+		{name: "nonprivate-ridge", summary: "ridge regression"},
+		{name: "nonprivate-lasso", summary: "the lasso"},
+		{name: "nonprivate-logistic", summary: "logistic regression", classes: true},
+		{name: "nonprivate-svm", summary: "a linear support vector machine", classes: true},
+		{name: "nonprivate-cost-tree", summary: "the exact cost-tree (ASTC)", keys: []method.Key{depth, within, costs, soft}},
+		{name: "nonprivate-cost-tree-soft", summary: "the same, soft", keys: []method.Key{depth, within, costs}},
+		{name: "nonprivate-cstc", summary: "the cost-sensitive tree of classifiers", keys: []method.Key{depth, costs, price}},
+		{name: "nonprivate-cost-logistic", summary: "l1 logistic regression with costs", classes: true, keys: []method.Key{costs, price}},
+	}
+}
+
+// exactKeys are the keys of cost-tree.
+func exactKeys() (depth, within, costs, soft method.Key) {
+	m, _ := pipeline.TrainerNamed("cost-tree")
+	named := func(name string) method.Key {
+		return m.Keys[slices.IndexFunc(m.Keys, func(k method.Key) bool { return k.Name == name })]
+	}
+	return named("depth"), named("budget"), named("costs"), named("soft")
+}
+
+// openNames lists the methods without privacy of which something holds.
+func openNames(holds func(openMethod) bool) []string {
+	var out []string
+	for _, m := range openMethods() {
+		if holds(m) {
+			out = append(out, m.name)
+		}
+	}
+	return out
+}
+
+// OpenSummaries returns the names of the methods without privacy, and what each does.
+func OpenSummaries() (names, summaries []string) {
+	for _, m := range openMethods() {
+		names, summaries = append(names, m.name), append(summaries, m.summary)
+	}
+	return names, summaries
+}
+
+// NumberKey returns the key that the number in MODEL:NUMBER is the value of; ok is false for models
+// without one.
+func NumberKey(model string) (key string, ok bool) {
+	for _, name := range []string{"budget", "penalty"} {
+		if i := slices.IndexFunc(keysOf(modelSection), func(k ownedKey) bool { return k.Name == name }); i >= 0 {
+			if _, has := keysOf(modelSection)[i].of(model); has {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// exactDepth is the depth of the exact forms if nothing says another.
+const exactDepth = 2
+
+// Exact are the settings of the exact forms of trees that pay for features.
+type Exact struct {
+	Depth           int
+	Budget, Penalty float64
+	Soft            bool
+	Costs           map[string]float64
+}
+
+// Exact returns the settings of the section for an exact form.
+func (m Model) Exact() Exact {
+	x := Exact{
+		Depth: m.Keys.Int("depth"), Budget: m.Keys.Number("budget"), Penalty: m.Keys.Number("penalty"),
+		Soft: m.Keys.Flag("soft") || m.Method == "nonprivate-cost-tree-soft", Costs: m.Keys.Prices("costs"),
+	}
+	if x.Depth == 0 {
+		x.Depth = exactDepth
+	}
+	return x
+}
+
+// openClassifier reports whether a method without privacy needs classes.
+func openClassifier(name string) bool {
+	return slices.Contains(openNames(func(m openMethod) bool { return m.classes }), name)
+}
