@@ -3,10 +3,9 @@ package boosting
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dptrain/dptrain/internal/dense"
 	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/internal/linear"
@@ -52,7 +51,7 @@ func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
 	m, records := s.features, len(at[0])
 	features, marks := m.Features(), len(m.Landmarks)
 	kernel := m.Kernel(at)
-	values, weights := mat.NewDense(records, marks, nil), mat.NewDense(marks, features, nil)
+	values, weights := dense.New(records, marks), dense.New(marks, features)
 	for l := range marks {
 		for r, v := range kernel[l] {
 			values.Set(r, l, float64(v)/gram.MaxAbs)
@@ -64,10 +63,9 @@ func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
 		}
 	}
 	b := s.coefficients(s.theta)
-	var q, back mat.Dense
-	q.Mul(values, weights)
+	q := dense.Mul(values, weights)
 	for r := range records {
-		row := q.RawRowView(r)
+		row := q.Row(r)
 		square, dot := 0., 0.
 		for i, v := range row {
 			square += v * v
@@ -83,19 +81,24 @@ func (s *kernelStage) gradient(at [][]uint8) *mat.Dense {
 			row[i] = b[i]/length - along*v
 		}
 	}
-	back.Mul(&q, weights.T())
-	back.MulElem(&back, values)
-	return s.chain(&back, at)
+	back := dense.Mul(q, weights.T())
+	for r := range records {
+		row := back.Row(r)
+		for l, v := range values.Row(r) {
+			row[l] *= v
+		}
+	}
+	return s.chain(back, at)
 }
 
 // gramBits is log2 of gram.MaxAbs.
 const gramBits = 14
 
 // chain returns the gradient of kernel values, weighted, along the coordinates.
-func (s *kernelStage) chain(weighted *mat.Dense, at [][]uint8) *mat.Dense {
+func (s *kernelStage) chain(weighted dense.Matrix, at [][]uint8) *mat.Dense {
 	n, records := len(s.coords), len(at[0])
 	marks := len(s.features.Landmarks)
-	points, own := mat.NewDense(marks, n, nil), mat.NewDense(records, n, nil)
+	points, own := dense.New(marks, n), dense.New(records, n)
 	for c, x := range s.coords {
 		for l := range marks {
 			points.Set(l, c, x.values[s.features.Landmarks[l][x.input]])
@@ -104,20 +107,18 @@ func (s *kernelStage) chain(weighted *mat.Dense, at [][]uint8) *mat.Dense {
 			own.Set(r, c, x.values[bin])
 		}
 	}
-	var out, square, turned mat.Dense
-	out.Mul(weighted, points)
+	out := dense.Mul(weighted, points)
 	for r := range records {
 		sum := 0.
-		for _, v := range weighted.RawRowView(r) {
+		for _, v := range weighted.Row(r) {
 			sum += v
 		}
 		for c := range n {
 			out.Set(r, c, out.At(r, c)-sum*own.At(r, c))
 		}
 	}
-	square.Mul(s.metric, s.metric.T())
-	turned.Mul(&out, &square)
-	return &turned
+	m := dense.Of(s.metric)
+	return dense.Mul(out, dense.Mul(m, m.T())).Dense()
 }
 
 // metric returns a root of the metric that gradients, one a row, speak for, of trace 1: the second
@@ -145,31 +146,5 @@ func metric(gradients *mat.Dense, power float64, full bool) *mat.Dense {
 	}
 	out := mat.NewDense(n, n, nil)
 	out.Apply(func(_, j int, x float64) float64 { return x * math.Sqrt(roots[j]/sum) }, spectrum.Vectors)
-	return out
-}
-
-// solveUpper replaces b by U^-1 b, or U'^-1 b.
-func solveUpper(u *mat.TriDense, b *mat.Dense, transposed bool) {
-	t := blas.NoTrans
-	if transposed {
-		t = blas.Trans
-	}
-	blas64.Trsm(blas.Left, t, 1, u.RawTriangular(), b.RawMatrix())
-}
-
-// solveRight replaces b by b U^-1.
-func solveRight(u *mat.TriDense, b *mat.Dense) {
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, u.RawTriangular(), b.RawMatrix())
-}
-
-// symmetric returns a multiple of a symmetric matrix.
-func symmetric(a *mat.Dense, scale float64) *mat.SymDense {
-	n, _ := a.Dims()
-	out := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			out.SetSym(i, j, scale*(a.At(i, j)+a.At(j, i))/2)
-		}
-	}
 	return out
 }

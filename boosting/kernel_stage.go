@@ -1,15 +1,16 @@
 package boosting
 
 import (
+	"context"
 	"math"
 	"runtime"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/dense"
 	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/internal/kernelmap"
-	"github.com/dptrain/dptrain/internal/linear"
 )
 
 const (
@@ -250,19 +251,34 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 	return nil
 }
 
-// second returns the sum of the products of numbers on the grid 2^-14.
-func second(columns [][]int16) *mat.SymDense {
-	p := len(columns)
-	sums := make([]int64, gram.Len(p))
-	gram.Accumulate(sums, columns)
-	out := mat.NewSymDense(p, nil)
+// second returns scale times the sums of the products of numbers on the grid 2^-14.
+func second(columns [][]int16, scale float64) dense.Matrix {
+	p, n := len(columns), len(columns[0])
+	parts := make([][]int64, (n+secondRows-1)/secondRows)
+	_ = carry.ForEach(context.Background(), len(parts), carry.Workers(n*p*p/2), func(i int) { // a background never ends
+		some := make([][]int16, p)
+		for j, c := range columns {
+			some[j] = c[i*secondRows : min((i+1)*secondRows, n)]
+		}
+		parts[i] = make([]int64, gram.Len(p))
+		gram.Accumulate(parts[i], some)
+	})
+	out := dense.New(p, p)
 	for i, at := 0, 0; i < p; i++ {
 		for j := i; j < p; j, at = j+1, at+1 {
-			out.SetSym(i, j, float64(sums[at])/(gram.MaxAbs*gram.MaxAbs))
+			sum := int64(0)
+			for _, part := range parts {
+				sum += part[at]
+			}
+			out.Set(i, j, scale*(float64(sum)/(gram.MaxAbs*gram.MaxAbs)))
 		}
 	}
+	out.Symmetric()
 	return out
 }
+
+// secondRows is the number of records that second takes at a time.
+const secondRows = 1536
 
 // visible returns how many eigenvalues of n E[phi phi'] exceed a cut, phi the features of the
 // kernel whose values at all landmarks are given, one list each, the landmarks' own first: by
@@ -273,50 +289,14 @@ func (k *kernelBooster) visible(kernel [][]int16, cut float64) int {
 	for i := range kernel {
 		own[i], others[i] = kernel[i][:marks], kernel[i][marks:]
 	}
-	a := second(others)
-	scale := k.total / float64(len(others[0]))
-	n := a.SymmetricDim()
-	x := make([]float64, n*n)
-	for i := range n {
-		for j := i; j < n; j++ {
-			v := scale*a.At(i, j) - cut*float64(own[i][j])/gram.MaxAbs
-			if i == j {
-				v -= cut * kernelRidge * float64(n)
-			}
-			x[i*n+j], x[j*n+i] = v, v
+	a := second(others, k.total/float64(len(others[0])))
+	for i := range marks {
+		for j := i; j < marks; j++ {
+			a.Set(i, j, a.At(i, j)-float64(cut*float64(own[i][j])/gram.MaxAbs))
 		}
+		a.Set(i, i, a.At(i, i)-float64(cut*kernelRidge*float64(marks)))
 	}
-	return positivePivots(x, n)
-}
-
-// positivePivots returns the number of positive pivots of a symmetric matrix, which it
-// overwrites.
-func positivePivots(x []float64, n int) int {
-	count, largest := 0, math.SmallestNonzeroFloat32
-	for i := range n {
-		largest = max(largest, math.Abs(x[i*n+i]))
-	}
-	for i := range n {
-		pivot := x[i*n+i]
-		if math.Abs(pivot) < 1e-13*largest { // a singular corner says nothing of the whole
-			pivot = 1e-13 * largest
-		}
-		if pivot > 0 {
-			count++
-		}
-		row := x[i*n+i+1 : (i+1)*n]
-		for j := i + 1; j < n; j++ {
-			f := x[i*n+j] / pivot
-			if f == 0 {
-				continue
-			}
-			to := x[j*n+j : (j+1)*n]
-			for c, v := range row[j-i-1:] {
-				to[c] -= f * v
-			}
-		}
-	}
-	return count
+	return dense.PositivePivots(a)
 }
 
 // span sets the features of the stage: with K the kernel of the landmarks, U'U = K, those of
@@ -325,30 +305,25 @@ func positivePivots(x []float64, n int) int {
 // the map. Then it sets the directions in which they are learned.
 func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	kernel := s.features.Kernel(k.public.sliced(0, syntheticCount))
-	own := mat.NewSymDense(k.marks, nil)
+	own := dense.New(k.marks, k.marks)
+	ridge := kernelRidge * float64(k.marks)
 	for i := range k.marks {
 		for j := i; j < k.marks; j++ {
-			own.SetSym(i, j, float64(kernel[i][j])/gram.MaxAbs)
+			own.Set(i, j, float64(kernel[i][j])/gram.MaxAbs)
 		}
-		own.SetSym(i, i, own.At(i, i)+kernelRidge*float64(k.marks))
+		own.Set(i, i, own.At(i, i)+ridge)
 	}
-	var chol mat.Cholesky
-	for ridge := kernelRidge * float64(k.marks); !chol.Factorize(own); ridge *= 4 {
-		for i := range k.marks {
-			own.SetSym(i, i, own.At(i, i)+ridge)
-		}
-	}
-	var upper mat.TriDense
-	chol.UTo(&upper)
-	inner := mat.DenseCopyOf(second(kernel))
-	solveUpper(&upper, inner, true)
-	inner = mat.DenseCopyOf(inner.T())
-	solveUpper(&upper, inner, true)
+	upper := factored(own, ridge)
+	inner := second(kernel, k.total/syntheticCount)
+	dense.SolveTransposed(upper, inner)
+	inner = inner.T().Clone()
+	dense.SolveTransposed(upper, inner)
+	inner.Symmetric()
 	most := mostFeatures
 	if k.total > largeRecords {
 		most = mostFeaturesLarge
 	}
-	values, vectors := leading(symmetric(inner, k.total/syntheticCount), min(most, s.expected+s.expected/2+20))
+	values, vectors := leading(inner, min(most, s.expected+s.expected/2+20))
 	features, floor := 0, directionFloor*noise
 	for features < len(values) && (features == 0 || values[features] > floor) {
 		features++
@@ -358,17 +333,18 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 		values[i] = max(e, floor*1e-3)
 		size += math.Pow(values[i], 1-2*whitening) / k.total
 	}
-	weights, reach := mat.NewDense(k.marks, features, nil), make([]float64, features)
+	weights, reach := vectors.Slice(0, features, 0, k.marks).T().Clone(), make([]float64, features)
 	for i := range features {
 		reach[i] = math.Pow(values[i], -whitening) / math.Sqrt(size)
 		for l := range k.marks {
-			weights.Set(l, i, vectors.At(l, i)*reach[i])
+			weights.Set(l, i, weights.At(l, i)*reach[i])
 		}
 	}
-	solveUpper(&upper, weights, false)
+	dense.Solve(upper, weights)
+	weights = weights.T().Clone()
 	rows := make([][]float64, features)
 	for i := range rows {
-		rows[i] = mat.Col(nil, i, weights)
+		rows[i] = weights.Row(i)
 	}
 	s.features = s.features.Weighted(rows, reach)
 	k.directions(s, floor)
@@ -377,19 +353,30 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 // directions sets the basis of the features and the eigenvalues.
 func (k *kernelBooster) directions(s *kernelStage, floor float64) {
 	features := s.features.Features()
-	phi := make([][]int16, features)
+	values, vectors := spectrum(second(k.public.features(s.features), k.total/syntheticCount))
+	count := 1
+	for count < features && values[count] > floor {
+		count++
+	}
+	s.eigen, s.basis = values[:count], vectors.Slice(0, count, 0, features).T().Clone().Dense()
+	s.eigen[0] = max(s.eigen[0], floor*1e-3)
+	s.theta = make([]float64, count)
+}
+
+// features returns the features of all synthetic records, one list each.
+func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
+	phi := make([][]int16, m.Features())
 	for i := range phi {
 		phi[i] = make([]int16, syntheticCount)
 	}
-	s.features.Apply(phi, k.public.sliced(0, syntheticCount))
-	a := second(phi)
-	a.ScaleSym(k.total/syntheticCount, a)
-	spectrum := linear.NewSpectrum(a)
-	count := 1
-	for count < features && spectrum.Values[features-1-count] > floor {
-		count++
-	}
-	s.eigen, s.basis = fallen(spectrum, count)
-	s.eigen[0] = max(s.eigen[0], floor*1e-3)
-	s.theta = make([]float64, count)
+	const part = 256
+	_ = carry.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+		from, to := i*part, min((i+1)*part, syntheticCount)
+		some := make([][]int16, len(phi))
+		for j := range some {
+			some[j] = phi[j][from:to]
+		}
+		m.Apply(some, p.sliced(from, to))
+	})
+	return phi
 }

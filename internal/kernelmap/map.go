@@ -1,9 +1,13 @@
 package kernelmap
 
 import (
+	"context"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // The grids of the map: a number v of each stands for v 2^-bits.
@@ -106,6 +110,7 @@ type scratch struct {
 	coordinates, points, kernel []int16
 	sums                        []int32
 	values                      []float64
+	features                    []int16
 }
 
 func (m *Map) compile() *compiled {
@@ -159,20 +164,39 @@ func norm(z []int16) uint32 {
 // stripe is the number of records that are taken at a time.
 const stripe = 32
 
-func grown[T any](buf []T, n int) []T {
+// sized returns n numbers of which nothing is known.
+func sized[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
 	}
-	buf = buf[:n]
+	return buf[:n]
+}
+
+// zeros returns n zeros.
+func zeros[T any](buf []T, n int) []T {
+	buf = sized(buf, n)
 	clear(buf)
 	return buf
+}
+
+// spread copies records by row, stride numbers apart, to the lists of dst from a record on.
+func spread(dst [][]int16, from int, src []int16, stride, rows int) {
+	const block = 32 // of lists: one cache line of a row
+	for left := 0; left < len(dst); left += block {
+		for k := left; k < min(left+block, len(dst)); k++ {
+			to := dst[k][from:][:rows]
+			for r := range to {
+				to[r] = src[r*stride+k]
+			}
+		}
+	}
 }
 
 // locate sets the points of the records [from, from+rows).
 func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
 	padded := (rows + tileRows - 1) / tileRows * tileRows
 	width, depth := 2*c.metric.steps, 2*((c.dims+1)/2)
-	s.coordinates = grown(s.coordinates, padded*width)
+	s.coordinates = zeros(s.coordinates, padded*width)
 	for k, x := range c.coordinates {
 		values := x.Values
 		for r, bin := range bins[x.Input][from : from+rows] {
@@ -181,9 +205,9 @@ func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
 			}
 		}
 	}
-	s.sums = grown(s.sums, padded*c.metric.cols)
+	s.sums = sized(s.sums, padded*c.metric.cols)
 	c.multiply(s.sums, s.coordinates, width, padded, c.metric)
-	s.points = grown(s.points, padded*depth)
+	s.points = zeros(s.points, padded*depth)
 	for r := range rows {
 		for j, v := range s.sums[r*c.metric.cols:][:c.dims] {
 			s.points[r*depth+j] = int16(min(max(v>>(CoordinateBits+MetricBits-pointBits), -c.reach), c.reach))
@@ -195,10 +219,10 @@ func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
 func (c *compiled) resemble(s *scratch, bins [][]uint8, from, rows int) (padded int) {
 	c.locate(s, bins, from, rows)
 	padded = (rows + tileRows - 1) / tileRows * tileRows
-	s.sums = grown(s.sums, padded*c.points.cols)
+	s.sums = sized(s.sums, padded*c.points.cols)
 	depth := 2 * c.points.steps
 	c.multiply(s.sums, s.points, depth, padded, c.points)
-	s.kernel = grown(s.kernel, padded*c.points.cols)
+	s.kernel = sized(s.kernel, padded*c.points.cols)
 	for r := range rows {
 		c.kernel(s.kernel[r*c.points.cols:][:c.points.cols], s.sums[r*c.points.cols:][:c.points.cols], c.norms, norm(s.points[r*depth:][:c.dims]))
 		clear(s.kernel[r*c.points.cols:][c.marks:c.points.cols])
@@ -207,24 +231,21 @@ func (c *compiled) resemble(s *scratch, bins [][]uint8, from, rows int) (padded 
 }
 
 // Kernel returns the kernel of records and landmarks on the grid 2^-14, one list per
-// landmark.
+// landmark. It uses all processors.
 func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 	c, n := m.compile(), len(bins[0])
-	s := c.scratch.Get().(*scratch)
-	defer c.scratch.Put(s)
-	out := make([][]int16, c.marks)
+	out, all := make([][]int16, c.marks), make([]int16, c.marks*n)
 	for k := range out {
-		out[k] = make([]int16, n)
+		out[k] = all[k*n : (k+1)*n]
 	}
-	for from := 0; from < n; from += stripe {
+	_ = carry.ForEach(context.Background(), (n+stripe-1)/stripe, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+		s := c.scratch.Get().(*scratch)
+		defer c.scratch.Put(s)
+		from := i * stripe
 		rows := min(stripe, n-from)
 		c.resemble(s, bins, from, rows)
-		for r := range rows {
-			for k, v := range s.kernel[r*c.points.cols:][:c.marks] {
-				out[k][from+r] = v
-			}
-		}
-	}
+		spread(out, from, s.kernel, c.points.cols, rows)
+	})
 	return out
 }
 
@@ -235,55 +256,71 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 	c, n := m.compile(), len(bins[0])
 	s := c.scratch.Get().(*scratch)
 	defer c.scratch.Put(s)
+	features := len(c.scales)
 	for from := 0; from < n; from += stripe {
 		rows := min(stripe, n-from)
 		c.project(s, bins, from, rows)
-		for r := range rows {
-			values, by := c.values(s, r)
-			for i, v := range values {
-				dst[i][from+r] = int16(v * by)
-			}
+		s.features = sized(s.features, stripe*features)
+		for r := 0; r < rows; r += tileRows {
+			c.stretch(s, r)
 		}
+		spread(dst, from, s.features, features, rows)
 	}
 }
 
 // project sets the sums of weights and kernel of the records [from, from+rows).
 func (c *compiled) project(s *scratch, bins [][]uint8, from, rows int) {
 	padded := c.resemble(s, bins, from, rows)
-	s.sums = grown(s.sums, padded*c.weights.cols)
+	s.sums = sized(s.sums, padded*c.weights.cols)
 	c.multiply(s.sums, s.kernel, c.points.cols, padded, c.weights)
 }
 
 // full is the length of a feature vector of length 1, less what floats may be off by.
 const full = (1 << FeatureBits) * (1 - 0x1p-30)
 
-// values returns q of a record of the stripe, and what stretches it to length 1 on the grid. All
-// operations are those of IEEE 754 in a fixed order, without fusing: the same on every machine.
-func (c *compiled) values(s *scratch, r int) (q []float64, by float64) {
-	s.values = grown(s.values, len(c.scales))
-	square := 0.
-	sums := s.sums[r*c.weights.cols:][:len(c.scales)]
-	values, scales := s.values[:len(sums)], c.scales[:len(sums)]
-	for i, v := range sums {
-		x := float64(v) * scales[i] // exact: the scale is a power of two
-		values[i] = x
-		square += float64(x * x) // the conversion forbids fusing
+// stretch sets the features of tileRows records of the stripe: q and what stretches it to length 1, on the grid. All
+// operations are those of IEEE 754 in a fixed order, without fusing: the same on every machine. The
+// records are taken together because each is a chain of additions.
+func (c *compiled) stretch(s *scratch, r int) {
+	n, cols := len(c.scales), c.weights.cols
+	s.values = sized(s.values, tileRows*n)
+	v0, v1, v2, v3 := s.values[:n], s.values[n:][:n], s.values[2*n:][:n], s.values[3*n:][:n]
+	s0, s1, s2, s3 := s.sums[r*cols:][:n], s.sums[(r+1)*cols:][:n], s.sums[(r+2)*cols:][:n], s.sums[(r+3)*cols:][:n]
+	var square [tileRows]float64
+	for i, scale := range c.scales {
+		a, b := float64(s0[i])*scale, float64(s1[i])*scale // exact: the scale is a power of two
+		x, y := float64(s2[i])*scale, float64(s3[i])*scale
+		v0[i], v1[i], v2[i], v3[i] = a, b, x, y
+		square[0] += float64(a * a) // the conversion forbids fusing
+		square[1] += float64(b * b)
+		square[2] += float64(x * x)
+		square[3] += float64(y * y)
 	}
-	return values, full / max(math.Sqrt(square), Shortest)
+	for k, sum := range square {
+		by := full / max(math.Sqrt(sum), Shortest)
+		to, values := s.features[(r+k)*n:][:n], s.values[k*n:][:n]
+		for i, v := range values {
+			to[i] = int16(v * by)
+		}
+	}
 }
 
 // Add adds to each sum the features of a record times coefficients, one per feature.
 func (m *Map) Add(sums []float64, bins [][]uint8, coefficients []float64) {
 	c := m.compile()
 	s := c.scratch.Get().(*scratch)
+	features := len(c.scales)
 	for from := 0; from < len(sums); from += stripe {
 		rows := min(stripe, len(sums)-from)
 		c.project(s, bins, from, rows)
+		s.features = sized(s.features, stripe*features)
 		for r := range rows {
-			values, by := c.values(s, r)
+			if r%tileRows == 0 {
+				c.stretch(s, r)
+			}
 			sum := 0.
-			for i, v := range values {
-				sum += float64(float64(int16(v*by)) * coefficients[i]) // the conversion forbids fusing
+			for i, v := range s.features[r*features:][:features] {
+				sum += float64(float64(v) * coefficients[i]) // the conversion forbids fusing
 			}
 			sums[from+r] += float64(sum * (1.0 / (1 << FeatureBits)))
 		}

@@ -37,6 +37,7 @@ type kernelFunc func(dst []int16, dots []int32, norms []uint32, norm uint32)
 // apart and have 2 b.steps of them, with b, modulo 2^32. rows is a multiple of tileRows.
 func (c *compiled) multiply(dst []int32, a []int16, lda, rows int, b packed) {
 	if b.steps == 0 {
+		clear(dst)
 		return
 	}
 	size := 2 * b.steps * tileCols

@@ -1,0 +1,283 @@
+package dense
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func random(r *rand.Rand, rows, cols int) Matrix {
+	m := New(rows, cols)
+	for i := range m.data {
+		m.data[i] = r.NormFloat64()
+	}
+	return m
+}
+
+// positive returns a positive definite matrix.
+func positive(r *rand.Rand, n int) Matrix {
+	x := random(r, n, n)
+	a := Mul(x.T(), x)
+	for i := range n {
+		a.Set(i, i, a.At(i, i)+.1)
+	}
+	return a
+}
+
+func distance(a, b Matrix) float64 {
+	worst := 0.
+	for i := range a.Rows {
+		for j := range a.Cols {
+			worst = max(worst, math.Abs(a.At(i, j)-b.At(i, j)))
+		}
+	}
+	return worst
+}
+
+// near fails unless two matrices agree to what rounding leaves of numbers of a size.
+func near(t *testing.T, what string, a, b Matrix, size float64) {
+	t.Helper()
+	if a.Rows != b.Rows || a.Cols != b.Cols {
+		t.Fatalf("%s: %d x %d beside %d x %d", what, a.Rows, a.Cols, b.Rows, b.Cols)
+	}
+	if d := distance(a, b); !(d <= 1e-10*size) {
+		t.Errorf("%s: %d x %d off by %v", what, a.Rows, a.Cols, d)
+	}
+}
+
+// TestLoops: the loops of this processor give the bytes of the portable ones.
+func TestLoops(t *testing.T) {
+	r, fast := rand.New(rand.NewPCG(1, 2)), fastest()
+	numbers := func(n int) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = math.Ldexp(r.NormFloat64(), r.IntN(60)-30)
+		}
+		return out
+	}
+	for range 300 {
+		steps, stride := r.IntN(40), tileCols+r.IntN(5)
+		a, b, x := numbers(tileRows*steps), numbers(tileCols*steps), numbers(tileRows*stride)
+		y := slices.Clone(x)
+		fast.tile(x, stride, a, b, steps)
+		tileGo(y, stride, a, b, steps)
+		if !slices.Equal(x, y) {
+			t.Fatal("tiles differ")
+		}
+		n, count := r.IntN(90), r.IntN(9)
+		stride = n + r.IntN(3)
+		x, a, b = numbers(n), numbers(count), numbers(stride*count)
+		y = slices.Clone(x)
+		fast.combine(x, a, b, stride)
+		combineGo(y, a, b, stride)
+		if !slices.Equal(x, y) {
+			t.Fatal("combinations differ")
+		}
+		last := r.IntN(20)
+		stride = lanes + r.IntN(5)
+		x, a = numbers(stride*(last+1)), numbers(2*r.IntN(last+1))
+		y = slices.Clone(x)
+		fast.rotate(x, stride, last, a)
+		rotateGo(y, stride, last, a)
+		if !slices.Equal(x, y) {
+			t.Fatal("rotations differ")
+		}
+	}
+}
+
+// TestMul: products are those of the library, whatever the shapes and views.
+func TestMul(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 100 {
+		n, k, m := r.IntN(150)+1, r.IntN(600)+1, r.IntN(90)+1
+		a, b := random(r, n, k), random(r, k, m)
+		var want mat.Dense
+		want.Mul(a.Dense(), b.Dense())
+		near(t, "product", Mul(a, b), Of(&want), float64(k))
+		near(t, "product of transposes", Mul(b.T(), a.T()), Of(mat.DenseCopyOf(want.T())), float64(k))
+		top, left := r.IntN(n), r.IntN(m)
+		near(t, "part", Mul(a.Slice(top, n, 0, k), b.Slice(0, k, left, m)), Of(&want).Slice(top, n, left, m), float64(k))
+		square := MulUpper(a, a.T())
+		square.Symmetric()
+		want.Reset()
+		want.Mul(a.Dense(), a.Dense().T())
+		near(t, "square", square, Of(&want), float64(k))
+		near(t, "copy", a.T().Clone(), Of(mat.DenseCopyOf(a.Dense().T())), 0)
+	}
+	if x := Mul(New(0, 3), New(3, 2)); x.Rows != 0 || x.Cols != 2 {
+		t.Error(x)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("matrices that do not fit are multiplied")
+		}
+	}()
+	Mul(New(2, 3), New(2, 3))
+}
+
+func TestCholesky(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 2, 47, 48, 49, 130, 257} {
+		a := positive(r, n)
+		u := a.Clone()
+		if !Cholesky(u) {
+			t.Fatalf("%d rows have no factor", n)
+		}
+		for i := range n {
+			for j := range i {
+				u.Set(i, j, 0)
+			}
+		}
+		near(t, "factor", Mul(u.T(), u), a, float64(n))
+		b := random(r, n, 31)
+		x, y := b.Clone(), b.Clone()
+		SolveTransposed(u, x)
+		near(t, "transposed solution", Mul(u.T(), x), b, float64(n*n))
+		Solve(u, y)
+		near(t, "solution", Mul(u, y), b, float64(n*n))
+	}
+	for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
+		a := positive(r, 60)
+		a.Set(50, 50, bad)
+		if Cholesky(a) {
+			t.Errorf("%v on the diagonal has a factor", bad)
+		}
+	}
+}
+
+// TestPositivePivots counts positive eigenvalues.
+func TestPositivePivots(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 2, 3, 10, 47, 48, 49, 100, 150} {
+		x := random(r, n, n)
+		a := New(n, n)
+		for i := range n {
+			for j := range n {
+				a.Set(i, j, x.At(i, j)+x.At(j, i))
+			}
+		}
+		values, _, ok := Spectrum(a)
+		want := 0
+		for _, e := range values {
+			if e > 0 {
+				want++
+			}
+		}
+		if got := PositivePivots(a.Clone()); !ok || got != want {
+			t.Errorf("%d of %d are positive, want %d", got, n, want)
+		}
+	}
+	for _, c := range []struct {
+		x    []float64
+		want int
+	}{{[]float64{1, 1, 1, 1, 1, .5, 1, .5, 1}, 2}, {[]float64{0, 1, 1, 0}, 1}, {[]float64{0}, 1}} { // singular corners
+		n := int(math.Sqrt(float64(len(c.x))))
+		if got := PositivePivots(Of(mat.NewDense(n, n, slices.Clone(c.x)))); got != c.want {
+			t.Errorf("%v: %d are positive, want %d", c.x, got, c.want)
+		}
+	}
+}
+
+// spectrumHolds compares A with its spectrum.
+func spectrumHolds(t *testing.T, a Matrix) {
+	t.Helper()
+	values, vectors, ok := Spectrum(a)
+	if !ok {
+		t.Fatalf("%d rows have no spectrum", a.Rows)
+	}
+	size := math.SmallestNonzeroFloat64
+	scaled := vectors.Clone()
+	for i, e := range values {
+		size = max(size, math.Abs(e))
+		if i > 0 && e > values[i-1] {
+			t.Error("eigenvalues rise")
+		}
+		for j := range scaled.Cols {
+			scaled.Set(i, j, e*scaled.At(i, j))
+		}
+	}
+	identity := New(a.Rows, a.Rows)
+	for i := range a.Rows {
+		identity.Set(i, i, 1)
+	}
+	near(t, "spectrum", Mul(vectors.T(), scaled), a, size)
+	near(t, "vectors", Mul(vectors, vectors.T()), identity, 1)
+}
+
+func TestSpectrum(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 2, 3, 15, 16, 17, 60, 200} {
+		spectrumHolds(t, positive(r, n))
+		spectrumHolds(t, New(n, n))
+		same, blocks, falling := New(n, n), New(n, n), random(r, n, n)
+		for i := range n {
+			for j := range n {
+				same.Set(i, j, 3)
+				if i/4 == j/4 {
+					blocks.Set(i, j, float64(i*j%5-2))
+				}
+				falling.Set(i, j, falling.At(i, j)*math.Pow(.7, float64(j)))
+			}
+		}
+		spectrumHolds(t, same)
+		spectrumHolds(t, blocks)
+		spectrumHolds(t, Mul(falling.T(), falling))
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		a := positive(r, 20)
+		a.Set(3, 4, bad)
+		a.Set(4, 3, bad)
+		if _, _, ok := Spectrum(a); ok {
+			t.Errorf("%v has a spectrum", bad)
+		}
+	}
+	if _, _, ok := Spectrum(New(0, 0)); !ok {
+		t.Error("nothing has no spectrum")
+	}
+}
+
+func BenchmarkMul(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := random(r, 600, 600), random(r, 600, 600)
+	for b.Loop() {
+		Mul(x, y)
+	}
+	b.ReportMetric(600*600*600*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "MAC/ns")
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	a := positive(rand.New(rand.NewPCG(1, 2)), 600)
+	for b.Loop() {
+		Cholesky(a.Clone())
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	a, x := positive(r, 600), random(r, 600, 600)
+	Cholesky(a)
+	for b.Loop() {
+		SolveTransposed(a, x.Clone())
+	}
+}
+
+func BenchmarkPivots(b *testing.B) {
+	a := positive(rand.New(rand.NewPCG(1, 2)), 300)
+	for b.Loop() {
+		PositivePivots(a.Clone())
+	}
+}
+
+func BenchmarkSpectrum(b *testing.B) {
+	for _, n := range []int{250, 400} {
+		a := positive(rand.New(rand.NewPCG(1, 2)), n)
+		b.Run(map[int]string{250: "250", 400: "400"}[n], func(b *testing.B) {
+			for b.Loop() {
+				Spectrum(a)
+			}
+		})
+	}
+}
