@@ -212,7 +212,8 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 		// A bin without records passes the threshold with probability at most
 		// spurious over all bins of all columns.
 		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
-		out[i] = exponentRange(c.counts, threshold, p.reading(open[i]).tail)
+		pooled := p.threshold(c.sigma, pooledSums*float64(len(open)))
+		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]).tail)
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].numbers.add(c)
 	}
@@ -229,12 +230,13 @@ func (p Private) threshold(sigma, n float64) float64 {
 	return sigma * math.Sqrt(2*math.Log(n/spurious))
 }
 
-// exponentRange reads the magnitudes of a column from its noisy counts: those
-// of the bins above the threshold, less the outermost ones that together hold
-// no more than a share tail of what these bins count.
-func exponentRange(counts []float64, threshold, tail float64) coarse {
+// exponentRange reads the magnitudes of a column from its noisy counts: those of the bins
+// above the threshold, less the outermost ones that together hold no more than a share
+// tail of what these bins count. Where no bin is above it, neighbouring ones are counted
+// together; see [pooledRange].
+func exponentRange(c noisyCounts, threshold, pooled, tail float64) coarse {
 	total, first, last := 0.0, -1, -1
-	for b, n := range counts {
+	for b, n := range c.counts {
 		if n > threshold {
 			if first < 0 {
 				first = b
@@ -243,15 +245,18 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 			total += n
 		}
 	}
-	if first < 0 || first == zeroBin && last == zeroBin {
-		return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: first < 0}
+	if first < 0 {
+		return pooledRange(c.counts, pooled)
+	}
+	if first == zeroBin && last == zeroBin {
+		return coarse{lower: -1, upper: 1, negative: true, positive: true}
 	}
 	low, high, sum := -1, last, 0.0
 	for b := first; b <= last; b++ {
-		if counts[b] <= threshold {
+		if c.counts[b] <= threshold {
 			continue
 		}
-		sum += counts[b]
+		sum += c.counts[b]
 		if low < 0 && sum > tail*total {
 			low = b
 		}
@@ -263,7 +268,11 @@ func exponentRange(counts []float64, threshold, tail float64) coarse {
 	if low == zeroBin && high == zeroBin { // all but the tails are zero
 		low, high = first, last
 	}
-	c := coarse{negative: first < zeroBin, positive: last > zeroBin}
+	return between(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
+}
+
+// between returns what was seen with the edges of its outermost bins.
+func between(low, high int, c coarse) coarse {
 	c.lower, _ = exponentEdges(low)
 	_, c.upper = exponentEdges(high)
 	return c

@@ -1,0 +1,57 @@
+package scaling
+
+import "math"
+
+const (
+	// pooledWidth is the largest number of neighbouring magnitudes that are counted
+	// together where no bin of a column is seen by itself.
+	pooledWidth = 4
+	// pooledSums bounds the number of such sums: of each sign alone and of both.
+	pooledSums = 3 * pooledWidth * exponents
+)
+
+// The signs that a sum takes.
+const (
+	positive = 1 << iota
+	negative
+	bothSigns = positive | negative
+)
+
+// pooledRange reads the magnitudes of a column of which no bin is seen: the sum of
+// neighbouring bins, of one sign or both, that is farthest above its noise. A sum of k
+// bins has k times their variance, so it is compared with the root of k times the
+// threshold. That noise alone passes has the stated probability for Gaussian noise, and
+// a smaller one for Laplace noise, whose sums have lighter tails than one draw.
+//
+// All is read from counts that are released anyhow. Uniform numbers around 0 are seen with
+// half of the records that one bin needs, those from 0 to 21 with five sixths.
+func pooledRange(counts []float64, threshold float64) coarse {
+	best, low, high, found := threshold, 0, 0, 0
+	for e := range exponents { // the smallest magnitude of the sum
+		var sum [bothSigns + 1]float64
+		for w := 1; w <= pooledWidth && e+w <= exponents; w++ {
+			sum[positive] += counts[zeroBin+e+w]
+			sum[negative] += counts[zeroBin-e-w]
+			sum[bothSigns] = sum[positive] + sum[negative]
+			for signs, n := range sum {
+				bins := float64(w)
+				if signs == bothSigns {
+					bins *= 2
+				}
+				if z := n / math.Sqrt(bins); signs > 0 && z > best {
+					best, low, high, found = z, e+1, e+w, signs
+				}
+			}
+		}
+	}
+	out := coarse{negative: found&negative != 0, positive: found&positive != 0}
+	switch found {
+	case positive:
+		return between(zeroBin+low, zeroBin+high, out)
+	case negative:
+		return between(zeroBin-high, zeroBin-low, out)
+	case bothSigns:
+		return between(zeroBin-high, zeroBin+high, out)
+	}
+	return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
+}
