@@ -44,13 +44,16 @@ def permutation(n, number):
     return np.array(order)
 
 
-def splits(n, trials):
-    """Training and test rows of the trials."""
+def splits(n, trials, rows=None):
+    """Training and test rows of the trials, trained on as on a table of so many rows."""
     for t in range(trials):
         if t % 10 == 0:
             order = permutation(n, t // 10)
         lo, hi = t % 10 * n // 10, (t % 10 + 1) * n // 10
-        yield np.sort(np.delete(order, slice(lo, hi))), np.sort(order[lo:hi])
+        train = np.delete(order, slice(lo, hi))
+        if rows:
+            train = train[: rows - rows // 10]
+        yield np.sort(train), np.sort(order[lo:hi])
 
 
 def bounds(table):
@@ -70,6 +73,12 @@ def one_hot(table):
     scaled = 2 * (numbers - low) / (high - low).replace(0, 1) - 1
     rest = table.drop(columns=list(numbers))
     return np.hstack([scaled.to_numpy(float), *([pd.get_dummies(rest).to_numpy(float)] if len(rest.columns) else [])])
+
+
+def ranks(table):
+    """Like one_hot, numbers mapped to [-1, 1] by their true ranks: told much more than bounds."""
+    numbers = list(table.select_dtypes("number"))
+    return one_hot(table.assign(**{c: table[c].rank(pct=True) for c in numbers}))
 
 
 def r2(y, prediction):
@@ -96,7 +105,8 @@ def parse(description):
     parser.add_argument("--epsilon", type=lambda s: math.log(float(s[3:-1])) if s.startswith("ln(") else float(s), default=math.log(3))
     parser.add_argument("--delta", type=float, default=1e-5)
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--rows", type=int, help="at most so many rows of a table")
+    parser.add_argument("--rows", type=int, help="train as on a table of so many rows")
+    parser.add_argument("--settings", help="numbers of the settings to try, from 0, as 0,2 (default all)")
     parser.add_argument("tables", nargs="+", help="CSV files (.csv.gz): the last column is a numeric target; of the tables of classes, the known one")
     return parser.parse_args()
 
@@ -108,10 +118,10 @@ def run(args, name, settings, regressor=None, classifier=None):
     of the test rows, None where the setting does not apply.
     """
     warnings.simplefilter("ignore")
+    if args.settings:
+        settings = [settings[int(i)] for i in args.settings.split(",")]
     for path in args.tables:
         table = pd.read_csv(path)
-        if args.rows and len(table) > args.rows:
-            table = table.iloc[np.sort(permutation(len(table), 10**6)[: args.rows])].reset_index(drop=True)
         base = os.path.basename(path).removesuffix(".csv.gz")
         classes = "classification" in os.path.abspath(path)
         target = CLASSES.get(base, "target" if "target" in table else table.columns[-1]) if classes else table.columns[-1]
@@ -123,7 +133,7 @@ def run(args, name, settings, regressor=None, classifier=None):
         best = None
         for setting in settings:
             values, start = [], time.perf_counter()
-            for train, test in splits(len(table), args.trials):
+            for train, test in splits(len(table), args.trials, args.rows):
                 prediction = fit(table, y, train, test, setting, args)
                 if prediction is None:
                     break
@@ -136,4 +146,5 @@ def run(args, name, settings, regressor=None, classifier=None):
             print(json.dumps(line), file=sys.stderr, flush=True)
             if best is None or line["median"] > best["median"]:
                 best = line
-        print(json.dumps(best), flush=True)
+        if best:
+            print(json.dumps(best), flush=True)

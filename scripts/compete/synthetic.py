@@ -21,7 +21,7 @@ def synthetic(table, y, train, setting, args):
         whole[c] = whole[c].astype("category")
         domain[c] = {"categories": list(whole[c].cat.categories)}
     pipeline = PIPELINES[setting["form"]](epsilon=args.epsilon, delta=args.delta, binner_type="uniform", n_bins=setting["bins"], proc_epsilon=0,
-                                          max_model_size=80, n_jobs=1)  # fmt: skip
+                                          max_model_size=80, n_jobs=1, gen_kwargs={"n_iters": setting["steps"]})  # fmt: skip
     pipeline.fit(whole.iloc[train].reset_index(drop=True), domain=domain)
     out = pipeline.generate(n_records=len(train))
     return out.drop(columns="target of the model"), out["target of the model"]
@@ -46,6 +46,6 @@ def classifier(table, y, train, test, setting, args):
     return model.predict(same(table.iloc[test], table))
 
 
-SETTINGS = [{"form": f, "bins": b} for f in ("MST", "AIM") for b in (16, 32)]
+SETTINGS = [{"form": f, "bins": b, "steps": s} for f, s in (("MST", 500), ("AIM", 100)) for b in (16, 32)]
 if __name__ == "__main__":
     run(parse(__doc__), "synthetic + LightGBM", SETTINGS, regressor, classifier)
