@@ -16,6 +16,7 @@ func initCommand(a *app) *cobra.Command {
 	var target, task string
 	var classes []string
 	var format formatFlags
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "init TABLE",
 		Short: "Write a starter recipe from the header of a table",
@@ -58,6 +59,9 @@ func initCommand(a *app) *cobra.Command {
 			if _, problems := recipe.Parse("", text); len(problems) > 0 {
 				return usagef("%s", problems[0].Msg)
 			}
+			if asJSON {
+				return writeJSON(a.stdout, started{startedFormat, args[0], header, string(text)})
+			}
 			_, err = a.stdout.Write(text)
 			return err
 		},
@@ -67,7 +71,19 @@ func initCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&task, "task", "regression", "what the target is, by `NAME`: regression or classification")
 	cmd.Flags().StringSliceVar(&classes, "classes", nil, "the `CLASSES` of the target, from public knowledge: no,yes (default private)")
 	format.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: the columns and the recipe")
 	return cmd
+}
+
+// startedFormat is the value of the key "format" of `init --json`.
+const startedFormat = "dptrain.init/1"
+
+// started is what init found. Its fields are the keys of `init --json`.
+type started struct {
+	Format  string   `json:"format"`
+	Table   string   `json:"table"`
+	Columns []string `json:"columns"` // of the header line
+	Recipe  string   `json:"recipe"`
 }
 
 // noFlags is a set in which no flag was given.

@@ -111,7 +111,10 @@ type bill struct {
 	Method    string           `json:"method"`
 	Features  []string         `json:"features"` // candidates
 	Guarantee report.Guarantee `json:"guarantee"`
-	EpsilonAt []bound          `json:"epsilon_at"`
+	// Attack and Meaning say what the guarantee leaves to a reader who guesses.
+	Attack    report.Attack `json:"attack"`
+	Meaning   string        `json:"meaning"`
+	EpsilonAt []bound       `json:"epsilon_at"`
 	// Records is how many rows the table needs so that a method that may
 	// abstain answers 95% of the time; absent for one that always answers.
 	Records int        `json:"records,omitempty"`
@@ -165,6 +168,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 // pricedBill is what the bills of all runs have.
 func pricedBill(plan *budget.Priced) *bill {
 	b := &bill{Format: planFormat, Guarantee: report.GuaranteeOf(plan.Guarantee()), Steps: []billStep{}}
+	b.Attack, b.Meaning = b.Guarantee.AttackOf(), b.Guarantee.MeaningOf()
 	for _, delta := range []float64{1e-5, 1e-6, 1e-9} {
 		at := bound{Delta: delta}
 		if e := plan.Epsilon(delta); !math.IsInf(e, 1) {
@@ -322,7 +326,7 @@ func (b *bill) total() string {
 	}
 	return report.Paragraph("Run", run) + needs + unit +
 		report.Paragraph("Total", fmt.Sprintf("%s (relation %s, composition %s)", total, g.Relation, g.Composition)) +
-		report.Paragraph("Meaning", g.MeaningOf()) +
+		report.Paragraph("Meaning", b.Meaning) +
 		report.Paragraph("Epsilon", at) +
 		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
 }

@@ -132,6 +132,9 @@ func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.
 		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
 		config.Progress = func(done, total int) { fmt.Fprintf(a.screen, "\r%d of %d models", done, total) }
 	}
+	if a.onStep != nil {
+		config.Progress = func(done, total int) { a.onStep(done, total, "models") }
+	}
 	x, err := bench.Explain(ctx, p, config)
 	clearLine()
 	switch {

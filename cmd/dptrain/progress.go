@@ -12,7 +12,12 @@ import (
 // both come from the plan.
 func (a *app) progress(plan *pipeline.Plan, quiet bool) func(stage string) {
 	shares := stageShares(plan.Leaves())
+	begun, total := 0, len(plan.Stages())+2 // those of the run, read and write
 	return func(stage string) {
+		if a.onStep != nil {
+			a.onStep(begun, total, stage)
+		}
+		begun++
 		if a.terminal && !quiet {
 			line := stage
 			if share, ok := shares[planName(stage)]; ok {

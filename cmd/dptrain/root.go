@@ -29,7 +29,8 @@ type app struct {
 	terminal       bool      // stderr is a terminal: show progress
 	debug          bool      // DPTRAIN_DEBUG is set: say where a panic came from
 
-	onStage func(stage string) // tests: called when a stage of fit begins
+	onStage func(stage string)                 // tests: called when a stage of fit begins
+	onStep  func(done, total int, what string) // of the page: told how far a command is
 
 	// ownTable carries out `audit --own-table`; tests plant faults.
 	ownTable func(ctx context.Context, p *pipeline.Pipeline, t *dataset.Table, o audit.Options) (audit.Verdict, error)
@@ -76,6 +77,7 @@ func verbs(a *app) []*cobra.Command {
 		reportCommand(a),
 		exportCommand(a),
 		serveCommand(a),
+		uiCommand(a),
 		verifyCommand(a),
 		benchCommand(a),
 		compressCommand(a),

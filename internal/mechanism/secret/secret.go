@@ -26,3 +26,6 @@ var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 	}
 	return key
 })
+
+// Token returns a text that nobody can guess: 128 bits, for what lets a program of this computer ask.
+func Token() string { return rand.Text() }

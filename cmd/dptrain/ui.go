@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+	"github.com/dptrain/dptrain/internal/ui"
+)
+
+const uiLong = `Open a page for the browser of this computer, from a table to a report: choose a
+table, say what is public, see the price and what to expect at each epsilon,
+train, read the report, and see what a ledger has left. It writes a recipe and
+does what dptrain fit does with it.
+
+The page can use the files of FOLDER (default the working directory) and no
+other. It shows what the commands print, and no records. The address has a
+token: who has it can use the page. Only this computer can reach it, over
+127.0.0.1.`
+
+func uiCommand(a *app) *cobra.Command {
+	var port int
+	cmd := &cobra.Command{
+		Use:   "ui [FOLDER]",
+		Short: "Train, price and read reports on a page in the browser",
+		Long:  uiLong,
+		Example: `  dptrain ui
+  dptrain ui ~/tables --port 8484`,
+		Args: between(0, 1, "at most one folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder := "."
+			if len(args) > 0 {
+				folder = args[0]
+			}
+			return a.ui(cmd.Context(), folder, port)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().IntVar(&port, "port", 0, "listen at this `NUMBER` (default one that is free)")
+	return cmd
+}
+
+// ui serves the page of a folder until ctx ends.
+func (a *app) ui(ctx context.Context, folder string, port int) error {
+	if port < 0 || port > 65535 {
+		return usagef("--port must be from 0 to 65535")
+	}
+	token := secret.Token()
+	server, err := ui.New(ui.Options{Folder: folder, Token: token, NewKey: secret.Token, Run: a.inProcess})
+	if err != nil {
+		return fault.As(fault.Usage, &pathError{folder, fmt.Errorf("the folder cannot be opened: %w", fault.Cause(err))})
+	}
+	var listen net.ListenConfig
+	at, err := listen.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return errors.Join(fault.As(fault.Usage, fmt.Errorf("--port: %w", fault.Cause(err))), server.Close())
+	}
+	fmt.Fprintf(a.stderr, "Open this page in a browser of this computer (Ctrl-C stops):\n\n  http://%s/#%s\n\n", at.Addr(), token)
+	return errors.Join(server.Serve(ctx, at), server.Close())
+}
+
+// inProcess carries out a command for the page. It prints what it would print into a pipe.
+func (a *app) inProcess(ctx context.Context, c ui.Call) int {
+	b := newApp(strings.NewReader(""), c.Stdout, c.Stderr)
+	b.onStep, b.ownTable, b.ledgerWait = c.Progress, a.ownTable, a.ledgerWait
+	return b.run(ctx, c.Args)
+}

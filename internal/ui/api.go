@@ -1,0 +1,305 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// An ask is what the page asks. Each request has some of the fields.
+type ask struct {
+	Path    string          `json:"path"`    // of a table, a folder, the results of a run or a ledger, below the folder
+	Recipe  json.RawMessage `json:"recipe"`  // in JSON, with the keys of a recipe file
+	File    string          `json:"file"`    // of a recipe: to be saved or, without Recipe, to be read
+	Epsilon float64         `json:"epsilon"` // in place of that of File
+	Replace bool            `json:"replace"` // what is there already
+	Job     int             `json:"job"`
+	Format  struct {
+		Separator string `json:"separator"`
+		Decimal   string `json:"decimal"`
+		Encoding  string `json:"encoding"`
+		Skip      int    `json:"skip"`
+	} `json:"format"`
+	Total struct {
+		Dataset  string `json:"dataset"`
+		Epsilon  string `json:"epsilon"`
+		Delta    string `json:"delta"`
+		Relation string `json:"relation"`
+		Unit     string `json:"unit"`
+	} `json:"total"`
+}
+
+// call carries out a command that is quick.
+func (s *Server) call(ctx context.Context, args ...string) said {
+	var stdout, stderr bytes.Buffer
+	code := s.o.Run(ctx, Call{Args: args, Stdout: &stdout, Stderr: &stderr, Progress: func(int, int, string) {}})
+	return said{code, s.short(stdout.String()), s.short(stderr.String())}
+}
+
+// columns are those of the header of a table. No row is read.
+func (s *Server) columns(r *http.Request, a *ask) (any, error) {
+	table, err := s.inside(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"init", "--json"}
+	flag := func(name, value string) {
+		if value != "" {
+			args = append(args, "--"+name+"="+value)
+		}
+	}
+	flag("separator", a.Format.Separator)
+	flag("decimal", a.Format.Decimal)
+	flag("encoding", a.Format.Encoding)
+	if a.Format.Skip > 0 {
+		flag("skip", strconv.Itoa(a.Format.Skip))
+	}
+	return s.call(r.Context(), append(args, "--", table)...), nil
+}
+
+// A mistake is one thing that is wrong with a recipe.
+type mistake struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Msg  string `json:"msg"`
+	Hint string `json:"hint"`
+}
+
+// A text is a recipe as a person would write it, and what is wrong with it.
+type text struct {
+	Text     string    `json:"text"`
+	Mistakes []mistake `json:"mistakes"`
+	read     *recipe.Recipe
+}
+
+// textOf returns the recipe that is asked about.
+func (s *Server) textOf(a *ask) (*text, error) {
+	var src []byte
+	var err error
+	switch {
+	case len(a.Recipe) > 0:
+		if src, err = recipe.Tidy(a.Recipe); err != nil {
+			return nil, badf(http.StatusBadRequest, "the recipe cannot be written: %v", err)
+		}
+	default:
+		if _, err := s.inside(a.File); err != nil {
+			return nil, err
+		}
+		if info, err := s.root.Stat(filepath.FromSlash(a.File)); err != nil || info.Size() > recipe.MaxSize {
+			return nil, badf(http.StatusNotFound, "the recipe %s cannot be read", a.File)
+		}
+		if src, err = s.root.ReadFile(filepath.FromSlash(a.File)); err != nil {
+			return nil, badf(http.StatusNotFound, "the recipe %s cannot be read", a.File)
+		}
+	}
+	name := a.File
+	if name == "" {
+		name = recipeName
+	}
+	r, problems := recipe.Parse(name, src)
+	out := &text{Text: string(src), Mistakes: []mistake{}, read: r}
+	for _, p := range problems {
+		out.Mistakes = append(out.Mistakes, mistake{p.Path, p.Line, p.Msg, p.Hint})
+	}
+	return out, nil
+}
+
+// recipeName is what a recipe is called that has no name yet.
+const recipeName = "recipe.yaml"
+
+// recipe returns the text of a recipe.
+func (s *Server) recipe(_ *http.Request, a *ask) (any, error) { return s.textOf(a) }
+
+// flags are those that a command is given beside a recipe: its files, which must be in the folder, and how else it differs.
+func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err error) {
+	if r.Task == recipe.TaskCausal {
+		return nil, nil, badf(http.StatusBadRequest, "this page trains models; give this recipe to `dptrain causal`")
+	}
+	beside := filepath.Dir(filepath.FromSlash(a.File)) // a recipe names files from its own folder on
+	if len(a.Recipe) > 0 {
+		beside = "."
+	}
+	at := func(name string) (string, error) {
+		if strings.ContainsAny(name, "*?[") || name == "-" {
+			return "", badf(http.StatusBadRequest, "this page reads one file; give %s to `dptrain fit`", name)
+		}
+		if filepath.IsAbs(name) {
+			below, err := filepath.Rel(s.o.Folder, name)
+			if err != nil {
+				return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+			}
+			return s.inside(below)
+		}
+		return s.inside(filepath.Join(beside, filepath.FromSlash(name)))
+	}
+	table, err := at(r.Data.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = []string{"--data=" + table}
+	if r.Ledger != nil {
+		book, err := at(r.Ledger.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, "--ledger="+book)
+	}
+	if len(a.Recipe) == 0 && a.Epsilon > 0 {
+		other = append(other, "--epsilon="+strconv.FormatFloat(a.Epsilon, 'g', -1, 64))
+	}
+	return files, other, nil
+}
+
+// A draft is a recipe that a command can read, without being saved.
+type draft struct {
+	*text
+	args  []string
+	clean func()
+}
+
+// draftOf writes the recipe that is asked about where a command can read it. Without args there is a mistake in it.
+func (s *Server) draftOf(a *ask) (*draft, error) {
+	t, err := s.textOf(a)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{text: t, clean: func() {}}
+	if t.read == nil {
+		return d, nil
+	}
+	files, other, err := s.flags(a, t.read)
+	if err != nil {
+		return nil, err
+	}
+	at := s.before + filepath.Clean(filepath.FromSlash(a.File))
+	if len(a.Recipe) > 0 {
+		dir, err := os.MkdirTemp(s.drafts, "")
+		if err != nil {
+			return nil, err
+		}
+		d.clean = func() { _ = os.RemoveAll(dir) } // what is left goes with the server
+		at = filepath.Join(dir, recipeName)
+		if err := os.WriteFile(at, []byte(t.Text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	d.args = append(append(files, other...), "--", at)
+	return d, nil
+}
+
+// plan prices a recipe. No row is read.
+func (s *Server) plan(r *http.Request, a *ask) (any, error) {
+	d, err := s.draftOf(a)
+	if err != nil {
+		return nil, err
+	}
+	defer d.clean()
+	out := struct {
+		*text
+		said
+	}{text: d.text}
+	if d.args != nil {
+		out.said = s.call(r.Context(), append([]string{"plan", "--json"}, d.args...)...)
+		out.Out = strings.ReplaceAll(out.Out, s.drafts, "")
+	}
+	return out, nil
+}
+
+// explain begins to simulate what to expect of a recipe. No row is read.
+func (s *Server) explain(_ *http.Request, a *ask) (any, error) {
+	d, err := s.draftOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if d.args == nil {
+		return nil, badf(http.StatusBadRequest, "the recipe has mistakes")
+	}
+	return s.start(explaining, append([]string{"plan", "--explain", "--json"}, d.args...), d.clean)
+}
+
+// fit saves a recipe and begins its run.
+func (s *Server) fit(_ *http.Request, a *ask) (any, error) {
+	t, err := s.textOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.read == nil {
+		return nil, badf(http.StatusBadRequest, "the recipe has mistakes")
+	}
+	_, other, err := s.flags(a, t.read)
+	if err != nil {
+		return nil, err
+	}
+	dir := t.read.Output.Dir
+	if filepath.IsAbs(dir) {
+		return nil, badf(http.StatusBadRequest, "output.dir is an absolute path; give this recipe to `dptrain fit`")
+	}
+	out, err := s.inside(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Recipe) > 0 {
+		if err := s.save(a, t.Text); err != nil {
+			return nil, err
+		}
+	}
+	args := append([]string{"fit", "--out=" + out}, other...)
+	if a.Replace {
+		args = append(args, "--force")
+	}
+	return s.start(fitting, append(args, "--", s.before+filepath.Clean(filepath.FromSlash(a.File))), func() {})
+}
+
+// save writes a recipe into the folder. What is there already stays, unless it is the same or may be replaced.
+func (s *Server) save(a *ask, recipe string) error {
+	if a.File == "" || filepath.Base(a.File) != a.File || strings.HasPrefix(a.File, ".") || kindOfName(a.File) != "recipe" {
+		return badf(http.StatusBadRequest, "a recipe is saved under a name that ends in .yaml, in the folder itself")
+	}
+	how := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if a.Replace {
+		how = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := s.root.OpenFile(a.File, how, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if before, err := s.root.ReadFile(a.File); err == nil && string(before) == recipe {
+			return nil
+		}
+		return badf(http.StatusConflict, "%s is there already: choose another name, or replace it", a.File)
+	}
+	if err != nil {
+		return badf(http.StatusForbidden, "%s cannot be written", a.File)
+	}
+	_, err = f.WriteString(recipe)
+	return errors.Join(err, f.Close())
+}
+
+// ledger shows a ledger.
+func (s *Server) ledger(r *http.Request, a *ask) (any, error) {
+	at, err := s.inside(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	return s.call(r.Context(), "ledger", "show", "--json", "--", at), nil
+}
+
+// register enters a data set in a ledger, which is made if it is not there.
+func (s *Server) register(r *http.Request, a *ask) (any, error) {
+	at, err := s.inside(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset, "--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}
+	if a.Total.Delta != "" {
+		args = append(args, "--delta="+a.Total.Delta)
+	}
+	return s.call(r.Context(), append(args, "--", at)...), nil
+}

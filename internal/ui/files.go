@@ -1,0 +1,180 @@
+package ui
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
+)
+
+// inside returns the path of a file of the folder, which may be absent. Names that lead out of it, also by a link, are
+// refused.
+func (s *Server) inside(name string) (string, error) {
+	local := filepath.FromSlash(name)
+	if local == "" || !filepath.IsLocal(local) {
+		return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for", name)
+	}
+	for at := local; ; at = filepath.Dir(at) {
+		_, err := s.root.Stat(at)
+		switch {
+		case err == nil:
+			return s.before + filepath.Clean(local), nil
+		case !errors.Is(err, fs.ErrNotExist) || at == ".":
+			return "", badf(http.StatusForbidden, "%s is not in the folder that this page was opened for, or cannot be read", name)
+		}
+	}
+}
+
+// short takes the folder out of a text, as the page names files from there on.
+func (s *Server) short(text string) string {
+	text = strings.ReplaceAll(text, s.drafts+string(filepath.Separator), "")
+	if s.before == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, s.before, "")
+}
+
+// A listed file is a folder, a table, a recipe, a ledger, or the results of a run. Sizes and times are left out: they
+// depend on records.
+type listed struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+}
+
+// mostListed is how many files of a folder are shown.
+const mostListed = 2000
+
+// files lists a folder: what a person can choose there.
+func (s *Server) files(_ *http.Request, a *ask) (any, error) {
+	dir := path.Clean("/" + a.Path)[1:]
+	if dir == "" {
+		dir = "."
+	}
+	if _, err := s.inside(dir); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(s.root.FS(), dir)
+	if err != nil {
+		return nil, badf(http.StatusNotFound, "the folder %s cannot be read", a.Path)
+	}
+	out := []listed{}
+	for _, e := range entries {
+		at := path.Join(dir, e.Name())
+		if kind := s.kind(at); kind != "" && len(out) < mostListed {
+			out = append(out, listed{e.Name(), at, kind})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y listed) int { return rank(x.Kind) - rank(y.Kind) })
+	return map[string]any{"folder": s.o.Folder, "path": dir, "files": out}, nil
+}
+
+func rank(kind string) int {
+	return slices.Index([]string{"folder", "results", "table", "recipe", "ledger"}, kind)
+}
+
+// kind says what a file is by its name; empty for what cannot be chosen.
+func (s *Server) kind(at string) string {
+	info, err := s.root.Stat(filepath.FromSlash(at))
+	name := strings.ToLower(path.Base(at))
+	switch {
+	case err != nil || strings.HasPrefix(name, "."):
+		return ""
+	case info.IsDir():
+		if _, err := s.root.Stat(filepath.Join(filepath.FromSlash(at), reportPage)); err == nil {
+			return "results"
+		}
+		return "folder"
+	case !info.Mode().IsRegular():
+		return ""
+	}
+	return kindOfName(name)
+}
+
+// kindOfName says what a regular file is.
+func kindOfName(name string) string {
+	if _, _, ok := tablefile.Of(name); ok {
+		return "table"
+	}
+	switch path.Ext(name) {
+	case ".yaml", ".yml":
+		return "recipe"
+	case ".ledger":
+		return "ledger"
+	}
+	return ""
+}
+
+// reportPage is the page of a run, from its folder.
+var reportPage = filepath.Join("release", "report.html")
+
+// maxPage is the largest page of a run that is shown, in bytes.
+const maxPage = 16 << 20
+
+// pages are the reports that may be read. The key of each is in its address, for a frame sends no token: what it opens may
+// be published.
+type pages struct {
+	mu   sync.Mutex
+	keys []string
+	dirs []string
+}
+
+// mostPages is how many reports may be open.
+const mostPages = 32
+
+func (p *pages) add(key, dir string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys, p.dirs = append(p.keys, key), append(p.dirs, dir)
+	if len(p.keys) > mostPages {
+		p.keys, p.dirs = p.keys[1:], p.dirs[1:]
+	}
+}
+
+func (p *pages) dir(key string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.Index(p.keys, key)
+	if i < 0 {
+		return "", false
+	}
+	return p.dirs[i], true
+}
+
+// report opens the report of a run.
+func (s *Server) report(_ *http.Request, a *ask) (any, error) {
+	if _, err := s.inside(a.Path); err != nil {
+		return nil, err
+	}
+	if info, err := s.root.Stat(filepath.Join(filepath.FromSlash(a.Path), reportPage)); err != nil || info.Size() > maxPage {
+		return nil, badf(http.StatusNotFound, "%s has no release/report.html", a.Path)
+	}
+	key := s.o.NewKey()
+	s.pages.add(key, a.Path)
+	return map[string]string{"url": "/report/" + key}, nil
+}
+
+// page answers a report, in a sandbox: it has no script, and none would run.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	dir, ok := s.pages.dir(r.PathValue("key"))
+	if !ok {
+		refuse(w, http.StatusNotFound, "there is no such report")
+		return
+	}
+	text, err := s.root.ReadFile(filepath.Join(filepath.FromSlash(dir), reportPage))
+	if err != nil {
+		refuse(w, http.StatusNotFound, dir+" has no release/report.html any more")
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(text) // a browser that is gone hears nothing
+}

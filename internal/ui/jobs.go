@@ -1,0 +1,162 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+)
+
+// Kinds of jobs. One of each kind runs at a time.
+const (
+	explaining = "explain"
+	fitting    = "fit"
+)
+
+// A job is a command that takes a while.
+type job struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+
+	mu             sync.Mutex
+	status         status
+	stdout, stderr bytes.Buffer
+}
+
+// status is what the page is told of a job.
+type status struct {
+	ID    int    `json:"job"`
+	Kind  string `json:"kind"`
+	Ended bool   `json:"ended"`
+	Done  int    `json:"done"` // of Total steps
+	Total int    `json:"total"`
+	What  string `json:"what"` // is under way
+	// Passed lists what was under way so far, for a job whose steps have names.
+	Passed []string `json:"passed"`
+	said
+}
+
+// said is what a command printed, and its exit code.
+type said struct {
+	Code int    `json:"code"`
+	Out  string `json:"out"`
+	Err  string `json:"err"`
+}
+
+// jobs are those of a server.
+type jobs struct {
+	mu   sync.Mutex
+	all  []*job
+	last int
+}
+
+// mostJobs is how many jobs are remembered.
+const mostJobs = 16
+
+// start begins a job. An explanation under way gives place to a new one; a run does not.
+func (s *Server) start(kind string, args []string, clean func()) (any, error) {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	for _, j := range s.jobs.all {
+		if st := j.now(); st.Kind == kind && !st.Ended {
+			if kind == fitting {
+				clean()
+				return nil, badf(http.StatusConflict, "a run is under way: wait for its end, or stop it")
+			}
+			j.cancel()
+		}
+	}
+	s.jobs.last++
+	ctx, cancel := context.WithCancel(context.Background())
+	j := &job{cancel: cancel, ended: make(chan struct{}), status: status{ID: s.jobs.last, Kind: kind}}
+	s.jobs.all = append(s.jobs.all, j)
+	if first := s.jobs.all[0]; len(s.jobs.all) > mostJobs && first.now().Ended {
+		s.jobs.all = s.jobs.all[1:]
+	}
+	go func() {
+		defer close(j.ended)
+		defer cancel()
+		defer clean()
+		code := s.o.Run(ctx, Call{Args: args, Stdout: j.writer(&j.stdout), Stderr: j.writer(&j.stderr), Progress: j.progress})
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.status.Ended = true
+		j.status.said = said{code, s.short(j.stdout.String()), s.short(j.stderr.String())}
+	}()
+	return j.now(), nil
+}
+
+func (j *job) progress(done, total int, what string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.status.What != what {
+		j.status.Passed = append(j.status.Passed, what)
+	}
+	j.status.Done, j.status.Total, j.status.What = done, total, what
+}
+
+func (j *job) now() status {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := j.status
+	out.Passed = append([]string{}, out.Passed...)
+	return out
+}
+
+// writer returns one that several goroutines may write to.
+func (j *job) writer(to *bytes.Buffer) writer {
+	return func(p []byte) (int, error) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return to.Write(p)
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// find returns a job by its number.
+func (s *Server) find(id int) (*job, error) {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	for _, j := range s.jobs.all {
+		if j.status.ID == id {
+			return j, nil
+		}
+	}
+	return nil, badf(http.StatusNotFound, "there is no such job")
+}
+
+// job says how far a job is.
+func (s *Server) job(_ *http.Request, a *ask) (any, error) {
+	j, err := s.find(a.Job)
+	if err != nil {
+		return nil, err
+	}
+	return j.now(), nil
+}
+
+// cancel stops a job, as Ctrl-C does.
+func (s *Server) cancel(r *http.Request, a *ask) (any, error) {
+	j, err := s.find(a.Job)
+	if err != nil {
+		return nil, err
+	}
+	j.cancel()
+	select {
+	case <-j.ended:
+	case <-r.Context().Done():
+	}
+	return j.now(), nil
+}
+
+// stop stops all jobs and waits for their ends.
+func (x *jobs) stop() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, j := range x.all {
+		j.cancel()
+		<-j.ended
+	}
+}

@@ -1,0 +1,220 @@
+// Package ui is a page in the browser of the owner of the data, on the owner's own computer. It
+// asks the commands: what the page shows of a table or of a run is what a command printed, and
+// what it does is what a command does. The browser gets no records and sends none.
+//
+// The server listens on the loopback interface. Other programs there, and pages of other origins
+// in the same browser, can reach it too. So each request names the host as the server does, comes
+// from no other origin, and has a token that only the terminal and the page know. The page is in
+// the browser before it has the token, and holds nothing by itself.
+package ui
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Call is a command that is carried out in the process of the server.
+type Call struct {
+	Args           []string
+	Stdout, Stderr io.Writer
+	Progress       func(done, total int, what string) // of the work; none of it depends on a record
+}
+
+// Options of a server. All are required.
+type Options struct {
+	Folder string                                // where tables, recipes and results are; nothing outside is touched
+	Token  string                                // what requests prove themselves with
+	NewKey func() string                         // returns a name that nobody can guess
+	Run    func(ctx context.Context, c Call) int // carries out a command, and returns its exit code
+}
+
+// A Server answers the page.
+type Server struct {
+	o      Options
+	root   *os.Root
+	token  [sha256.Size]byte
+	before string // what a command is given before a name in the folder; empty in the working directory
+	drafts string // a folder for recipes that are not saved
+	jobs   jobs
+	pages  pages
+}
+
+// New returns a server of a folder. The error is that of the file system.
+func New(o Options) (*Server, error) {
+	folder, err := filepath.Abs(o.Folder)
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Folder = folder
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	drafts, err := os.MkdirTemp("", "dptrain-ui-")
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	s := &Server{o: o, root: root, token: sha256.Sum256([]byte(o.Token)), drafts: drafts, before: folder + string(filepath.Separator)}
+	if here, err := os.Getwd(); err == nil && samePlace(here, folder) {
+		s.before = "" // messages are wrapped as those of the commands
+	}
+	return s, nil
+}
+
+// samePlace reports whether two paths are of one folder.
+func samePlace(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// Close ends what runs and removes what was not saved.
+func (s *Server) Close() error {
+	s.jobs.stop()
+	return errors.Join(s.root.Close(), os.RemoveAll(s.drafts))
+}
+
+// Serve answers until ctx ends. What runs then is interrupted, as Ctrl-C interrupts a command.
+func (s *Server) Serve(ctx context.Context, at net.Listener) error {
+	server := &http.Server{
+		Handler: s.Handler(at.Addr().String()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16, ErrorLog: discard,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the page hears nothing more
+	defer stop()
+	err := server.Serve(at)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+//go:embed web
+var web embed.FS
+
+// Handler returns the routes for requests to host, such as 127.0.0.1:8484.
+func (s *Server) Handler(host string) http.Handler {
+	files, err := fs.Sub(web, "web")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /report/{key}", s.page)
+	for path, answer := range map[string]func(*http.Request, *ask) (any, error){
+		"/api/files": s.files, "/api/columns": s.columns, "/api/recipe": s.recipe, "/api/plan": s.plan, "/api/explain": s.explain, "/api/fit": s.fit,
+		"/api/job": s.job, "/api/cancel": s.cancel, "/api/report": s.report, "/api/ledger": s.ledger, "/api/register": s.register,
+	} {
+		mux.HandleFunc("POST "+path, s.api(answer))
+	}
+	return s.guard(host, mux)
+}
+
+// policy lets the page load what the server has, run no script of its text, and stand in no frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard refuses requests for another host or from another origin.
+func (s *Server) guard(host string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		site := r.Header.Get("Sec-Fetch-Site")
+		opens := r.URL.Path == "/" && r.Method == http.MethodGet // a link of another program may open the empty page
+		switch origin := r.Header.Get("Origin"); {
+		case r.Host != host:
+			refuse(w, http.StatusMisdirectedRequest, "this server answers as "+host+" alone")
+		case origin != "" && origin != "http://"+host, site != "" && site != "same-origin" && site != "none" && !opens:
+			refuse(w, http.StatusForbidden, "requests of other origins are refused")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// knows reports whether a request has the token. How long that takes says nothing of the token.
+func (s *Server) knows(r *http.Request) bool {
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	hash := sha256.Sum256([]byte(given))
+	return subtle.ConstantTimeCompare(hash[:], s.token[:]) == 1 && ok
+}
+
+// maxBody is the largest request, in bytes: a recipe may have that many.
+const maxBody = 2 << 20
+
+// api answers a request in JSON that has the token.
+func (s *Server) api(answer func(*http.Request, *ask) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.knows(r) {
+			refuse(w, http.StatusUnauthorized, "the token is absent or wrong: open the address that the terminal shows")
+			return
+		}
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+			return
+		}
+		var a ask
+		body := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		body.DisallowUnknownFields()
+		if err := body.Decode(&a); err != nil {
+			refuse(w, http.StatusBadRequest, "the request is not the JSON that was expected")
+			return
+		}
+		out, err := answer(r, &a)
+		var bad *badRequest
+		switch {
+		case errors.As(err, &bad):
+			refuse(w, bad.status, bad.message)
+		case err != nil:
+			refuse(w, http.StatusInternalServerError, s.short(err.Error()))
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(out) // a page that is gone hears nothing
+		}
+	}
+}
+
+// A badRequest is why a request is refused.
+type badRequest struct {
+	status  int
+	message string
+}
+
+func (b *badRequest) Error() string { return b.message }
+
+func badf(status int, format string, args ...any) error {
+	return &badRequest{status, fmt.Sprintf(format, args...)}
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": message}) // as above
+}

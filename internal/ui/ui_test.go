@@ -1,0 +1,464 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const (
+	host  = "127.0.0.1:8484"
+	token = "TOKENTOKENTOKENTOKENTOKEN2"
+)
+
+// recorded is a server whose commands are written down.
+type recorded struct {
+	*Server
+	handler http.Handler
+	folder  string
+	calls   [][]string
+	run     func(ctx context.Context, c Call) int
+}
+
+func newRecorded(t *testing.T) *recorded {
+	t.Helper()
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorded{folder: folder, run: func(_ context.Context, c Call) int {
+		fmt.Fprintf(c.Stdout, `{"columns":["x","y"]}`)
+		return 0
+	}}
+	keys := 0
+	s, err := New(Options{Folder: folder, Token: token, NewKey: func() string { keys++; return fmt.Sprint("key", keys) }, Run: func(ctx context.Context, c Call) int {
+		r.calls = append(r.calls, c.Args)
+		return r.run(ctx, c)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.Server, r.handler = s, s.Handler(host)
+	r.write(t, "t.csv", "x,y\n1,2\n")
+	return r
+}
+
+func (r *recorded) write(t *testing.T, name, text string) {
+	t.Helper()
+	at := filepath.Join(r.folder, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send sends a request as the page does, but for what change does to it.
+func (r *recorded) send(method, path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+	q := httptest.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	q.Header.Set("Authorization", "Bearer "+token)
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Origin", "http://"+host)
+	q.Header.Set("Sec-Fetch-Site", "same-origin")
+	if change != nil {
+		change(q)
+	}
+	w := httptest.NewRecorder()
+	r.handler.ServeHTTP(w, q)
+	return w
+}
+
+func (r *recorded) ask(t *testing.T, what, body string, out any) int {
+	t.Helper()
+	w := r.send(http.MethodPost, "/api/"+what, body, nil)
+	if out != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+			t.Fatalf("%s: %v: %s", what, err, w.Body)
+		}
+	}
+	return w.Code
+}
+
+// TestRefuses: nothing of the API is answered to another origin, for another host, without the token or with a wrong one,
+// and no command is carried out.
+func TestRefuses(t *testing.T) {
+	r := newRecorded(t)
+	var paths []string
+	for _, what := range []string{"files", "columns", "recipe", "plan", "explain", "fit", "job", "cancel", "report", "ledger", "register"} {
+		paths = append(paths, "/api/"+what)
+	}
+	for name, x := range map[string]struct {
+		status int
+		change func(*http.Request)
+	}{
+		"another origin":         {403, func(q *http.Request) { q.Header.Set("Origin", "http://evil.example") }},
+		"an opaque origin":       {403, func(q *http.Request) { q.Header.Set("Origin", "null") }},
+		"another port":           {403, func(q *http.Request) { q.Header.Set("Origin", "http://127.0.0.1:8485") }},
+		"another site":           {403, func(q *http.Request) { q.Header.Del("Origin"); q.Header.Set("Sec-Fetch-Site", "cross-site") }},
+		"same site, other port":  {403, func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "same-site") }},
+		"another host":           {421, func(q *http.Request) { q.Host = "evil.example" }},
+		"a name of this host":    {421, func(q *http.Request) { q.Host = "localhost:8484" }},
+		"no token":               {401, func(q *http.Request) { q.Header.Del("Authorization") }},
+		"an empty token":         {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer ") }},
+		"a wrong token":          {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token[1:]+"A") }},
+		"a part of the token":    {401, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token[:5]) }},
+		"the token in a cookie":  {401, func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Set("Cookie", "token="+token) }},
+		"the token in the query": {401, func(q *http.Request) { q.Header.Del("Authorization"); q.URL.RawQuery = "token=" + token }},
+		"a form":                 {415, func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }},
+	} {
+		for _, path := range paths {
+			w := r.send(http.MethodPost, path, `{"path":"t.csv","file":"a.yaml"}`, x.change)
+			if w.Code != x.status || w.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s, %s: %d %s", name, path, w.Code, w.Body)
+			}
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodOptions, http.MethodPut, http.MethodDelete} {
+		if w := r.send(method, "/api/fit", "", nil); w.Code == 200 || w.Header().Get("Access-Control-Allow-Methods") != "" {
+			t.Errorf("%s: %d", method, w.Code)
+		}
+	}
+	if len(r.calls) > 0 {
+		t.Error(r.calls)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	r := newRecorded(t)
+	for _, body := range []string{"", "[]", "{", `{"unknown":1}`, `{"path":1}`, `{"path":"` + strings.Repeat("a", maxBody) + `"}`} {
+		if w := r.send(http.MethodPost, "/api/files", body, nil); w.Code != 400 {
+			t.Errorf("%.20s: %d", body, w.Code)
+		}
+	}
+}
+
+// TestPageHolds: the page and its parts have the headers that keep other pages away, and no script or style in the text.
+func TestPageHolds(t *testing.T) {
+	r := newRecorded(t)
+	err := fs.WalkDir(web, "web", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name := strings.TrimPrefix(path, "web")
+		if name == "/index.html" {
+			name = "/"
+		}
+		w := r.send(http.MethodGet, name, "", func(q *http.Request) { q.Header = http.Header{} })
+		if w.Code != 200 || w.Body.Len() == 0 {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+		for key, part := range map[string]string{
+			"Content-Security-Policy": "frame-ancestors 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+		} {
+			if got := w.Header().Get(key); !strings.Contains(got, part) || strings.Contains(got, "unsafe") {
+				t.Errorf("%s: %s: %q", name, key, got)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := r.send(http.MethodGet, "/", "", nil).Body.String()
+	for _, bad := range []string{`<script>`, `<style`, ` style=`, `javascript:`, `https:`, ` on\w+=`} {
+		if at := regexp.MustCompile(bad).FindString(page); at != "" {
+			t.Errorf("the page has %q", at)
+		}
+	}
+	// A link in another program opens the empty page; the rest of another site is refused.
+	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
+	if a, b := r.send(http.MethodGet, "/", "", cross).Code, r.send(http.MethodGet, "/app.js", "", cross).Code; a != 200 || b != 403 {
+		t.Error(a, b)
+	}
+}
+
+// TestStaysInFolder: no name leads out of the folder, whatever asks with it.
+func TestStaysInFolder(t *testing.T) {
+	r := newRecorded(t)
+	outside := t.TempDir()
+	for name, text := range map[string]string{"secret.csv": "secret\n1\n", "release/report.html": "secret", "r.yaml": "data: {path: secret.csv, target: secret}\nprivacy: {epsilon: 1}\n"} {
+		at := filepath.Join(outside, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link": outside, "link.csv": filepath.Join(outside, "secret.csv"), "gone.csv": filepath.Join(outside, "gone.csv"), "link.yaml": filepath.Join(outside, "r.yaml")} {
+		if err := os.Symlink(to, filepath.Join(r.folder, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	out := filepath.Base(outside)
+	recipe := func(data, ledger, dir string) string {
+		return fmt.Sprintf(`{"file":"new.yaml","recipe":{"data":{"path":%q,"target":"y"},"privacy":{"epsilon":1},"ledger":{"path":%q,"dataset":"d"},"output":{"dir":%q}}}`, data, ledger, dir)
+	}
+	asks := map[string][]string{}
+	for _, name := range []string{"..", "../" + out, "../" + out + "/secret.csv", filepath.Join(outside, "secret.csv"), "/etc/passwd", "link", "link/secret.csv", "link.csv", "gone.csv", "a/../../" + out, "", "link/new.csv"} {
+		path := fmt.Sprintf(`{"path":%q}`, name)
+		for _, what := range []string{"columns", "report", "ledger", "register"} {
+			asks[what] = append(asks[what], path)
+		}
+		asks["recipe"] = append(asks["recipe"], fmt.Sprintf(`{"file":%q}`, name))
+		for _, what := range []string{"plan", "explain", "fit"} {
+			if name != "" { // the defaults
+				asks[what] = append(asks[what], recipe(name, "l.ledger", "out"), recipe("t.csv", name, "out"), fmt.Sprintf(`{"file":%q}`, name))
+			}
+		}
+		if name != "" {
+			asks["fit"] = append(asks["fit"], recipe("t.csv", "l.ledger", name), strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1))
+		}
+	}
+	asks["plan"] = append(asks["plan"], recipe("*.csv", "l.ledger", "out"), recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
+	for what, bodies := range asks {
+		for _, body := range bodies {
+			w := r.send(http.MethodPost, "/api/"+what, body, nil)
+			if w.Code < 400 || w.Code == 500 || strings.Contains(w.Body.String(), "secret:") {
+				t.Errorf("%s %s: %d %s", what, body, w.Code, w.Body)
+			}
+		}
+	}
+	if len(r.calls) > 0 {
+		t.Error(r.calls)
+	}
+	for _, dir := range []string{"..", "link", "/", "../../.."} {
+		w := r.send(http.MethodPost, "/api/files", fmt.Sprintf(`{"path":%q}`, dir), nil)
+		if strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%s: %s", dir, w.Body)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(outside, "new.csv")); err == nil {
+		t.Error("written outside")
+	}
+}
+
+func TestFiles(t *testing.T) {
+	r := newRecorded(t)
+	for _, name := range []string{"b.parquet", ".hidden.csv", "notes.txt", "recipe.yaml", "dptrain.ledger", "sub/x.csv.gz", "out/release/report.html"} {
+		r.write(t, name, "x")
+	}
+	var got struct{ Files []listed }
+	if code := r.ask(t, "files", `{"path":"."}`, &got); code != 200 {
+		t.Fatal(code)
+	}
+	want := []listed{{"sub", "sub", "folder"}, {"out", "out", "results"}, {"b.parquet", "b.parquet", "table"}, {"t.csv", "t.csv", "table"}, {"recipe.yaml", "recipe.yaml", "recipe"}, {"dptrain.ledger", "dptrain.ledger", "ledger"}}
+	if !slices.Equal(got.Files, want) {
+		t.Error(got.Files)
+	}
+	r.ask(t, "files", `{"path":"sub"}`, &got)
+	if !slices.Equal(got.Files, []listed{{"x.csv.gz", "sub/x.csv.gz", "table"}}) {
+		t.Error(got.Files)
+	}
+}
+
+// TestCommands: what the page asks is a command as a person would type it, and files in what it says are named from the
+// folder on.
+func TestCommands(t *testing.T) {
+	r := newRecorded(t)
+	r.run = func(_ context.Context, c Call) int {
+		fmt.Fprintf(c.Stderr, "%s: no", c.Args[len(c.Args)-1])
+		return 4
+	}
+	var got said
+	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","skip":2}}`, &got)
+	if got.Code != 4 || got.Err != "t.csv: no" {
+		t.Errorf("%+v", got)
+	}
+	r.ask(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
+	r.ask(t, "register", `{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`, &got)
+	in := func(name string) string { return filepath.Join(r.folder, name) }
+	want := [][]string{
+		{"init", "--json", "--separator=;", "--skip=2", "--", in("t.csv")},
+		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
+		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=", "--delta=1e-5", "--", in("dptrain.ledger")},
+	}
+	if fmt.Sprint(r.calls) != fmt.Sprint(want) {
+		t.Errorf("%q", r.calls)
+	}
+}
+
+const good = `{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":1}}`
+
+func TestPlan(t *testing.T) {
+	r := newRecorded(t)
+	r.run = func(_ context.Context, c Call) int {
+		text, err := os.ReadFile(c.Args[len(c.Args)-1])
+		fmt.Fprintf(c.Stdout, "%s%v", text, err)
+		return 0
+	}
+	var got struct {
+		Text     string
+		Mistakes []mistake
+		said
+	}
+	r.ask(t, "plan", `{"recipe":`+good+`}`, &got)
+	text := "data:\n  path: t.csv\n  target: y\nprivacy:\n  epsilon: 1\n"
+	if got.Text != text || got.Out != text+"<nil>" || len(got.Mistakes) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if args := r.calls[0]; !slices.Equal(args[:4], []string{"plan", "--json", "--data=" + filepath.Join(r.folder, "t.csv"), "--"}) {
+		t.Error(args)
+	}
+	got.Out = ""
+	r.ask(t, "plan", `{"recipe":{"data":{"path":"t.csv","target":"y"},"privacy":{"epsilon":-1}}}`, &got)
+	if len(r.calls) != 1 || len(got.Mistakes) != 1 || got.Mistakes[0].Path != "privacy.epsilon" || got.Mistakes[0].Line != 5 || got.Out != "" {
+		t.Errorf("%+v", got)
+	}
+	r.write(t, "mine.yaml", "# mine\n"+text)
+	r.ask(t, "plan", `{"file":"mine.yaml","epsilon":2}`, &got)
+	if args := r.calls[1]; got.Text != "# mine\n"+text || !slices.Equal(args[3:], []string{"--epsilon=2", "--", filepath.Join(r.folder, "mine.yaml")}) {
+		t.Error(args, got)
+	}
+	if left, err := os.ReadDir(r.drafts); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+	if code := r.ask(t, "plan", `{"recipe":{"task":"causal","data":{"path":"t.csv"},"causal":{"columns":["x","y"]},"privacy":{"epsilon":1}}}`, nil); code != 400 {
+		t.Error(code)
+	}
+}
+
+// TestFit: a run saves its recipe, of which nothing that is there is lost; one runs at a time, and it can be stopped.
+func TestFit(t *testing.T) {
+	r := newRecorded(t)
+	began := make(chan bool, 4)
+	r.run = func(ctx context.Context, c Call) int {
+		c.Progress(0, 3, "read")
+		c.Progress(1, 3, "model")
+		began <- true
+		<-ctx.Done()
+		fmt.Fprint(c.Stderr, "dptrain: interrupted")
+		return 130
+	}
+	body := `{"file":"new.yaml","recipe":` + good + `}`
+	var st status
+	if code := r.ask(t, "fit", body, &st); code != 200 || st.Ended {
+		t.Fatal(code, st)
+	}
+	<-began
+	saved, err := os.ReadFile(filepath.Join(r.folder, "new.yaml"))
+	if err != nil || !strings.Contains(string(saved), "target: y") {
+		t.Errorf("%s %v", saved, err)
+	}
+	if code := r.ask(t, "fit", body, nil); code != 409 {
+		t.Errorf("a second run: %d", code)
+	}
+	job := fmt.Sprintf(`{"job":%d}`, st.ID)
+	r.ask(t, "job", job, &st)
+	if st.Ended || st.What != "model" || st.Total != 3 || !slices.Equal(st.Passed, []string{"read", "model"}) {
+		t.Errorf("%+v", st)
+	}
+	r.ask(t, "cancel", job, &st)
+	if !st.Ended || st.Code != 130 || st.Err != "dptrain: interrupted" {
+		t.Errorf("%+v", st)
+	}
+	if code := r.ask(t, "job", `{"job":99}`, nil); code != 404 {
+		t.Error(code)
+	}
+	other := strings.Replace(body, `"epsilon":1`, `"epsilon":2`, 1)
+	if code := r.ask(t, "fit", other, nil); code != 409 {
+		t.Errorf("replaced a recipe: %d", code)
+	}
+	if code := r.ask(t, "fit", strings.Replace(other, `{`, `{"replace":true,`, 1), &st); code != 200 {
+		t.Errorf("did not replace a recipe: %d", code)
+	}
+	<-began
+	r.ask(t, "cancel", fmt.Sprintf(`{"job":%d}`, st.ID), nil)
+	want := []string{"fit", "--out=" + filepath.Join(r.folder, "out"), "--force", "--", filepath.Join(r.folder, "new.yaml")}
+	if last := r.calls[len(r.calls)-1]; !slices.Equal(last, want) {
+		t.Error(last)
+	}
+	for _, file := range []string{"", "a/b.yaml", "t.csv", ".x.yaml", "../x.yaml"} {
+		if code := r.ask(t, "fit", strings.Replace(body, "new.yaml", file, 1), nil); code < 400 {
+			t.Errorf("saved as %q: %d", file, code)
+		}
+	}
+}
+
+// TestExplain: a new simulation takes the place of one under way.
+func TestExplain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorded(t)
+		r.run = func(ctx context.Context, c Call) int {
+			if len(r.calls) == 1 {
+				<-ctx.Done()
+				return 130
+			}
+			c.Progress(5, 5, "models")
+			return 0
+		}
+		var first, second status
+		r.ask(t, "explain", `{"recipe":`+good+`}`, &first)
+		time.Sleep(time.Second)
+		r.ask(t, "explain", `{"recipe":`+good+`}`, &second)
+		time.Sleep(time.Second)
+		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, first.ID), &first)
+		r.ask(t, "job", fmt.Sprintf(`{"job":%d}`, second.ID), &second)
+		if !first.Ended || first.Code != 130 || !second.Ended || second.Code != 0 || second.Done != 5 {
+			t.Errorf("%+v %+v", first, second)
+		}
+	})
+}
+
+// TestReport: a report is read by its key alone, in a sandbox.
+func TestReport(t *testing.T) {
+	r := newRecorded(t)
+	r.write(t, "out/release/report.html", "<p>hello")
+	var got struct{ URL string }
+	r.ask(t, "report", `{"path":"out"}`, &got)
+	w := r.send(http.MethodGet, got.URL, "", func(q *http.Request) { q.Header.Del("Authorization"); q.Header.Del("Origin") })
+	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 || w.Body.String() != "<p>hello" || !strings.HasPrefix(policy, "sandbox;") || !strings.Contains(policy, "frame-ancestors 'self'") {
+		t.Error(w.Code, w.Body, policy)
+	}
+	for _, path := range []string{"/report/key2", "/report/", "/report/..%2f..%2ft.csv"} {
+		if w := r.send(http.MethodGet, path, "", nil); w.Code != 404 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	cross := func(q *http.Request) { q.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}} }
+	if w := r.send(http.MethodGet, got.URL, "", cross); w.Code != 403 {
+		t.Error(w.Code)
+	}
+}
+
+// TestServes: over a real listener, until it is told to stop.
+func TestServes(t *testing.T) {
+	r := newRecorded(t)
+	server := httptest.NewUnstartedServer(nil)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Serve(ctx, server.Listener) }()
+	answer, err := http.Get("http://" + server.Listener.Addr().String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(answer.Body)
+	answer.Body.Close()
+	if err != nil || !bytes.Contains(page, []byte("<title>dptrain</title>")) {
+		t.Errorf("%v %s", err, page)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
