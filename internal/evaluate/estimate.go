@@ -41,14 +41,24 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	g := fourth(sizes.Second, sizes.SecondNoise, l.targetBin, l.target)
 	e.errorVar = sq(c2*a.ResidualNoise) + max(f-sq(squares)/n, 0)
 	e.totalVar = sq(ct2*a.TargetNoise) + sq(2*mean*l.target*a.SumNoise) + sq(sq(mean)*a.CountNoise) + max(g-sq(e.total)/n, 0)
-	// As many records as one standard deviation of a bin's noise may be beyond the
-	// limit, more than are seen there, with squares that exceed its own by as much:
-	// a power tail of index 4.
-	e.tail = c2 * (sizes.FirstNoise + max(sum(sizes.First[min(l.residualBin+1, sizeBins):min(l.residualBin+5, sizeBins)]), 0))
+	// Records beyond the limit may hide in the noise: as many as [hidden] says, and as are seen there, with
+	// squares that exceed its own by as much: a power tail of index 4.
+	seen := max(sum(sizes.First[min(l.residualBin+1, sizeBins):min(l.residualBin+5, sizeBins)]), 0)
+	e.tail = c2 * (hidden(n*strengthOf(sizes))*sizes.FirstNoise + seen)
 	e.tailSize = e.tail / l.residual / n
 	e.absolute, e.absoluteVar = e.meanSize(sizes, l, squares)
 	return e
 }
+
+// hidden returns how many standard deviations of a bin's noise the records may be that are not seen, in units of records
+// at the limit, by n mu: one where there are few records, and up to six where allowing for them costs little
+// (docs/methods/evaluation.md, "How often it holds").
+func hidden(strength float64) float64 { return min(max(strength/hiddenStrength, 1), mostHidden) }
+
+const (
+	hiddenStrength = 500
+	mostHidden     = 6
+)
 
 // fourth returns the sum of fourth powers of the sizes up to a bin, cut at a limit. Each
 // count has noise sigma.

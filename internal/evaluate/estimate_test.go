@@ -55,8 +55,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestReleasedNumbers reproduces the specification's test from released counts and sums to
-// everything that is read from them.
+// TestReleasedNumbers reproduces numbers that were computed beforehand from released counts and sums. n mu is
+// 750, so 1.5 standard deviations of noise may hide records: tail = .5 (1.5 sqrt(5) + 1).
 func TestReleasedNumbers(t *testing.T) {
 	sizes, a := specified()
 	l := readLimits(sizes)
@@ -73,7 +73,7 @@ func TestReleasedNumbers(t *testing.T) {
 	value, lower, upper := e.r2()
 	for name, c := range map[string][2]float64{
 		"n": {e.n, 750}, "E": {e.error, 22}, "T": {e.total, 109.7}, "Var E": {e.errorVar, .612194}, "Var T": {e.totalVar, 63.458577},
-		"tail": {e.tail, 1.618034}, "R²": {value, .799453}, "lower": {lower, .741064}, "upper": {upper, .830344},
+		"tail": {e.tail, 2.177051}, "R²": {value, .799453}, "lower": {lower, .735086}, "upper": {upper, .830344},
 		"MAE": {e.absolute, .119192}, "next at .1": {above(sizes, a, .1, binAt(-5)), 51.183486}, "next at .05": {above(sizes, a, .05, binAt(-5)), 88.631881},
 	} {
 		if !near(c[0], c[1]) {
@@ -83,6 +83,15 @@ func TestReleasedNumbers(t *testing.T) {
 	for _, alpha := range []float64{.1, .05} {
 		if b, ok := scan(sizes, a, alpha); !ok || edge(b) != .25 {
 			t.Errorf("at %v the half width is %v, %v", alpha, edge(b), ok)
+		}
+	}
+}
+
+// TestHidden: what may hide grows with the number of records, between one and six standard deviations.
+func TestHidden(t *testing.T) {
+	for strength, want := range map[float64]float64{0: 1, 500: 1, 750: 1.5, 2000: 4, 3000: 6, 1e9: 6} {
+		if got := hidden(strength); got != want {
+			t.Errorf("n mu = %v: %v, want %v", strength, got, want)
 		}
 	}
 }
