@@ -103,16 +103,6 @@ const rootExample = `  dptrain fit --data houses.csv --target price --epsilon 1
   dptrain fit recipe.yaml
   dptrain predict out/release/model.json new.csv > predictions.csv`
 
-// usageTemplate is cobra's, without the line that would offer dptrain alone, with
-// room beside the help topics and with flags that fit a terminal of 80 columns.
-func usageTemplate(root *cobra.Command) string {
-	return strings.NewReplacer(
-		"{{if .Runnable}}", "{{if and .Runnable .HasParent}}",
-		"{{rpad .CommandPath .CommandPathPadding}}", "{{rpad .CommandPath .CommandPathPadding}} ",
-		".LocalFlags.FlagUsages ", ".LocalFlags.FlagUsagesWrapped 80 ",
-	).Replace(root.UsageTemplate())
-}
-
 func init() {
 	cobra.EnableCommandSorting = false // help lists the verbs in the order of their use
 }
@@ -136,7 +126,7 @@ func rootCommand(a *app) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(usageTemplate(root))
+	root.SetUsageFunc(printUsage)
 	root.AddCommand(verbs(a)...)
 	completions(root)
 	completionNeedsShell(root)

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dptrain/dptrain/adapter/golearn"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/evaluate"
@@ -37,6 +36,8 @@ var (
 	// ErrNoClasses is returned for a table whose target has fewer than two
 	// different values, or more than a classifier takes.
 	ErrNoClasses = errors.New("the values of the target are no list of classes")
+	// ErrRowCount is returned for predictions of more or fewer rows than the truth has.
+	ErrRowCount = errors.New("the truth and the predictions differ in their number of rows")
 	// ErrColumn is returned for a column that a table does not have.
 	ErrColumn = errors.New("the table has no column")
 )
@@ -210,27 +211,35 @@ type ClassScore struct {
 }
 
 // ScoreClasses judges predictions, each the index of a class, over the rows that
-// are in a class: a truth outside the list is in none. Both numbers are read by
-// golearn from one confusion matrix. Its errors are [ErrNoTestRow] and
-// [golearn.ErrRowCount].
+// are in a class: a truth outside the list is in none. Its errors are
+// [ErrNoTestRow] and [ErrRowCount].
 func ScoreClasses(classes []string, truth, predicted []int32) (ClassScore, error) {
 	if len(truth) != len(predicted) {
-		return ClassScore{}, golearn.ErrRowCount
+		return ClassScore{}, ErrRowCount
 	}
-	var known, guess []int32
+	rows, hits := make([]int, len(classes)), make([]int, len(classes))
 	for i, k := range truth {
-		if k >= 0 && int(k) < len(classes) {
-			known, guess = append(known, k), append(guess, predicted[i])
+		if k < 0 || int(k) >= len(classes) {
+			continue
+		}
+		rows[k]++
+		if predicted[i] == k {
+			hits[k]++
 		}
 	}
-	if len(known) == 0 {
+	var all, right, present int
+	var recalls float64
+	for k, n := range rows {
+		all, right = all+n, right+hits[k]
+		if n > 0 {
+			present++
+			recalls += float64(hits[k]) / float64(n)
+		}
+	}
+	if all == 0 {
 		return ClassScore{}, ErrNoTestRow
 	}
-	matrix, err := golearn.ConfusionOfCodes(classes, known, guess)
-	if err != nil {
-		return ClassScore{}, err
-	}
-	return ClassScore{golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix)}, nil
+	return ClassScore{float64(right) / float64(all), recalls / float64(present)}, nil
 }
 
 // codesOf returns the predictions of a classifier as indices.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,7 +93,8 @@ func TestReadLevels(t *testing.T) {
 }
 
 // TestScoreClasses: rows in no class are not tested on, a class without rows does
-// not count in the balanced accuracy, and one that is never predicted does.
+// not count in the balanced accuracy, and one that is never predicted does. golearn
+// finds the same.
 func TestScoreClasses(t *testing.T) {
 	classes := []string{"a", "b", "c"}
 	for name, c := range map[string]struct {
@@ -110,10 +112,26 @@ func TestScoreClasses(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		truth, predicted := make([]int32, 1+rng.IntN(20)), make([]int32, 0, 20)
+		for i := range truth {
+			truth[i] = rng.Int32N(3)
+			predicted = append(predicted, rng.Int32N(5)-1)
+		}
+		matrix, err := golearn.ConfusionOfCodes(classes, truth, predicted)
+		got, scoreErr := ScoreClasses(classes, truth, predicted)
+		if err := errors.Join(err, scoreErr); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Accuracy-golearn.Accuracy(matrix)) > 1e-15 || math.Abs(got.Balanced-golearn.BalancedAccuracy(matrix)) > 1e-15 {
+			t.Errorf("%v, %v: %+v; golearn has %v and %v", truth, predicted, got, golearn.Accuracy(matrix), golearn.BalancedAccuracy(matrix))
+		}
+	}
 	if _, err := ScoreClasses(classes, []int32{3}, []int32{1}); !errors.Is(err, ErrNoTestRow) {
 		t.Errorf("no row in a class: %v", err)
 	}
-	if _, err := ScoreClasses(classes, []int32{0}, nil); !errors.Is(err, golearn.ErrRowCount) {
+	if _, err := ScoreClasses(classes, []int32{0}, nil); !errors.Is(err, ErrRowCount) {
 		t.Errorf("no prediction: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"html/template"
 	"math"
 )
 
@@ -21,7 +20,7 @@ const (
 )
 
 // Bars draws horizontal bars from 0, one a row.
-func Bars(title string, bars []Bar) template.HTML {
+func Bars(title string, bars []Bar) SVG {
 	c := begin(title, barRow*float64(len(bars))+6)
 	low, high := 0., 0.
 	for _, b := range bars {

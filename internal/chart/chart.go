@@ -14,7 +14,6 @@ package chart
 import (
 	"fmt"
 	"html"
-	"html/template"
 	"math"
 	"strconv"
 	"strings"
@@ -24,6 +23,9 @@ import (
 
 // width is that of every picture, in units of the picture; a page scales it.
 const width = 480.
+
+// An SVG is one element of markup that a page may hold as it is: every text in it was escaped.
+type SVG string
 
 // canvas collects the elements of a picture.
 type canvas struct {
@@ -38,9 +40,9 @@ func begin(title string, height float64) *canvas {
 	return c
 }
 
-func (c *canvas) end() template.HTML {
+func (c *canvas) end() SVG {
 	c.WriteString("</svg>")
-	return template.HTML(c.String()) // every text went through escape
+	return SVG(c.String()) // every text went through escape
 }
 
 // at rounds a place.

@@ -3,7 +3,6 @@ package chart
 import (
 	"encoding/xml"
 	"errors"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -12,7 +11,7 @@ import (
 )
 
 // wellFormed returns the texts of a picture, and fails if it is no XML.
-func wellFormed(t *testing.T, svg template.HTML) []string {
+func wellFormed(t *testing.T, svg SVG) []string {
 	t.Helper()
 	var out []string
 	d := xml.NewDecoder(strings.NewReader(string(svg)))
@@ -34,7 +33,7 @@ func wellFormed(t *testing.T, svg template.HTML) []string {
 func TestPictures(t *testing.T) {
 	const name = `<b onload="x">&'`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
-	for title, svg := range map[string]template.HTML{
+	for title, svg := range map[string]SVG{
 		"bars":    Bars(name, []Bar{{Label: name, Value: 1, Low: .5, High: 2, Text: name}, {Label: strings.Repeat("é", 99), Value: math.NaN()}, {Value: math.Inf(-1)}}),
 		"none":    Bars(name, nil),
 		"plot":    Plot{Title: name, XLabel: name, YLabel: name, Series: []Series{{Name: name, X: odd, Y: odd, Low: odd, High: odd}, {Name: "b", X: odd, Y: odd, Points: true}}}.SVG(),

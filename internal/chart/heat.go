@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 )
 
@@ -22,7 +21,7 @@ const (
 )
 
 // SVG draws the table.
-func (h Heat) SVG() template.HTML {
+func (h Heat) SVG() SVG {
 	wide := (width - heatLeft - 6) / math.Max(float64(len(h.Columns)), 1)
 	row := math.Min(heatRow, math.Max(wide, 14))
 	c := begin(h.Title, heatTop+row*float64(len(h.Rows))+6)

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"strings"
 )
@@ -36,7 +35,7 @@ const (
 )
 
 // SVG draws the plot.
-func (p Plot) SVG() template.HTML {
+func (p Plot) SVG() SVG {
 	height := plotHeight
 	if p.Square {
 		height = 360

@@ -2,14 +2,13 @@ package report
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/chart"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -57,7 +56,7 @@ type section struct {
 type item struct {
 	Text     string
 	Severity string // of a warning: Text is one
-	Figure   template.HTML
+	Figure   chart.SVG
 	Caption  string
 	Table    *grid
 	Code     string
@@ -73,7 +72,7 @@ type grid struct {
 func prose(s string) item { return item{Text: s} }
 
 // figure is a picture and the numbers in it.
-func figure(svg template.HTML, caption string, numbers *grid) item {
+func figure(svg chart.SVG, caption string, numbers *grid) item {
 	return item{Figure: svg, Caption: caption, Table: numbers}
 }
 
@@ -130,24 +129,6 @@ func (x *item) tame() {
 			}
 		}
 	}
-}
-
-//go:embed page.html
-var pageHTML string
-
-//go:embed page.css
-var pageCSS string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-
-// HTML writes a release as one page that needs nothing from elsewhere: no network, no
-// script. Equal releases give equal bytes. It returns the errors of w.
-func HTML(w io.Writer, s Source) error {
-	p := pageOf(s)
-	return pageTemplate.Execute(w, struct {
-		page
-		CSS template.CSS
-	}{p, template.CSS(pageCSS)}) // ours: no data is in it
 }
 
 // Markdown writes the same as text in the Markdown of GitHub: pictures as tables. It returns
