@@ -18,11 +18,12 @@ to 1e-9, for missing, infinite and unknown cells too.
   --python       a module for Python 3.8 and later, standard library only
   --js           a module for Node, Deno and browsers
   --go           a package for Go 1.21 and later, standard library only
+  --onnx         a graph of ONNX in double precision, for onnxruntime and others
   --sql DIALECT  a query for duckdb, postgres or sqlite, which selects the
                  columns of --table and the prediction
 
 Programs read a text in a numeric column as a plain number, 1234.5, and take
-what else is written there as missing. Queries want columns of numbers there. A
+what else is written there as missing. Queries and graphs want numbers there. A
 model of kernels (boosted-kernel, auto) has no query: it compares a record with
 hundreds of others.
 
@@ -30,10 +31,10 @@ An export is made from the model alone and may be published as it may.`
 
 // exportFlags are the flags of export.
 type exportFlags struct {
-	python, js, goPackage bool
-	dialect, table        string
-	out                   string
-	force                 bool
+	python, js, goPackage, onnx bool
+	dialect, table              string
+	out                         string
+	force                       bool
 }
 
 func exportCommand(a *app) *cobra.Command {
@@ -44,6 +45,7 @@ func exportCommand(a *app) *cobra.Command {
 		Long:  exportLong,
 		Example: `  dptrain export out/release/model.json --python -o model.py
   dptrain export out/release/model.json --js -o model.mjs
+  dptrain export out/release/model.json --onnx -o model.onnx
   dptrain export out/release/model.json --sql duckdb --table patients`,
 		Args: exactly(1, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +61,7 @@ func exportCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.python, "python", false, "write a Python module")
 	set.BoolVar(&flags.js, "js", false, "write a JavaScript module")
 	set.BoolVar(&flags.goPackage, "go", false, "write a Go package")
+	set.BoolVar(&flags.onnx, "onnx", false, "write a graph of ONNX")
 	set.StringVar(&flags.dialect, "sql", "", "write a query in this `DIALECT`: duckdb, postgres or sqlite")
 	set.StringVar(&flags.table, "table", "records", "the `TABLE` that the query reads")
 	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
@@ -73,7 +76,7 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 		asked bool
 		write func(io.Writer, regression.Model) error
 	}{
-		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go},
+		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go}, {f.onnx, export.ONNX},
 		{f.dialect != "", func(w io.Writer, m regression.Model) error { return export.SQL(w, m, f.dialect, f.table) }},
 	} {
 		if x.asked {
@@ -81,7 +84,7 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 		}
 	}
 	if len(forms) != 1 {
-		return nil, usagef("export writes one form; give one of --python, --js, --go and --sql DIALECT")
+		return nil, usagef("export writes one form; give one of --python, --js, --go, --onnx and --sql DIALECT")
 	}
 	return forms[0], nil
 }

@@ -1,5 +1,5 @@
-// Package export writes models in forms that need no dptrain: programs in Python, JavaScript and Go, and
-// queries in SQL. What they predict agrees with [regression.Model] to 1e-9.
+// Package export writes models in forms that need no dptrain: programs in Python, JavaScript and Go, queries in
+// SQL, and graphs of ONNX. What they predict agrees with [regression.Model] to 1e-9.
 package export
 
 import (

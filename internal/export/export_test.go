@@ -271,6 +271,116 @@ func (rt *runtime) run(t *testing.T, m regression.Model, lines []byte) []answer 
 	return answers
 }
 
+// TestONNX: onnxruntime agrees with the model on 10,000 records, hostile ones among them: numbers that are missing,
+// infinite and out of range, and texts that are no category.
+func TestONNX(t *testing.T) {
+	models := kinds(t)
+	dir := t.TempDir()
+	inputs, all := map[string]any{}, map[string][]map[string]any{}
+	for name, m := range models {
+		var file bytes.Buffer
+		if err := ONNX(&file, m); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".onnx"), file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(3, uint64(len(name))))
+		columns := map[string][]any{}
+		for range 10000 {
+			record := map[string]any{}
+			for _, c := range m.Inputs() {
+				x, cell := typed(r, c)
+				record[c.Name] = x
+				columns[c.Name] = append(columns[c.Name], cell)
+			}
+			all[name] = append(all[name], record)
+		}
+		inputs[name] = columns
+	}
+	text, err := json.Marshal(inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), python(t), "-c", onnxHarness, dir) //nolint:gosec // ours
+	cmd.Stdin = bytes.NewReader(text)
+	out := printed(t, cmd)
+	var got map[string][]answer
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range models {
+		compare(t, "onnxruntime "+name, all[name], expected(t, m, all[name]), got[name])
+	}
+}
+
+const onnxHarness = `
+import json, sys
+try:
+    import numpy as np
+    import onnxruntime
+except ImportError as e:
+    sys.exit("No module named: %s" % e)
+answers = {}
+for name, columns in json.load(sys.stdin).items():
+    session = onnxruntime.InferenceSession("%s/%s.onnx" % (sys.argv[1], name))
+    feed = {}
+    for i in session.get_inputs():
+        kind = object if i.type == "tensor(string)" else np.float64
+        feed[i.name] = np.array([x if kind is object else float(x) for x in columns[i.name]], dtype=kind).reshape(-1, 1)
+    out = dict(zip([o.name.rstrip("_") for o in session.get_outputs()], session.run(None, feed)))
+    main = out["class"] if "class" in out else out["prediction"].ravel()
+    p = out["probabilities"].tolist() if "probabilities" in out else [None] * len(main)
+    answers[name] = [{"Prediction": a, "Probabilities": b} for a, b in zip(main.tolist(), p)]
+json.dump(answers, sys.stdout)
+`
+
+// typed returns a cell and what a typed runtime is given for it: a number, as a text if it is none, or a text.
+func typed(r *rand.Rand, c regression.Column) (cell, given any) {
+	if c.Type == regression.Category {
+		text := []string{"unknown", "", "it's", "2"}[r.IntN(4)]
+		if len(c.Categories) > 0 && r.IntN(3) > 0 {
+			text = trimmed(c.Categories[r.IntN(len(c.Categories))])
+		}
+		return text, text
+	}
+	if r.IntN(5) == 0 {
+		text := []string{"nan", "inf", "-inf", "1e300", "-1e300", "5e-324", "0"}[r.IntN(7)]
+		x, _ := strconv.ParseFloat(text, 64)
+		return x, text
+	}
+	x := c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
+	return x, x
+}
+
+// python returns the interpreter with the runtimes of the tests: DPTRAIN_PYTHON, or python3.
+func python(t *testing.T) string {
+	t.Helper()
+	if name := os.Getenv("DPTRAIN_PYTHON"); name != "" {
+		return name
+	}
+	name, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	return name
+}
+
+// printed runs a harness, and skips where its runtime is not installed.
+func printed(t *testing.T, cmd *exec.Cmd) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if strings.Contains(stderr.String(), "No module named") && os.Getenv("DPTRAIN_PYTHON") == "" {
+		t.Skip(strings.TrimSpace(stderr.String()))
+	}
+	if err != nil {
+		t.Fatalf("%v\n%.2000s", err, stderr.String())
+	}
+	return out
+}
+
 // A database runs SQL and returns the rows of its last statement.
 type database struct {
 	dialect string
@@ -440,7 +550,7 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(io.Writer, regression.Model) error{
-		"python": Python, "js": JavaScript, "go": Go,
+		"python": Python, "js": JavaScript, "go": Go, "onnx": ONNX,
 		"sql": func(w io.Writer, m regression.Model) error { return SQL(w, m, "duckdb", "x") },
 	} {
 		var out bytes.Buffer

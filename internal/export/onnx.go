@@ -1,0 +1,259 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/dptrain/dptrain/regression"
+)
+
+// ONNX writes a graph of ONNX in double precision, with operators of ai.onnx 18 and ai.onnx.ml 2. It has one input
+// per column with one column and a row per record: doubles, NaN or infinite if a number is missing, or texts without
+// blanks around them. Its outputs are prediction, or of a classifier class and, if the model has them, probabilities
+// with a column per class. An output that is named as an input has an underscore more. Errors are as of [Python], or
+// say that a column has no name.
+func ONNX(w io.Writer, m regression.Model) error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range m.Inputs() {
+		if c.Name == "" {
+			return fmt.Errorf("a model with a column that has no name %w to ONNX", ErrKind)
+		}
+		names = append(names, c.Name)
+	}
+	x := onnxModel{onnxGraph: newONNXGraph(names), treated: map[string]onnxCell{}, names: names}
+	for _, c := range m.Inputs() {
+		kind := int64(onnxDouble)
+		if c.Type == regression.Category {
+			kind = onnxString
+		}
+		x.inputs = append(x.inputs, x.value(c.Name, kind, 1))
+	}
+	if err := x.outputsOf(m); err != nil {
+		return err
+	}
+	_, err := w.Write(x.model("Predictions of a model that dptrain trained for " + m.Output().Target))
+	return err
+}
+
+// An onnxModel is a graph that predicts.
+type onnxModel struct {
+	*onnxGraph
+	names   []string
+	treated map[string]onnxCell // by what a column is
+}
+
+// An onnxCell is a treated cell: of a number its value and 1 if it is missing, of a category its code, -1 for others.
+type onnxCell struct{ value, missing, code string }
+
+// free returns a name that no input has.
+func (x *onnxModel) free(name string) string {
+	for slices.Contains(x.names, name) {
+		name += "_"
+	}
+	return name
+}
+
+func (x *onnxModel) outputsOf(m regression.Model) error {
+	var scores []string
+	for _, s := range scoresOf(m) {
+		score, err := x.score(s)
+		if err != nil {
+			return err
+		}
+		scores = append(scores, score)
+	}
+	c, ok := m.(*regression.Classifier)
+	if !ok {
+		x.output(x.free("prediction"), scores[0], onnxDouble, 1)
+		return nil
+	}
+	all := x.beside(scores)
+	var place string
+	if len(scores) == 1 {
+		place = x.op("Reshape", []string{x.cast(x.op("Greater", []string{all, x.row(c.Cutoff)}), onnxInt64), x.integers(-1)})
+	} else {
+		place = x.op("ArgMax", []string{all}, integerAttribute("axis", 1), integerAttribute("keepdims", 0))
+	}
+	x.output(x.free("class"), x.op("Gather", []string{x.texts(c.Classes), place}), onnxString, 0)
+	switch {
+	case c.Probability != nil:
+		z := x.op("Add", []string{x.op("Mul", []string{all, x.row(c.Probability.Slope)}), x.row(c.Probability.Intercept)})
+		one := x.row(1)
+		second := x.op("Div", []string{one, x.op("Add", []string{one, x.op("Exp", []string{x.op("Neg", []string{z})})})})
+		x.output(x.free("probabilities"), x.beside([]string{x.op("Sub", []string{one, second}), second}), onnxDouble, 2)
+	case len(scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool { return s.Kind() != "prototypes" }):
+		p := x.op("Softmax", []string{all}, integerAttribute("axis", 1))
+		x.output(x.free("probabilities"), p, onnxDouble, len(scores))
+	}
+	return nil
+}
+
+// cell treats the cells of a column.
+func (x *onnxModel) cell(c *regression.Column) onnxCell {
+	key := fmt.Sprintf("%+v", *c)
+	if t, ok := x.treated[key]; ok {
+		return t
+	}
+	var t onnxCell
+	if c.Type == regression.Category {
+		codes, names := make([]int64, len(c.Categories)), make([]string, len(c.Categories))
+		for i, name := range c.Categories {
+			codes[i], names[i] = int64(i), trimmed(name)
+		}
+		if len(names) == 0 { // every cell is other
+			codes, names = []int64{-1}, []string{""}
+		}
+		t.code = x.node(onnxML, "LabelEncoder", []string{c.Name}, x.name(), [][]byte{
+			integerAttribute("default_int64", -1), stringsAttribute("keys_strings", names), integersAttribute("values_int64s", codes),
+		})
+	} else {
+		missing := x.op("Or", []string{x.op("IsNaN", []string{c.Name}), x.op("IsInf", []string{c.Name})})
+		t.missing = x.cast(missing, onnxDouble)
+		t.value = x.op("Where", []string{missing, x.row(min(max(c.Missing, c.Lower), c.Upper)), x.clamp(c.Name, c.Lower, c.Upper)})
+	}
+	x.treated[key] = t
+	return t
+}
+
+func (x *onnxModel) clamp(v string, lower, upper float64) string {
+	return x.op("Min", []string{x.op("Max", []string{v, x.row(lower)}), x.row(upper)})
+}
+
+func (x *onnxModel) sum(list []string) string {
+	out := list[0]
+	for _, v := range list[1:] {
+		out = x.op("Add", []string{out, v})
+	}
+	return out
+}
+
+// A design is the columns that linear sums multiply: of a number its value and whether it is missing, of a
+// category one column for others and one for each category.
+type design struct {
+	columns string
+	width   int
+	first   []int // of each column of the model; -1 if no sum has it
+	model   *regression.Linear
+}
+
+// design puts the columns beside each other that some of the terms have.
+func (x *onnxModel) design(m *regression.Linear, terms ...[]regression.Term) design {
+	d := design{model: m, first: make([]int, len(m.Columns))}
+	for i := range d.first {
+		d.first[i] = -1
+	}
+	for _, list := range terms {
+		for _, t := range list {
+			d.first[t.Column] = 0
+		}
+	}
+	var parts []string
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		if d.first[i] < 0 {
+			continue
+		}
+		d.first[i] = d.width
+		cell := x.cell(c)
+		if c.Type == regression.Category {
+			codes := make([]int64, len(c.Categories)+1)
+			for k := range codes {
+				codes[k] = int64(k) - 1
+			}
+			parts = append(parts, x.cast(x.op("Equal", []string{cell.code, x.integers(codes...)}), onnxDouble))
+			d.width += len(codes)
+			continue
+		}
+		parts = append(parts, cell.value, cell.missing)
+		d.width += 2
+	}
+	if d.width > 0 {
+		d.columns = x.beside(parts)
+	}
+	return d
+}
+
+// weights are the coefficients of terms by the columns of a design.
+func (d *design) weights(terms []regression.Term) []float64 {
+	out := make([]float64, d.width)
+	for _, t := range terms {
+		at, c := d.first[t.Column], &d.model.Columns[t.Column]
+		switch {
+		case t.Missing:
+			at++
+		case c.Type == regression.Category && !t.Other:
+			at += 1 + slices.Index(c.Categories, t.Category)
+		}
+		out[at] += t.Coefficient
+	}
+	return out
+}
+
+// A line is a linear sum.
+type line struct {
+	intercept float64
+	terms     []regression.Term
+}
+
+// sums returns linear sums beside each other.
+func (x *onnxModel) sums(m *regression.Linear, lines []line) string {
+	lists, intercepts := make([][]regression.Term, len(lines)), make([]float64, len(lines))
+	for i, l := range lines {
+		lists[i], intercepts[i] = l.terms, l.intercept
+	}
+	d := x.design(m, lists...)
+	if d.width == 0 { // as many rows as there are records
+		return x.op("Add", []string{x.op("Mul", []string{x.zero(m), x.row(0)}), x.row(intercepts...)})
+	}
+	matrix := make([]float64, d.width*len(lines))
+	for j, l := range lines {
+		for i, w := range d.weights(l.terms) {
+			matrix[i*len(lines)+j] = w
+		}
+	}
+	return x.op("Add", []string{x.op("MatMul", []string{d.columns, x.matrix(len(lines), matrix)}), x.row(intercepts...)})
+}
+
+// zero is a column of finite numbers, one per record.
+func (x *onnxModel) zero(m *regression.Linear) string {
+	cell := x.cell(&m.Columns[0])
+	if cell.value != "" {
+		return cell.value
+	}
+	return x.cast(cell.code, onnxDouble)
+}
+
+// score returns the score of a model with a number for its prediction.
+func (x *onnxModel) score(m regression.Model) (string, error) {
+	linear := regression.LinearPart(m)
+	if linear == nil || len(linear.Columns) == 0 {
+		return "", fmt.Errorf("a model of the kind %q %w to ONNX", m.Kind(), ErrKind)
+	}
+	total := x.sums(linear, []line{{linear.Intercept, linear.Terms}})
+	switch m := m.(type) {
+	case *regression.Linear:
+	case *regression.ClippedLinear:
+		total = x.clipped(m, total)
+	case *regression.Additive:
+		total = x.additive(m, total)
+	case *regression.Kernel:
+		total = x.additive(&m.Additive, total)
+		bins := x.bins(m)
+		for _, k := range m.Kernels {
+			total = x.op("Add", []string{total, x.kernel(k, m.Landmarks, bins)})
+		}
+	case *regression.Votes:
+		total = x.votes(m, total)
+	case *regression.Tree:
+		total = x.tree(m, total)
+	case *regression.Prototypes:
+		total = x.prototypes(m, total)
+	default:
+		return "", fmt.Errorf("a model of the kind %q %w to ONNX", m.Kind(), ErrKind)
+	}
+	return x.clamp(total, linear.Lower, linear.Upper), nil
+}
