@@ -1,0 +1,21 @@
+"""Differentially private training of regressions and classifiers.
+
+The estimators follow the conventions of scikit-learn, which they work with and do not need. All work is done by
+the program ``dptrain`` that the wheel carries; tables go to it through a pipe and are not written to disk.
+"""
+
+from ._estimators import DPClassifier, DPRegressor, load
+from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, program, version
+
+__all__ = [
+    "Abstained",
+    "BudgetRefused",
+    "DPClassifier",
+    "DPRegressor",
+    "DptrainError",
+    "InvalidInput",
+    "LedgerRefused",
+    "load",
+    "program",
+    "version",
+]

@@ -1,0 +1,380 @@
+"""The estimators."""
+
+import csv
+import io
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ._program import run
+from ._table import columns, listed, text, to_csv
+
+try:
+    from sklearn.base import BaseEstimator as _Base
+    from sklearn.base import ClassifierMixin as _ClassifierMixin
+    from sklearn.base import RegressorMixin as _RegressorMixin
+    from sklearn.exceptions import DataConversionWarning, NotFittedError
+except ImportError:  # scikit-learn is not needed
+    import inspect
+
+    class _Base:
+        def get_params(self, deep=True):
+            return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+
+        def set_params(self, **params):
+            known = self.get_params()
+            for name, value in params.items():
+                if name not in known:
+                    raise ValueError(f"{name!r} is no parameter of {type(self).__name__}")
+                setattr(self, name, value)
+            return self
+
+    class _RegressorMixin:
+        pass
+
+    class _ClassifierMixin:
+        pass
+
+    class DataConversionWarning(UserWarning):
+        """The shape of an array was changed."""
+
+    class NotFittedError(ValueError, AttributeError):
+        """The estimator was not fitted."""
+
+
+class _Estimator(_Base):
+    """What both estimators share.
+
+    Parameters
+    ----------
+    epsilon, delta : the privacy budget. delta is 1e-6 if it is None.
+    relation : "add-remove" (default) or "substitute": what is hidden.
+    method, select : how to train and how to choose columns, by name; None lets dptrain decide.
+    holdout : the share of records for the private metrics, .1 if it is None; 0 leaves them out.
+    categories : a dict from columns to their public values, or to "private".
+    undeclared : "numbers" or "found": what columns are that nothing is said of.
+    ranges : a dict from columns to public pairs (lower, upper).
+    target : the name of the target in the model; that of y if it has one, else "target".
+    target_range : a public pair for the target of a regression.
+    unit, max_rows : the column of X that says whose record it is, and how many records of one are kept.
+    dataset, ledger : enter the run in a ledger under this name of the data set.
+    recipe : the path of a recipe; the other parameters replace its values.
+    out : a new folder for release/ and curator/. None keeps the release in memory and drops what is private.
+    """
+
+    _task = ""
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        *,
+        delta=None,
+        relation=None,
+        method=None,
+        select=None,
+        holdout=None,
+        categories=None,
+        undeclared=None,
+        ranges=None,
+        target=None,
+        target_range=None,
+        unit=None,
+        max_rows=None,
+        dataset=None,
+        ledger=None,
+        recipe=None,
+        out=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.relation = relation
+        self.method = method
+        self.select = select
+        self.holdout = holdout
+        self.categories = categories
+        self.undeclared = undeclared
+        self.ranges = ranges
+        self.target = target
+        self.target_range = target_range
+        self.unit = unit
+        self.max_rows = max_rows
+        self.dataset = dataset
+        self.ledger = ledger
+        self.recipe = recipe
+        self.out = out
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _arguments(self, target):
+        """The arguments of fit, but for the folder."""
+        out = ["fit"] + ([os.fspath(self.recipe)] if self.recipe is not None else [])
+        out += ["--data", "-", "--target", target, "--task", self._task, "--epsilon", text(self.epsilon), "--quiet"]
+        for flag in ("delta", "relation", "method", "select", "holdout", "undeclared", "unit", "max_rows", "dataset", "ledger"):
+            value = getattr(self, flag)
+            if value is not None:
+                out += ["--" + flag.replace("_", "-"), value if isinstance(value, str) else text(value)]
+        for name, values in (self.categories or {}).items():
+            out += ["--categories", f"{name}={values if isinstance(values, str) else listed(values)}"]
+        ranges = dict(self.ranges or {})
+        if self.target_range is not None:
+            ranges[target] = self.target_range
+        for name, (lower, upper) in ranges.items():
+            out += ["--range", f"{name}={text(lower)}:{text(upper)}"]
+        return out
+
+    def _fit(self, X, y, more=()):
+        names, cells = columns(X)
+        target = self._target(names, y)
+        y = _labels(y)
+        records = len(cells[0]) if cells else 0
+        if not cells:
+            raise ValueError(f"0 feature(s) (shape=({len(y)}, 0)) while a minimum of 1 is required.")
+        if records == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        if len(y) != records:
+            raise ValueError("Found input variables with inconsistent numbers of samples: X and y differ")
+        table = to_csv([*names, target], [*cells, y])
+        with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
+            out = Path(self.out if self.out is not None else Path(folder) / "out")
+            run([*self._arguments(target), *more, "--out", str(out)], table)
+            self.release_ = {p.name: p.read_bytes() for p in sorted((out / "release").iterdir()) if p.is_file()}
+        if _named(X):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_features_in_ = len(names)
+        return self
+
+    def _target(self, names, y):
+        target = self.target or getattr(y, "name", None)
+        if target is None or target == "":
+            target = "target"
+            while target in names:
+                target += "_"
+        if str(target) in names:
+            raise ValueError(f"the target is named {str(target)!r} as a column of X is: give another name as target")
+        return str(target)
+
+    @property
+    def model_(self):
+        """The model as it is written to model.json."""
+        return json.loads(self._file("model.json"))
+
+    @property
+    def report_(self):
+        """The report of the run: guarantee, metrics, importances, every step that was paid for."""
+        return json.loads(self._file("report.json"))
+
+    @property
+    def guarantee_(self):
+        """What is promised: epsilon, delta, relation, and their meaning."""
+        return self.model_["guarantee"] if "report.json" not in self.release_ else self.report_["guarantee"]
+
+    def _file(self, name):
+        if not hasattr(self, "release_"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit first")
+        return self.release_[name]
+
+    def save(self, folder):
+        """Write the release to a folder: model.json, report.json, report.html, recipe.yaml. All may be published."""
+        self._file("model.json")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, content in self.release_.items():
+            (Path(folder) / name).write_bytes(content)
+        return self
+
+    def _predict(self, X, *flags):
+        """The rows that predict prints, without the header line."""
+        model = self._file("model.json")
+        known = getattr(self, "feature_names_in_", None)
+        names, cells = columns(X, known)
+        if len(names) != self.n_features_in_ and not _named(X):
+            raise ValueError(
+                f"X has {len(names)} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
+            )
+        if _named(X) and known is None and self.n_features_in_ == len(names):
+            names = [f"x{j}" for j in range(len(names))]
+        if not cells or not len(cells[0]):
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
+            path = Path(folder) / "model.json"
+            path.write_bytes(model)
+            out = run(["predict", str(path), "-", *flags], to_csv(names, cells))
+        rows = csv.reader(io.StringIO(out.decode()))
+        next(rows)
+        return list(rows)
+
+
+class DPRegressor(_RegressorMixin, _Estimator):
+    __doc__ = "A regression that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1]
+
+    _task = "regression"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # of few records
+        return tags
+
+    def fit(self, X, y):
+        """Train on records X, one row each, and targets y. It raises DptrainError."""
+        return self._fit(X, y)
+
+    def predict(self, X):
+        """The predictions for records, as floats. Columns are found by their names."""
+        return np.array([float(row[0]) for row in self._predict(X)])
+
+    def predict_interval(self, X, level=0.9):
+        """The predictions and the ends of their intervals: an array with the columns prediction, lower, upper."""
+        return np.array([[float(v) for v in row] for row in self._predict(X, f"--interval={level}")])
+
+    def score(self, X, y, sample_weight=None):
+        """R² on these records. It is exact: publish report_["metrics"] of private records instead."""
+        truth = np.asarray(y, dtype=float).ravel()
+        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        rest = np.sum(weight * (truth - self.predict(X)) ** 2)
+        whole = np.sum(weight * (truth - np.average(truth, weights=weight)) ** 2)
+        return float(1 - rest / whole) if whole > 0 else float(rest == 0)
+
+
+class DPClassifier(_ClassifierMixin, _Estimator):
+    __doc__ = "A classifier that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1]
+
+    _task = "classification"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # of few records
+        return tags
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        *,
+        classes=None,
+        delta=None,
+        relation=None,
+        method=None,
+        select=None,
+        holdout=None,
+        categories=None,
+        undeclared=None,
+        ranges=None,
+        target=None,
+        unit=None,
+        max_rows=None,
+        dataset=None,
+        ledger=None,
+        recipe=None,
+        out=None,
+    ):
+        super().__init__(
+            epsilon,
+            delta=delta,
+            relation=relation,
+            method=method,
+            select=select,
+            holdout=holdout,
+            categories=categories,
+            undeclared=undeclared,
+            ranges=ranges,
+            target=target,
+            unit=unit,
+            max_rows=max_rows,
+            dataset=dataset,
+            ledger=ledger,
+            recipe=recipe,
+            out=out,
+        )
+        self.classes = classes
+
+    def fit(self, X, y):
+        """Train on records X, one row each, and classes y. It raises DptrainError."""
+        more = () if self.classes is None else ("--classes", listed(self.classes))
+        self._fit(X, y, more)
+        self._names = self.model_["classes"]
+        found = [_label(name, _dtype(y)) for name in self._names]
+        self.classes_ = np.array(found, dtype=None if all(not isinstance(v, str) for v in found) else object)
+        self._order = np.arange(len(found))
+        if len({type(v) for v in found}) == 1:
+            self._order = np.argsort(self.classes_, kind="stable")
+            self.classes_ = self.classes_[self._order]
+        return self
+
+    def predict(self, X):
+        """The classes of records."""
+        rows = self._predict(X)
+        place = {self._names[k]: i for i, k in enumerate(self._order)}
+        return self.classes_[[place[row[0]] for row in rows]]
+
+    def predict_proba(self, X):
+        """The probabilities of the classes, in the order of classes_. It raises DptrainError if the model has none."""
+        rows = np.array([[float(v) for v in row[1:]] for row in self._predict(X, "--probability")])
+        if rows.shape[1] == 1:
+            rows = np.hstack([1 - rows, rows])
+        return rows[:, self._order]
+
+    def score(self, X, y, sample_weight=None):
+        """The accuracy on these records. It is exact: publish report_["metrics"] of private records instead."""
+        hits = np.asarray(y).ravel() == self.predict(X)
+        return float(np.average(hits, weights=sample_weight))
+
+
+def load(folder):
+    """The estimator of a release: a folder with model.json, and report.json if it is there."""
+    folder = Path(folder)
+    release = {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file()}
+    model = json.loads(release["model.json"])
+    names = list(dict.fromkeys(c["name"] for s in model.get("scores", [model]) for c in s["columns"]))
+    out = DPClassifier() if model["kind"] == "classifier" else DPRegressor()
+    out.release_, out.n_features_in_, out.feature_names_in_ = release, len(names), np.asarray(names, dtype=object)
+    if isinstance(out, DPClassifier):
+        out._names, out.classes_ = model["classes"], np.array(model["classes"], dtype=object)
+        out._order = np.arange(len(out._names))
+    return out
+
+
+def _named(X):
+    return hasattr(X, "columns")
+
+
+def _labels(y):
+    """The cells of the target."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if hasattr(y, "to_list"):
+        return y.to_list()
+    if hasattr(y, "iloc"):  # a table of one column
+        y = y.to_numpy()
+    y = np.asarray(y)
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected: it is flattened", DataConversionWarning, stacklevel=4)
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    return y.tolist()
+
+
+def _dtype(y):
+    """The kind of the labels: "b" for truth values, "i" for whole numbers, "f" for numbers, else "O"."""
+    kind = getattr(np.asarray(y), "dtype", np.dtype(object)).kind
+    return {"u": "i"}.get(kind, kind if kind in "bif" else "O")
+
+
+def _label(name, kind):
+    """The name of a class as a label of y. A name that is none of that kind stays a text."""
+    try:
+        return {"b": {"true": True, "false": False}.__getitem__, "i": int, "f": float}.get(kind, str)(name)
+    except (ValueError, KeyError):
+        return name

@@ -1,0 +1,160 @@
+"""The estimators, as installed from the wheel: scripts/wheel-test.sh runs this."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dptrain
+from dptrain import DPClassifier, DPRegressor, DptrainError, InvalidInput
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+DATA = os.environ.get("DPTRAIN_TESTDATA") or os.path.join(os.path.dirname(__file__), "..", "..", "testdata")
+
+
+@pytest.fixture(scope="module")
+def houses():
+    table = pandas.read_csv(os.path.join(DATA, "houses.csv"))
+    return table.drop(columns="price"), table["price"]
+
+
+@pytest.fixture(scope="module")
+def loans():
+    table = pandas.read_csv(os.path.join(DATA, "loans.csv"))
+    return table.drop(columns="repaid"), table["repaid"]
+
+
+@pytest.fixture(scope="module")
+def regression(houses):
+    return DPRegressor(2, categories={"ocean": ["inland", "near bay", "near ocean", "island"]}).fit(*houses)
+
+
+@pytest.fixture(scope="module")
+def classification(loans):
+    return DPClassifier(2, classes=["no", "yes"], method="boosted-additive").fit(*loans)
+
+
+def test_regression(regression, houses):
+    X, y = houses
+    assert regression.score(X, y) > 0.5
+    assert regression.predict(X).shape == (len(X),)
+    intervals = regression.predict_interval(X)
+    assert (intervals[:, 1] <= intervals[:, 0]).all() and (intervals[:, 0] <= intervals[:, 2]).all()
+    assert regression.guarantee_["epsilon"] == 2 and "found" in json.dumps(regression.report_)
+    assert list(regression.feature_names_in_) == list(X.columns)
+
+
+def test_predictions_are_those_of_the_command(regression, houses, tmp_path):
+    X, _ = houses
+    regression.save(tmp_path)
+    assert {"model.json", "report.json", "report.html", "recipe.yaml"} <= set(os.listdir(tmp_path))
+    X.to_csv(tmp_path / "X.csv", index=False)
+    out = subprocess.run([dptrain.program(), "predict", str(tmp_path / "model.json"), str(tmp_path / "X.csv")], capture_output=True, check=True)
+    assert [float(line) for line in out.stdout.split()[1:]] == regression.predict(X).tolist()
+    assert dptrain.load(tmp_path).predict(X).tolist() == regression.predict(X).tolist()
+
+
+def test_tables_of_all_libraries(regression, houses):
+    X, _ = houses
+    y = houses[1]
+    want = regression.predict(X).tolist()
+    numbers = X.drop(columns="ocean")
+    assert regression.predict(polars.read_csv(os.path.join(DATA, "houses.csv"))).tolist() == want
+    assert regression.predict(houses[0][sorted(houses[0])]).tolist() == want  # by names, in any order
+    array = DPRegressor(5).fit(numbers.to_numpy(), y.to_numpy())
+    assert array.predict(numbers.to_numpy()).tolist() == array.predict(numbers).tolist()
+    assert array.score(numbers.to_numpy(), y) > 0.5
+    with pytest.raises(ValueError, match="is expecting 8 features"):
+        array.predict(numbers.to_numpy()[:, :3])
+
+
+def test_cells_cause_no_error(regression, houses):
+    X = houses[0].head(12).astype(object).copy()
+    odd = [None, float("nan"), float("inf"), -float("inf"), "", "abc", 'a "quoted", cell\nof two lines', b"\xff", True, 10**400, pandas.NA, pandas.NaT]
+    for name in X:
+        X[name] = odd
+    got = regression.predict(X)
+    assert np.isfinite(got).all() and len(got) == len(odd)
+    assert len(DPRegressor(5).fit(X.to_numpy(), odd).predict(X.to_numpy())) == len(odd)  # of training either
+    one = DPRegressor(10).fit(np.array([[np.nan], [1.0]] * 500), np.arange(1000.0))
+    assert len(one.predict(np.array([[np.nan], [1.0], [np.nan]]))) == 3  # an empty line is a record
+
+
+def test_classification(classification, loans):
+    X, y = loans
+    assert classification.classes_.tolist() == ["no", "yes"]
+    p = classification.predict_proba(X)
+    assert p.shape == (len(X), 2) and np.allclose(p.sum(axis=1), 1) and (p >= 0).all()
+    assert set(classification.predict(X)) <= {"no", "yes"} and classification.score(X, y) > 0.6
+
+
+def test_labels_keep_their_type(loans):
+    X, y = loans
+    for labels in ((y == "yes").to_numpy(), (y == "yes").to_numpy().astype(int) * 7 - 3):
+        c = DPClassifier(3).fit(X, labels)
+        assert c.classes_.tolist() == sorted(set(labels.tolist()))
+        assert c.predict(X).dtype == labels.dtype and c.score(X, labels) > 0.6
+
+
+def test_three_classes_have_a_column_each():
+    table = pandas.read_csv(os.path.join(DATA, "leaves.csv"))
+    X, y = table.drop(columns="species"), table["species"]
+    names = sorted(set(y))
+    c = DPClassifier(3, classes=names[::-1], method="prototypes").fit(X, y)
+    assert c.classes_.tolist() == names
+    p = c.predict_proba(X)
+    assert p.shape == (len(X), len(names)) and np.allclose(p.sum(axis=1), 1)
+    assert (c.classes_[p.argmax(axis=1)] == c.predict(X)).mean() > 0.99
+
+
+def test_errors_are_those_of_the_program(regression, houses):
+    X, y = houses
+    with pytest.raises(InvalidInput, match="epsilon must be greater than 0") as caught:
+        DPRegressor(0).fit(X, y)
+    assert caught.value.code == 3 and pickle.loads(pickle.dumps(caught.value)).code == 3
+    with pytest.raises(InvalidInput, match="magic"):
+        DPRegressor(method="magic").fit(X, y)
+    with pytest.raises(DptrainError, match="area"):
+        regression.predict(X.drop(columns="area"))
+    with pytest.raises(ValueError, match="inconsistent"):
+        DPRegressor().fit(X, y[:10])
+    with pytest.raises(ValueError, match="2D"):
+        DPRegressor().fit(y.to_numpy(), y)
+    with pytest.raises(ValueError, match="is named 'area'"):
+        DPRegressor(target="area").fit(X, y)
+    with pytest.raises(DptrainError, match="no probabilities"):
+        few = DPClassifier(1, classes=["no", "yes"], method="svm").fit(np.zeros((40, 1)), ["no", "yes"] * 20)
+        few.predict_proba(np.zeros((1, 1)))
+    with pytest.raises(AttributeError):
+        DPRegressor().predict_interval(X)
+
+
+def test_ledger_holds_the_sum(houses, tmp_path):
+    ledger = str(tmp_path / "houses.ledger")
+    subprocess.run([dptrain.program(), "ledger", "init", ledger, "--dataset", "houses", "--epsilon", "1.5"], capture_output=True, check=True)
+    run = DPRegressor(1, dataset="houses", ledger=ledger)
+    run.fit(*houses)
+    with pytest.raises(dptrain.BudgetRefused, match="epsilon"):
+        run.fit(*houses)
+
+
+def test_nothing_private_is_left(houses, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    model = DPRegressor(1).fit(*houses)
+    assert os.listdir(tmp_path) == [] and "run.json" not in model.release_
+    kept = DPRegressor(1, out=tmp_path / "out").fit(*houses)
+    assert sorted(os.listdir(tmp_path / "out")) == ["curator", "release"] and kept.release_
+    with pytest.raises(InvalidInput, match="out"):
+        DPRegressor(1, out=tmp_path / "out").fit(*houses)  # results are not replaced
+    assert pickle.loads(pickle.dumps(model)).predict(houses[0]).tolist() == model.predict(houses[0]).tolist()
+
+
+def test_console_command():
+    out = subprocess.run([sys.executable, "-m", "dptrain", "version"], capture_output=True, check=True, text=True)
+    assert out.stdout.startswith("dptrain ") and dptrain.version() in out.stdout

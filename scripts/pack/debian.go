@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// debian writes a package of Debian: the program, its licence and nothing to run at installation.
+// Its layout is that of deb(5): an archive of ar with a version, a control archive and a data
+// archive.
+func (p *program) debian() error {
+	licence, err := p.read("LICENSE")
+	if err != nil {
+		return err
+	}
+	version := debianVersion(p.version)
+	control := fmt.Sprintf(`Package: dptrain
+Version: %s
+Architecture: %s
+Maintainer: the dptrain authors <dptrain@example.invalid>
+Installed-Size: %d
+Section: science
+Priority: optional
+Description: differentially private training of regressions and classifiers
+ dptrain trains models on tables of records about people. What it publishes
+ hides, up to a budget epsilon, whether any one record was in the table.
+`, version, p.arch, (len(p.code)+len(licence)+1023)/1024)
+	control2, err := tarball([]file{{"./", nil, false}, {"./control", []byte(control), false}}, p.when)
+	if err != nil {
+		return err
+	}
+	data, err := tarball([]file{
+		{"./", nil, false}, {"./usr/", nil, false}, {"./usr/bin/", nil, false}, {"./usr/bin/dptrain", p.code, true},
+		{"./usr/share/", nil, false}, {"./usr/share/doc/", nil, false}, {"./usr/share/doc/dptrain/", nil, false},
+		{"./usr/share/doc/dptrain/copyright", licence, false}, {"./usr/share/doc/dptrain/dptrain.cdx.json", p.bill, false},
+	}, p.when)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	out.WriteString("!<arch>\n")
+	for _, f := range []file{{"debian-binary", []byte("2.0\n"), false}, {"control.tar.gz", control2, false}, {"data.tar.gz", data, false}} {
+		fmt.Fprintf(&out, "%-16s%-12d%-6d%-6d%-8o%-10d`\n", f.name, p.when.Unix(), 0, 0, 0o100644, len(f.content))
+		out.Write(f.content)
+		if len(f.content)%2 == 1 {
+			out.WriteByte('\n')
+		}
+	}
+	return p.write("dptrain_"+version+"_"+p.arch+".deb", out.Bytes())
+}
+
+var goVersion = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(.+?))?(?:\+.*)?$`)
+
+// debianVersion writes a version so that what comes before a release sorts before it.
+func debianVersion(version string) string {
+	m := goVersion.FindStringSubmatch(version)
+	if m == nil {
+		return "0~" + regexp.MustCompile(`[^A-Za-z0-9.]`).ReplaceAllString(version, ".")
+	}
+	if m[2] == "" {
+		return m[1]
+	}
+	return m[1] + "~" + strings.ReplaceAll(m[2], "-", ".")
+}

@@ -1,0 +1,144 @@
+// Command pack turns programs that were built for several platforms into what is published:
+// archives, Python wheels, Debian packages, a bill of materials for each program, and the hashes
+// of all. Equal programs give equal bytes: times are that of the commit, owners are 0, and files
+// stand in a fixed order. scripts/release.sh builds the programs and runs it.
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// mostBytes is what a program must stay below.
+const mostBytes = 20_000_000
+
+// A release is what the files of all platforms share.
+type release struct {
+	version string    // of Go, such as v1.2.3
+	when    time.Time // of the commit
+	source  string    // the folder of the sources
+	bin     string    // has OS_ARCH/dptrain, with .exe for Windows
+	out     string
+}
+
+// A program is one for one platform.
+type program struct {
+	release
+	system, arch string
+	code         []byte
+	bill         []byte // in CycloneDX
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "pack:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout io.Writer) error {
+	var r release
+	var seconds int64
+	set := flag.NewFlagSet("pack", flag.ContinueOnError)
+	set.StringVar(&r.version, "version", "", "the version, such as v1.2.3")
+	set.Int64Var(&seconds, "time", 0, "the time of the commit, in seconds since 1970")
+	set.StringVar(&r.source, "source", ".", "the folder of the sources")
+	set.StringVar(&r.bin, "bin", "", "the folder of the programs")
+	set.StringVar(&r.out, "out", "", "the folder to write to")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	r.when = time.Unix(seconds, 0).UTC()
+	names, err := filepath.Glob(filepath.Join(r.bin, "*_*"))
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no program in %s", r.bin)
+	}
+	for _, name := range names {
+		if err := r.pack(filepath.Base(name), stdout); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(name), err)
+		}
+	}
+	return r.sums()
+}
+
+// pack writes the files of one platform.
+func (r release) pack(platform string, stdout io.Writer) error {
+	p := program{release: r}
+	var ok bool
+	if p.system, p.arch, ok = strings.Cut(platform, "_"); !ok {
+		return errors.New("is no platform, such as linux_amd64")
+	}
+	path := filepath.Join(r.bin, platform, p.executable())
+	var err error
+	if p.code, err = os.ReadFile(path); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%-14s %11d bytes\n", platform, len(p.code))
+	if len(p.code) >= mostBytes {
+		return fmt.Errorf("the program has %d bytes and must stay below %d: see docs/guide/install.md", len(p.code), mostBytes)
+	}
+	if p.bill, err = bill(path, p.code, r); err != nil {
+		return err
+	}
+	if err := p.write(p.name()+".cdx.json", p.bill); err != nil {
+		return err
+	}
+	steps := []func() error{p.archive, p.wheel}
+	if p.system == "linux" {
+		steps = append(steps, p.debian)
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) executable() string {
+	if p.system == "windows" {
+		return "dptrain.exe"
+	}
+	return "dptrain"
+}
+
+func (p *program) name() string {
+	return "dptrain_" + strings.TrimPrefix(p.version, "v") + "_" + p.system + "_" + p.arch
+}
+
+func (r release) write(name string, content []byte) error {
+	return os.WriteFile(filepath.Join(r.out, name), content, 0o644) //nolint:gosec // to be published
+}
+
+func (r release) read(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(r.source, filepath.FromSlash(name)))
+}
+
+// sums writes SHA256SUMS, which sha256sum -c reads.
+func (r release) sums() error {
+	names, err := filepath.Glob(filepath.Join(r.out, "dptrain*"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var list strings.Builder
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), filepath.Base(name))
+	}
+	return r.write("SHA256SUMS", []byte(list.String()))
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds the release of this machine's platform, installs its wheel in an environment of its own,
+# and runs python/tests there. It skips with a reason where there is no Python to do it with.
+# Run it by scripts/runtimes.sh, which sets DPTRAIN_PYTHON.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+if [[ -z ${DPTRAIN_PYTHON:-} ]]; then
+  printf 'skipped: no Python with the libraries of python/tests/requirements.txt\n'
+  exit 0
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$root/scripts/release.sh" --here --out "$folder/dist"
+"$DPTRAIN_PYTHON" -m venv --without-pip "$folder/env"
+"$DPTRAIN_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$("$folder/env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"
+"$folder/env/bin/python" -m pip install -q --no-deps --no-index --disable-pip-version-check "$folder"/dist/*.whl
+cp -r "$root/python/tests" "$folder/tests"
+cp -r "$root/testdata" "$folder/testdata"
+cd "$folder/tests"
+env -u DPTRAIN PATH="$folder/env/bin:$PATH" DPTRAIN_TESTDATA="$folder/testdata" "$folder/env/bin/python" -m pytest -q --no-header -p no:cacheprovider "$@"
