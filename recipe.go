@@ -86,6 +86,10 @@ func (r Run) Open() (*Table, error) {
 	return nil, errNoRecipe
 }
 
+// numbersAlone: what a run without a recipe declares nothing of are numbers. Its table may be anywhere, and
+// words can be counted in one place only.
+const numbersAlone = "numbers"
+
 // describe returns the recipe that the run stands for, on a table.
 func (r Run) describe(t *Table) *recipe.Recipe {
 	t.declared(&r)
@@ -99,12 +103,12 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		return x
 	}
 	standard := recipe.Default()
-	out := standard
+	out, undeclared := standard, numbersAlone
 	if r.base != nil {
-		out = *r.base
+		out, undeclared = *r.base, r.base.Data.Undeclared
 	}
 	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, Undeclared: out.Data.Undeclared,
+		Path: t.Path, Header: out.Data.Header, Undeclared: undeclared,
 		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
 	}
 	out.Data.SetReading(t.reading())

@@ -20,10 +20,16 @@ func (p *Priced) mu() float64 {
 	return math.Min(sum, p.muOfProfile())
 }
 
+// mostLost is the delta that steps may lose outright ([Node.Lost]) in a tree with a mu. It is so far below
+// MinDelta, where mu ends, that it raises mu by a quarter of a percent at most.
+const mostLost = MinDelta / 10
+
 // hasInfiniteLoss reports whether a leaf may have an infinite privacy loss. No
-// Gaussian curve covers such a tree, however small its delta.
+// Gaussian curve covers such a tree, unless the loss is infinite with so little probability that
+// the curve need not reach it: Mu is about deltas of at least MinDelta.
 func (p *Priced) hasInfiniteLoss() bool {
-	return slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 })
+	return p.tree.Lost() > mostLost*(1+1e-9) ||
+		slices.ContainsFunc(p.leaves, func(l PricedLeaf) bool { return l.Law.Kind == Approximate && l.Law.Delta > 0 && !l.Law.loses() })
 }
 
 // muOfSum bounds mu by composition: mu^2 adds, also when the steps are adaptive

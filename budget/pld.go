@@ -21,9 +21,6 @@ const (
 // curve is an upper bound on delta at epsilon >= 0.
 type curve interface{ at(epsilon float64) float64 }
 
-// at makes the closed-form curve of a single draw a curve.
-func (l Law) at(epsilon float64) float64 { return l.DeltaAt(epsilon) }
-
 // lossMass is a discrete loss distribution under P: mass[i] at loss (lo+i)*h and
 // inf at infinity.
 type lossMass struct {
@@ -137,8 +134,8 @@ func (w *composer) curves(ps []product) []curve {
 
 // curve returns the curve of p: closed form if there is one.
 func (w *composer) curve(p product) curve {
-	if law, ok := p.exact(); ok {
-		return law
+	if s, ok := p.exact(); ok {
+		return s
 	}
 	h := w.step
 	if h == 0 {
@@ -152,8 +149,8 @@ func (w *composer) curve(p product) curve {
 
 // dots samples the curve of p on the grid.
 func (w *composer) dots(p product, h float64) []float64 {
-	if law, ok := p.exact(); ok {
-		return law.dots(h)
+	if s, ok := p.exact(); ok {
+		return s.dots(h)
 	}
 	if s, ok := p.selection(); ok {
 		return w.chosenDots(s, h)

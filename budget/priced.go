@@ -232,7 +232,7 @@ type Guarantee struct {
 	// Mu is the parameter of the smallest Gaussian curve that lies above Profile
 	// at every epsilon where delta is at least MinDelta (to one part in 1e4,
 	// rounded up). It is +Inf for a tree with Approximate laws of a positive
-	// delta, which no Gaussian covers.
+	// delta, which no Gaussian covers, unless all of them lose at most MinDelta/10 outright ([Node.Lost]).
 	Mu float64
 	// Profile holds the guaranteed delta at a fixed list of epsilons and at
 	// Epsilon, in increasing order.

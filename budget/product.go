@@ -20,7 +20,7 @@ type chosen struct {
 // products flattens the tree beneath n. A record that changes sits in one kid of
 // a Par, so each kid gives a product of its own and the cost of n is the largest.
 // A OneOf may pick its branch by anything released so far, so its branches are
-// one factor, dominated by the pointwise maximum of their curves.
+// one factor, dominated by the pointwise maximum of their curves, and of Gaussians by the largest.
 func (n *Node) products() []product {
 	switch n.Op {
 	case OpLeaf:
@@ -35,8 +35,12 @@ func (n *Node) products() []product {
 	case OpPar:
 		return unionOf(n.Kids)
 	case OpOneOf:
-		branches := product{alts: [][]product{unionOf(n.Kids[1:])}}
-		return cross(n.Kids[0].products(), []product{branches})
+		branches := unionOf(n.Kids[1:])
+		all, ok := worst(branches)
+		if !ok {
+			all = product{alts: [][]product{branches}}
+		}
+		return cross(n.Kids[0].products(), []product{all})
 	case OpSelect:
 		return []product{{sels: []chosen{{*n.Select, unionOf(n.Kids)}}}}
 	}
@@ -73,18 +77,70 @@ func cross(a, b []product) []product {
 	return out
 }
 
+// A single is a draw with a closed-form curve beside steps that lose a probability outright: an infinite
+// loss with that probability, else that of the draw. Its curve is lost + (1-lost) times that of the draw.
+type single struct {
+	law  Law
+	lost float64
+}
+
+func (s single) at(epsilon float64) float64 { return s.beside(s.law.DeltaAt(epsilon)) }
+
+func (s single) beside(delta float64) float64 {
+	if s.lost == 0 {
+		return delta
+	}
+	return math.Min(1, s.lost+(1-s.lost)*delta)
+}
+
+// dots is [Law.dots] of the draw, with what is lost.
+func (s single) dots(h float64) []float64 {
+	d := s.law.dots(h)
+	for i := range d {
+		d[i] = s.beside(d[i])
+	}
+	return d
+}
+
 // exact returns the single draw that p is equal to, if its curve has a closed
-// form: Gaussians only, or one draw of one other law.
-func (p product) exact() (Law, bool) {
+// form: Gaussians only, or one draw of one other law, beside what is lost outright.
+func (p product) exact() (single, bool) {
+	kept, other := 0., []Law(nil) // kept is the logarithm of the probability that nothing is lost
+	for _, law := range p.laws {
+		if law.loses() {
+			kept += float64(law.Draws) * math.Log1p(-law.Delta)
+		} else {
+			other = append(other, law)
+		}
+	}
+	out := single{lost: -math.Expm1(kept)}
 	switch {
 	case len(p.alts) > 0 || len(p.sels) > 0:
-		return Law{}, false
-	case len(p.laws) == 0:
-		return Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}, true
-	case len(p.laws) == 1 && p.mu2 == 0 && p.laws[0].Draws == 1:
-		return p.laws[0], true
+		return single{}, false
+	case len(other) == 0:
+		out.law = Law{Kind: Gaussian, Mu: math.Sqrt(p.mu2), Draws: 1}
+		return out, true
+	case len(other) == 1 && p.mu2 == 0 && other[0].Draws == 1:
+		out.law = other[0]
+		return out, true
 	}
-	return Law{}, false
+	return single{}, false
+}
+
+// worst returns one product that dominates each of ps, if all are Gaussian beside what they lose
+// outright, and one does lose something: the largest Gaussian beside the largest loss. The curve rises with
+// both. Without a loss the pointwise maximum is the same curve, and the caller has it already.
+func worst(ps []product) (product, bool) {
+	out, lost := product{}, 0.
+	for _, p := range ps {
+		s, ok := p.exact()
+		if !ok || s.law.Kind != Gaussian {
+			return product{}, false
+		}
+		out.mu2, lost = math.Max(out.mu2, p.mu2), math.Max(lost, s.lost)
+	}
+	out.laws = []Law{{Kind: Approximate, Delta: lost, Draws: 1}}
+	return out, lost > 0
 }
 
 // logMoment returns ln E[exp(t L)] before discretisation; alternatives and selections enter

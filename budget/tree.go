@@ -79,7 +79,8 @@ const (
 )
 
 // A Place says where in a run a leaf stands: the name of the innermost node of each [Role]
-// on the way to it, itself included; "" where there is none.
+// on the way to it, itself included; "" where there is none. A branch within a branch has the names of
+// both, joined by "/".
 type Place struct{ Part, Candidate, Branch, Stage, Size string }
 
 // in returns the place of a node of the given name and role that stands at p.
@@ -90,6 +91,9 @@ func (p Place) in(r Role, name string) Place {
 	case Candidate:
 		p.Candidate = name
 	case Branch:
+		if p.Branch != "" {
+			name = p.Branch + "/" + name
+		}
 		p.Branch = name
 	case Stage:
 		p.Stage = name

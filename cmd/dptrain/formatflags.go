@@ -123,7 +123,7 @@ type declareFlags struct {
 func (f *declareFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
-	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: numbers (default) or found, numbers or words")
+	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: found, numbers or words (default), or numbers")
 	set.StringArrayVar(&f.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated")
 	set.StringArrayVar(&f.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
 	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")

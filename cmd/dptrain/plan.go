@@ -331,23 +331,32 @@ func (b *bill) total() string {
 		b.Search.text() + b.Sizes.text() + branches(b.Steps) + b.raisedText() + report.Paragraph("Records", records) + b.Ranges.text() + b.protectedText() + b.Ledger.text()
 }
 
-// branches explains the steps of a run, or of a try, that chooses between two ways
+// branches explains the steps of a run, or of a try, that chooses between ways
 // to train.
 func branches(steps []billStep) string {
-	var ways []string
+	reads, ways := false, []string{}
 	for _, s := range steps {
-		if s.branch != "" && !slices.Contains(ways, s.branch) {
-			ways = append(ways, s.branch)
+		for _, name := range strings.Split(s.branch, "/") {
+			if pipeline.IsWay(name) {
+				reads = true
+			} else if name != "" && !slices.Contains(ways, name) {
+				ways = append(ways, name)
+			}
 		}
 	}
+	out := ""
+	if reads {
+		out = report.Paragraph("Words", "the noisy counts of text decide whether the steps below undeclared/"+pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
+			" are carried out: the latter if a column that declares nothing holds words; each of the two fits the budget")
+	}
 	if len(ways) != 2 {
-		return ""
+		return out
 	}
 	count := "the number of records, which is public,"
 	if slices.ContainsFunc(steps, func(s billStep) bool { return s.stage == pipeline.CountName }) {
 		count = "the noisy count"
 	}
-	return report.Paragraph("Choice", fmt.Sprintf(count+" decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
+	return out + report.Paragraph("Choice", fmt.Sprintf(count+" decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
 }
 
 // digits prints four significant digits.

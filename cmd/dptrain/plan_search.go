@@ -23,7 +23,7 @@ type billSearch struct {
 
 // newBillSearch returns nil for a run without a search.
 func newBillSearch(p *pipeline.Pipeline, plan *pipeline.Plan) *billSearch {
-	law, names, ok := plan.Selection("fit/train")
+	law, names, ok := plan.Selection(plan.SearchPath())
 	if p.Search == nil || !ok {
 		return nil
 	}

@@ -18,7 +18,7 @@ type billSizes struct {
 
 // newBillSizes returns nil for a run without a list of sizes.
 func newBillSizes(plan *pipeline.Plan) *billSizes {
-	law, names, ok := plan.Selection("fit/train/model")
+	law, names, ok := plan.Selection(plan.SizesPath())
 	if !ok {
 		return nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -47,20 +48,41 @@ func planName(stage string) string {
 // because one branch only is taken, and of its candidate, because a try is of one.
 // A fixed law and an informer, which no calibration scaled, have none (-1).
 func leafShares(leaves []budget.PricedLeaf) []float64 {
-	total := map[budget.Place]float64{}
+	own := map[budget.Place]float64{}
 	for _, l := range leaves {
 		if !l.Fixed && !l.Informer {
-			total[within(l)] += l.Share
+			own[within(l)] += l.Share
+		}
+	}
+	whole := map[budget.Place]float64{} // with the dearest of what may follow, and what comes before that
+	for at := range own {
+		sum := 0.
+		for before, share := range own {
+			if before == at || before.Branch != at.Branch && leadsTo(before, at) {
+				sum += share
+			}
+		}
+		for before := range own {
+			if leadsTo(before, at) {
+				whole[before] = max(whole[before], sum)
+			}
 		}
 	}
 	out := make([]float64, len(leaves))
 	for i, l := range leaves {
 		out[i] = -1
-		if whole := total[within(l)]; !l.Fixed && !l.Informer && whole > 0 {
+		if whole := whole[within(l)]; !l.Fixed && !l.Informer && whole > 0 {
 			out[i] = l.Share / whole
 		}
 	}
 	return out
+}
+
+// leadsTo reports whether the steps at one place come before those at another, or are the same.
+func leadsTo(before, at budget.Place) bool {
+	branch := before.Branch
+	before.Branch = at.Branch
+	return before == at && (branch == "" || branch == at.Branch || strings.HasPrefix(at.Branch, branch+"/"))
 }
 
 // within returns the part, candidate and branch of a leaf.

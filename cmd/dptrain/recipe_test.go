@@ -131,7 +131,9 @@ func TestPlanJSON(t *testing.T) {
 	}
 	total := map[string]float64{}
 	for _, s := range plan.Steps {
-		total[s.Part] += *s.Share
+		if !strings.Contains(s.ID, "/undeclared/words/") { // the other way, where a column holds words
+			total[s.Part] += *s.Share
+		}
 	}
 	for _, part := range []string{"train", "holdout"} {
 		if math.Abs(total[part]-1) > 1e-9 {

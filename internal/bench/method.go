@@ -154,6 +154,11 @@ func (c Config) methods() ([]*method, error) {
 		}
 		seen[m.name] = true
 	}
+	for _, m := range methods {
+		if m.recipe.Data.Undeclared == "" { // what is text in a public table is declared
+			m.recipe.Data.Undeclared = "numbers"
+		}
+	}
 	return methods, nil
 }
 

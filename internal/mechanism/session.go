@@ -154,6 +154,9 @@ func (s *Session) Sub(name string) *Session {
 	return s.core.at(s.join(name))
 }
 
+// Path returns the path of a node below this one.
+func (s *Session) Path(name string) string { return s.join(name) }
+
 func (s *Session) join(name string) string {
 	if s.path == "" {
 		return name

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/boosting"
@@ -171,7 +172,7 @@ func (p *Plan) pick(low int, columns []dataset.Column) branch {
 func (p *Plan) modelMu(name string) float64 {
 	square := 0.
 	for _, l := range p.Leaves() {
-		if at := l.Place; at.Candidate == p.candidate && at.Branch == name && at.Stage == modelNode {
+		if l.Place.Stage == modelNode && strings.HasPrefix(l.Path, p.root+"/"+name+"/") {
 			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}

@@ -38,7 +38,7 @@ type Result struct {
 	Method      string           // what trained the model: the plan's method, or its fallback
 	Abstained   bool             // the plan's method abstained
 	Model       regression.Model // nil if it abstained and there was no fallback
-	Branch      string           // of a run, or a winning try, that chose between two ways; "" otherwise
+	Branch      string           // of a run, or a winning try, that chose between ways, those of several choices joined by "/"; "" otherwise
 	Guarantee   budget.Guarantee
 	Events      []mechanism.Event
 	Considered  []string                // candidate features
@@ -145,10 +145,10 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
 	train, held := r.split(s, from.records(r, s))
+	r.held = held
 	training := s
-	if p.finds() {
-		training = s.Sub(trainNode)
-		if train, held, err = r.vocabulary(ctx, training.Sub(vocabularyNode), train, held); err != nil {
+	if p.finds() && !p.asksFirst() {
+		if training, train, err = r.vocabulary(ctx, s.Sub(trainNode), train); err != nil {
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
 	}
@@ -170,7 +170,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		res.Model, res.Importances = fit.Model, importances(fit)
 		if p.Holdout > 0 {
 			part := s.Sub(holdoutNode)
-			if err := r.evaluate(ctx, part, held, fit, r.bins(part, fit), res); err != nil {
+			if err := r.evaluate(ctx, part, r.held, fit, r.bins(part, fit), res); err != nil {
 				return nil, fmt.Errorf("held-out metric: %w", err)
 			}
 			addIntervals(res)
@@ -206,8 +206,10 @@ type runner struct {
 	pipeline *Pipeline
 	plan     *Plan
 	options  Options
-	facts    selection.Facts // those of the plan, with what was found out about columns
+	facts    selection.Facts   // those of the plan, with what was found out about columns
+	held     mechanism.Records // the held-out part, with what was found out about columns
 	found    []Vocabulary
+	way      string // whether columns that declare nothing turned out to be numbers or words, if it was asked first
 	seconds  map[string]float64
 }
 

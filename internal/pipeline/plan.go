@@ -114,6 +114,8 @@ type Pipeline struct {
 
 	// additive: boosting.Additive is trained where boosting.Kernel would be.
 	additive bool
+	// tried: it is a candidate of a search, for which columns were looked at already.
+	tried bool
 }
 
 // A Plan is a priced pipeline.
@@ -123,12 +125,12 @@ type Plan struct {
 	guarantee budget.Guarantee
 	facts     selection.Facts
 	root      string // path of the training node
-	candidate string // of a search that this is a try of; "" otherwise
 	branches  []branch
 	tries     []*Plan // of the candidates of a search; branches is then empty
 	columns   []int   // candidate features and then the target, as schema columns
 	records   int
 	forced    *branch // in a rehearsal: the branch to take
+	forcedWay string  // in a rehearsal: whether undeclared columns are numbers or words
 }
 
 // The names of the plan's nodes. They are part of report.json.
@@ -149,16 +151,15 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
-	path := rootNode + "/" + trainNode
-	if p.finds() {
-		path += "/" + trainNode
+	var train budget.Node
+	var err error
+	if p.finds() && !p.asksFirst() {
+		train, err = p.withVocabulary(plan)
+	} else {
+		train, err = p.trainingPart(plan, rootNode+"/"+trainNode)
 	}
-	train, err := p.trainingPart(plan, path)
 	if err != nil {
 		return nil, err
-	}
-	if p.finds() {
-		train = p.withVocabulary(train)
 	}
 	root := budget.Par(rootNode, train)
 	if p.Holdout > 0 {

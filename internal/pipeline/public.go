@@ -8,7 +8,24 @@ const (
 	TrainName   = trainNode
 	HoldoutName = holdoutNode
 	CountName   = countLeaf
+	// Where words are paid for only if some column holds them: the node of the choice, and its branches.
+	UndeclaredName = undeclaredNode
+	NumbersWay     = numbersWay
+	WordsWay       = wordsWay
 )
+
+// SearchPath is the path of the node of a search.
+func (p *Plan) SearchPath() string { return p.root }
+
+// SizesPath is the path of the node that tries sizes; where words are paid for only if there are some, in
+// the way in which there are none. The other way has the same.
+func (p *Plan) SizesPath() string {
+	path := p.root
+	if p.of.asksFirst() {
+		path += "/" + undeclaredNode + "/" + numbersWay
+	}
+	return path + "/" + modelNode
+}
 
 // Unprotected lists what the description states and the guarantee does not protect.
 func (p *Pipeline) Unprotected() []Fact { return p.unprotected() }

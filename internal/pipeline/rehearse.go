@@ -37,17 +37,28 @@ func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	for i := range plan.widest() {
-		only := plan.force(i)
-		err := p.rehearse(ctx, only, t)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, mechanism.ErrScale):
-			return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
+	for _, way := range plan.ways() {
+		for i := range plan.widest() {
+			only := plan.force(i)
+			only.forcedWay = way
+			err := p.rehearse(ctx, only, t)
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, mechanism.ErrScale):
+				return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
+			}
 		}
 	}
 	return nil
+}
+
+// ways are those in which columns that declare nothing may be read: "" where that is not asked first.
+func (p *Plan) ways() []string {
+	if !p.of.asksFirst() {
+		return []string{""}
+	}
+	return []string{numbersWay, wordsWay}
 }
 
 // widest is the largest number of branches, of the run or of a candidate.

@@ -110,6 +110,7 @@ func CandidateName(i int) string { return fmt.Sprintf(candidatePrefix+"%d", i+1)
 func (p *Pipeline) candidate(i int) *Pipeline {
 	q, c := *p, p.Search.Candidates[i]
 	q.Search, q.Selector, q.SelectionShare, q.Model = nil, c.Selector, c.SelectionShare, c.Model
+	q.tried = true
 	return &q
 }
 
@@ -134,7 +135,7 @@ func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {
 	kids := make([]budget.Node, len(p.Search.Candidates))
 	for i := range kids {
 		name := CandidateName(i)
-		t := &Plan{facts: plan.facts, columns: plan.columns, candidate: name}
+		t := &Plan{facts: plan.facts, columns: plan.columns}
 		train, err := p.candidate(i).trainingPart(t, plan.root+"/"+name+"/"+trainNode)
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)

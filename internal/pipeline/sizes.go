@@ -124,7 +124,7 @@ func (r *runner) trySizes(ctx context.Context, s *mechanism.Session, b branch, f
 		return nil, err
 	}
 	r.seconds[modelNode] += best.Result.seconds
-	law, _, _ := r.plan.Selection(r.plan.root + "/" + modelNode)
+	law, _, _ := r.plan.Selection(s.Path(modelNode))
 	return &trained{
 		fit: best.Result.fit, chosen: best.Result.chosen, method: b.trainer.Name(),
 		sizes: &SizeSearch{Sizes: sizes, Runs: r.pipeline.sizeRuns(), Eta: law.Eta, Gamma: law.Gamma, Chosen: sizes[best.Candidate], Right: best.Score},

@@ -23,6 +23,8 @@ import (
 //	scaling    otherwise, over the chosen columns only
 //	model
 //	fallback   if one is named
+//
+// vocabulary.go says what comes before, where columns may hold words.
 
 // branch is one way to run the training part.
 type branch struct {
@@ -92,7 +94,11 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if b.name == trainNode {
 		role = budget.Part
 	}
-	return budget.Seq(b.name, append(stages, models...)...).As(role), nil
+	stages = append(stages, models...)
+	if p.asksFirst() {
+		return askFirst(b.name, stages).As(role), nil
+	}
+	return budget.Seq(b.name, stages...).As(role), nil
 }
 
 // modelNodes plans the model and its fallback; rest is the share of a model

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/carry"
@@ -29,18 +30,44 @@ type trained struct {
 
 // train runs the stages of the training part in the order that stages.go shows.
 func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism.Records) (*trained, error) {
-	v := recordsOf(part)
-	known, err := v.known.Len(ctx)
+	known, err := recordsOf(part).known.Len(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b, s, facts, err := r.branch(s, known)
+	b, s, err := r.branch(s, known)
 	if err != nil {
 		return nil, err
 	}
+	if r.pipeline.asksFirst() {
+		if s, part, err = r.vocabulary(ctx, s, part); err != nil {
+			return nil, fmt.Errorf("vocabulary: %w", err)
+		}
+	}
+	facts, err := r.atLeast(s, b, known)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.stages(ctx, s, b, facts, recordsOf(part))
+	if err == nil {
+		out.branch = r.branchName(b)
+	}
+	return out, err
+}
+
+// branchName names the ways that were taken.
+func (r *runner) branchName(b branch) string {
+	if b.name == trainNode {
+		return r.way
+	}
+	return path.Join(b.name, r.way)
+}
+
+// stages runs the stages of a branch.
+func (r *runner) stages(ctx context.Context, s *mechanism.Session, b branch, facts selection.Facts, v records) (*trained, error) {
 	if !b.scalesFirst(facts) {
 		return r.selectThenScale(ctx, s, b, facts, v)
 	}
+	var err error
 	if facts.Ranges, err = r.scale(ctx, s, v.all); err != nil {
 		return nil, err
 	}
@@ -91,9 +118,6 @@ func (r *runner) selectThenScale(ctx context.Context, s *mechanism.Session, b br
 		return nil, err
 	}
 	out.chosen, out.readings = pick(chosen, kept), told
-	if b.name != trainNode {
-		out.branch = b.name
-	}
 	return out, nil
 }
 
@@ -120,21 +144,26 @@ func (r *runner) choose(ctx context.Context, s *mechanism.Session, x selection.S
 	return chosen, nil
 }
 
-// branch takes the branch that the released number of records points to, and
-// returns what its stages are told. records is the number of those with a target that
-// can be read.
-func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, selection.Facts, error) {
-	facts := r.facts
-	if len(r.plan.branches) == 1 && !r.plan.branches[0].counts() {
-		return r.plan.branches[0], s, facts, nil
+// branch takes the branch that the released number of records points to. records is the
+// number of those with a target that can be read.
+func (r *runner) branch(s *mechanism.Session, records int) (branch, *mechanism.Session, error) {
+	if len(r.plan.branches) == 1 {
+		return r.plan.branches[0], s, nil
 	}
 	defer r.stage("count")()
-	b, s, err := r.plan.choose(s, facts, records)
-	if err == nil && b.counts() {
-		facts.AtLeast, err = releaseCount(s, facts, records)
-		facts.AtLeast = atLeast(s, facts.AtLeast, records)
+	return r.plan.choose(s, r.facts, records)
+}
+
+// atLeast returns what the stages of a branch are told, with a released number of records if one asks for it.
+func (r *runner) atLeast(s *mechanism.Session, b branch, records int) (selection.Facts, error) {
+	facts := r.facts
+	if !b.counts() {
+		return facts, nil
 	}
-	return b, s, facts, err
+	defer r.stage("count")()
+	low, err := releaseCount(s, facts, records)
+	facts.AtLeast = atLeast(s, low, records)
+	return facts, err
 }
 
 // scale finds the ranges of a view whose last column is the target.

@@ -21,12 +21,27 @@ import (
 //	train (seq): vocabulary: kinds, counts, words
 //	             train: what stages.go shows, or a search
 //
-// and everything in the second train sees columns as if the words were declared. The prices are
-// fixed in the plan; the noise of the words follows the number of columns, which was released.
+// and everything in the second train sees columns as if the words were declared. Where no column is
+// known to hold words, words are paid for only if the kinds say that some column does. Then each branch of
+// the training part that stages.go shows becomes
+//
+//	branch (seq): vocabulary: kinds
+//	              undeclared (one of): numbers: the stages
+//	                                   words:   vocabulary: counts, words
+//	                                            the stages
+//
+// A search, whose tries see the same columns, pays for words whatever the kinds are: a choice between two
+// searches takes minutes to price.
+// The kinds come before the choice in the same sequence, and the price of the choice is that of its dearest
+// branch at each epsilon ([budget.OneOf]). The prices are fixed in the plan; the noise of the words follows the
+// number of columns, which was released.
 
 // The names of the nodes.
 const (
 	vocabularyNode = "vocabulary"
+	undeclaredNode = "undeclared"
+	numbersWay     = "numbers"
+	wordsWay       = "words"
 	kindsLeaf      = "kinds"
 	wordCountsLeaf = "counts"
 	newWordsLeaf   = "words"
@@ -36,10 +51,11 @@ const (
 // chosen".
 const (
 	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.
-	KindShare = .02
+	KindShare = .005
 	WordShare = .10
-	// NewWordShare is the share of delta for the odds that a word of one record appears.
-	NewWordShare = .1
+	// newWordDelta is the probability with which a word of one record appears. It is far below
+	// every delta, and so small that the run still has a mu.
+	newWordDelta = budget.MinDelta / 10
 	// mostWords is how many words of a column are used, and mostWordsInAll of all of them, beside
 	// leastWords of each.
 	mostWords, mostWordsInAll, leastWords = 256, 1024, 8
@@ -64,6 +80,22 @@ type Vocabulary struct {
 func (p *Pipeline) finds() bool {
 	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found })
 }
+
+// mayBeWords reports whether it is to be found out of a column whether it holds words.
+func (p *Pipeline) mayBeWords() bool {
+	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric })
+}
+
+// asksFirst reports whether words are paid for only if some column turns out to hold them. A try of a search is
+// told what was found out before.
+func (p *Pipeline) asksFirst() bool {
+	return p.Search == nil && !p.tried && p.mayBeWords() &&
+		!slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Category })
+}
+
+// IsWay reports whether a name in a report is that of a branch of a run that pays for words only if
+// a column holds them. What beneath the branch chooses by itself is a branch of its own.
+func IsWay(name string) bool { return name == numbersWay || name == wordsWay }
 
 // wordCap is how many words of each of d columns are used.
 func wordCap(d int) int { return min(mostWords, max(leastWords, mostWordsInAll/max(d, 1))) }
@@ -98,19 +130,46 @@ func standIns(what string, n int) []string {
 	return out
 }
 
-// withVocabulary puts the search for words before the rest of the training part.
-func (p *Pipeline) withVocabulary(rest budget.Node) budget.Node {
-	share := WordShare
-	var leaves []budget.Node
-	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found && c.Kind == dataset.Numeric }) {
-		leaves = append(leaves, budget.GaussianLeaf(kindsLeaf, KindShare, 1).Of(mechanism.StatHistogram))
-		share += KindShare
+// withVocabulary plans the training part of a run that finds something out about columns before
+// anything else.
+func (p *Pipeline) withVocabulary(plan *Plan) (budget.Node, error) {
+	rest, search := 1-WordShare, wordLeaves()
+	if p.mayBeWords() {
+		rest, search = rest-KindShare, append([]budget.Node{kindLeaf()}, search...)
 	}
-	appears := budget.Law{Kind: budget.Approximate, Delta: NewWordShare * p.Budget.Delta, Draws: 1}
-	leaves = append(leaves,
+	train, err := p.trainingPart(plan, rootNode+"/"+trainNode+"/"+trainNode)
+	return budget.Seq(trainNode, vocabularyStage(search...), train.Scaled(rest)).As(budget.Part), err
+}
+
+// askFirst returns the sequence of the kinds and of one of two ways to go on.
+func askFirst(name string, stages []budget.Node) budget.Node {
+	return budget.Seq(name, vocabularyStage(kindLeaf()), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
+		budget.Seq(numbersWay, scaled(stages, 1-KindShare)...).As(budget.Branch),
+		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves()...)}, scaled(stages, 1-KindShare-WordShare)...)...).As(budget.Branch)))
+}
+
+func scaled(nodes []budget.Node, f float64) []budget.Node {
+	out := make([]budget.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.Scaled(f)
+	}
+	return out
+}
+
+func vocabularyStage(leaves ...budget.Node) budget.Node {
+	return budget.Seq(vocabularyNode, leaves...).As(budget.Stage)
+}
+
+func kindLeaf() budget.Node {
+	return budget.GaussianLeaf(kindsLeaf, KindShare, 1).Of(mechanism.StatHistogram)
+}
+
+func wordLeaves() []budget.Node {
+	appears := budget.Law{Kind: budget.Approximate, Delta: newWordDelta, Draws: 1}
+	return []budget.Node{
 		budget.GaussianLeaf(wordCountsLeaf, WordShare, 1).Of(mechanism.StatWords),
-		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords))
-	return budget.Seq(trainNode, budget.Seq(vocabularyNode, leaves...).As(budget.Stage), rest.Scaled(1-share)).As(budget.Part)
+		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords),
+	}
 }
 
 // kindStatistic counts which cells of columns are numbers, text, or missing.
@@ -174,11 +233,10 @@ func kinds(ctx context.Context, s *mechanism.Session, v mechanism.Records, colum
 	return words, nil
 }
 
-// vocabulary finds out what is in the columns that say so, in the training part, and returns both
-// parts of the records with columns that are declared. s is the session of the stage.
-func (r *runner) vocabulary(
-	ctx context.Context, s *mechanism.Session, train, held mechanism.Records,
-) (first, second mechanism.Records, err error) {
+// vocabulary finds out what is in the columns that say so, in the training part, and returns that with columns
+// that are declared, and the session of the rest of the training. The held-out part and what later stages are
+// told change likewise. s is the session of the node that has the kinds, or the words.
+func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mechanism.Records) (*mechanism.Session, mechanism.Records, error) {
 	defer r.stage(vocabularyNode)()
 	columns := slices.Clone(train.Schema().Columns)
 	var open, words []int
@@ -191,20 +249,39 @@ func (r *runner) vocabulary(
 		}
 	}
 	if len(open) > 0 {
-		text, err := kinds(ctx, s, train, open)
+		text, err := kinds(ctx, s.Sub(vocabularyNode), train, open)
 		if err != nil {
-			return train, held, err
+			return s, train, err
 		}
-		words = append(words, text...)
+		words = append(words, r.plan.settled(text, open)...)
+	}
+	if r.pipeline.asksFirst() {
+		r.way = numbersWay
+		if len(words) > 0 {
+			r.way = wordsWay
+		}
+		s = s.Sub(undeclaredNode).Sub(r.way)
 	}
 	if len(words) > 0 {
-		if err := r.findWords(ctx, s, train, words, columns); err != nil {
-			return train, held, err
+		if err := r.findWords(ctx, s.Sub(vocabularyNode), train, words, columns); err != nil {
+			return s, train, err
 		}
 	}
 	last := len(columns) - 1
 	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
-	return train, held, mechanism.Resolve(columns, &train, &held)
+	return s, train, mechanism.Resolve(columns, &train, &r.held)
+}
+
+// settled returns the columns that are taken for words, of those that may be: those that were found to
+// be, and in a rehearsal none or all.
+func (p *Plan) settled(found, open []int) []int {
+	switch p.forcedWay {
+	case numbersWay:
+		return nil
+	case wordsWay:
+		return open
+	}
+	return found
 }
 
 // findWords releases the words of some columns and declares them as categories.
@@ -236,8 +313,8 @@ func (r *runner) findWords(
 		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(names), least})
 		if planned := r.plan.facts; target {
 			names = append(names, planned.Target.Categories[:foundClasses-len(names)]...)
-		} else if len(names) == 0 && s.KeepsColumns() && c.Kind == dataset.Category {
-			names = planned.Columns[j].Categories
+		} else if len(names) == 0 && s.KeepsColumns() {
+			names = standIns("word", most)
 		}
 		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: names, Other: !target, Found: true}
 	}

@@ -193,7 +193,7 @@ func (r *Recipe) Study(header []string) (causal.Study, error) {
 	s := causal.Study{Schema: dataset.Schema{Unit: r.unitColumn()}, Budget: target, Bins: r.Causal.Bins, Score: r.Causal.Score,
 		TestOnly: r.Causal.Protect == protectTest}
 	for _, name := range r.Causal.Columns {
-		s.Schema.Columns = append(s.Schema.Columns, r.column(name))
+		s.Schema.Columns = append(s.Schema.Columns, r.column(name, false))
 	}
 	return s, nil
 }

@@ -31,7 +31,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
 		DeclaredScaling: r.Scaling.Method == "declared",
 	}
-	excluded := map[string]bool{}
+	excluded, kinds := map[string]bool{}, r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
 	}
@@ -44,7 +44,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 			continue
 		}
 		if !excluded[name] {
-			p.Schema.Columns = append(p.Schema.Columns, r.column(name))
+			p.Schema.Columns = append(p.Schema.Columns, r.column(name, kinds))
 		}
 	}
 	if r.Search != nil {
@@ -105,7 +105,8 @@ func (r *Recipe) budget() (budget.Target, error) {
 }
 
 // column translates what is declared about a column.
-func (r *Recipe) column(name string) dataset.Column {
+// kinds is [Recipe.findsKinds].
+func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
 		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes.Listed(), Found: r.Data.Classes.Private()}
 	}
@@ -123,6 +124,6 @@ func (r *Recipe) column(name string) dataset.Column {
 		c.HasMissing, c.Missing = true, *x
 	}
 	c.Indicator = d.Missing.asIndicator()
-	c.Found = r.Data.Undeclared == undeclaredFound && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator
+	c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator
 	return c
 }

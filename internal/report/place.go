@@ -1,6 +1,7 @@
 package report
 
 import (
+	"path"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -13,6 +14,7 @@ import (
 //
 //	fit/part/[branch/]stage/...
 //	fit/train/vocabulary/..., and then fit/train/train/ in place of fit/train/
+//	fit/part/[branch/]undeclared/way/stage/...
 //	fit/train/candidate-1/part/[branch/]stage/...
 //	fit/train/model/size-2/...
 func placeOf(id string) budget.Place {
@@ -22,16 +24,23 @@ func placeOf(id string) budget.Place {
 	}
 	out := budget.Place{Part: names[1]}
 	at := 2
-	if names[1] == names[2] && len(names) > 3 { // what comes after the vocabulary
-		at++
-	}
-	if pipeline.IsCandidate(names[at]) && len(names) > at+2 {
-		out.Candidate, out.Part = names[at], names[at+1]
-		at += 2
-	}
-	if pipeline.IsBranch(names[at]) && len(names) > at+1 {
-		out.Branch = names[at]
-		at++
+	for more := true; more; {
+		left := len(names) - at // names from here on
+		switch {
+		case left > 1 && at == 2 && names[at] == names[1]: // what comes after the vocabulary
+			at++
+		case left > 2 && pipeline.IsWay(names[at+1]) && names[at] == pipeline.UndeclaredName:
+			out.Branch = path.Join(out.Branch, names[at+1])
+			at += 2
+		case left > 2 && out.Candidate == "" && pipeline.IsCandidate(names[at]):
+			out.Candidate, out.Part = names[at], names[at+1]
+			at += 2
+		case left > 1 && pipeline.IsBranch(names[at]):
+			out.Branch = path.Join(out.Branch, names[at])
+			at++
+		default:
+			more = false
+		}
 	}
 	out.Stage = names[at]
 	if len(names) > at+1 && pipeline.IsSize(names[at+1]) {

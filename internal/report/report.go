@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/evaluate"
@@ -329,10 +330,21 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 // search, did not take. What tries that lost took is not told: it would say that they
 // were made.
 func leftOut(at budget.Place, res *pipeline.Result) bool {
-	if at.Branch == "" || at.Branch == res.Branch {
-		return false
+	taken := choices(res.Branch)
+	for i, name := range choices(at.Branch) {
+		if i >= len(taken) || taken[i] != name {
+			return res.Search == nil || at.Candidate == pipeline.CandidateName(res.Search.Chosen)
+		}
 	}
-	return res.Search == nil || at.Candidate == pipeline.CandidateName(res.Search.Chosen)
+	return false
+}
+
+// choices lists what was chosen on the way to a branch, the first choice first.
+func choices(branch string) []string {
+	if branch == "" {
+		return nil
+	}
+	return strings.Split(branch, "/")
 }
 
 // list returns an empty list for nil: the files write [], not null.

@@ -3,11 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -70,23 +72,51 @@ func Text(w io.Writer, r *Report) error {
 	return err
 }
 
-// notTaken names the steps of the branch that a run did not take.
+// notTaken names the steps of the branches that a run did not take.
 func notTaken(events []Event) string {
-	steps, branch := 0, ""
+	unread, other, way, branch := 0, 0, "", ""
 	for _, e := range events {
-		if e.Taken != nil && !*e.Taken {
-			steps++
-			branch = placeOf(e.ID).Branch
+		if e.Taken == nil || *e.Taken {
+			continue
+		}
+		if name := firstLeft(events, placeOf(e.ID).Branch); pipeline.IsWay(name) {
+			unread, way = unread+1, name
+		} else {
+			other, branch = other+1, name
 		}
 	}
-	if steps == 0 {
-		return ""
+	steps := func(n int) string {
+		if n == 1 {
+			return "1 step"
+		}
+		return fmt.Sprintf("%d steps", n)
 	}
-	noun := "steps"
-	if steps == 1 {
-		noun = "step"
+	var out []string
+	if other > 0 {
+		out = append(out, fmt.Sprintf("%s of the way %s: the count chose the other way to train, and whichever it chooses fits the budget", steps(other), shown(branch)))
 	}
-	return fmt.Sprintf("%d %s of the way %s: the count chose the other way to train, and whichever it chooses fits the budget", steps, noun, shown(branch))
+	if unread > 0 {
+		what := "words: none of them is"
+		if way == pipeline.NumbersWay {
+			what = "all numbers: some are words"
+		}
+		out = append(out, fmt.Sprintf("%s of a run in which columns that declare nothing are %s, and either way fits the budget", steps(unread), what))
+	}
+	return strings.Join(out, ". Also ")
+}
+
+// firstLeft returns the first choice on the way to a branch of which no step was taken.
+func firstLeft(events []Event, branch string) string {
+	names := choices(branch)
+	for i := range names {
+		if upTo := strings.Join(names[:i+1], "/"); !slices.ContainsFunc(events, func(e Event) bool {
+			in := placeOf(e.ID).Branch
+			return (in == upTo || strings.HasPrefix(in, upTo+"/")) && (e.Taken == nil || *e.Taken)
+		}) {
+			return names[i]
+		}
+	}
+	return branch
 }
 
 // statement is the privacy statement: unit, relation, epsilon, delta, mu, and

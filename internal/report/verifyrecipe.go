@@ -207,7 +207,7 @@ func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []st
 	var out []string
 	var want *Search
 	if p.Search != nil {
-		law, _, _ := plan.Selection("fit/train")
+		law, _, _ := plan.Selection(plan.SearchPath())
 		want = search(&pipeline.Searched{Search: *p.Search, Eta: law.Eta, Gamma: law.Gamma}, p.Task)
 	}
 	if got := v.report.Search; (got == nil) != (want == nil) {
@@ -218,7 +218,7 @@ func (v *verifier) triesProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []st
 			out = append(out, "the search is not that of the recipe")
 		}
 	}
-	law, names, ok := plan.Selection("fit/train/model")
+	law, names, ok := plan.Selection(plan.SizesPath())
 	switch x := v.report.Sizes; {
 	case (x == nil) == ok:
 		out = append(out, "the report and the recipe differ in whether sizes were tried")

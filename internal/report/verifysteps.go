@@ -94,30 +94,48 @@ func branchProblems(r *Report) []string {
 	if r.Format != Format {
 		return nil
 	}
-	var all, left []string
-	for _, e := range r.Events {
-		at := placeOf(e.ID)
-		won := r.Search == nil || at.Candidate == pipeline.CandidateName(r.Search.Chosen-1)
-		switch {
-		case at.Branch == "" && e.Taken != nil:
-			return []string{shown(e.ID) + ": it is of no branch, and marked as not taken"}
-		case at.Branch == "":
-		case !won && e.Taken != nil:
-			return []string{shown(e.ID) + ": what a try that lost did is not told"}
-		case won:
-			all = append(all, at.Branch)
-			if e.Taken != nil {
-				left = append(left, at.Branch)
-			}
-		}
-	}
-	slices.Sort(all)
-	slices.Sort(left)
-	ways, not := slices.Compact(all), slices.Compact(left)
-	if len(ways) > 0 && len(not) != len(ways)-1 {
-		return []string{fmt.Sprintf("of %d ways to train, %d are marked as not taken", len(ways), len(not))}
+	if problem := choiceProblem(r, r.Events, 0); problem != "" {
+		return []string{problem}
 	}
 	return nil
+}
+
+// choiceProblem is [branchProblems] for the steps after so many choices.
+func choiceProblem(r *Report, events []Event, made int) string {
+	kids, taken := map[string][]Event{}, map[string]bool{}
+	for _, e := range events {
+		at := placeOf(e.ID)
+		names := choices(at.Branch)
+		switch {
+		case len(names) <= made && e.Taken != nil:
+			return shown(e.ID) + ": it is of no branch, and marked as not taken"
+		case len(names) <= made:
+		case r.Search != nil && at.Candidate != pipeline.CandidateName(r.Search.Chosen-1):
+			if e.Taken != nil {
+				return shown(e.ID) + ": what a try that lost did is not told"
+			}
+		default:
+			name := names[made]
+			kids[name] = append(kids[name], e)
+			taken[name] = taken[name] || e.Taken == nil
+		}
+	}
+	var next []Event
+	left := 0
+	for name, steps := range kids {
+		if taken[name] {
+			next = steps
+		} else {
+			left++
+		}
+	}
+	if len(kids) > 0 && left != len(kids)-1 {
+		return fmt.Sprintf("of %d ways to train, %d are marked as not taken", len(kids), left)
+	}
+	if len(next) == 0 {
+		return ""
+	}
+	return choiceProblem(r, next, made+1)
 }
 
 // guarantee adds the steps up anew.
@@ -346,6 +364,10 @@ func shapeTree(n *budget.Node, r *Report) {
 			n.Op, n.Select = budget.OpSelect, &budget.Selection{Eta: x.Eta, Gamma: x.Gamma}
 		}
 		shapeTree(&n.Kids[i], r)
+	}
+	if slices.ContainsFunc(n.Kids, func(kid budget.Node) bool { return pipeline.IsWay(kid.Name) && kid.Op != budget.OpLeaf }) {
+		n.Op, n.Kids = budget.OpOneOf, append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
+		return
 	}
 	isWay := func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }
 	if n.Name != pipeline.TrainName || !slices.ContainsFunc(n.Kids, isWay) {

@@ -1,0 +1,84 @@
+package budget
+
+import (
+	"math"
+	"testing"
+)
+
+// askFirst is the plan of a run that asks first and then pays for one of two ways: Gaussians, of which
+// the second also loses a probability outright.
+func askFirst(ask, first, second, lost float64) Node {
+	gaussian := func(name string, mu float64) Node { return FixedLeaf(name, Law{Kind: Gaussian, Mu: mu, Draws: 1}) }
+	return Seq("run", gaussian("ask", ask), OneOf("choice", Seq("nothing"),
+		Seq("first", gaussian("model", first)),
+		Seq("second", FixedLeaf("words", Law{Kind: Approximate, Delta: lost, Draws: 1}), gaussian("model", second))))
+}
+
+// TestChoiceCoversWhatIsChosen: whoever looks at the answer and then takes the way that hurts most attains no more
+// than the price. With the answer y of one neighbour N(ask, 1) and of the other N(0, 1), the
+// curve of a rule that takes the second way on one side of t is the mean over y of the curve of
+// the way at epsilon less the loss of y; it is summed over a fine grid.
+func TestChoiceCoversWhatIsChosen(t *testing.T) {
+	for _, c := range []struct{ ask, first, second, lost float64 }{
+		{.2, .9, .8, 1e-3}, {.5, .5, .9, 1e-2}, {1, 1, 1, 1e-6}, {.1, 2, .3, .05}, {.02, .24, .23, 1e-11},
+	} {
+		priced, err := Calibrate(askFirst(c.ask, c.first, c.second, c.lost), Target{Epsilon: 60, Delta: .9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const h = 1. / 256
+		for _, epsilon := range []float64{0, .3, 1, 2, 4} {
+			price := priced.Delta(epsilon)
+			for _, above := range []bool{false, true} {
+				for _, at := range []float64{-20, -1.5, -.5, 0, .4, 1.1, 2.5, 20} {
+					sum := 0.
+					for y := -10.; y < 12; y += h {
+						x := y + h/2
+						p := math.Exp(-(x-c.ask)*(x-c.ask)/2) / math.Sqrt(2*math.Pi) * h
+						rest := epsilon - (c.ask*x - c.ask*c.ask/2)
+						way := GaussianDelta(c.first, rest)
+						if (x > at) == above {
+							way = c.lost + (1-c.lost)*GaussianDelta(c.second, rest)
+						}
+						sum += p * way
+					}
+					if sum > price*(1+1e-6)+1e-12 {
+						t.Errorf("%+v: a rule at %v attains %v at epsilon %v, and the price is %v", c, at, sum, epsilon, price)
+					}
+				}
+			}
+			// It is no more than the composition with the dearer way alone.
+			if worst := c.lost + (1-c.lost)*GaussianDelta(math.Hypot(c.ask, max(c.first, c.second)), epsilon); price > worst*(1+1e-9)+1e-13 {
+				t.Errorf("%+v: the price at %v is %v, and all of it at once costs %v", c, epsilon, price, worst)
+			}
+		}
+	}
+}
+
+// TestMuBesideALoss: a run that loses next to nothing outright has a mu, whose curve covers it wherever
+// delta counts; one that loses more has none.
+func TestMuBesideALoss(t *testing.T) {
+	price := func(lost float64) Guarantee {
+		priced, err := Calibrate(askFirst(.02, .235, .23, lost), Target{Epsilon: 60, Delta: .9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := priced.Guarantee()
+		if math.IsInf(g.Mu, 1) {
+			return g
+		}
+		for e := 0.; e < 3; e += .01 {
+			if d := priced.Delta(e); d >= MinDelta && d > GaussianDelta(g.Mu, e) {
+				t.Errorf("lost %v: delta at %v is %v, and that of mu %v", lost, e, d, GaussianDelta(g.Mu, e))
+			}
+		}
+		return g
+	}
+	without := math.Hypot(.02, .235)
+	if g := price(MinDelta / 10); !(g.Mu >= without && g.Mu < without*1.004) {
+		t.Errorf("mu is %v, and without the loss %v", g.Mu, without)
+	}
+	if g := price(MinDelta / 5); !math.IsInf(g.Mu, 1) {
+		t.Errorf("mu is %v", g.Mu)
+	}
+}
