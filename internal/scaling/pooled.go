@@ -8,6 +8,9 @@ const (
 	pooledWidth = 4
 	// pooledSums bounds the number of such sums: of each sign alone and of both.
 	pooledSums = 3 * pooledWidth * exponents
+	// beside is how many standard deviations the count of bins beside the one that is
+	// seen must reach so that the range holds them too.
+	beside = 3
 )
 
 // The signs that a sum takes.
@@ -54,4 +57,28 @@ func pooledRange(counts []float64, threshold float64) coarse {
 		return between(zeroBin-high, zeroBin+high, out)
 	}
 	return coarse{lower: -1, upper: 1, negative: true, positive: true, unseen: true}
+}
+
+// around reads the magnitudes of a column of which one bin is seen. Where others hold
+// records, a range of that bin alone would cut off most of them. So it takes in the one
+// to three bins on each side, and the bin of the other sign, whose counts together are
+// likely not to be of noise alone: that has probability .0013 for each sum.
+func around(c noisyCounts, bin int) coarse {
+	low, high := bin, bin
+	for _, step := range [2]int{-1, 1} {
+		sum := 0.0
+		for w := 1; w < pooledWidth; w++ {
+			b := bin + step*w
+			if b < 0 || b == zeroBin || b >= len(c.counts) {
+				break
+			}
+			if sum += c.counts[b]; sum > beside*c.sigma*math.Sqrt(float64(w)) {
+				low, high = min(low, b), max(high, b)
+			}
+		}
+	}
+	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
+		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)
+	}
+	return between(low, high, coarse{negative: low < zeroBin, positive: high > zeroBin})
 }

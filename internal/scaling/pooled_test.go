@@ -2,6 +2,7 @@ package scaling
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -32,14 +33,14 @@ func TestPooledRange(t *testing.T) {
 				t.Errorf("[%v, %v]: bin %d has %v, so nothing is shown", c.lower, c.upper, b, n)
 			}
 		}
-		got := exponentRange(noisyCounts{single, 1}, threshold, threshold, .02)
+		got := exponentRange(noisyCounts{single, 1}, threshold, threshold, featureReading)
 		if got.unseen || got.negative != (c.lower < 0) || got.positive != (c.upper > 0) {
 			t.Errorf("[%v, %v]: %+v", c.lower, c.upper, got)
 		}
 		if got.lower < c.low || got.upper > c.high || got.upper-got.lower < .5*(c.upper-c.lower) {
 			t.Errorf("[%v, %v]: range [%v, %v]", c.lower, c.upper, got.lower, got.upper)
 		}
-		if got := exponentRange(noisyCounts{pooledCounts(x, c.records/2), 1}, threshold, threshold, .02); !got.unseen {
+		if got := exponentRange(noisyCounts{pooledCounts(x, c.records/2), 1}, threshold, threshold, featureReading); !got.unseen {
 			t.Errorf("[%v, %v], faint: %+v", c.lower, c.upper, got)
 		}
 	}
@@ -66,5 +67,40 @@ func TestPooledSums(t *testing.T) {
 	}
 	if got := pooledRange(counts, top*.999); got.unseen || !got.negative || !got.positive {
 		t.Errorf("below the largest sum: %+v", got)
+	}
+}
+
+// TestAround: the target of which one bin is seen has a range that holds the bins beside it, on
+// either side and of either sign, where these are likely not to be empty; a feature has that bin.
+func TestAround(t *testing.T) {
+	const threshold = 10
+	bin := int(exponentBin(3))
+	for _, c := range []struct {
+		counts       map[int]float64 // by the distance from the bin of 2 to 4
+		lower, upper float64
+	}{
+		{map[int]float64{0: 11}, 2, 4},
+		{map[int]float64{0: 11, 1: 2.9, -1: 2.9}, 2, 4},
+		{map[int]float64{0: 11, 1: 3.1}, 2, 8},
+		{map[int]float64{0: 11, -1: 2.5, -2: 2.5}, .5, 4}, // 5 is above 3 sqrt 2
+		{map[int]float64{0: 11, 3: 9}, 2, 32},
+		{map[int]float64{0: 11, 4: 9}, 2, 4},
+		{map[int]float64{0: 11, 1: 4, 2 * (zeroBin - bin): 4}, -8, 8},
+	} {
+		counts := make([]float64, exponentBins)
+		for d, n := range c.counts {
+			counts[bin+d] = n
+		}
+		got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, targetReading)
+		if got.lower != c.lower || got.upper != c.upper || got.negative != (c.lower < 0) || !got.positive {
+			t.Errorf("%v: %+v", c.counts, got)
+		}
+		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, featureReading); got.lower != 2 || got.upper != 4 {
+			t.Errorf("%v, a feature: %+v", c.counts, got)
+		}
+		slices.Reverse(counts)
+		if got := exponentRange(noisyCounts{counts, 1}, threshold, threshold, targetReading); got.lower != -c.upper || got.upper != -c.lower {
+			t.Errorf("%v, negative: %+v", c.counts, got)
+		}
 	}
 }

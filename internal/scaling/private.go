@@ -213,7 +213,7 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 		// spurious over all bins of all columns.
 		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
 		pooled := p.threshold(c.sigma, pooledSums*float64(len(open)))
-		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]).tail)
+		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].numbers.add(c)
 	}
@@ -231,10 +231,10 @@ func (p Private) threshold(sigma, n float64) float64 {
 }
 
 // exponentRange reads the magnitudes of a column from its noisy counts: those of the bins
-// above the threshold, less the outermost ones that together hold no more than a share
-// tail of what these bins count. Where no bin is above it, neighbouring ones are counted
-// together; see [pooledRange].
-func exponentRange(c noisyCounts, threshold, pooled, tail float64) coarse {
+// above the threshold, less the outermost ones that together hold no more than the
+// share of the tail of what these bins count. Where no bin is above it, neighbouring ones are counted
+// together, see [pooledRange]. Where one of the target is, so are those beside it; see [around].
+func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse {
 	total, first, last := 0.0, -1, -1
 	for b, n := range c.counts {
 		if n > threshold {
@@ -251,16 +251,19 @@ func exponentRange(c noisyCounts, threshold, pooled, tail float64) coarse {
 	if first == zeroBin && last == zeroBin {
 		return coarse{lower: -1, upper: 1, negative: true, positive: true}
 	}
+	if first == last && how == targetReading {
+		return around(c, first)
+	}
 	low, high, sum := -1, last, 0.0
 	for b := first; b <= last; b++ {
 		if c.counts[b] <= threshold {
 			continue
 		}
 		sum += c.counts[b]
-		if low < 0 && sum > tail*total {
+		if low < 0 && sum > how.tail*total {
 			low = b
 		}
-		if sum >= (1-tail)*total {
+		if sum >= (1-how.tail)*total {
 			high = b
 			break
 		}
