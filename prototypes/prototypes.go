@@ -50,6 +50,12 @@ const (
 	// a prototype, by which a step is divided. The square of that size over the number is added too, so that
 	// nothing moves where noise hides all.
 	stepRidge = .5
+	// weakest is the number of records per class, in units of the noise of a count, from which on prototypes
+	// take steps.
+	weakest = 15
+	// mostUneven is the variance of the numbers of records of the classes, over their squared mean, up to which
+	// classes are about equally large.
+	mostUneven = .5
 	// averaged is the number of last steps whose prototypes are averaged.
 	averaged = 5
 )
@@ -100,8 +106,10 @@ func (Prototypes) Fit(ctx context.Context, s *mechanism.Session, d method.Data) 
 	if err := r.start(); err != nil {
 		return nil, err
 	}
-	if err := r.move(); err != nil {
-		return nil, err
+	if !r.still {
+		if err := r.move(); err != nil {
+			return nil, err
+		}
 	}
 	return r.fit(), nil
 }
@@ -119,18 +127,28 @@ type run struct {
 	number   float64 // of records, by the squares of the factors of their rows; at least 1
 	strength float64 // see [run.size]
 	width    float64 // V, the mean squared radius inside the classes
+	still    bool    // the prototypes stay at the means
 	at       mixture
 }
 
-// size returns what the plan's branches look at: the number of records per class in units of the
-// noise of a prototype, n mu/(L sqrt d). Under substitution the noise of a sum is twice as large.
-func (r *run) size() float64 {
+// perNoise returns the number of records per class in units of the noise of a count, n mu/L. Under
+// substitution the noise of a sum is twice as large.
+func (r *run) perNoise() float64 {
 	mu := r.session.Mu(momentsLeaf) / math.Sqrt(momentShare)
 	if r.session.Relation() != budget.AddRemove {
 		mu /= 2
 	}
-	return r.number * mu / (float64(r.frame.classes()) * math.Sqrt(float64(r.frame.slots()+1)))
+	return r.number * mu / float64(r.frame.classes())
 }
+
+// size returns what most branches look at: the number of records per class in units of the
+// noise of a prototype, n mu/(L sqrt d).
+func (r *run) size() float64 { return r.perNoise() / math.Sqrt(float64(r.frame.slots()+1)) }
+
+// weak reports whether the classes have so few records that gradients say less about them than their means
+// do. If the classes are about equally large, the draw of the steps goes to the means then, and prototypes
+// stay there.
+func (r *run) weak() bool { return r.perNoise() < weakest }
 
 // perClass is the number of prototypes of a class. With one the classifier is linear, and for two
 // classes that measures as well as more.

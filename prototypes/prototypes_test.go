@@ -171,6 +171,67 @@ func TestStrangeTables(t *testing.T) {
 	}
 }
 
+// TestFewRecordsStayAtMeans: where even classes have few records the draw of the steps goes to their means; where
+// they are uneven, or there are more, prototypes move.
+func TestFewRecordsStayAtMeans(t *testing.T) {
+	columns, ranges := columnsOf(3)
+	uneven := records(90, 3)
+	for i := range uneven {
+		uneven[i].code = int32(i % 30 / 29)
+	}
+	for _, c := range []struct {
+		rows    []record
+		epsilon float64
+		still   bool
+	}{{records(90, 3), 2, true}, {uneven, 2, false}, {records(3000, 3), 2, false}, {records(90, 3), 100, false}} {
+		v := tableOf(t, columns, c.rows, nil).All()
+		still := 0
+		const runs = 20
+		for range runs {
+			s, err := mechanism.NewSession(priced(t, columns, c.epsilon, budget.AddRemove))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := dataOf(v, ranges)
+			r := &run{ctx: t.Context(), session: s.Sub(node), records: d.Records, frame: frameOf(d.Columns, d.Ranges)}
+			if err := errors.Join(r.whiten(d), r.start()); err != nil {
+				t.Fatal(err)
+			}
+			r.records.Forget(r.rows)
+			if r.still {
+				still++
+			}
+		}
+		if (still > runs/2) != c.still {
+			t.Errorf("%d records, epsilon %v: %d of %d stay at the means", len(c.rows), c.epsilon, still, runs)
+		}
+	}
+}
+
+// TestTwoReleasesOfCells: the mean of two releases has the weights of least noise.
+func TestTwoReleasesOfCells(t *testing.T) {
+	c := cellSums{sums: [][]float64{{1, 2}, {3, 4}}, counts: []float64{10, 20}, tested: []float64{10, 20}, noise: 2}
+	c.with(cellSums{sums: [][]float64{{2, 2}, {3, 9}}, counts: []float64{15, 20}, tested: []float64{15, 20}, noise: 1})
+	want := cellSums{sums: [][]float64{{1.8, 2}, {3, 8}}, counts: []float64{14, 20}, tested: []float64{14, 20}, noise: 2 / math.Sqrt(5)}
+	if !reflect.DeepEqual(rounded(c), rounded(want)) {
+		t.Errorf("%+v, want %+v", c, want)
+	}
+	if !c.even() || (&cellSums{counts: []float64{100, 5, 5}, noise: 1}).even() || !(&cellSums{counts: []float64{100, 5, 5}, noise: 50}).even() {
+		t.Error("even where it is not, or the other way round")
+	}
+}
+
+func rounded(c cellSums) cellSums {
+	round := func(x float64) float64 { return math.Round(1e9*x) / 1e9 }
+	for _, list := range append([][]float64{c.counts, c.tested}, c.sums...) {
+		for i := range list {
+			list[i] = round(list[i])
+		}
+	}
+	c.noise = round(c.noise)
+	return c
+}
+
 // TestWideRanges: absurd ranges give numbers that a model may hold.
 func TestWideRanges(t *testing.T) {
 	columns, ranges := columnsOf(2)

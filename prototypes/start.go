@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -109,9 +110,16 @@ func (r *run) start() error {
 	if r.perClass() > 1 {
 		parts = 2
 	}
-	cells, err := r.cells(0, parts)
+	cells, err := r.cells(cellsLeaf, 0, parts)
 	if err != nil {
 		return err
+	}
+	if r.still = r.weak() && cells.even(); r.still {
+		again, err := r.cells(stepsLeaf, 0, 1)
+		if err != nil {
+			return err
+		}
+		cells.with(again)
 	}
 	between, all, prior := 0., 0., make([]float64, r.frame.classes())
 	for c, sum := range cells.sums {
@@ -151,20 +159,43 @@ type cellSums struct {
 	noise          float64
 }
 
-// cells releases a part of the sums in the cells.
-func (r *run) cells(part, parts int) (cellSums, error) {
+// even reports whether the classes have about equally many records, by the counts: the variance of their shares, less
+// that of noise, is below [mostUneven] of their squared mean.
+func (c *cellSums) even() bool {
+	mean, variance := stat.PopMeanVariance(c.counts, nil)
+	return variance-square(c.noise) < mostUneven*square(max(mean, 0))
+}
+
+// with takes the mean of two releases of the same sums, by the inverse of their variances.
+func (c *cellSums) with(d cellSums) {
+	share := square(d.noise) / (square(c.noise) + square(d.noise))
+	mix := func(a, b []float64) {
+		for k := range a {
+			a[k] = share*a[k] + (1-share)*b[k]
+		}
+	}
+	for j := range c.sums {
+		mix(c.sums[j], d.sums[j])
+	}
+	mix(c.counts, d.counts)
+	mix(c.tested, d.tested)
+	c.noise *= math.Sqrt(share)
+}
+
+// cells releases a part of the sums in the cells, as a part of a leaf.
+func (r *run) cells(leaf string, part, parts int) (cellSums, error) {
 	acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, cellStatistic{r.rows, r.at})
 	if err != nil {
 		return cellSums{}, err
 	}
-	noisy, err := mechanism.GaussianPart(r.session, cellsLeaf, 0, part, parts, acc.outer.Bound())
+	noisy, err := mechanism.GaussianPart(r.session, leaf, 0, part, parts, acc.outer.Bound())
 	if err != nil {
 		return cellSums{}, err
 	}
 	var out cellSums
 	_, out.tested = released(cellsFrom(r.session, acc.outer.Bound(), noisy.Value()), r.frame.slots(), r.at.One)
 	out.sums, out.counts = released(noisy.Value(), r.frame.slots(), r.at.One)
-	out.noise = r.session.Scale(cellsLeaf) / r.at.One
+	out.noise = r.session.Scale(leaf) / r.at.One
 	return out, nil
 }
 
@@ -204,7 +235,7 @@ func (r *run) split(parts int) error {
 	}
 	means := r.at.Centers
 	r.at = at
-	cells, err := r.cells(1, parts)
+	cells, err := r.cells(cellsLeaf, 1, parts)
 	if err != nil {
 		return err
 	}

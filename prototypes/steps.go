@@ -11,7 +11,7 @@ import (
 func (r *run) move() error {
 	steps, slots := r.steps(), r.frame.slots()
 	numbers := r.numbers()
-	velocity, mean := r.still(), r.still()
+	velocity, mean := r.rest(), r.rest()
 	for t := range steps {
 		acc, err := mechanism.Sum[*outerPass](r.ctx, r.session, r.records, stepStatistic{r.rows, r.at, r.clip()})
 		if err != nil {
@@ -24,7 +24,7 @@ func (r *run) move() error {
 		noise := r.session.Scale(stepsLeaf) / r.at.One
 		hidden := noise * math.Sqrt(float64(slots))
 		sums, weights := released(noisy.Value(), slots, r.at.One)
-		next := r.still() // passes may still hold the old ones
+		next := r.rest() // passes may still hold the old ones
 		for j, z := range r.at.Centers {
 			n := numbers[j]
 			curvature := n + stepRidge*hidden + hidden*hidden/n
@@ -48,8 +48,8 @@ func (r *run) move() error {
 	return nil
 }
 
-// still returns a mixture of as many prototypes, with all their entries and priors at 0.
-func (r *run) still() mixture {
+// rest returns a mixture of as many prototypes, with all their entries and priors at 0.
+func (r *run) rest() mixture {
 	m := r.at
 	m.Centers, m.Prior = make([][]float64, len(r.at.Centers)), make([]float64, len(r.at.Centers))
 	for j := range m.Centers {
