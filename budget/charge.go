@@ -72,9 +72,9 @@ func (n Node) Lost() float64 {
 }
 
 // coverBeside is the mu of the guarantee of the tree without the steps that lose a delta; +Inf if
-// there is none.
+// there is none. Where they lose so little that the whole tree has a mu, it is that one, which is larger.
 func (p *Priced) coverBeside(lost float64) float64 {
-	if lost == 0 {
+	if lost <= mostLost*(1+1e-9) {
 		return p.cover()
 	}
 	rest, err := Calibrate(p.tree.withoutLost(), p.target)

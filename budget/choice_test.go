@@ -82,3 +82,21 @@ func TestMuBesideALoss(t *testing.T) {
 		t.Errorf("mu is %v", g.Mu)
 	}
 }
+
+// TestChargeBesideALoss: a run that loses next to nothing outright costs a ledger what its mu says, and not the
+// sum of its steps, of which those of the held-out part are the dearest.
+func TestChargeBesideALoss(t *testing.T) {
+	train := Seq("train", GaussianLeaf("ask", .005, 1), OneOf("choice", Seq("nothing"),
+		Seq("first", GaussianLeaf("model", .995, 1)),
+		Seq("second", FixedLeaf("words", Law{Kind: Approximate, Delta: MinDelta / 10, Draws: 1}), GaussianLeaf("model", .995, 1))))
+	root := Par("fit", train, Seq("holdout", GaussianLeaf("metric", 1, 1)))
+	root.Coin = .1
+	priced, err := Calibrate(root, Target{Epsilon: 1, Delta: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	price, mu := priced.ChargeWithin(Total{Epsilon: 2, Delta: 1e-5, Currency: ZCDP, BlackBox: 5e-6})
+	if g := priced.Guarantee(); mu != g.Mu || price != CoverCharge(ZCDP, g.Mu, MinDelta/10) || price.Cost >= priced.Charge(ZCDP).Cost {
+		t.Errorf("price %+v, mu %v; the guarantee has mu %v", price, mu, g.Mu)
+	}
+}
