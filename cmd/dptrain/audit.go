@@ -104,13 +104,10 @@ func (a *app) audit(ctx context.Context, j *job, o audit.Options, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	if a.terminal {
-		o.Progress = func(done float64) { fmt.Fprintf(a.screen, "\r%3.0f%%", 100*done) }
-	}
+	meter := a.meter("")
+	o.Progress = func(done float64) { meter.Show(done, 1, "") }
 	v, err := carryOut(o)
-	if a.terminal {
-		fmt.Fprint(a.screen, "\r\x1b[K")
-	}
+	meter.Clear()
 	if err != nil {
 		return err
 	}

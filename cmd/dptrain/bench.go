@@ -185,21 +185,18 @@ func (a *app) bench(ctx context.Context, c bench.Config, asJSON bool) error {
 	defer cancel(nil)
 	lines := json.NewEncoder(a.stdout)
 	lines.SetEscapeHTML(false)
-	clearLine := func() {}
-	if a.terminal {
-		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
-		c.Progress = func(done, total int) { fmt.Fprintf(a.screen, "\r%d of %d", done, total) }
-	}
+	meter := a.meter("trials")
+	c.Progress = func(done, total int) { meter.Show(float64(done), float64(total), "") }
 	summaries, err := bench.Run(ctx, c, func(r bench.Row) {
 		if !asJSON {
 			return
 		}
-		clearLine()
+		meter.Clear()
 		if err := lines.Encode(r); err != nil {
 			cancel(err)
 		}
 	})
-	clearLine()
+	meter.Clear()
 	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil {
 		err = cause
 	}

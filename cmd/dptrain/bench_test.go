@@ -84,7 +84,7 @@ func TestBenchTable(t *testing.T) {
 	if code != 0 || len(lines) != 2 {
 		t.Fatalf("exit %d, %s\n%s", code, stderr.String(), stdout.String())
 	}
-	if head := strings.Join(strings.Fields(lines[0]), " "); head != "data n d method median q25 q75 seconds abstained/failed" {
+	if head := strings.Join(strings.Fields(lines[0]), " "); head != "data n d method median q25 q75 seconds no value" {
 		t.Errorf("head %q", head)
 	}
 	if f := strings.Fields(lines[1]); strings.Join(f[:5], " ") != "line 300 1 nonprivate-ols 1.000" || f[8] != "0" {
@@ -101,7 +101,7 @@ func TestBenchClasses(t *testing.T) {
 	if got.code != 0 || got.stderr != "" || len(lines) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if head := strings.Join(strings.Fields(lines[0]), " "); head != "data n d method median q25 q75 balanced seconds abstained/failed" {
+	if head := strings.Join(strings.Fields(lines[0]), " "); head != "data n d method median q25 q75 balanced seconds no value" {
 		t.Errorf("head %q", head)
 	}
 	got = dptrain(t, append(args, "--json")...)

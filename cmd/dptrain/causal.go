@@ -47,7 +47,7 @@ type causalFlags struct {
 
 func causalCommand(a *app) *cobra.Command {
 	flags := recipeFlags{causal: &causalFlags{}, stdin: a.stdin}
-	var force, quiet bool
+	var how fitHow
 	var note string
 	cmd := &cobra.Command{
 		Use:   "causal [RECIPE]",
@@ -65,15 +65,16 @@ func causalCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.causal(cmd.Context(), j, force, quiet)
+			return a.causal(cmd.Context(), j, how)
 		},
 	}
 	f := cmd.Flags()
 	flags.addCausal(f)
 	flags.addOut(f)
 	f.StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
-	f.BoolVar(&force, "force", false, "replace results that are there already")
-	f.BoolVarP(&quiet, "quiet", "q", false, "print errors only")
+	f.BoolVar(&how.force, "force", false, "replace results that are there already")
+	f.BoolVarP(&how.quiet, "quiet", "q", false, "print errors only")
+	jsonFlag(cmd, &how.json, "the account of the release, as JSON")
 	return cmd
 }
 
@@ -197,12 +198,12 @@ func runOf(s causal.Study, plan *causal.Plan) entry.Run {
 
 // causal carries out a study in the order of [app.fit]: the output folder first, then the
 // price, then the ledger, then the rows.
-func (a *app) causal(ctx context.Context, j *job, force, quiet bool) error {
+func (a *app) causal(ctx context.Context, j *job, how fitHow) error {
 	if err := j.needsTable(); err != nil {
 		return err
 	}
 	out := j.recipe.Output.Dir
-	folder, err := report.Prepare(out, force)
+	folder, err := report.Prepare(out, how.force)
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,10 @@ func (a *app) causal(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return e.Spent(err)
 	}
-	if quiet {
+	switch {
+	case how.json:
+		return a.printReleased(out, causalFile)
+	case how.quiet:
 		return nil
 	}
 	err = report.CausalText(a.stdout, files.Causal)

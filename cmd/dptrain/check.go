@@ -15,14 +15,75 @@ line and column. If the header of the table can be read, the names of the
 columns are checked too. No row is read.`
 
 func checkCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "check RECIPE",
 		Short:   "Report every mistake in a recipe at once",
 		Long:    checkLong,
 		Example: "  dptrain check recipe.yaml",
 		Args:    exactly(1, "one recipe"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args[0]) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args[0], asJSON) },
 	}
+	jsonFlag(cmd, &asJSON, oneObject)
+	return cmd
+}
+
+// checkFormat is the value of the key "format" of `check --json`.
+const checkFormat = "dptrain.check/1"
+
+// checked is what is wrong with a recipe. Its fields are the keys of `check --json`.
+type checked struct {
+	Format   string         `json:"format"`
+	Recipe   string         `json:"recipe"`
+	OK       bool           `json:"ok"`
+	Columns  bool           `json:"columns_checked"` // the header of the table was there to compare with
+	Problems []checkProblem `json:"problems"`
+}
+
+// checkProblem is one thing that is wrong, at a place of the recipe if it has one.
+type checkProblem struct {
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// check reports what is wrong with a recipe.
+func (a *app) check(path string, asJSON bool) error {
+	unread, err := a.judge(path)
+	if !asJSON {
+		return a.checkedText(path, unread, err)
+	}
+	out := checked{checkFormat, path, err == nil, err == nil && unread == "", []checkProblem{}}
+	var problems recipe.Problems
+	switch {
+	case errors.As(err, &problems):
+		for _, p := range problems {
+			out.Problems = append(out.Problems, checkProblem{p.Line, p.Column, p.Path, p.Msg, p.Hint})
+		}
+	case err != nil:
+		out.Problems = append(out.Problems, checkProblem{Message: message(err)})
+	}
+	if printed := writeJSON(a.stdout, out); printed != nil {
+		return printed
+	}
+	if err != nil {
+		return &quietError{err}
+	}
+	return nil
+}
+
+func (a *app) checkedText(path, unread string, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case unread == "":
+		_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)
+	default:
+		_, err = fmt.Fprintf(a.stdout, "%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path, unread)
+	}
+	return err
 }
 
 // priceable prices the run of a recipe for a table with this header.
@@ -38,28 +99,24 @@ func (j *job) priceable(header []string) error {
 	return err
 }
 
-// check puts a recipe to its rules, to the header of its table and to a price.
-// Here a declared column that is absent is a mistake of the recipe.
-func (a *app) check(path string) error {
+// judge puts a recipe to its rules, to the header of its table and to a price.
+// Here a declared column that is absent is a mistake of the recipe. It returns the
+// path of a table that cannot be read, whose columns were not checked.
+func (a *app) judge(path string) (unread string, err error) {
 	flags := recipeFlags{set: noFlags(), stdin: a.stdin}
 	j, err := flags.load([]string{path})
 	if err != nil {
-		return err
+		return "", err
 	}
 	header, err := j.columns()
 	if errors.Is(err, dataset.ErrUnreadable) {
-		_, err := fmt.Fprintf(a.stdout, "%s: ok, but %s cannot be read, so the names of the columns were not checked\n", path, j.table)
-		return err
+		return j.table, nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if problems := j.recipe.Validate(header); len(problems) > 0 {
-		return problems
+		return "", problems
 	}
-	if err := j.priceable(header); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s: ok\n", path)
-	return err
+	return "", j.priceable(header)
 }

@@ -42,6 +42,7 @@ type compressFlags struct {
 	categories []string
 	test, out  string
 	force      bool
+	json       bool
 	ledger     string
 }
 
@@ -81,6 +82,7 @@ func compressCommand(a *app) *cobra.Command {
 	flags.IntVar(&f.Passes, "passes", compress.DefaultPasses, "passes of snc over the records, a `NUMBER`")
 	flags.Uint64Var(&f.Seed, "seed", 0, "public seed of the records to begin with and of the course of snc, a `NUMBER`")
 	flags.StringVar(&f.test, "test", "", "count errors on the records of this `TABLE`, and those of all records as neighbours")
+	jsonFlag(cmd, &f.json, oneObject)
 	flags.StringVar(&f.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
 	return cmd
 }
@@ -153,8 +155,14 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 			return err
 		}
 	}
-	if err := a.compressed(r, f, len(columns[len(columns)-1].Categories), test); err != nil {
+	made, err := newCompressed(r, f, len(columns[len(columns)-1].Categories), test)
+	if err != nil {
 		return err
+	}
+	if !f.json {
+		if _, err := io.WriteString(a.stdout, made.text()); err != nil {
+			return err
+		}
 	}
 	err = writeOutput(ctx, f.out, f.force, func(w io.Writer) error { return regression.EncodeModel(w, r.Model) })
 	if errors.Is(err, regression.ErrModelSize) {
@@ -163,32 +171,74 @@ func (a *app) compress(ctx context.Context, path string, f *compressFlags) error
 	if err != nil {
 		return err
 	}
+	if f.json {
+		return writeJSON(a.stdout, made)
+	}
 	_, err = fmt.Fprintln(a.stdout, f.out)
 	return err
 }
 
-// compressed prints what a model is made of, and its errors on a table.
-func (a *app) compressed(r *compress.Result, f *compressFlags, classes int, test *dataset.Table) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", r.Records, classes, r.Coordinates)
-	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", len(r.Model.Vectors), 100*float64(len(r.Model.Vectors))/float64(r.Records), f.Method)
+// compressFormat is the value of the key "format" of `compress --json`.
+const compressFormat = "dptrain.compress/1"
+
+// compressed is what a model is made of, and its errors on a table. Its fields are the keys of `compress --json`.
+type compressed struct {
+	Format      string            `json:"format"`
+	Model       string            `json:"model"` // the file
+	Method      string            `json:"method"`
+	Privacy     string            `json:"privacy"` // none
+	Records     int               `json:"records"`
+	Classes     int               `json:"classes"`
+	Coordinates int               `json:"coordinates"`
+	Vectors     int               `json:"vectors"`
+	Passes      int               `json:"passes,omitempty"`
+	Loss        *float64          `json:"mean_loss,omitempty"`
+	Tested      int               `json:"tested,omitempty"` // records of the test
+	Scores      []compressedScore `json:"scores,omitempty"`
+}
+
+type compressedScore struct {
+	Name      string  `json:"name"`
+	Vectors   int     `json:"vectors"`
+	Distances float64 `json:"distances"` // a prediction
+	Error     float64 `json:"error"`
+}
+
+func newCompressed(r *compress.Result, f *compressFlags, classes int, test *dataset.Table) (*compressed, error) {
+	out := &compressed{Format: compressFormat, Model: f.out, Method: f.Method, Privacy: "none", Records: r.Records, Classes: classes, Coordinates: r.Coordinates, Vectors: len(r.Model.Vectors)}
 	if c := r.Compressed; c != nil {
-		fmt.Fprintf(&b, "passes       %d, mean loss %.3g\n", f.Passes, c.Loss/float64(r.Records))
+		out.Passes, out.Loss = f.Passes, new(c.Loss/float64(r.Records))
 	}
-	b.WriteString("privacy      none: vectors are records or began as such, and nothing is guaranteed\n")
-	if test != nil {
-		n, scores, err := r.Judge(test)
-		if err != nil {
-			return compressError(err)
-		}
-		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", n), "vectors", "distances a prediction", "error")
-		for _, s := range scores {
+	if test == nil {
+		return out, nil
+	}
+	n, scores, err := r.Judge(test)
+	if err != nil {
+		return nil, compressError(err)
+	}
+	out.Tested = n
+	for _, s := range scores {
+		out.Scores = append(out.Scores, compressedScore{s.Name, s.Vectors, s.Distances, s.Error})
+	}
+	return out, nil
+}
+
+func (c *compressed) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "records      %d in %d classes, %d coordinates each\n", c.Records, c.Classes, c.Coordinates)
+	fmt.Fprintf(&b, "vectors      %d, %.3g%% of the records, by %s\n", c.Vectors, 100*float64(c.Vectors)/float64(c.Records), c.Method)
+	if c.Loss != nil {
+		fmt.Fprintf(&b, "passes       %d, mean loss %.3g\n", c.Passes, *c.Loss)
+	}
+	b.WriteString("privacy      none: vectors are records or began as such; there is no guarantee\n")
+	if c.Scores != nil {
+		fmt.Fprintf(&b, "\n%-24s%10s%24s%10s\n", fmt.Sprintf("tested on %d records", c.Tested), "vectors", "distances a prediction", "error")
+		for _, s := range c.Scores {
 			fmt.Fprintf(&b, "%-24s%10d%24.1f%10.4f\n", s.Name, s.Vectors, s.Distances, s.Error)
 		}
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(a.stdout, b.String())
-	return err
+	return b.String()
 }
 
 // compressError gives mistakes about a table their words and exit code.

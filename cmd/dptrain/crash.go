@@ -22,13 +22,17 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		}
 	}()
 	raw := &output{w: a.stdout}
-	out, messages := terminal.NewVisible(raw), terminal.NewVisible(a.stderr)
+	painted := a.painter(raw)
+	out, messages := terminal.NewVisible(painted), terminal.NewVisible(a.stderr)
 	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
 	defer func() { _ = messages.Flush() }()
 	root := rootCommand(a)
 	root.SetArgs(append([]string{}, args...))
 	err := root.ExecuteContext(ctx)
 	_ = out.Flush() // raw keeps the error
+	if p, ok := painted.(*terminal.Painter); ok {
+		_ = p.Flush() // as above
+	}
 	if err == nil {
 		err = raw.err
 	}
@@ -40,6 +44,14 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		fmt.Fprintln(a.stderr, message(err))
 	}
 	return exitCode(err)
+}
+
+// painter returns what text for standard output goes through: on a terminal that wants colours one that colours labels.
+func (a *app) painter(raw *output) io.Writer {
+	if isTerminal(raw) && terminal.Colours() {
+		return terminal.NewPainter(raw)
+	}
+	return raw
 }
 
 // output is standard output. It keeps its first failure, so that no verb need look

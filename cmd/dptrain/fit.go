@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -29,7 +30,7 @@ data set is refused with exit code 5.`
 
 func fitCommand(a *app) *cobra.Command {
 	flags := recipeFlags{stdin: a.stdin}
-	var force, quiet bool
+	var how fitHow
 	var note string
 	cmd := &cobra.Command{
 		Use:   "fit [RECIPE]",
@@ -48,25 +49,35 @@ func fitCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.fit(cmd.Context(), j, force, quiet)
+			return a.fit(cmd.Context(), j, how)
 		},
 	}
 	flags.add(cmd.Flags())
 	flags.addOut(cmd.Flags())
 	cmd.Flags().StringVar(&note, "note", "", "a `TEXT` that the ledger keeps with the run; it is not protected")
-	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print errors only")
+	how.add(cmd)
 	return cmd
+}
+
+// fitHow says how a run is carried out and what it prints.
+type fitHow struct{ force, quiet, progress, json bool }
+
+func (h *fitHow) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&h.force, "force", false, "replace results that are there already")
+	flags.BoolVarP(&h.quiet, "quiet", "q", false, "print errors only")
+	flags.BoolVar(&h.progress, "progress", false, "name the stages on standard error where it is no terminal, too")
+	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
 }
 
 // fit carries out a job: the output folder first, then the price, then the
 // ledger, then the rows.
-func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
+func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err := j.needsTable(); err != nil {
 		return err
 	}
 	out := j.recipe.Output.Dir
-	folder, err := report.Prepare(out, force)
+	folder, err := report.Prepare(out, how.force)
 	if err != nil {
 		return err
 	}
@@ -82,11 +93,14 @@ func (a *app) fit(ctx context.Context, j *job, force, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	res, files, err := a.train(ctx, j, p, a.progress(plan, quiet), e, folder)
+	res, files, err := a.train(ctx, j, p, a.progress(plan, how), e, folder)
 	if err != nil {
 		return e.Spent(err)
 	}
-	if quiet {
+	if how.json {
+		return errors.Join(a.printReleased(out, reportFile), verdict(res, out))
+	}
+	if how.quiet {
 		return verdict(res, out)
 	}
 	err = report.Text(a.stdout, files.Report)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/budget"
@@ -42,6 +43,7 @@ func ledgerCommand(a *app) *cobra.Command {
 
 // totalFlags are the flags of `ledger init` as they are typed.
 type totalFlags struct {
+	json                                       bool
 	dataset, epsilon, relation, unit, currency string
 	delta, blackBox                            float64
 	private                                    []string
@@ -67,7 +69,7 @@ func ledgerInit(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.ledgerInit(cmd.Context(), args[0], f.dataset, total, f.private)
+			return a.ledgerInit(cmd.Context(), args[0], f, total)
 		},
 	}
 	flags := cmd.Flags()
@@ -80,6 +82,7 @@ func ledgerInit(a *app) *cobra.Command {
 	flags.StringVar(&f.unit, "unit", "", "the `COLUMN` that says whose record it is, where every run protects a person's records together")
 	flags.StringVar(&f.currency, "currency", budget.ZCDP.String(), "what is added up, by `NAME`: zcdp or gdp")
 	flags.Float64Var(&f.blackBox, "black-box-delta", 0, "the `NUMBER` of delta that is kept for black boxes (default half of delta)")
+	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
 
@@ -120,7 +123,8 @@ func (f *totalFlags) total(changed func(string) bool) (budget.Total, error) {
 	return t, nil
 }
 
-func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget.Total, private []string) error {
+func (a *app) ledgerInit(ctx context.Context, path string, f *totalFlags, total budget.Total) error {
+	dataset, private := f.dataset, f.private
 	head, err := a.openLedger(path).Register(ctx, dataset, total, private...)
 	if errors.Is(err, ledger.ErrInvalid) || errors.Is(err, budget.ErrTarget) {
 		return usagef("%w", err)
@@ -132,12 +136,31 @@ func (a *app) ledgerInit(ctx context.Context, path, dataset string, total budget
 	if err != nil {
 		return err
 	}
+	if f.json {
+		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Dataset: dataset, Head: head.String(), Limit: new(amountOf(limit))})
+	}
 	cost, delta := limit.Value()
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Registered", fmt.Sprintf("data set %s in %s: all runs together may spend epsilon %v, delta %v (relation %s%s)", dataset, path, total.Epsilon, total.Delta, hidden(total.Relation.String(), private), ofUnit(total.Unit))),
 		report.Paragraph("Total", fmt.Sprintf("%s %s, and delta %s for black boxes", total.Currency.Symbol(), digits(cost), digits(delta))),
 		report.Paragraph("Head", head.String()))
 	return err
+}
+
+// enteredFormat is the value of the key "format" of what the verbs that write a ledger print with --json.
+const enteredFormat = "dptrain.ledger-entry/1"
+
+// entered is what was entered in a ledger.
+type entered struct {
+	Format  string  `json:"format"`
+	Ledger  string  `json:"ledger"`
+	Dataset string  `json:"dataset,omitempty"`
+	Entry   int64   `json:"entry,omitempty"` // of the run that has ended
+	Head    string  `json:"head"`
+	Limit   *amount `json:"limit,omitempty"` // the total of a data set that was registered
+	Cost    *amount `json:"cost,omitempty"`  // of what another tool releases
+	Left    *amount `json:"left,omitempty"`  // after it
+	Release string  `json:"release,omitempty"`
 }
 
 // ofUnit adds the privacy unit to a relation.
@@ -189,6 +212,7 @@ const ledgerFormat = "dptrain.ledger-show/1"
 
 func ledgerVerify(a *app) *cobra.Command {
 	var heads, reports []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "verify [FILE]", Short: "Check every entry, and heads from reports", Long: ledgerVerifyLong,
 		Example: `  dptrain ledger verify dptrain.ledger
@@ -208,7 +232,11 @@ func ledgerVerify(a *app) *cobra.Command {
 			for _, acc := range book.Datasets {
 				runs += len(acc.Runs)
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: ok, %s, %s%s\n%s", path, plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)),
+			if asJSON {
+				return writeJSON(a.stdout, ledgerVerified{ledgerVerifyFormat, path, true, len(book.Entries), runs, len(want), book.Head().String()})
+			}
+			line := fmt.Sprintf("%s: ok, %s, %s%s", path, plural(len(book.Entries), "entry", "entries"), plural(runs, "run", "runs"), found(len(want)))
+			_, err = fmt.Fprintf(a.stdout, "%s\n%s", strings.ReplaceAll(text.WrapSoft(line, 78), " \n", "\n"),
 				report.Paragraph("Head", book.Head().String()))
 			return err
 		},
@@ -216,7 +244,22 @@ func ledgerVerify(a *app) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `HEAD` that a report printed; may be repeated")
 	cmd.Flags().StringArrayVar(&reports, "report", nil, "a `FILE` report.json with a head; may be repeated")
+	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
+}
+
+// ledgerVerifyFormat is the value of the key "format" of `ledger verify --json`.
+const ledgerVerifyFormat = "dptrain.ledger-verify/1"
+
+// ledgerVerified is a ledger that holds together.
+type ledgerVerified struct {
+	Format  string `json:"format"`
+	Ledger  string `json:"ledger"`
+	OK      bool   `json:"ok"`
+	Entries int    `json:"entries"`
+	Runs    int    `json:"runs"`
+	Heads   int    `json:"heads_found"` // of those that were given, all
+	Head    string `json:"head"`
 }
 
 // headsOf reads the heads of the command line and of reports.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -20,22 +21,23 @@ interrupt it.`
 
 func ledgerCommit(a *app) *cobra.Command {
 	var path string
-	var force bool
+	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use: "commit OUT", Short: "Enter a run that could not be entered, and publish it", Long: ledgerCommitLong,
 		Example: "  dptrain ledger commit out",
 		Args:    exactly(1, "one output folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.ledgerCommit(cmd.Context(), args[0], path, force)
+			return a.ledgerCommit(cmd.Context(), args[0], path, force, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&path, "ledger", "", "the ledger, if it has moved: a `FILE`")
 	cmd.Flags().BoolVar(&force, "force", false, "replace results that are there already")
+	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
 
-func (a *app) ledgerCommit(ctx context.Context, out, path string, force bool) error {
+func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON bool) error {
 	kept, err := report.OpenKept(out)
 	if err != nil {
 		return err
@@ -53,6 +55,9 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force bool) er
 	}
 	if err := report.PlaceKept(ctx, out, force); err != nil {
 		return err
+	}
+	if asJSON {
+		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Entry: head.Sequence, Head: head.String(), Release: filepath.Join(out, report.ReleaseDir)})
 	}
 	_, err = fmt.Fprint(a.stdout,
 		report.Paragraph("Entered", fmt.Sprintf("the run of entry %d has ended, in %s", head.Sequence, printable(path))), pointer(out))

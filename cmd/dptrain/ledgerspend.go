@@ -24,6 +24,7 @@ total is refused with exit code 5. Nothing takes a spend back.`
 type spendFlags struct {
 	epsilon string
 	spend   ledger.Spend
+	json    bool
 }
 
 func ledgerSpend(a *app) *cobra.Command {
@@ -37,7 +38,7 @@ func ledgerSpend(a *app) *cobra.Command {
 			if err := f.read(cmd.Flags().Changed); err != nil {
 				return err
 			}
-			return a.ledgerSpend(cmd.Context(), ledgerOf(args), f.spend)
+			return a.ledgerSpend(cmd.Context(), ledgerOf(args), f.spend, f.json)
 		},
 	}
 	flags := cmd.Flags()
@@ -48,6 +49,7 @@ func ledgerSpend(a *app) *cobra.Command {
 	flags.StringVar(&f.epsilon, "epsilon", "", "a `NUMBER` above 0, or 'ln(3)': the release is (epsilon, delta)-private")
 	flags.Float64Var(&f.spend.Delta, "delta", 0, "with --epsilon: a `NUMBER` from 0 to 1")
 	flags.StringVar(&f.spend.Note, "note", "", "a `TEXT` that says what it is; the ledger keeps it")
+	jsonFlag(cmd, &f.json, oneObject)
 	return cmd
 }
 
@@ -76,7 +78,7 @@ func (f *spendFlags) read(changed func(string) bool) error {
 	return nil
 }
 
-func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend) error {
+func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend, asJSON bool) error {
 	l := a.openLedger(path)
 	head, charge, err := l.Spend(ctx, x)
 	switch {
@@ -92,6 +94,9 @@ func (a *app) ledgerSpend(ctx context.Context, path string, x ledger.Spend) erro
 	acc, err := l.Account(ctx, x.Dataset)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return writeJSON(a.stdout, entered{Format: enteredFormat, Ledger: path, Dataset: acc.Name, Head: head.String(), Cost: new(amountOf(charge)), Left: new(amountOf(acc.Left()))})
 	}
 	price := func(cost, delta float64) string {
 		s := acc.Promise.Currency.Symbol() + " " + digits(cost)

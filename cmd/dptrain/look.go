@@ -35,7 +35,7 @@ was looked at is noted there.`
 type lookFlags struct {
 	target, out     string
 	ledger, dataset string
-	force           bool
+	force, json     bool
 	format          formatFlags
 }
 
@@ -58,8 +58,12 @@ func lookCommand(a *app) *cobra.Command {
 	set.StringVar(&flags.dataset, "dataset", "", "note it in a ledger, under this `NAME` of the data set")
 	set.StringVar(&flags.ledger, "ledger", recipe.DefaultLedger, "the ledger: a `FILE`")
 	flags.format.add(set)
+	jsonFlag(cmd, &flags.json, oneObject)
 	return cmd
 }
+
+// lookFormat is the value of the key "format" of `look --json`.
+const lookFormat = "dptrain.look/1"
 
 // look looks at a table. What it prints and returns does not depend on a record.
 func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
@@ -98,9 +102,19 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	if err := file.Commit(ctx, func(w io.Writer) error { return writeLook(w, data, header, flags.target, seen) }); err != nil {
 		return err
 	}
+	private := filepath.Join(flags.out, report.CuratorDir, report.LookFile)
+	if flags.json {
+		return writeJSON(a.stdout, privateFile{lookFormat, private})
+	}
 	_, err = fmt.Fprint(a.stdout, report.Paragraph("Private", fmt.Sprintf("%s says what the cells of the table look like, and has a recipe. It depends on the records and no guarantee covers "+
-		"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.", filepath.Join(flags.out, report.CuratorDir, report.LookFile))))
+		"it: it is for the owner of the data only. This text and the exit code are the same whatever it says.", private)))
 	return err
+}
+
+// privateFile names a file that is for the owner of the data alone.
+type privateFile struct {
+	Format  string `json:"format"`
+	Private string `json:"private"`
 }
 
 const lookNotice = `What the cells of a table look like, for the owner of the data alone. It was

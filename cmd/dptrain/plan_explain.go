@@ -127,16 +127,13 @@ type explainedFit struct {
 // explain prints the expected error of a pipeline.
 func (a *app) explain(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, f *explainFlags, asJSON bool) error {
 	config := bench.ExplainConfig{Rows: f.rows}
-	clearLine := func() {}
-	if a.terminal {
-		clearLine = func() { fmt.Fprint(a.screen, "\r\x1b[K") }
-		config.Progress = func(done, total int) { fmt.Fprintf(a.screen, "\r%d of %d models", done, total) }
-	}
+	meter := a.meter("models")
+	config.Progress = func(done, total int) { meter.Show(float64(done), float64(total), "") }
 	if a.onStep != nil {
 		config.Progress = func(done, total int) { a.onStep(done, total, "models") }
 	}
 	x, err := bench.Explain(ctx, p, config)
-	clearLine()
+	meter.Clear()
 	switch {
 	case errors.Is(err, bench.ErrExplainRows):
 		return usagef("--rows takes 1 to %d different numbers from %d to %d",

@@ -45,7 +45,7 @@ type predictFlags struct {
 	out                       string
 	append, strict, multiline bool
 	force                     bool
-	cost                      bool
+	cost, json                bool
 	interval                  string // a level, highestLevel, or empty
 	classes                   classFlags
 	format                    formatFlags
@@ -81,6 +81,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.classes.probability, "probability", false, "add the probability of the second of two classes, or that of each of more")
 	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
 	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
+	jsonFlag(cmd, &flags.json, "one JSON object a line, in place of CSV")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
 	flags.format.add(set)
@@ -103,6 +104,9 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if flags.append && in.isParquet() {
 		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")
 	}
+	if flags.append && flags.json {
+		return usagef("--append copies the columns of the table, as CSV; leave out --json")
+	}
 	score := newScorer(model)
 	if flags.interval != "" {
 		if err := score.addInterval(modelPath, model, flags.interval); err != nil {
@@ -123,7 +127,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
-	s := &scoring{in: in, scorer: score, append: flags.append, strict: flags.strict, watch: watch}
+	s := &scoring{in: in, scorer: score, append: flags.append, json: flags.json, strict: flags.strict, watch: watch}
 	schema := pipeline.SchemaOf(model)
 	data.Dates(&schema)
 	if flags.out == "" {

@@ -9,9 +9,10 @@ import (
 )
 
 // progress returns the function that is told of every stage as it begins. On a
-// terminal it prints the stage and its share of the budget, which are public:
-// both come from the plan.
-func (a *app) progress(plan *pipeline.Plan, quiet bool) func(stage string) {
+// terminal it prints the stage, the how manyth it is and its share of the budget,
+// which are public: all come from the plan. It prints no time, which would tell of
+// the records.
+func (a *app) progress(plan *pipeline.Plan, how fitHow) func(stage string) {
 	shares := stageShares(plan.Leaves())
 	begun, total := 0, len(plan.Stages())+2 // those of the run, read and write
 	return func(stage string) {
@@ -19,7 +20,7 @@ func (a *app) progress(plan *pipeline.Plan, quiet bool) func(stage string) {
 			a.onStep(begun, total, stage)
 		}
 		begun++
-		if a.terminal && !quiet {
+		if (a.terminal || how.progress) && !how.quiet {
 			line := stage
 			if share, ok := shares[planName(stage)]; ok {
 				line = fmt.Sprintf("%s (%s of the budget)", stage, percent(share))
@@ -27,7 +28,7 @@ func (a *app) progress(plan *pipeline.Plan, quiet bool) func(stage string) {
 					line = fmt.Sprintf("%s (%s of the budget on other records)", stage, percent(share))
 				}
 			}
-			fmt.Fprintln(a.stderr, "dptrain: "+line)
+			fmt.Fprintf(a.stderr, "dptrain: %d of %d: %s\n", begun, total, line)
 		}
 		if a.onStage != nil {
 			a.onStage(stage)

@@ -42,7 +42,7 @@ Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
 	var shape, format string
-	var registry, scores bool
+	var registry, scores, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
 		Short: "Print the report of a run, or a curve of its model",
@@ -56,6 +56,9 @@ func reportCommand(a *app) *cobra.Command {
 			if n := cmd.Flags().NFlag(); n > 1 {
 				return usagef("each flag of report prints something else; give one of them")
 			}
+			if asJSON {
+				format = "json"
+			}
 			at := released(args[0])
 			if c, err := readCausal(at.report); c != nil || err != nil {
 				return a.reportCausal(c, err, cmd.Flags(), format)
@@ -67,7 +70,7 @@ func reportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("format") {
+			if cmd.Flags().Changed("format") || asJSON {
 				return a.printAs(format, r, at)
 			}
 			if registry {
@@ -83,6 +86,7 @@ func reportCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().BoolVar(&scores, "scores", false, "print how often a classifier is right by score, and what comes of other thresholds")
 	cmd.Flags().StringVar(&format, "format", "text", "print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
+	jsonFlag(cmd, &asJSON, "the report file: --format json")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
 	return cmd
 }

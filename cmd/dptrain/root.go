@@ -17,6 +17,7 @@ import (
 	"github.com/dptrain/dptrain/internal/audit"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 // app is what the verbs share: the three streams, and whether the last of them
@@ -45,6 +46,11 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 		terminal: isTerminal(stderr), debug: os.Getenv("DPTRAIN_DEBUG") != "",
 		ownTable: audit.OwnTable,
 	}
+}
+
+// meter returns what shows how far work is that tells nothing of a private record.
+func (a *app) meter(what string) *terminal.Meter {
+	return terminal.NewMeter(a.screen, a.terminal, "dptrain", what)
 }
 
 // isTerminal reports whether w is a character device.

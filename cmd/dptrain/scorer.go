@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,19 @@ func (c *column) quoted() column {
 	q := column{name: csvCell(c.name)}
 	for _, class := range c.classes {
 		q.classes = append(q.classes, csvCell(class))
+	}
+	return q
+}
+
+// quotedJSON returns the column with its name and classes as texts of JSON. Numbers are finite.
+func (c *column) quotedJSON() column {
+	quote := func(text string) string {
+		out, _ := json.Marshal(text) // a text always has one
+		return string(out)
+	}
+	q := column{name: quote(c.name)}
+	for _, class := range c.classes {
+		q.classes = append(q.classes, quote(class))
 	}
 	return q
 }

@@ -19,6 +19,7 @@ type scoring struct {
 	in             *input
 	scorer         *scorer
 	append, strict bool
+	json           bool // one object a line
 	watch          *terminal.Watch
 
 	out     io.Writer
@@ -38,6 +39,10 @@ type scored struct {
 func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) error {
 	s.out = w
 	for _, c := range s.scorer.columns {
+		if s.json {
+			s.quoted = append(s.quoted, c.quotedJSON())
+			continue
+		}
 		s.quoted = append(s.quoted, c.quoted())
 	}
 	return s.in.stream(ctx, schema, dataset.Consumer[*scored]{Begin: s.begin, Work: s.work, Emit: s.emit})
@@ -66,8 +71,31 @@ func (s *scoring) begin(head dataset.Head) error {
 		_, err := s.out.Write(line.Bytes())
 		return err
 	}
+	if s.json {
+		return nil
+	}
 	_, err := io.WriteString(s.out, strings.Join(names, ",")+"\n")
 	return err
+}
+
+// line appends the output for record k.
+func (s *scoring) line(dst []byte, values [][]float64, k int) []byte {
+	if s.json {
+		dst = append(dst, '{')
+	}
+	for i := range s.quoted {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if s.json {
+			dst = append(append(dst, s.quoted[i].name...), ':')
+		}
+		dst = s.quoted[i].appendCell(dst, values[i][k])
+	}
+	if s.json {
+		dst = append(dst, '}')
+	}
+	return append(dst, '\n')
 }
 
 // work makes the lines of a batch.
@@ -89,13 +117,7 @@ func (s *scoring) work(batch *dataset.Batch) (*scored, error) {
 	}
 	out.text = make([]byte, 0, rows.N*len(values)*20)
 	for k := range rows.N {
-		for i := range s.quoted {
-			if i > 0 {
-				out.text = append(out.text, ',')
-			}
-			out.text = s.quoted[i].appendCell(out.text, values[i][k])
-		}
-		out.text = append(out.text, '\n')
+		out.text = s.line(out.text, values, k)
 	}
 	return out, nil
 }

@@ -32,6 +32,7 @@ without --ledger.`
 
 func verifyCommand(a *app) *cobra.Command {
 	var ledgerPath string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE",
 		Short: "Check that a release holds together",
@@ -43,16 +44,46 @@ func verifyCommand(a *app) *cobra.Command {
 			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
 				return usagef("--ledger is empty: give a file, or leave the flag out")
 			}
-			return a.verify(cmd.Context(), args[0], ledgerPath)
+			return a.verify(cmd.Context(), args[0], ledgerPath, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&ledgerPath, "ledger", "", "the ledger that the run was entered in: a `FILE`")
+	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
 
+// verifyFormat is the value of the key "format" of `verify --json`.
+const verifyFormat = "dptrain.verify/1"
+
+// verified is what verify found. Its fields are the keys of `verify --json`.
+type verified struct {
+	Format  string          `json:"format"`
+	Release string          `json:"release"`
+	OK      bool            `json:"ok"` // nothing that was checked does not fit
+	Checks  []verifiedCheck `json:"checks"`
+}
+
+type verifiedCheck struct {
+	Name  string       `json:"name"`
+	State report.State `json:"state"` // ok, does not fit or not checked
+	Text  []string     `json:"text"`
+}
+
+// showVerification prints what was found.
+func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) error {
+	if !asJSON {
+		return v.Text(a.stdout)
+	}
+	out := verified{verifyFormat, dir, v.Misfits() == 0, []verifiedCheck{}}
+	for _, c := range v.Checks {
+		out.Checks = append(out.Checks, verifiedCheck{c.Name, c.State, c.Text})
+	}
+	return writeJSON(a.stdout, out)
+}
+
 // verify checks the release at path.
-func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
+func (a *app) verify(ctx context.Context, path, ledgerPath string, asJSON bool) error {
 	at := released(path)
 	c, err := readCausal(at.report)
 	if err != nil {
@@ -84,7 +115,7 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string) error {
 	case err != nil:
 		return fault.As(fault.Data, err)
 	}
-	if err := v.Text(a.stdout); err != nil {
+	if err := a.showVerification(dir, v, asJSON); err != nil {
 		return err
 	}
 	if err := v.Err(); err != nil {

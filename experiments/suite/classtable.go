@@ -127,7 +127,7 @@ func accuracy(predicted []int32, v dataset.View) Outcome {
 	columns := v.Schema().Columns
 	got, err := bench.ScoreClasses(columns[len(columns)-1].Categories, baseline.Labels(v)[:len(predicted)], predicted)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	return Outcome{Status: OK, Values: map[string]float64{metricAccuracy: got.Accuracy}}
 }

@@ -90,7 +90,7 @@ func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) err
 			t := newCopiesTable(k.Data, k.Setting, newGenerator(fmt.Sprint(k.Data, " ", k.Setting), seed, uint64(k.Trial)))
 			p, err := newProblem(nil, t.x, t.y)
 			if err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 			for _, s := range copiesSelectors() {
 				if s.name != k.Method {
@@ -98,7 +98,7 @@ func copiesRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) err
 				}
 				picked, err := p.choose(ctx, s.of(p, k.Setting.K), pure(k.Setting.Epsilon))
 				if err != nil {
-					return failure(Failed, err)
+					return failed(err)
 				}
 				return Outcome{Status: OK, Values: t.judge(picked), Picked: fromOne(picked)}
 			}

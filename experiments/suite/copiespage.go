@@ -65,7 +65,7 @@ func copiesSection(x index, title, metric, label string) Section {
 
 func copiesRow(s Summary) []Entry {
 	return text(s.Method, strconv.Itoa(s.Setting.N), strconv.Itoa(s.Setting.Copies),
-		short(s.Mean), interval(s.Distribution), strconv.Itoa(s.Count), strconv.Itoa(s.Failed+s.Unavailable))
+		short(s.Mean), interval(s.Distribution), strconv.Itoa(s.Count), strconv.Itoa(s.NotApplicable+s.Failed+s.Unavailable))
 }
 
 // interval prints the confidence interval of a mean.

@@ -80,14 +80,14 @@ func ResultsCSV(records []Record) ([]byte, error) {
 func SummaryCSV(records []Record) ([]byte, error) {
 	rows := [][]string{append(settingHead[:len(settingHead):len(settingHead)],
 		"metric", "trials", "mean", "low95", "high95", "min", "q25", "median", "q75", "max",
-		"abstained", "failed", "unavailable", "reason")}
+		"abstained", "not_applicable", "failed", "unavailable", "reason")}
 	for _, s := range Summarise(records) {
 		row := append(s.fields(), s.Metric, strconv.Itoa(s.Count))
 		for _, v := range []float64{s.Mean, s.Low, s.High, s.Min, s.Q25, s.Median, s.Q75, s.Max} {
 			row = append(row, exact(v))
 		}
 		rows = append(rows, append(row,
-			strconv.Itoa(s.Abstained), strconv.Itoa(s.Failed), strconv.Itoa(s.Unavailable), s.Reason))
+			strconv.Itoa(s.Abstained), strconv.Itoa(s.NotApplicable), strconv.Itoa(s.Failed), strconv.Itoa(s.Unavailable), s.Reason))
 	}
 	return encode(rows)
 }

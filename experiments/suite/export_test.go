@@ -28,9 +28,9 @@ a,m,5,1,,,,,,,3,failed,,,0,,"k is 5, ""too many"""
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = `data,method,k,epsilon,delta,n,copies,share,noise,lambda,metric,trials,mean,low95,high95,min,q25,median,q75,max,abstained,failed,unavailable,reason
-a,m,5,1,,,,,,,overlap,1,0.6,,,0.6,0.6,0.6,0.6,0.6,0,1,0,"k is 5, ""too many"""
-a,m,5,1,,,,,,,r2,2,0.375,0.13000450193249324,0.6199954980675068,0.25,0.3125,0.375,0.4375,0.5,0,1,0,"k is 5, ""too many"""
+	want = `data,method,k,epsilon,delta,n,copies,share,noise,lambda,metric,trials,mean,low95,high95,min,q25,median,q75,max,abstained,not_applicable,failed,unavailable,reason
+a,m,5,1,,,,,,,overlap,1,0.6,,,0.6,0.6,0.6,0.6,0.6,0,0,1,0,"k is 5, ""too many"""
+a,m,5,1,,,,,,,r2,2,0.375,0.13000450193249324,0.6199954980675068,0.25,0.3125,0.375,0.4375,0.5,0,0,1,0,"k is 5, ""too many"""
 `
 	if string(summary) != want {
 		t.Errorf("summary:\n%s", summary)

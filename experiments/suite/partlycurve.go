@@ -47,7 +47,7 @@ func curveRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 		b.Rounds = curveLength
 		model, err := x.boost(ctx, b, budget.SubstitutePrivateColumns)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		values := map[string]float64{}
 		for _, t := range curveRounds {
@@ -69,7 +69,7 @@ func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		train, test, err := scaledColumns(x.train, x.test)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		y := baseline.Labels(x.train)
 		weights, scores := make([]float64, len(y)), make([]float64, x.test.Len())
@@ -80,7 +80,7 @@ func adaRun(all bool) func(context.Context, partlyTrial) Outcome {
 		for _, t := range curveRounds {
 			for ; done < t; done++ {
 				if ctx.Err() != nil {
-					return failure(Failed, ctx.Err())
+					return failed(ctx.Err())
 				}
 				h := drawWeak(len(train), all, x.generator)
 				alpha := reweigh(weights, h.votes(train, len(y)), y)

@@ -69,7 +69,7 @@ func openRun(all bool) func(context.Context, partlyTrial) Outcome {
 		}
 		m, err := baseline.FitOpen(ctx, nonprivate.NonprivateLogistic, x.train, used)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return judge(m.Predict(x.test))(x.test)
 	}
@@ -79,7 +79,7 @@ func openRun(all bool) func(context.Context, partlyTrial) Outcome {
 func judge(classes []int32, err error) func(dataset.View) Outcome {
 	return func(test dataset.View) Outcome {
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return accuracy(classes, test)
 	}
@@ -101,11 +101,11 @@ func fitRun(model method.Trainer, r budget.Relation) func(context.Context, partl
 		x.target.Relation = r
 		t, err := x.records(r)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		result, err := fitJob{model: model, target: x.target}.fit(ctx, t)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return judge(predicted(result.Model, x.test))(x.test)
 	}
@@ -135,7 +135,7 @@ func publishedRun(r budget.Relation) func(context.Context, partlyTrial) Outcome 
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		model, err := x.boost(ctx, boosting.BRC{Form: boosting.Paper}, r)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return judge(predicted(model, x.test))(x.test)
 	}
@@ -150,7 +150,7 @@ func pateRun(ctx context.Context, x partlyTrial) Outcome {
 	}
 	s, _, err := priced(ctx, p.Plan, x.train, x.target, false)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	return judge(p.Run(ctx, s, x.train, x.test))(x.test)
 }
@@ -160,11 +160,11 @@ func peopleRun(ctx context.Context, x partlyTrial) Outcome {
 	p := baseline.People{Columns: x.train.Schema().Columns}
 	s, ranges, err := priced(ctx, p.Plan, x.train, x.target, true)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	m, err := p.Run(ctx, s, x.train, ranges)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	return judge(m.Predict(x.test))(x.test)
 }

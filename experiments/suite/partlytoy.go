@@ -38,7 +38,7 @@ func toyTask(o Options) Task {
 		return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
 			table, err := toyTable(newGenerator(toySet, o.Seed, uint64(k.Trial)))
 			if err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 			for _, m := range toyMethods() {
 				if m.name == k.Method {
@@ -75,7 +75,7 @@ func toyRun(b boosting.BRC) func(context.Context, partlyTrial) Outcome {
 	return func(ctx context.Context, x partlyTrial) Outcome {
 		model, err := x.boost(ctx, b, budget.SubstitutePrivateColumns)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return judge(predicted(model, x.test))(x.test)
 	}

@@ -1,6 +1,10 @@
 package suite
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dptrain/dptrain/internal/bench"
+)
 
 // A Setting is what a cell of an experiment varies beside data and method. A
 // field that an experiment does not use is 0.
@@ -35,7 +39,9 @@ type Status string
 const (
 	OK        Status = "ok"
 	Abstained Status = "abstained" // the method released that it has no answer
-	Failed    Status = "failed"    // the method does not fit the table or the setting
+	// NotApplicable: the method does not fit the table or the setting, such as a selection on a table with one feature.
+	NotApplicable Status = "not applicable"
+	Failed        Status = "failed" // it fits, and something went wrong
 	// Unavailable: this version has no such method. A later run tries again.
 	Unavailable Status = "unavailable"
 )
@@ -58,6 +64,15 @@ type Record struct {
 // failure is the outcome of a trial that gave no value.
 func failure(status Status, err error) Outcome {
 	return Outcome{Status: status, Reason: err.Error()}
+}
+
+// failed is the outcome of a trial that ended with an error: of a method that has no plan, or no price, for this table or
+// setting it is not applicable.
+func failed(err error) Outcome {
+	if bench.NotApplicable(err) {
+		return failure(NotApplicable, err)
+	}
+	return failure(Failed, err)
 }
 
 // String describes the setting in a few words, such as "k=5 epsilon=1".

@@ -124,7 +124,7 @@ func (x regressionRun) run(ctx context.Context, todo []Key, emit func(Key, Outco
 		if err := x.methods(ctx, []string{m}, wanted, deliver); stops(ctx, err) {
 			return err
 		} else if err != nil {
-			fail(m, Failed, err)
+			fail(m, failed(err).Status, err)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func outcomeOf(r bench.Row) Outcome {
 	case errors.Is(r.Err, bench.ErrAbstained):
 		o.Status, o.Reason = Abstained, r.Err.Error()
 	case r.Err != nil:
-		o.Status, o.Reason = Failed, r.Err.Error()
+		o.Status, o.Reason = failed(r.Err).Status, r.Err.Error()
 	default:
 		o.Values = map[string]float64{bench.MetricR2: r.Value}
 	}

@@ -70,7 +70,7 @@ func (t regressionTable) applies(data string, k int) bool {
 // score is what ranks a method: its median, or NaN if fewer than half of its
 // trials gave a value.
 func score(s Summary) float64 {
-	if s.Abstained+s.Failed > s.Count {
+	if s.Abstained+s.NotApplicable+s.Failed > s.Count {
 		return math.NaN()
 	}
 	return s.Median
@@ -152,6 +152,9 @@ func medianEntry(s Summary, strong bool) Entry {
 	if s.Abstained > 0 {
 		notes = append(notes, fmt.Sprintf("%d abstained", s.Abstained))
 	}
+	if s.NotApplicable > 0 {
+		notes = append(notes, fmt.Sprintf("%d not applicable", s.NotApplicable))
+	}
 	if s.Failed > 0 {
 		notes = append(notes, fmt.Sprintf("%d failed", s.Failed))
 	}
@@ -214,7 +217,7 @@ func (t regressionTable) standing(method string, k int) standing {
 		out.mean += rank
 		out.tables++
 		out.abstained += found.Abstained
-		out.failed += found.Failed
+		out.failed += found.NotApplicable + found.Failed
 		if rank < 1.5 {
 			out.first++
 		}
@@ -292,11 +295,11 @@ func (t regressionTable) silent() Section {
 	s := Section{Title: "Trials without a value", Text: []string{
 		"What a plan asks for is known before any row is read: with that many rows, the method answers 95% of the time.",
 	}}
-	table := Table{Head: []string{"table", "method", "abstained", "failed", "rows of a trial", "rows that the plan asks for", "first reason"}}
+	table := Table{Head: []string{"table", "method", "abstained", "not applicable", "failed", "rows of a trial", "rows that the plan asks for", "first reason"}}
 	for _, data := range t.data {
 		for _, m := range t.methods {
-			if found := t.of(data, m); found.Abstained+found.Failed > 0 {
-				row := append(text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.Failed)), t.asked(data, m)...)
+			if found := t.of(data, m); found.Abstained+found.NotApplicable+found.Failed > 0 {
+				row := append(text(data, m, strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable), strconv.Itoa(found.Failed)), t.asked(data, m)...)
 				table.Rows = append(table.Rows, append(row, Entry{Text: found.Reason, Prose: true}))
 			}
 		}
@@ -322,7 +325,7 @@ func (t regressionTable) asked(data, method string) []Entry {
 
 // quantiles is the table of one data set.
 func (t regressionTable) quantiles(data string) Section {
-	table := Table{Head: []string{"method", "min", "q25", "median", "q75", "max", "rank, k = 5", "rank, k = 10", "trials", "abstained", "failed"}}
+	table := Table{Head: []string{"method", "min", "q25", "median", "q75", "max", "rank, k = 5", "rank, k = 10", "trials", "abstained", "not applicable", "failed"}}
 	var byK []map[string]float64
 	for _, k := range regressionKs {
 		byK = append(byK, t.rankIn(data, k))
@@ -340,7 +343,7 @@ func (t regressionTable) quantiles(data string) Section {
 			}
 			row = append(row, Entry{Text: rank})
 		}
-		table.Rows = append(table.Rows, append(row, text(strconv.Itoa(found.Count), strconv.Itoa(found.Abstained), strconv.Itoa(found.Failed))...))
+		table.Rows = append(table.Rows, append(row, text(strconv.Itoa(found.Count), strconv.Itoa(found.Abstained), strconv.Itoa(found.NotApplicable), strconv.Itoa(found.Failed))...))
 	}
 	return Section{Title: data, Tables: []Table{table}}
 }

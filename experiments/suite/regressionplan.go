@@ -43,7 +43,7 @@ func planTask(t tableFile, methods []string, ks map[string]int) Task {
 		return each(ctx, todo, func(_ context.Context, k Key) Outcome {
 			needed, err := rowsNeeded(strings.TrimPrefix(k.Method, planned), header, target)
 			if err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 			return Outcome{Status: OK, Values: map[string]float64{
 				metricNeeded: float64(needed), metricTrain: float64(rows.Len() - rows.Len()/10),

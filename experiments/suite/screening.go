@@ -138,7 +138,7 @@ func (s *screening) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 		if on == nil {
 			var err error
 			if on, err = s.draw(k.Trial); err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 		}
 		return on.trial(ctx, k, newGenerator(fmt.Sprint(k.Cell), s.seed, uint64(k.Trial)))
@@ -210,7 +210,7 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 	m := screeningMethods()[i]
 	picked, err := m.choose(ctx, s, k.Setting, g)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	o := Outcome{Status: OK, Picked: fromOne(picked), Values: map[string]float64{
 		metricOverlap: overlap(picked, s.reference.top(k.Setting.K), k.Setting.K),
@@ -218,7 +218,7 @@ func (s *screened) trial(ctx context.Context, k Key, g *generator) Outcome {
 	if m.quality {
 		tau, err := s.tau()
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		q := selection.QualityOf(tau, picked)
 		o.Values[metricTop], o.Values[metricGreat], o.Values[metricGood] = indicator(q.Top), indicator(q.Great), indicator(q.Good)
@@ -240,7 +240,7 @@ func (s *screened) open(k Key, g *generator) Outcome {
 		scores, err = s.tau()
 	}
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	picked := largest(scores, k.Setting.K, g)
 	values := map[string]float64{

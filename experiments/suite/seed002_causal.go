@@ -163,7 +163,7 @@ func (x *causalSet) run(ctx context.Context, todo []Key, emit func(Key, Outcome)
 	return each(ctx, todo, func(ctx context.Context, k Key) Outcome {
 		values, err := x.values(ctx, k)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return Outcome{Status: OK, Values: values}
 	}, emit)

@@ -182,7 +182,7 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 	ways := costWays(x.set.name)
 	i := slices.IndexFunc(ways, func(w costWay) bool { return w.cell == k.Cell })
 	if i < 0 {
-		return failure(Failed, fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
+		return failed(fmt.Errorf("%w: method %q", ErrUnknown, k.Method))
 	}
 	order := newGenerator(seed002+" cost "+k.Data, x.seed, uint64(k.Trial)).permutation(x.table.Len())
 	held := int(costHeld * float64(len(order)))
@@ -195,7 +195,7 @@ func (x *costs) trial(ctx context.Context, k Key) Outcome {
 		predictions, paid, err = ways[i].exactly(ctx, train, test)
 	}
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	truth := test.Codes(len(test.Schema().Columns) - 1)
 	wrongs, sum := 0., 0.
@@ -266,7 +266,7 @@ func (x *costs) logistic(ctx context.Context, k Key) Outcome {
 	t.Y = signsOf(x.table)
 	beta, err := astc.Logistic(ctx, t, k.Setting.Lambda, nil)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	missed, features := t.Judge(beta)
 	return Outcome{Status: OK, Values: map[string]float64{metricTrained: missed, metricPaid: float64(features)}}

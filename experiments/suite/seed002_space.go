@@ -208,12 +208,12 @@ func (x *space) split(k Key) (train, test neighbour.Points, g *generator, err er
 func (x *space) outcome(ctx context.Context, k Key) Outcome {
 	train, test, g, err := x.split(k)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	start := time.Now()
 	refs, snc, err := vectorsOf(ctx, k, train, g)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	o := Outcome{Status: OK, Values: map[string]float64{
 		metricFit: time.Since(start).Seconds(), metricVectors: float64(refs.Len()), metricShare: float64(refs.Len()) / float64(train.Len()),
@@ -233,7 +233,7 @@ func (x *space) outcome(ctx context.Context, k Key) Outcome {
 	o.Values[metricOne] = perRecord(timed, func(p neighbour.Points) { search.Classes(p, nearestOne) })
 	tree, err := neighbour.NewTree(refs)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	distances := int64(0)
 	o.Values[metricTree] = perRecord(timed, func(p neighbour.Points) {

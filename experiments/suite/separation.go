@@ -130,7 +130,7 @@ func (x *separation) run(ctx context.Context, todo []Key, emit func(Key, Outcome
 			}
 			trial, err := x.trial(k)
 			if err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 			return m.run(ctx, trial)
 		}

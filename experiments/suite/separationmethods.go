@@ -91,12 +91,12 @@ func openSeparation(choose bool) func(context.Context, separationTrial) Outcome 
 		if choose {
 			var err error
 			if picked, err = selection.DFS(ctx, selection.DPFSDR{K: len(f.Columns)}, f, x.train); err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 		}
 		m, err := baseline.FitOpen(ctx, nonprivate.NonprivateSVM, x.train, picked)
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		return judge(m.Predict(x.test))(x.test).with(x, picked)
 	}
@@ -130,7 +130,7 @@ func separate(selector func(d int) selection.Selector, model method.Trainer, who
 		}
 		result, err := job.fit(ctx, x.train.Compact())
 		if err != nil {
-			return failure(Failed, err)
+			return failed(err)
 		}
 		var picked []int
 		for j, c := range f.Columns {
@@ -153,15 +153,15 @@ func scoreError(ctx context.Context, x separationTrial) Outcome {
 	f := x.facts()
 	exact, err := selection.ExactScores(ctx, f, x.train)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	s, err := scoreSession(f, x.epsilon)
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	noisy, err := selection.DPFSDR{}.Scores(ctx, s, f, mechanism.Over(x.train))
 	if err != nil {
-		return failure(Failed, err)
+		return failed(err)
 	}
 	scores, importance := noisy.MeanError(exact)
 	return Outcome{Status: OK, Values: map[string]float64{

@@ -59,7 +59,7 @@ func stabilityRun(seed uint64) func(context.Context, []Key, func(Key, Outcome)) 
 			x, y := stabilityTable(k.Data, g)
 			picked, err := stabilityChoice(ctx, k.Method, x, y, g)
 			if err != nil {
-				return failure(Failed, err)
+				return failed(err)
 			}
 			return Outcome{Status: OK, Picked: fromOne(picked), Values: map[string]float64{
 				metricOverlap: overlap(picked, firstColumns(stabilityK), stabilityK),

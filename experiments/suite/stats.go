@@ -125,8 +125,8 @@ type Summary struct {
 	Cell
 	Metric string // empty when no trial of the cell gave a value
 	Distribution
-	Abstained, Failed, Unavailable int
-	Reason                         string // of the first trial without a value
+	Abstained, NotApplicable, Failed, Unavailable int
+	Reason                                        string // of the first trial without a value
 }
 
 // Summarise returns one summary for each cell and metric, cells in the order of
@@ -175,6 +175,8 @@ func (s *Summary) count(r Record) {
 	switch r.Status {
 	case Abstained:
 		s.Abstained++
+	case NotApplicable:
+		s.NotApplicable++
 	case Failed:
 		s.Failed++
 	case Unavailable:

@@ -121,10 +121,12 @@ type Summary struct {
 	Balanced Quartiles
 	Paid     *float64 // median of what the held-out rows of a trial pay on average; nil if features have no cost
 	Trials   int      // trials that gave a value
-	Failed   int      // trials that gave none
-	Err      error    // why the first of those gave none; nil where there is none of them
-	N, D     int      // rows of the table (no more than Config.Rows), and candidate features
-	Seconds  float64  // median training time of the trials that gave a value
+	Failed   int      // trials that gave none; of these
+	// Abstained gave none because the method abstained, and NotApplicable because it has no plan for such a table.
+	Abstained, NotApplicable int
+	Err                      error   // why the first of those gave none; nil where there is none of them
+	N, D                     int     // rows of the table (no more than Config.Rows), and candidate features
+	Seconds                  float64 // median training time of the trials that gave a value
 }
 
 // Quartiles are a median and the quartiles around it.

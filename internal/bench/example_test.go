@@ -96,6 +96,6 @@ func ExampleWriteTable() {
 		panic(err)
 	}
 	// Output:
-	// data        n  d  method          median    q25    q75  seconds  abstained/failed
-	// houses  20640  8  nonprivate-ols   0.643  0.639  0.645    0.003                 0
+	// data        n  d  method          median    q25    q75  seconds  no value
+	// houses  20640  8  nonprivate-ols   0.643  0.639  0.645    0.003         0
 }

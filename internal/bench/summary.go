@@ -1,8 +1,13 @@
 package bench
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/fault"
 )
 
 // summarise returns one summary for each method.
@@ -22,9 +27,7 @@ func (x *experiment) summarise(rows []Row) []Summary {
 			switch {
 			case r.Method != m.name:
 			case r.Err != nil:
-				if s.Failed++; s.Err == nil {
-					s.Err = r.Err
-				}
+				s.failed(r.Err)
 			default:
 				values, seconds = append(values, r.Value), append(seconds, r.Seconds)
 				balanced = append(balanced, r.Balanced)
@@ -50,6 +53,43 @@ func (x *experiment) summarise(rows []Row) []Summary {
 		out = append(out, s)
 	}
 	return out
+}
+
+// failed counts a trial without a value.
+func (s *Summary) failed(err error) {
+	if s.Failed++; s.Err == nil {
+		s.Err = err
+	}
+	switch {
+	case errors.Is(err, ErrAbstained):
+		s.Abstained++
+	case NotApplicable(err):
+		s.NotApplicable++
+	}
+}
+
+// NotApplicable reports whether a trial has no value because its method has no plan, or no price, for such a table or
+// budget.
+func NotApplicable(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.Recipe || kind == fault.Budget || kind == fault.Usage
+}
+
+// without says why trials have no value: "0" if all have one.
+func (s *Summary) without() string {
+	var out []string
+	for _, x := range []struct {
+		n    int
+		what string
+	}{{s.Abstained, "abstained"}, {s.NotApplicable, "not applicable"}, {s.Failed - s.Abstained - s.NotApplicable, "failed"}} {
+		if x.n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	if out == nil {
+		return "0"
+	}
+	return strings.Join(out, ", ")
 }
 
 // quantile interpolates linearly between the order statistics of sorted values,

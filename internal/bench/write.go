@@ -103,7 +103,7 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 	if costed {
 		head = append(head, "paid")
 	}
-	head = append(head, "seconds", "abstained/failed")
+	head = append(head, "seconds", "no value")
 	t.AppendHeader(head)
 	var columns []table.ColumnConfig
 	for i, name := range head {
@@ -126,7 +126,7 @@ func WriteTable(w io.Writer, summaries []Summary) error {
 		case costed:
 			row = append(row, decimals(math.NaN()))
 		}
-		t.AppendRow(append(row, decimals(s.Seconds), s.Failed))
+		t.AppendRow(append(row, decimals(s.Seconds), s.without()))
 	}
 	for line := range strings.Lines(t.Render() + "\n") {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

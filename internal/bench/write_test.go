@@ -47,17 +47,17 @@ func TestTable(t *testing.T) {
 	err := bench.WriteTable(&b, []bench.Summary{
 		{Data: "houses", Method: "joint-gram", N: 20640, D: 8, Median: .66951, Q25: .6, Q75: .7, Seconds: .0123, Trials: 10},
 		{Data: "CASP", Method: "auto", N: 1, D: 9, Median: math.NaN(), Q25: math.NaN(), Q75: math.NaN(), Seconds: math.NaN(), Failed: 10, Metric: bench.MetricR2, Err: bench.ErrNoTestRow},
-		{Data: "CASP", Method: "tukey", N: 1, D: 9, Median: .5, Q25: .5, Q75: .5, Seconds: 1, Trials: 9, Failed: 1, Err: bench.ErrAbstained},
+		{Data: "CASP", Method: "tukey", N: 1, D: 9, Median: .5, Q25: .5, Q75: .5, Seconds: 1, Trials: 9, Failed: 1, Abstained: 1, Err: bench.ErrAbstained},
 	})
 	var got []string
 	for line := range strings.Lines(b.String()) {
 		got = append(got, strings.Join(strings.Fields(line), " "))
 	}
 	want := []string{
-		"data n d method median q25 q75 seconds abstained/failed",
+		"data n d method median q25 q75 seconds no value",
 		"houses 20640 8 joint-gram 0.670 0.600 0.700 0.012 0",
-		"CASP 1 9 auto - - - - 10",
-		"CASP 1 9 tukey 0.500 0.500 0.500 1.000 1",
+		"CASP 1 9 auto - - - - 10 failed",
+		"CASP 1 9 tukey 0.500 0.500 0.500 1.000 1 abstained",
 		"CASP, auto: no held-out row has a target; is it text? then the task is classification",
 	}
 	if err != nil || !slices.Equal(got, want) {
@@ -76,9 +76,9 @@ func TestTableOfClasses(t *testing.T) {
 		got = append(got, strings.Join(strings.Fields(line), " "))
 	}
 	want := []string{
-		"data n d method median q25 q75 balanced seconds abstained/failed",
+		"data n d method median q25 q75 balanced seconds no value",
 		"loans 5000 7 logistic 0.800 0.750 0.850 0.700 0.500 0",
-		"houses 20640 8 auto 0.600 0.500 0.700 - 0.250 1",
+		"houses 20640 8 auto 0.600 0.500 0.700 - 0.250 1 failed",
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\n%s", err, b.String())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dptrain/dptrain/internal/chart"
 )
@@ -128,8 +129,23 @@ func stated(v any) string {
 		return shown(v)
 	case float64:
 		return number(v)
+	case []any: // as a report is read
+		return joined(v, stated)
+	case []string:
+		return joined(v, shown)
+	case []float64:
+		return joined(v, number)
 	}
 	return fmt.Sprint(v)
+}
+
+// joined prints the items of a list.
+func joined[T any](list []T, item func(T) string) string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = item(x)
+	}
+	return strings.Join(out, ", ")
 }
 
 // stepBlocks lists the events.

@@ -148,6 +148,18 @@ func (x Sum) levels(j int, unit string) (item, bool) {
 	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
 }
 
+// widest is the widest range that is drawn. A column whose range nobody found has one that says nothing, and a line.
+const widest = 1e30
+
+// slope says what a number adds whose range is too wide for a picture.
+func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (item, bool) {
+	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
+	if deviation > 0 {
+		text += ", with a standard error of " + short(deviation)
+	}
+	return prose(text + "."), true
+}
+
 // curve draws what a number adds over its range.
 func (x Sum) curve(j int, unit string) (item, bool) {
 	c := x.Columns[j]
@@ -170,6 +182,9 @@ func (x Sum) curve(j int, unit string) (item, bool) {
 	}
 	if !found || !(c.Lower < c.Upper) {
 		return item{}, false
+	}
+	if step == nil && c.Upper-c.Lower > widest {
+		return x.slope(c, slope, deviation, unit)
 	}
 	middle := c.Lower/2 + c.Upper/2
 	s, g := chart.Series{}, &grid{Head: []string{shown(c.Name), "adds"}}

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/suite"
 	"github.com/dptrain/dptrain/internal/bench"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 const about = `Dptrain-experiments carries out a whole experiment of one of the papers on the
@@ -104,6 +106,7 @@ type arguments struct {
 	suite.Options
 	name, ledger string
 	data         []string
+	json         bool
 }
 
 func parse(args []string, stdout io.Writer) (arguments, error) {
@@ -118,6 +121,7 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 	flags.IntVar(&a.Trials, "trials", 0, "trials of each method, a `NUMBER` (default that of the paper)")
 	flags.Uint64Var(&a.Seed, "seed", 0, "public seed of the splits and of synthetic tables, a `NUMBER`")
 	flags.StringVar(&a.ledger, "ledger", "", "refuse the tables that this `FILE` knows, besides those of every dptrain.ledger that is beside them or here")
+	flags.BoolVar(&a.json, "json", false, "print one JSON object")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, about, flags.FlagUsagesWrapped(80))
 		return a, err
@@ -145,7 +149,7 @@ func parse(args []string, stdout io.Writer) (arguments, error) {
 }
 
 // execute carries out a suite and prints what has become of its trials, and its files.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) error {
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer, live bool) error {
 	a, err := parse(args, stdout)
 	if err != nil {
 		return err
@@ -154,32 +158,34 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer, termi
 	if err := (bench.Config{Public: a.Public, Data: a.data}).RefuseKnown(ctx, a.ledger, open); err != nil {
 		return err
 	}
-	clearLine := func() {}
-	if terminal {
-		clearLine = func() { fmt.Fprint(stderr, "\r\x1b[K") }
-		a.Progress = func(p suite.Progress) {
-			fmt.Fprintf(stderr, "\r\x1b[K%s: %s, %d of %d", a.name, p.Stage, p.Done, p.Total)
-		}
-	}
+	meter := terminal.NewMeter(stderr, live, a.name, "trials")
+	a.Progress = func(p suite.Progress) { meter.Show(float64(p.Done), float64(p.Total), p.Stage) }
 	records, err := suite.Run(ctx, a.name, a.Options)
-	clearLine()
+	meter.Clear()
 	if err != nil {
 		return err
 	}
-	count := map[suite.Status]int{}
+	return a.show(stdout, records)
+}
+
+// show prints what became of the trials, and the files.
+func (a *arguments) show(stdout io.Writer, records []suite.Record) error {
+	count, files := map[suite.Status]int{}, []string{}
 	for _, r := range records {
 		count[r.Status]++
 	}
+	for _, name := range []string{suite.PageFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
+		files = append(files, filepath.Join(a.Out, name))
+	}
+	if a.json {
+		return json.NewEncoder(stdout).Encode(map[string]any{"format": "dptrain.experiment/1", "suite": a.name, "trials": len(records), "statuses": count, "files": files})
+	}
 	line := fmt.Sprintf("%s: %d trials", a.name, len(records))
-	for _, s := range []suite.Status{suite.Abstained, suite.Failed, suite.Unavailable} {
+	for _, s := range []suite.Status{suite.Abstained, suite.NotApplicable, suite.Failed, suite.Unavailable} {
 		if count[s] > 0 {
 			line += fmt.Sprintf(", %d %s", count[s], s)
 		}
 	}
-	lines := []string{line}
-	for _, name := range []string{suite.PageFile, suite.SummaryTable, suite.ResultsTable, suite.ResultsFile} {
-		lines = append(lines, filepath.Join(a.Out, name))
-	}
-	_, err = fmt.Fprintln(stdout, strings.Join(lines, "\n"))
+	_, err := fmt.Fprintln(stdout, strings.Join(append([]string{line}, files...), "\n"))
 	return err
 }

@@ -1,0 +1,80 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestMeter: on a terminal one line with the time left, in a pipe a line now and then, and none for what is quick.
+func TestMeter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var screen, pipe bytes.Buffer
+		live, dumb := NewMeter(&screen, true, "dptrain", "models"), NewMeter(&pipe, false, "dptrain", "models")
+		for i := range 100 {
+			live.Show(float64(i), 100, "")
+			dumb.Show(float64(i), 100, "fitting")
+			time.Sleep(time.Second)
+		}
+		live.Clear()
+		lines := strings.Split(screen.String(), "\r\x1b[K")
+		if lines[1] != "dptrain: 0 of 100 models" || lines[51] != "dptrain: 50 of 100 models, about 50 s left" || lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
+			t.Errorf("%q", lines)
+		}
+		want := "dptrain: 30 of 100 models, fitting, about 70 s left\ndptrain: 60 of 100 models, fitting, about 40 s left\ndptrain: 90 of 100 models, fitting, about 10 s left\n"
+		if pipe.String() != want {
+			t.Errorf("%q", pipe.String())
+		}
+		share := NewMeter(&pipe, true, "x", "")
+		pipe.Reset()
+		share.Show(.25, 1, "")
+		if pipe.String() != "\r\x1b[Kx: 25%" {
+			t.Errorf("%q", pipe.String())
+		}
+	})
+	for d, want := range map[time.Duration]string{time.Millisecond: "1 s", 99 * time.Second: "99 s", 10 * time.Minute: "10 min", 150 * time.Minute: "2 h 30 min"} {
+		if got := about(d); got != want {
+			t.Errorf("%v: %s", d, got)
+		}
+	}
+}
+
+// TestPainter: labels alone are coloured, however the text is cut, and nothing else changes.
+func TestPainter(t *testing.T) {
+	text := "Privacy    The unit\n           Warning  here\nWarning    This run\nData set   x\nR²         0.5\nok            report.json: fine\ndoes not fit  model.json: no\nstep  law\nprice  area\nlast"
+	want := "\x1b[1mPrivacy\x1b[0m    The unit\n           Warning  here\n\x1b[1;33mWarning\x1b[0m    This run\n\x1b[1mData set\x1b[0m   x\n\x1b[1mR²\x1b[0m         0.5\n" +
+		"\x1b[1;32mok\x1b[0m            report.json: fine\n\x1b[1;31mdoes not fit\x1b[0m  model.json: no\nstep  law\nprice  area\nlast"
+	for size := 1; size <= len(text); size++ {
+		var got bytes.Buffer
+		p := NewPainter(&got)
+		for rest := text; rest != ""; {
+			piece := rest[:min(size, len(rest))]
+			rest = rest[len(piece):]
+			if n, err := p.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := p.Flush(); err != nil || got.String() != want {
+			t.Fatalf("in pieces of %d:\n%q, %v", size, got.String(), err)
+		}
+	}
+}
+
+func TestColours(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	if !Colours() {
+		t.Error("no colours")
+	}
+	t.Setenv("TERM", "dumb")
+	if Colours() {
+		t.Error("colours on a dumb terminal")
+	}
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "1")
+	if Colours() {
+		t.Error("colours with NO_COLOR")
+	}
+}
