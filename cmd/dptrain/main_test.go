@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dptrain/dptrain/internal/report"
+	"github.com/dptrain/dptrain/internal/terminal"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -38,6 +39,9 @@ func TestMain(m *testing.M) {
 		}
 		main()
 		return
+	}
+	if err := os.Setenv(terminal.ProgressEnv, "off"); err != nil { // how long a test takes is no part of what is printed
+		panic(err)
 	}
 	os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
 }

@@ -38,7 +38,7 @@ func TestSearch(t *testing.T) {
 	if code := a.run(t.Context(), []string{"fit", "recipe.yaml"}); code != exitOK {
 		t.Fatalf("code %d: %s", code, stderr.String())
 	}
-	if want := "dptrain: read\ndptrain: split\ndptrain: search\ndptrain: held-out metric (100.0% of the budget on other records)\ndptrain: write\n"; stderr.String() != want {
+	if want := "dptrain: 1 of 5: read\ndptrain: 2 of 5: split\ndptrain: 3 of 5: search\ndptrain: 4 of 5: held-out metric (100.0% of the budget on other records)\ndptrain: 5 of 5: write\n"; stderr.String() != want {
 		t.Errorf("progress:\n%s", stderr.String())
 	}
 	if text := strings.Join(strings.Fields(stdout.String()), " "); !regexp.MustCompile(`candidate [12] of 2 won \(selection (none|kendall \(k = 1\)), model (joint-gram|boosted-additive)\) with a released score \(R²\)`).MatchString(text) ||

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,7 +50,7 @@ func newBrowser(t *testing.T) *browser {
 	if path == "" {
 		t.Skip("there is no Chromium on this machine")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true))
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), options...)
@@ -412,7 +413,7 @@ func TestPageRefuses(t *testing.T) {
 		}
 		defer answer.Body.Close()
 		var out struct{ Out, Error string }
-		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil || (answer.StatusCode == 200) != strings.Contains(out.Out, `"area"`) {
+		if err := json.NewDecoder(answer.Body).Decode(&out); err != nil || (answer.StatusCode == http.StatusOK) != strings.Contains(out.Out, `"area"`) {
 			t.Errorf("%v %+v", err, out)
 		}
 		return answer.StatusCode

@@ -3,14 +3,18 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 )
 
 // How often a Meter says something.
 const (
 	onScreen = 100 * time.Millisecond
-	inPipe   = 30 * time.Second
+	inPipe   = time.Minute
 )
+
+// ProgressEnv is the environment variable that, set to "off", keeps the lines of a Meter from logs.
+const ProgressEnv = "DPTRAIN_PROGRESS"
 
 // A Meter shows how far work is whose length tells nothing of a private record: on a terminal on one line that
 // it writes anew, elsewhere now and then on a line of its own. It says about how long the rest takes.
@@ -29,6 +33,9 @@ type Meter struct {
 // NewMeter returns one that writes to w; live says that w is a terminal. What is counted is named, such as "models"; without
 // a name it shows the share.
 func NewMeter(w io.Writer, live bool, name, what string) *Meter {
+	if !live && os.Getenv(ProgressEnv) == "off" {
+		w = io.Discard
+	}
 	now := time.Now()
 	return &Meter{w: w, live: live, name: name, what: what, begun: now, said: now}
 }

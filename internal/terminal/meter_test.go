@@ -16,14 +16,14 @@ func TestMeter(t *testing.T) {
 		for i := range 100 {
 			live.Show(float64(i), 100, "")
 			dumb.Show(float64(i), 100, "fitting")
-			time.Sleep(time.Second)
+			time.Sleep(2 * time.Second)
 		}
 		live.Clear()
 		lines := strings.Split(screen.String(), "\r\x1b[K")
-		if lines[1] != "dptrain: 0 of 100 models" || lines[51] != "dptrain: 50 of 100 models, about 50 s left" || lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
+		if lines[1] != "dptrain: 0 of 100 models" || lines[51] != "dptrain: 50 of 100 models, about 2 min left" || lines[len(lines)-1] != "" || strings.Contains(screen.String(), "\n") {
 			t.Errorf("%q", lines)
 		}
-		want := "dptrain: 30 of 100 models, fitting, about 70 s left\ndptrain: 60 of 100 models, fitting, about 40 s left\ndptrain: 90 of 100 models, fitting, about 10 s left\n"
+		want := "dptrain: 30 of 100 models, fitting, about 2 min left\ndptrain: 60 of 100 models, fitting, about 80 s left\ndptrain: 90 of 100 models, fitting, about 20 s left\n"
 		if pipe.String() != want {
 			t.Errorf("%q", pipe.String())
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -192,7 +193,7 @@ func (s *Server) draftOf(a *ask) (*draft, error) {
 			return nil, err
 		}
 	}
-	d.args = append(append(files, other...), "--", at)
+	d.args = slices.Concat(files, other, []string{"--", at})
 	return d, nil
 }
 
