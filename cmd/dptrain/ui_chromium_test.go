@@ -374,7 +374,7 @@ func (b *browser) classify(folder string) {
 func TestReportsInChromium(t *testing.T) {
 	b := newBrowser(t)
 	for name, args := range map[string][]string{
-		"report-linear":         {"../../examples/categories.yaml", "--epsilon", "1"},
+		"report-linear":         {"../../examples/adassp.yaml"},
 		"report-additive":       {"../../examples/boosted-additive.yaml"},
 		"report-tukey":          {"../../examples/tukey-fallback.yaml"},
 		"report-classification": {"../../examples/classes.yaml"},
