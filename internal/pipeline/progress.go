@@ -10,6 +10,9 @@ func (p *Plan) Stages() []string {
 		out = append(out, "unit")
 	}
 	out = append(out, "split")
+	if p.of.finds() {
+		out = append(out, vocabularyNode)
+	}
 	switch {
 	case len(p.tries) > 0:
 		out = append(out, "search")

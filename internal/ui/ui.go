@@ -17,11 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"mime"
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -113,14 +113,27 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) error {
 //go:embed web
 var web embed.FS
 
+// static answers a file of the page.
+func static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	text, err := web.ReadFile("web/" + name)
+	if err != nil {
+		refuse(w, http.StatusNotFound, "there is no such page")
+		return
+	}
+	kinds := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+	w.Header().Set("Content-Type", kinds[path.Ext(name)]+"; charset=utf-8")
+	_, _ = w.Write(text) // a browser that is gone hears nothing
+}
+
 // Handler returns the routes for requests to host, such as 127.0.0.1:8484.
 func (s *Server) Handler(host string) http.Handler {
-	files, err := fs.Sub(web, "web")
-	if err != nil {
-		panic(err) // it is embedded
-	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /{name}", static)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue("name", "index.html")
+		static(w, r)
+	})
 	mux.HandleFunc("GET /report/{key}", s.page)
 	for path, answer := range map[string]func(*http.Request, *ask) (any, error){
 		"/api/files": s.files, "/api/columns": s.columns, "/api/recipe": s.recipe, "/api/plan": s.plan, "/api/explain": s.explain, "/api/fit": s.fit,

@@ -1,4 +1,3 @@
-// The page: its steps, the recipe that follows from what is chosen, and the jobs.
 import { $, el, ask, known, wait, round } from "./dom.js";
 import { attack, bars, expected, remains, account } from "./charts.js";
 
@@ -112,7 +111,6 @@ async function choose(f) {
 
 function writing() {
   const out = {};
-  $("classes").addEventListener("input", () => follows());
 for (const id of ["separator", "decimal", "encoding"]) if ($(id).value) out[id] = $(id).value;
   if (Number($("skip").value) > 0) out.skip = Number($("skip").value);
   return out;
@@ -159,7 +157,7 @@ function recipe() {
   if (classes) data.classes = names($("classes").value).length ? names($("classes").value) : "private";
   const format = writing();
   if (Object.keys(format).length) data.format = format;
-  if ($("found").checked) data.undeclared = "found";
+  if (!$("found").checked) data.undeclared = "numbers";
   const exclude = [], columns = {};
   for (const name of chosen.columns) {
     const d = chosen.declared.get(name);
@@ -381,16 +379,11 @@ async function register(e) {
 // ---- Begin
 
 for (const b of document.querySelectorAll("[data-go]")) b.addEventListener("click", () => go(b.dataset.go));
-$("classes").addEventListener("input", () => follows());
 for (const id of ["separator", "decimal", "encoding", "skip", "classes", "delta", "dataset", "ledger-path", "out", "file"]) $(id).addEventListener("input", changed);
 for (const id of ["delta", "relation", "dataset", "ledger-path"]) $(id).addEventListener("input", reprice);
 for (const id of ["found", "relation"]) $(id).addEventListener("change", changed);
 $("target").addEventListener("change", () => { drawColumns(); changed(); });
-// Where the classes are to be found, so are the words of columns, unless that was chosen otherwise.
-const follows = () => { if (!chosen.found) $("found").checked = task() === "classification" && !names($("classes").value).length; };
-$("found").addEventListener("change", () => { chosen.found = true; });
 for (const r of document.querySelectorAll("input[name=task]")) r.addEventListener("change", () => {
-  follows();
   drawColumns();
   changed();
 });

@@ -40,25 +40,29 @@ export function attack(bill) {
   ];
 }
 
-const stages = ["vocabulary", "scaling", "selection", "model", "r2", "confusion"];
-const stageNames = { vocabulary: "words of columns", scaling: "ranges", selection: "choice of columns", model: "model", r2: "held-out metric", confusion: "held-out metric", count: "count of records" };
+const stages = ["vocabulary", "scaling", "selection", "model", "r2", "accuracy"];
+const stageNames = { vocabulary: "words", scaling: "ranges", selection: "choice of columns", model: "model", r2: "held-out metric", accuracy: "held-out metric", count: "count of records" };
 const nameOf = stage => stageNames[stage] || stage;
 const partNames = { train: "training records", score: "records that score", holdout: "held-out records" };
 
-// placeOf names the records that a step sees, and the way to train that it belongs to.
-function placeOf(step, names, at) {
-  const way = step.part === "holdout" ? "" : names.slice(2, at).filter(n => n !== "train" && n !== step.part).join(" ");
-  return (partNames[step.part] || step.part) + (way ? ", way " + way : "");
+// placeOf says which records a step sees, and which way to train it belongs to: the names of the plan above its stage.
+function placeOf(step) {
+  const names = step.id.split("/").slice(1), first = names.findIndex(n => stages.includes(n)), at = first < 0 ? names.length - 1 : first;
+  return { part: step.part, way: names.slice(0, at), stage: nameOf(names[at]), share: step.share };
 }
 
-// shares adds up the steps of each stage, by the records that they see.
+const within = (a, b) => a.part === b.part && a.way.every((n, i) => n === b.way[i]);
+
+// shares adds up the steps of each stage, for each way to train: those of the way, and those before the ways part.
 function shares(bill) {
-  const places = new Map();
-  for (const step of bill.steps.filter(s => s.share !== null)) {
-    const names = step.id.split("/"), first = names.findIndex((n, i) => i > 0 && stages.includes(n)), at = first < 0 ? names.length - 1 : first;
-    const words = names[at] === "vocabulary", place = words ? "training records, their words" : placeOf(step, names, at), stage = nameOf(names[at]);
-    if (!places.has(place)) places.set(place, new Map());
-    places.get(place).set(stage, (places.get(place).get(stage) || 0) + step.share);
+  const steps = bill.steps.filter(s => s.share !== null).map(placeOf), places = new Map();
+  for (const end of steps.filter(s => !steps.some(t => t.way.length > s.way.length && within(s, t)))) {
+    const way = end.way.filter(n => !["train", "undeclared", end.part].includes(n)).join(", ");
+    const name = (partNames[end.part] || end.part) + (way ? ", way " + way : "");
+    if (places.has(name)) continue;
+    const of = new Map();
+    for (const s of steps.filter(s => within(s, end))) of.set(s.stage, (of.get(s.stage) || 0) + s.share);
+    places.set(name, of);
   }
   return places;
 }
