@@ -391,6 +391,10 @@ type database struct {
 func command(name string, args ...string) func(t *testing.T, sql string) [][]string {
 	return func(t *testing.T, sql string) [][]string {
 		t.Helper()
+		name := name
+		if name == "python3" {
+			name = python(t)
+		}
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skip(err)
 		}

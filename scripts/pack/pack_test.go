@@ -87,7 +87,7 @@ func checkWheel(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer zr.Close() //nolint:errcheck // it was read
-	files := map[string]string{}
+	files, record := map[string]string{}, ""
 	for _, f := range zr.File {
 		r, err := f.Open()
 		if err != nil {
@@ -103,23 +103,22 @@ func checkWheel(t *testing.T, path string) {
 			t.Errorf("%s: mode %v", f.Name, f.Mode())
 		}
 		if f.Name == "dptrain-1.2.3.dist-info/RECORD" {
-			defer func() {
-				for line := range strings.Lines(string(content)) {
-					fields := strings.Split(line, ",")
-					if fields[1] != "" && files[fields[0]] != fields[1] {
-						t.Errorf("RECORD: %s", line)
-					}
-					delete(files, fields[0])
-				}
-				if len(files) > 0 {
-					t.Errorf("not in RECORD: %v", files)
-				}
-			}()
+			record = string(content)
 		}
 	}
 	for _, name := range []string{"dptrain/__init__.py", "dptrain/_estimators.py", "dptrain/py.typed"} {
 		if files[name] == "" {
 			t.Errorf("no %s", name)
 		}
+	}
+	for line := range strings.Lines(record) {
+		fields := strings.Split(line, ",")
+		if fields[1] != "" && files[fields[0]] != fields[1] {
+			t.Errorf("RECORD: %s", line)
+		}
+		delete(files, fields[0])
+	}
+	if len(files) > 0 {
+		t.Errorf("not in RECORD: %v", files)
 	}
 }
