@@ -134,7 +134,18 @@ func (b *browser) until(expression string) {
 func (b *browser) press(text string) {
 	b.t.Helper()
 	at := fmt.Sprintf(`//button[contains(normalize-space(.), %q) and not(ancestor-or-self::*[@hidden])]`, text)
-	b.do(chromedp.Click(at, chromedp.NodeVisible))
+	for try := range 20 { // a list that is drawn anew loses its buttons
+		ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+		_, err := chromedp.Run(ctx, chromedp.Click(at, chromedp.NodeVisible))
+		cancel()
+		if err == nil {
+			return
+		}
+		if try == 19 {
+			b.t.Fatalf("%s: %v", text, err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // set gives a field a value, as typing does.
