@@ -4,6 +4,7 @@ and the explainable boosting machine with pairs, with their usual settings (the 
 outer bags instead of fourteen, which take minutes).
 """
 
+import numpy as np
 import pandas as pd
 from common import one_hot, parse, run, types
 from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
@@ -12,8 +13,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 
 def light(model, x, y, train, test):
-    """The last tenth of the training rows stops early."""
-    fit, stop = train[: len(train) * 9 // 10], train[len(train) * 9 // 10 :]
+    """Every tenth training row stops early: the last tenth of an ordered table would be another law."""
+    stop = np.arange(len(train)) % 10 == 9
+    fit, stop = train[~stop], train[stop]
     model.fit(x[fit], y[fit], eval_set=[(x[stop], y[stop])], callbacks=[early_stopping(50, verbose=False)])
     return model.predict(x[test])
 
