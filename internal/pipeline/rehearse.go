@@ -85,11 +85,12 @@ func (p *Plan) force(i int) *Plan {
 	return &only
 }
 
-// faint reports whether a draw of the plan has a law below that limit.
+// faint reports whether a draw of the plan has a law below that limit. What is lost outright, with neither
+// mu nor epsilon, draws nothing.
 func (p *Plan) faint() bool {
 	records := float64(p.Target().Unit.Records())
 	for _, l := range p.Leaves() {
-		if max(l.Law.Mu, l.Law.Epsilon)/records < faint {
+		if x := max(l.Law.Mu, l.Law.Epsilon); x > 0 && x/records < faint {
 			return true
 		}
 	}

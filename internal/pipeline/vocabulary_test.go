@@ -336,6 +336,21 @@ func TestAskingIsRehearsed(t *testing.T) {
 	}
 }
 
+// TestFaint: a run that asks for words is rehearsed at a tiny budget only. What words lose outright draws nothing.
+func TestFaint(t *testing.T) {
+	for epsilon, want := range map[float64]bool{1: false, .3: false, 1e-4: true} {
+		p := askingRun()
+		p.Budget.Epsilon = epsilon
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.faint(); got != want {
+			t.Errorf("epsilon %v: %v", epsilon, got)
+		}
+	}
+}
+
 // TestVocabularyRefused: where words have no price the plan says so.
 func TestVocabularyRefused(t *testing.T) {
 	for name, change := range map[string]func(*Pipeline){
