@@ -40,7 +40,7 @@ type Run struct {
 
 	Classes []string          // the classes of the target, for classification; with two, the second one is the positive class
 	Exclude []string          // columns that are not features
-	Columns map[string]Column // what is public about columns, by name; others are numbers unless a recipe was read
+	Columns map[string]Column // what is public about columns, by name
 	Holdout float64           // share of the records for the held-out metric, in (0, 0.5], or None
 
 	Relation    budget.Relation

@@ -111,7 +111,6 @@ func TestDefaults(t *testing.T) {
 			t.Fatal(problems)
 		}
 		starter.Data.Header = table.Header
-		starter.Data.Undeclared = "numbers" // of a run without a recipe, whose table may be anywhere
 		plan, err := dptrain.Run{Target: name, Epsilon: 1, Classes: classes}.Plan(table)
 		if err != nil {
 			t.Fatal(err)

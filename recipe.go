@@ -86,10 +86,6 @@ func (r Run) Open() (*Table, error) {
 	return nil, errNoRecipe
 }
 
-// numbersAlone: what a run without a recipe declares nothing of are numbers. Its table may be anywhere, and
-// words can be counted in one place only.
-const numbersAlone = "numbers"
-
 // describe returns the recipe that the run stands for, on a table.
 func (r Run) describe(t *Table) *recipe.Recipe {
 	t.declared(&r)
@@ -103,12 +99,12 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		return x
 	}
 	standard := recipe.Default()
-	out, undeclared := standard, numbersAlone
+	out := standard
 	if r.base != nil {
-		out, undeclared = *r.base, r.base.Data.Undeclared
+		out = *r.base
 	}
 	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, Undeclared: undeclared,
+		Path: t.Path, Header: out.Data.Header, Undeclared: out.Data.Undeclared,
 		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
 	}
 	out.Data.SetReading(t.reading())

@@ -177,7 +177,7 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if err := f.causal.lay(j); err != nil {
 		return nil, err
 	}
-	r.FindClasses()
+	r.FindWords()
 	return j, j.explain(j.recipe.Check())
 }
 

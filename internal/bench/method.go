@@ -154,11 +154,6 @@ func (c Config) methods() ([]*method, error) {
 		}
 		seen[m.name] = true
 	}
-	for _, m := range methods {
-		if m.recipe.Data.Undeclared == "" { // what is text in a public table is declared
-			m.recipe.Data.Undeclared = "numbers"
-		}
-	}
 	return methods, nil
 }
 

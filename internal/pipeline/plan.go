@@ -178,11 +178,15 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		t.Priced = plan.Priced
 	}
 	plan.guarantee = plan.Priced.Guarantee()
-	if math.IsInf(plan.guarantee.Mu, 1) && !plan.approximate() {
+	if math.IsInf(plan.guarantee.Mu, 1) && (!plan.approximate() || plan.guarantee.Epsilon > mostEpsilon) {
 		return nil, fmt.Errorf("%w than %v", ErrUnbounded, p.Budget.Epsilon)
 	}
 	return plan, nil
 }
+
+// mostEpsilon is the largest epsilon of a plan with steps that lose a probability outright. Beyond it, curves leave
+// float64.
+const mostEpsilon = 1e6
 
 // trainingPart plans what happens to the training part, whose node is at path, and
 // notes its branches or tries in plan.

@@ -63,9 +63,9 @@ type Data struct {
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
 	// Format says how the text is written; nil for what the suffix says.
 	Format *Format `yaml:"format,omitempty" json:"format,omitempty" jsonschema_description:"How the text of the table is written: separator, decimal mark, character set and so on."`
-	// Undeclared says what features are that declare nothing: "numbers", or "found": numbers or words,
-	// whichever is found privately. The empty text means found where that has a price, else numbers.
-	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=found" jsonschema_description:"What a feature is that declares nothing. numbers: a number. found: a number, or a category whose values are found privately, as the table has it. The default is found where that has a price: not in a search, with scaling declared, a delta of 0, basic composition or the relation substitute-private-columns, nor with tukey."`
+	// Undeclared says what features are that declare nothing: "numbers", which is also what the
+	// empty text means, or "found": numbers or words, whichever is found privately.
+	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=numbers" jsonschema_description:"What a feature is that declares nothing. numbers: a number. found: a number, or a category whose values are found privately, as the table has it. Runs without a recipe file find it where that has a price."`
 	// Numbers is "lenient", which is also what the empty text means, or "strict".
 	Numbers string `yaml:"numbers,omitempty" json:"numbers,omitempty" jsonschema:"default=lenient" jsonschema_description:"lenient: numbers as people write them, such as 45 yrs, 27.1% or <5, are read. strict: plain numbers only."`
 	// Columns holds the declarations, by column name.

@@ -72,26 +72,24 @@ const foundClasses = 2
 
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// FindClasses makes a classification without listed classes find them, where that has a price. It is what a
-// run without a recipe file does.
-func (r *Recipe) FindClasses() {
-	if r.Task == regression.TaskClassification && r.Data.Classes == nil && r.outline(false).NoVocabulary() == "" {
+// FindWords makes a classification without listed classes find them, and features that declare nothing
+// numbers or words, whichever is found, where that has a price. In a search words are paid for whether there are
+// some or not, so there they are not looked for. It is what a run without a recipe file does.
+func (r *Recipe) FindWords() {
+	if r.Task == TaskCausal || r.outline(false).NoVocabulary() != "" {
+		return
+	}
+	if r.Task == regression.TaskClassification && r.Data.Classes == nil {
 		r.Data.Classes = Private()
+	}
+	if r.Data.Undeclared == "" && r.Search == nil && r.Scaling.Method != "declared" {
+		r.Data.Undeclared = undeclaredFound
 	}
 }
 
 // findsKinds reports whether it is found out of features that declare nothing whether they are numbers or
-// words. Where a recipe says nothing it is, if that has a price; in a search words are paid for whether there
-// are some or not, so there it is not.
-func (r *Recipe) findsKinds() bool {
-	switch {
-	case r.Data.Undeclared != "":
-		return r.Data.Undeclared == undeclaredFound
-	case r.Task == TaskCausal || r.Search != nil || r.Scaling.Method == "declared":
-		return false
-	}
-	return r.outline(false).NoVocabulary() == ""
-}
+// words.
+func (r *Recipe) findsKinds() bool { return r.Data.Undeclared == undeclaredFound }
 
 // NamesOf returns the names that a list on a command line means: the word alone stands for
 // those that are to be found.
