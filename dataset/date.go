@@ -183,11 +183,8 @@ func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64]
 }
 
 // storedDates returns how values of a Parquet type with a date hold it, nil for a type that has none.
-func storedDates(typ *format.LogicalType) func(parquetfile.Value) moment {
-	if typ == nil {
-		return nil
-	}
-	switch lt := typ.Value.(type) {
+func storedDates(typ format.LogicalTypeValue) func(parquetfile.Value) moment {
+	switch lt := typ.(type) {
 	case *format.DateType:
 		return func(v parquetfile.Value) moment { return moment{day: int64(int32(v.Bits))} }
 	case *format.TimestampType:

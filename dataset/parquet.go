@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,16 +8,13 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/internal/parquetfile"
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // Parquet is read column by column, each by one worker, in pieces that are joined
 // before the next column begins: the peak is the table and one more column per
 // worker. Row counts in the footer are believed only once the values are there.
-// The Parquet library is asked for the types of the columns only; pages are read by package
-// parquetfile, which holds little of them. Whatever either reports becomes "damaged" in words
-// of our own, since messages may quote the content.
+// Package parquetfile reads the pages and holds little of them. Whatever it or the Parquet library
+// reports becomes "damaged" in words of our own, since messages may quote the content.
 
 // pieceRows is how many cells of a column are read before more are allocated.
 const pieceRows = 1 << 16
@@ -33,18 +29,16 @@ const (
 )
 
 // openParquet reads the footer and the types of the columns.
-func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Footer, columns []*parquet.Column, err error) {
+func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Footer, fields []parquetfile.Field, err error) {
 	defer guard(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
 		return nil, nil, damagedParquet(path)
 	}
-	image := footer.Columns()
-	pf, err := parquet.OpenFile(bytes.NewReader(image), int64(len(image)))
-	if err != nil {
+	if fields, ok = footer.Fields(); !ok {
 		return nil, nil, damagedParquet(path)
 	}
-	return footer, pf.Root().Columns(), nil
+	return footer, fields, nil
 }
 
 // guard turns a panic of the Parquet library on a damaged file into an error.
@@ -59,12 +53,12 @@ func damagedParquet(path string) error {
 }
 
 // parquetNames returns and checks the names of the top-level fields.
-func parquetNames(path string, columns []*parquet.Column) (names []string, err error) {
-	if len(columns) > maxColumns {
+func parquetNames(path string, fields []parquetfile.Field) (names []string, err error) {
+	if len(fields) > maxColumns {
 		return nil, tooManyColumns(path, 0)
 	}
-	for _, c := range columns {
-		names = append(names, c.Name())
+	for k := range fields {
+		names = append(names, fields[k].Name)
 	}
 	if len(names) == 0 {
 		return nil, &FileError{Path: path, Msg: "has no columns", Err: ErrNoHeader}
@@ -74,18 +68,18 @@ func parquetNames(path string, columns []*parquet.Column) (names []string, err e
 
 // parquetHeader is Header for Parquet.
 func parquetHeader(path string, f io.ReaderAt, size int64) ([]string, error) {
-	_, columns, err := openParquet(path, f, size)
+	_, fields, err := openParquet(path, f, size)
 	if err != nil {
 		return nil, err
 	}
-	return parquetNames(path, columns)
+	return parquetNames(path, fields)
 }
 
 // parquetTable is one Parquet file being read.
 type parquetTable struct {
 	rd      *reader
 	footer  *parquetfile.Footer
-	columns []*parquet.Column // the fields of the file's schema
+	columns []parquetfile.Field // the fields of the file's schema
 	lay     layout
 	rows    int
 	out     slab
@@ -208,21 +202,16 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	place := map[int]int{} // of a leaf among leaves
 	out := make([]parquetColumn, len(fields))
 	for k, f := range fields {
-		source := t.columns[f]
+		source := &t.columns[f]
 		conv, ok := converterOf(source, &t.rd.rule)
 		if !ok {
 			return nil, t.unsupported(source, name(f))
 		}
-		typ := source.Type()
-		out[k] = parquetColumn{conv: conv, void: void(source), long: &t.long,
-			kind: parquetfile.Type{Kind: format.Type(typ.Kind()), Optional: source.MaxDefinitionLevel() > 0},
+		out[k] = parquetColumn{conv: conv, void: void(source), long: &t.long, kind: source.Type,
 			file: parquetfile.File{At: stoppableAt{ctx, t.bytes}, Size: t.size, Whole: t.rd.opts.wholePage()}}
-		if typ.Kind() == parquet.FixedLenByteArray {
-			out[k].kind.Width = typ.Length()
-		}
-		if _, twice := place[source.Index()]; !twice {
-			place[source.Index()] = len(leaves)
-			leaves = append(leaves, source.Index())
+		if _, twice := place[source.Leaf]; !twice {
+			place[source.Leaf] = len(leaves)
+			leaves = append(leaves, source.Leaf)
 		}
 	}
 	chunks, ok := t.footer.Chunks(leaves)
@@ -230,7 +219,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 		return nil, changed(t.rd.path)
 	}
 	for k, f := range fields {
-		of := chunks[place[t.columns[f].Index()]]
+		of := chunks[place[t.columns[f].Leaf]]
 		for _, c := range of {
 			if !out[k].void && !parquetfile.Readable(c.Codec) {
 				return nil, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q is compressed with %v, which is not supported", name(f), c.Codec),
@@ -294,12 +283,8 @@ func (t *parquetTable) declared(f int) string {
 }
 
 // unsupported names a declared column and the type the file gives it.
-func (t *parquetTable) unsupported(source *parquet.Column, name string) error {
-	typ := "a list or group"
-	if source.Leaf() && source.MaxRepetitionLevel() == 0 {
-		typ = source.Type().String()
-	}
-	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %s, which is not supported", name, typ),
+func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error {
+	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name, source),
 		Hint: "store it as a number, a boolean or a string", Err: ErrColumnType}
 }
 

@@ -45,7 +45,7 @@ func ParquetText(ctx context.Context, path string, add func(column int, cell []b
 		return err
 	}
 	for j := range names {
-		if _, ok := converterOf(columns[j], &rd.rule); !ok {
+		if _, ok := converterOf(&columns[j], &rd.rule); !ok {
 			continue
 		}
 		opened, err := t.open(ctx, []int{j}, func(f int) string { return names[f] })

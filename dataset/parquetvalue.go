@@ -11,7 +11,6 @@ import (
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/fastfloat"
 	"github.com/dptrain/dptrain/internal/parquetfile"
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -124,41 +123,38 @@ func unitCells(c parquetColumn) *cells[uint64] {
 // "false" and "true"), integers, floats, decimals, and strings under the rules of
 // CSV cells. Dates and times are their stored integers; a column of the type of no
 // value is missing throughout. ok is false for lists, groups, and types that are none of these.
-func converterOf(source *parquet.Column, rule *cell.Rule) (c *converter, ok bool) {
-	if !source.Leaf() || source.MaxRepetitionLevel() > 0 {
+func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
+	if source.Leaf < 0 {
 		return nil, false
 	}
-	typ := source.Type()
-	logical := typ.LogicalType()
+	kind := source.Type.Kind
 	unsigned := false
-	if logical != nil {
-		switch lt := logical.Value.(type) {
-		case *format.DecimalType:
-			if typ.Kind() == parquet.FixedLenByteArray && (typ.Length() < 1 || typ.Length() > maxDecimal) {
-				return nil, false
-			}
-			return decimalConverter(typ.Kind(), int(lt.Scale))
-		case *format.IntType:
-			unsigned = !lt.IsSigned
-		case *format.NullType:
-			return nullConverter(), true
-		case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType, *format.TimestampType, nil:
-		default:
+	switch lt := source.Logical.(type) {
+	case *format.DecimalType:
+		if width := source.Type.Width; kind == format.FixedLenByteArray && (width < 1 || width > maxDecimal) {
 			return nil, false
 		}
+		return decimalConverter(kind, int(lt.Scale))
+	case *format.IntType:
+		unsigned = !lt.IsSigned
+	case *format.NullType:
+		return nullConverter(), true
+	case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType, *format.TimestampType, nil:
+	default:
+		return nil, false
 	}
-	switch typ.Kind() {
-	case parquet.Boolean:
+	switch kind {
+	case format.Boolean:
 		return booleanConverter(), true
-	case parquet.Int32, parquet.Int64:
-		c := integerConverter(typ.Kind(), unsigned)
-		c.stored = storedDates(logical)
+	case format.Int32, format.Int64:
+		c := integerConverter(kind, unsigned)
+		c.stored = storedDates(source.Logical)
 		return c, true
-	case parquet.Float:
+	case format.Float:
 		return floatConverter(), true
-	case parquet.Double:
+	case format.Double:
 		return doubleConverter(), true
-	case parquet.ByteArray:
+	case format.ByteArray:
 		return textConverter(rule), true
 	}
 	return nil, false
@@ -176,10 +172,10 @@ func booleanConverter() *converter {
 	}
 }
 
-func integerConverter(kind parquet.Kind, unsigned bool) *converter {
+func integerConverter(kind format.Type, unsigned bool) *converter {
 	if unsigned {
 		get := func(v parquetfile.Value) uint64 { return v.Bits }
-		if kind == parquet.Int32 {
+		if kind == format.Int32 {
 			get = func(v parquetfile.Value) uint64 { return uint64(uint32(v.Bits)) }
 		}
 		return &converter{
@@ -195,8 +191,8 @@ func integerConverter(kind parquet.Kind, unsigned bool) *converter {
 }
 
 // integer returns the getter of a signed integer kind.
-func integer(kind parquet.Kind) func(parquetfile.Value) int64 {
-	if kind == parquet.Int32 {
+func integer(kind format.Type) func(parquetfile.Value) int64 {
+	if kind == format.Int32 {
 		return func(v parquetfile.Value) int64 { return int64(int32(v.Bits)) }
 	}
 	return func(v parquetfile.Value) int64 { return int64(v.Bits) }
@@ -234,12 +230,9 @@ func appendFloat(b []byte, x float64, bits int) []byte {
 
 // void reports whether a column has the type of no value, which writers give one of
 // nothing but nulls. Nothing in it is looked at.
-func void(source *parquet.Column) bool {
-	if logical := source.Type().LogicalType(); logical != nil {
-		_, ok := logical.Value.(*format.NullType)
-		return ok
-	}
-	return false
+func void(source *parquetfile.Field) bool {
+	_, ok := source.Logical.(*format.NullType)
+	return ok
 }
 
 // nullConverter is for a column that has a place for values of no kind: each is missing.
@@ -273,13 +266,13 @@ const maxDecimal = 32
 
 // decimalConverter writes a decimal out with its point and reads it back, which
 // rounds once. Bytes hold a big-endian two's complement integer.
-func decimalConverter(kind parquet.Kind, scale int) (*converter, bool) {
+func decimalConverter(kind format.Type, scale int) (*converter, bool) {
 	var digits func(parquetfile.Value) string
 	switch kind {
-	case parquet.Int32, parquet.Int64:
+	case format.Int32, format.Int64:
 		get := integer(kind)
 		digits = func(v parquetfile.Value) string { return strconv.FormatInt(get(v), 10) }
-	case parquet.ByteArray, parquet.FixedLenByteArray:
+	case format.ByteArray, format.FixedLenByteArray:
 		digits = func(v parquetfile.Value) string {
 			if len(v.Bytes) > maxDecimal {
 				return noNumber

@@ -30,12 +30,6 @@ done
 if [[ -n $(git -C "$root" status --porcelain) ]]; then
   printf 'release: uncommitted changes are not part of it\n' >&2
 fi
-# Libraries that no loop over records is in are compiled without inlining, and HTTP/2 is left out:
-# together .6 MB.
-small=(-tags nethttpomithttp2)
-for library in google.golang.org/protobuf/... github.com/santhosh-tekuri/... github.com/jedib0t/... go.yaml.in/... gopkg.in/... github.com/spf13/...; do
-  small+=("-gcflags=$library=-l")
-done
 
 folders=$(mktemp -d)
 trap 'rm -rf "$folders"' EXIT
@@ -52,7 +46,7 @@ build() {
     if [[ $platform == windows_* ]]; then name=dptrain.exe; fi
     (cd "$source" && env GOOS="${platform%_*}" GOARCH="${platform#*_}" CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 \
       GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT='' \
-      go build "${small[@]}" -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name" ./cmd/dptrain)
+      go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name" ./cmd/dptrain)
   done
   local first
   first=$(find "$out/bin" -type f | head -1)

@@ -10,8 +10,7 @@ import (
 )
 
 // The public limits of a footer: bytes that describe the columns, columns and groups of them, for
-// each of which the Parquet library takes half a kilobyte, and groups alone, which it visits by
-// recursion.
+// each of which some hundred bytes are taken, and groups alone.
 const (
 	maxSchema   = 1 << 26
 	maxElements = 1 << 18
@@ -23,20 +22,19 @@ const footerEnd = 8
 
 // Keys of the fields of format.FileMetaData that are looked at.
 const (
-	keySchema      = 0x02
-	keyType        = 0x02_01
-	keyChildren    = 0x02_05
-	keyRows        = 0x03
-	keyGroups      = 0x04
-	keyChunks      = 0x04_01
-	keyGroupRows   = 0x04_03
-	keyCodec       = 0x04_01_03_04
-	keyValues      = 0x04_01_03_05
-	keyChunkSize   = 0x04_01_03_07
-	keyDataPage    = 0x04_01_03_09
-	keyDictionary  = 0x04_01_03_0B
-	footerBuffer   = 1 << 16
-	emptyRowGroups = "\x16\x00\x19\x0c\x00" // no rows, a list of no groups, the end
+	keySchema     = 0x02
+	keyType       = 0x02_01
+	keyChildren   = 0x02_05
+	keyRows       = 0x03
+	keyGroups     = 0x04
+	keyChunks     = 0x04_01
+	keyGroupRows  = 0x04_03
+	keyCodec      = 0x04_01_03_04
+	keyValues     = 0x04_01_03_05
+	keyChunkSize  = 0x04_01_03_07
+	keyDataPage   = 0x04_01_03_09
+	keyDictionary = 0x04_01_03_0B
+	footerBuffer  = 1 << 16
 )
 
 // Chunk says where the pages of one column in one row group are.
@@ -87,14 +85,6 @@ func ReadFooter(file io.ReaderAt, size int64) (f *Footer, ok bool) {
 	}
 	f.Rows, f.Groups, f.schema = g.all, g.groups, g.schema
 	return f, true
-}
-
-// Columns returns a file of no rows with the columns of this one.
-func (f *Footer) Columns() []byte {
-	out := append([]byte("PAR1\x15\x02\x19"), f.schema...) // version 1, then the schema
-	out = append(out, emptyRowGroups...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(out)-4))
-	return append(out, "PAR1"...)
 }
 
 // Chunks returns the chunks of the given leaves of the schema, for each one those of all row
