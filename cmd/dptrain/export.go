@@ -19,33 +19,35 @@ to 1e-9, for missing, infinite and unknown cells too.
   --js           a module for Node, Deno and browsers
   --go           a package for Go 1.21 and later, standard library only
   --onnx         a graph of ONNX in double precision, for onnxruntime and others
+  --pmml         a document of PMML 4.4, for JPMML, PMML4S and others
   --sql DIALECT  a query for duckdb, postgres or sqlite, which selects the
                  columns of --table and the prediction
 
 Programs read a text in a numeric column as a plain number, 1234.5, and take
-what else is written there as missing. Queries and graphs want numbers there. A
-model of kernels (boosted-kernel, auto) has no query: it compares a record with
-hundreds of others.
+what else is written there as missing. Queries, graphs and documents want
+numbers there. A model of kernels (boosted-kernel, auto) has no query and no
+document: it compares a record with hundreds of others.
 
 An export is made from the model alone and may be published as it may.`
 
 // exportFlags are the flags of export.
 type exportFlags struct {
-	python, js, goPackage, onnx bool
-	dialect, table              string
-	out                         string
-	force                       bool
+	python, js, goPackage, onnx, pmml bool
+	dialect, table                    string
+	out                               string
+	force                             bool
 }
 
 func exportCommand(a *app) *cobra.Command {
 	var flags exportFlags
 	cmd := &cobra.Command{
 		Use:   "export MODEL",
-		Short: "Write a model as a program or as a query",
+		Short: "Write a model as a program, a graph, a document or a query",
 		Long:  exportLong,
 		Example: `  dptrain export out/release/model.json --python -o model.py
   dptrain export out/release/model.json --js -o model.mjs
   dptrain export out/release/model.json --onnx -o model.onnx
+  dptrain export out/release/model.json --pmml -o model.pmml
   dptrain export out/release/model.json --sql duckdb --table patients`,
 		Args: exactly(1, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,6 +64,7 @@ func exportCommand(a *app) *cobra.Command {
 	set.BoolVar(&flags.js, "js", false, "write a JavaScript module")
 	set.BoolVar(&flags.goPackage, "go", false, "write a Go package")
 	set.BoolVar(&flags.onnx, "onnx", false, "write a graph of ONNX")
+	set.BoolVar(&flags.pmml, "pmml", false, "write a document of PMML")
 	set.StringVar(&flags.dialect, "sql", "", "write a query in this `DIALECT`: duckdb, postgres or sqlite")
 	set.StringVar(&flags.table, "table", "records", "the `TABLE` that the query reads")
 	set.StringVarP(&flags.out, "output", "o", "", "write to `FILE`, which appears when it is complete")
@@ -76,7 +79,7 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 		asked bool
 		write func(io.Writer, regression.Model) error
 	}{
-		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go}, {f.onnx, export.ONNX},
+		{f.python, export.Python}, {f.js, export.JavaScript}, {f.goPackage, export.Go}, {f.onnx, export.ONNX}, {f.pmml, export.PMML},
 		{f.dialect != "", func(w io.Writer, m regression.Model) error { return export.SQL(w, m, f.dialect, f.table) }},
 	} {
 		if x.asked {
@@ -84,7 +87,7 @@ func (f *exportFlags) form() (func(io.Writer, regression.Model) error, error) {
 		}
 	}
 	if len(forms) != 1 {
-		return nil, usagef("export writes one form; give one of --python, --js, --go, --onnx and --sql DIALECT")
+		return nil, usagef("export writes one form; give one of --python, --js, --go, --onnx, --pmml and --sql DIALECT")
 	}
 	return forms[0], nil
 }

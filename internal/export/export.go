@@ -1,5 +1,5 @@
 // Package export writes models in forms that need no dptrain: programs in Python, JavaScript and Go, queries in
-// SQL, and graphs of ONNX. What they predict agrees with [regression.Model] to 1e-9.
+// SQL, graphs of ONNX, and documents of PMML. What they predict agrees with [regression.Model] to 1e-9.
 package export
 
 import (
@@ -43,6 +43,11 @@ func scoresOf(m regression.Model) []regression.Model {
 		return c.Scores
 	}
 	return []regression.Model{m}
+}
+
+// logarithmic reports whether the scores of a classifier of several classes are logarithms of probabilities.
+func logarithmic(c *regression.Classifier) bool {
+	return len(c.Scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool { return s.Kind() != "prototypes" })
 }
 
 // Dialects lists the names of the dialects of [SQL].

@@ -510,7 +510,7 @@ func (db *database) check(t *testing.T, name string, m regression.Model) {
 func (db *database) rows(columns []regression.Column) (records []map[string]any, inserts string) {
 	r := rand.New(rand.NewPCG(7, uint64(len(columns))))
 	var lists []string
-	for i := range 1000 {
+	for i := range 10000 {
 		record, values := map[string]any{}, []string{strconv.Itoa(i)}
 		for _, c := range columns {
 			x, text := db.value(r, c)
@@ -554,13 +554,21 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(io.Writer, regression.Model) error{
-		"python": Python, "js": JavaScript, "go": Go, "onnx": ONNX,
+		"python": Python, "js": JavaScript, "go": Go, "onnx": ONNX, "pmml": PMML,
 		"sql": func(w io.Writer, m regression.Model) error { return SQL(w, m, "duckdb", "x") },
 	} {
 		var out bytes.Buffer
 		if err := write(&out, neighbours); !errors.Is(err, ErrKind) || out.Len() > 0 {
 			t.Errorf("%s: %v, and %d bytes", name, err, out.Len())
 		}
+	}
+	if err := PMML(io.Discard, kinds(t)["model-2-kernel"]); !errors.Is(err, ErrKind) || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("kernels in PMML: %v", err)
+	}
+	control := *kinds(t)["model-2"].(*regression.Linear)
+	control.Target = "a\x01"
+	if err := PMML(io.Discard, &control); !errors.Is(err, ErrKind) {
+		t.Errorf("a character that XML has not: %v", err)
 	}
 	if err := SQL(io.Discard, kinds(t)["model-2"], "oracle", "x"); err == nil || !strings.Contains(err.Error(), "duckdb, postgres, sqlite") {
 		t.Errorf("an unknown dialect: %v", err)

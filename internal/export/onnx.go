@@ -85,7 +85,7 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 		one := x.row(1)
 		second := x.op("Div", []string{one, x.op("Add", []string{one, x.op("Exp", []string{x.op("Neg", []string{z})})})})
 		x.output(x.free("probabilities"), x.beside([]string{x.op("Sub", []string{one, second}), second}), onnxDouble, 2)
-	case len(scores) > 2 && !slices.ContainsFunc(c.Scores, func(s regression.Model) bool { return s.Kind() != "prototypes" }):
+	case logarithmic(c):
 		p := x.op("Softmax", []string{all}, integerAttribute("axis", 1))
 		x.output(x.free("probabilities"), p, onnxDouble, len(scores))
 	}
