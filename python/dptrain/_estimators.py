@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,11 @@ except ImportError:  # scikit-learn is not needed
         """The estimator was not fitted."""
 
 
+# Parameters are the fields of a class: it takes them by name, epsilon by place too.
+_parameters = dataclass(eq=False, repr=False)
+
+
+@_parameters
 class _Estimator(_Base):
     """What both estimators share.
 
@@ -59,7 +65,8 @@ class _Estimator(_Base):
     undeclared : "numbers" or "found": what columns are that nothing is said of.
     ranges : a dict from columns to public pairs (lower, upper).
     target : the name of the target in the model; that of y if it has one, else "target".
-    target_range : a public pair for the target of a regression.
+    target_range : of DPRegressor, a public pair for the target.
+    classes : of DPClassifier, the public classes. None finds them privately.
     unit, max_rows : the column of X that says whose record it is, and how many records of one are kept.
     dataset, ledger : enter the run in a ledger under this name of the data set.
     recipe : the path of a recipe; the other parameters replace its values.
@@ -68,44 +75,23 @@ class _Estimator(_Base):
 
     _task = ""
 
-    def __init__(
-        self,
-        epsilon=1.0,
-        *,
-        delta=None,
-        relation=None,
-        method=None,
-        select=None,
-        holdout=None,
-        categories=None,
-        undeclared=None,
-        ranges=None,
-        target=None,
-        target_range=None,
-        unit=None,
-        max_rows=None,
-        dataset=None,
-        ledger=None,
-        recipe=None,
-        out=None,
-    ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.relation = relation
-        self.method = method
-        self.select = select
-        self.holdout = holdout
-        self.categories = categories
-        self.undeclared = undeclared
-        self.ranges = ranges
-        self.target = target
-        self.target_range = target_range
-        self.unit = unit
-        self.max_rows = max_rows
-        self.dataset = dataset
-        self.ledger = ledger
-        self.recipe = recipe
-        self.out = out
+    epsilon: float = 1.0
+    _: KW_ONLY
+    delta: "float | None" = None
+    relation: "str | None" = None
+    method: "str | None" = None
+    select: "str | None" = None
+    holdout: "float | None" = None
+    categories: "dict | None" = None
+    undeclared: "str | None" = None
+    ranges: "dict | None" = None
+    target: "str | None" = None
+    unit: "str | None" = None
+    max_rows: "int | None" = None
+    dataset: "str | None" = None
+    ledger: "str | None" = None
+    recipe: "str | os.PathLike | None" = None
+    out: "str | os.PathLike | None" = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -126,7 +112,7 @@ class _Estimator(_Base):
         for name, values in (self.categories or {}).items():
             out += ["--categories", f"{name}={values if isinstance(values, str) else listed(values)}"]
         ranges = dict(self.ranges or {})
-        if self.target_range is not None:
+        if getattr(self, "target_range", None) is not None:
             ranges[target] = self.target_range
         for name, (lower, upper) in ranges.items():
             out += ["--range", f"{name}={text(lower)}:{text(upper)}"]
@@ -215,10 +201,14 @@ class _Estimator(_Base):
         return list(rows)
 
 
+@_parameters
 class DPRegressor(_RegressorMixin, _Estimator):
     __doc__ = "A regression that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1]
 
     _task = "regression"
+
+    _: KW_ONLY
+    target_range: "tuple | None" = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -246,56 +236,19 @@ class DPRegressor(_RegressorMixin, _Estimator):
         return float(1 - rest / whole) if whole > 0 else float(rest == 0)
 
 
+@_parameters
 class DPClassifier(_ClassifierMixin, _Estimator):
     __doc__ = "A classifier that is trained with differential privacy.\n" + _Estimator.__doc__.split("\n", 1)[1]
 
     _task = "classification"
 
+    _: KW_ONLY
+    classes: "list | None" = None
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # of few records
         return tags
-
-    def __init__(
-        self,
-        epsilon=1.0,
-        *,
-        classes=None,
-        delta=None,
-        relation=None,
-        method=None,
-        select=None,
-        holdout=None,
-        categories=None,
-        undeclared=None,
-        ranges=None,
-        target=None,
-        unit=None,
-        max_rows=None,
-        dataset=None,
-        ledger=None,
-        recipe=None,
-        out=None,
-    ):
-        super().__init__(
-            epsilon,
-            delta=delta,
-            relation=relation,
-            method=method,
-            select=select,
-            holdout=holdout,
-            categories=categories,
-            undeclared=undeclared,
-            ranges=ranges,
-            target=target,
-            unit=unit,
-            max_rows=max_rows,
-            dataset=dataset,
-            ledger=ledger,
-            recipe=recipe,
-            out=out,
-        )
-        self.classes = classes
 
     def fit(self, X, y):
         """Train on records X, one row each, and classes y. It raises DptrainError."""

@@ -97,7 +97,7 @@ Version: ` + version + `
 Summary: Differentially private training of regressions and classifiers
 License-Expression: Apache-2.0
 License-File: LICENSE
-Requires-Python: >=3.9
+Requires-Python: >=3.10
 Requires-Dist: numpy>=1.22
 Provides-Extra: sklearn
 Requires-Dist: scikit-learn>=1.2; extra == "sklearn"
