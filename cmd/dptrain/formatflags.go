@@ -48,43 +48,38 @@ func (f *formatFlags) lay(d *recipe.Data) error {
 	if d.Format != nil {
 		out = *d.Format
 	}
-	for flag := range formatKeys {
-		if !f.set.Changed(flag) {
-			continue
+	for flag, text := range map[string]struct{ from, to *string }{
+		"separator": {&f.format.Separator, &out.Separator}, "decimal": {&f.format.Decimal, &out.Decimal},
+		"thousands": {&f.format.Thousands, &out.Thousands}, "encoding": {&f.format.Encoding, &out.Encoding},
+		"quote": {&f.format.Quote, &out.Quote}, "numbers": {&f.numbers, &d.Numbers},
+	} {
+		if f.set.Changed(flag) {
+			*text.to = *text.from
 		}
-		switch flag {
-		case "separator":
-			out.Separator = f.format.Separator
-		case "decimal":
-			out.Decimal = f.format.Decimal
-		case "thousands":
-			out.Thousands = f.format.Thousands
-		case "encoding":
-			out.Encoding = f.format.Encoding
-		case "quote":
-			out.Quote = f.format.Quote
-		case "skip":
-			out.Skip = f.format.Skip
-		case "missing":
-			out.Missing = nil
-			for _, text := range f.missing {
-				x, err := strconv.ParseFloat(text, 64)
-				if err != nil {
-					return usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
-				}
-				out.Missing = append(out.Missing, x)
+	}
+	if f.set.Changed("skip") {
+		out.Skip = f.format.Skip
+	}
+	if f.set.Changed("missing") {
+		out.Missing = nil
+		for _, text := range f.missing {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
 			}
-		case "header":
-			d.Header = f.header
-			if kind, _, _ := tablefile.Of(d.Path); kind.JSON {
-				continue
-			}
+			out.Missing = append(out.Missing, x)
+		}
+	}
+	if f.set.Changed("header") {
+		d.Header = f.header
+		if kind, _, _ := tablefile.Of(d.Path); !kind.JSON {
 			out.Header = "none"
-		case "numbers":
-			d.Numbers = f.numbers
-			continue
 		}
-		d.Format = &out
+	}
+	for flag, key := range formatKeys {
+		if f.set.Changed(flag) && strings.HasPrefix(key, "data.format.") || out.Header != "" {
+			d.Format = &out
+		}
 	}
 	return nil
 }

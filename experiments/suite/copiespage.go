@@ -40,7 +40,7 @@ func copiesSection(x index, title, metric, label string) Section {
 		for _, n := range copiesSizes {
 			byRows.Ticks = append(byRows.Ticks, float64(n))
 		}
-		table := Table{Caption: data, Head: []string{"method", "rows", "copies", label, "95% interval", "trials", "failed"}}
+		table := Table{Caption: data, Head: []string{"method", "rows", "copies", label, "95% interval", "trials", "without a value"}}
 		for i, m := range copiesSelectors() {
 			a, b := Series{Name: m.name, Style: i}, Series{Name: m.name, Style: i}
 			for _, c := range copiesCounts {

@@ -177,13 +177,13 @@ func short(x float64) string {
 // ranking counts ranks and positive medians.
 func (t regressionTable) ranking() Section {
 	s := Section{Title: "Ranks and positive medians", Text: []string{
-		"For each table the private methods are ranked by their median R², 1 the best, apart for k = 5 and k = 10: those that choose k columns with those that choose no fixed number. Equal medians share the mean of their ranks. A method that abstained or failed in more than half of its trials is behind all others. A table that has too few columns to choose k of is left out.",
+		"For each table the private methods are ranked by their median R², 1 the best, apart for k = 5 and k = 10: those that choose k columns with those that choose no fixed number. Equal medians share the mean of their ranks. A method without a value in more than half of its trials is behind all others. A table that has too few columns to choose k of is left out.",
 		"A positive median is better than always predicting the mean.",
 	}}
 	for _, k := range regressionKs {
 		table := Table{
 			Caption: fmt.Sprintf("k = %d", k),
-			Head:    []string{"method", "mean rank", "first", "first or second", "positive medians", "tables", "trials that abstained", "trials that failed"},
+			Head:    []string{"method", "mean rank", "first", "first or second", "positive medians", "tables", "trials that abstained", "trials not applicable", "trials that failed"},
 		}
 		var standings []standing
 		for _, m := range t.contest(k) {
@@ -200,9 +200,10 @@ func (t regressionTable) ranking() Section {
 
 // A standing is what a method reached in a contest.
 type standing struct {
-	method                                             string
-	mean                                               float64 // rank; NaN without a table
-	first, second, positive, tables, abstained, failed int
+	method                           string
+	mean                             float64 // rank; NaN without a table
+	first, second, positive, tables  int
+	abstained, notApplicable, failed int // trials
 }
 
 // standing counts a method in the contest for k.
@@ -217,7 +218,8 @@ func (t regressionTable) standing(method string, k int) standing {
 		out.mean += rank
 		out.tables++
 		out.abstained += found.Abstained
-		out.failed += found.NotApplicable + found.Failed
+		out.notApplicable += found.NotApplicable
+		out.failed += found.Failed
 		if rank < 1.5 {
 			out.first++
 		}
@@ -238,7 +240,7 @@ func (s standing) row() []Entry {
 		mean = strconv.FormatFloat(s.mean, 'f', 2, 64)
 	}
 	row := text(s.method, mean)
-	for _, n := range []int{s.first, s.second, s.positive, s.tables, s.abstained, s.failed} {
+	for _, n := range []int{s.first, s.second, s.positive, s.tables, s.abstained, s.notApplicable, s.failed} {
 		row = append(row, Entry{Text: strconv.Itoa(n)})
 	}
 	return row

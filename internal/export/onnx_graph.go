@@ -136,30 +136,27 @@ func (g *onnxGraph) constant(kind int64, dims []int, content message) string {
 	return name
 }
 
-// matrix is a constant of doubles, by rows.
-func (g *onnxGraph) matrix(columns int, values []float64) string {
+// doubles is a constant of doubles.
+func (g *onnxGraph) doubles(values []float64, dims ...int) string {
 	raw := make([]byte, 0, 8*len(values))
 	for _, x := range values {
 		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
 	}
 	var content message
 	content.bytes(9, raw)
-	return g.constant(onnxDouble, []int{len(values) / columns, columns}, content)
+	return g.constant(onnxDouble, dims, content)
+}
+
+// matrix is a constant of doubles, by rows.
+func (g *onnxGraph) matrix(columns int, values []float64) string {
+	return g.doubles(values, len(values)/columns, columns)
 }
 
 // row is a constant with one row.
 func (g *onnxGraph) row(values ...float64) string { return g.matrix(len(values), values) }
 
 // list is a constant of doubles of one dimension.
-func (g *onnxGraph) list(values []float64) string {
-	raw := make([]byte, 0, 8*len(values))
-	for _, x := range values {
-		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
-	}
-	var content message
-	content.bytes(9, raw)
-	return g.constant(onnxDouble, []int{len(values)}, content)
-}
+func (g *onnxGraph) list(values []float64) string { return g.doubles(values, len(values)) }
 
 // integers is a constant of whole numbers of one dimension.
 func (g *onnxGraph) integers(values ...int64) string {

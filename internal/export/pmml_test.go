@@ -1,14 +1,8 @@
 package export
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/dptrain/dptrain/regression"
@@ -21,46 +15,7 @@ func TestPMML(t *testing.T) {
 	if _, err := exec.LookPath("java"); err != nil {
 		t.Skip(err)
 	}
-	models := kinds(t)
-	dir := t.TempDir()
-	inputs, all := map[string]any{}, map[string][]map[string]any{}
-	for name, m := range models {
-		var file bytes.Buffer
-		if err := PMML(&file, m); errors.Is(err, ErrKind) && name == "model-2-kernel" {
-			delete(models, name)
-			continue
-		} else if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".pmml"), file.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := rand.New(rand.NewPCG(5, uint64(len(name))))
-		columns := map[string][]any{}
-		for range 10000 {
-			record := map[string]any{}
-			for _, c := range m.Inputs() {
-				x, cell := pmmlCell(r, c)
-				record[c.Name] = x
-				columns[c.Name] = append(columns[c.Name], cell)
-			}
-			all[name] = append(all[name], record)
-		}
-		inputs[name] = columns
-	}
-	text, err := json.Marshal(inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(context.Background(), python(t), "-c", pmmlHarness, dir) //nolint:gosec // ours
-	cmd.Stdin = bytes.NewReader(text)
-	var got map[string][]answer
-	if err := json.Unmarshal(printed(t, cmd), &got); err != nil {
-		t.Fatal(err)
-	}
-	for name, m := range models {
-		compare(t, "PMML "+name, all[name], expected(t, m, all[name]), got[name])
-	}
+	runFiles(t, "pmml", PMML, pmmlHarness, pmmlCell)
 }
 
 // pmmlCell returns a cell and what a runtime of PMML is given for it. Numbers that JSON has not are texts in a list.
