@@ -56,9 +56,9 @@ const (
 	// newWordDelta is the probability with which a word of one record appears. It is far below
 	// every delta, and so small that the run still has a mu.
 	newWordDelta = budget.MinDelta / 10
-	// mostWords is how many words of a column are used, and mostWordsInAll of all of them, beside
-	// leastWords of each.
-	mostWords, mostWordsInAll, leastWords = 256, 1024, 8
+	// mostWords is how many words of a column are used, and mostWordsInAll of all of them. Where columns
+	// are many, leastWords of each are looked at.
+	mostWords, leastWords, mostWordsInAll = 256, 8, 1024
 	// kindDoubt is how many standard deviations of noise the number of words must exceed for
 	// a column to be one of words.
 	kindDoubt = 2
@@ -74,6 +74,7 @@ type Vocabulary struct {
 	Column string
 	Words  []string // sorted; none if no word occurs often enough
 	Least  float64  // the noisy number of records from which a word was used
+	Cut    bool     // less frequent words that reach Least were left out, as there are too many
 }
 
 // finds reports whether something is to be found out about a column.
@@ -110,14 +111,17 @@ func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
 		}
 	}
 	f.Columns = slices.Clone(f.Columns)
+	var words []*dataset.Column
 	for j := range f.Columns {
 		if c := &f.Columns[j]; c.Found && c.Kind == dataset.Category {
 			c.Categories = standIns("word", wordCap(d))
+			words = append(words, c)
 		}
 	}
 	if f.Target.Found {
 		f.Target.Categories = standIns("class", foundClasses)
 	}
+	limitWords(words, nil, func() bool { return p.fits(f) })
 	return f
 }
 
@@ -235,29 +239,58 @@ func (r *runner) findWords(
 	if err != nil {
 		return err
 	}
-	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
+	var features []*dataset.Column
+	var counts [][]float64
 	for i, j := range words {
-		c := &columns[j]
-		most := wordCap(len(words))
+		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
 		target := j == len(columns)-1
 		if target {
 			most = foundClasses
 		}
-		found := released.Value()[i]
-		names := make([]string, min(most, len(found)))
-		for k := range names {
-			names[k] = found[k].Text
+		found = found[:min(most, len(found))]
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true}
+		if target {
+			continue
 		}
-		slices.Sort(names)
-		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(names), least})
-		if planned := r.plan.facts; target {
-			names = append(names, planned.Target.Categories[:foundClasses-len(names)]...)
-		} else if len(names) == 0 && s.KeepsColumns() {
-			names = standIns("word", most)
+		features, counts = append(features, c), append(counts, countsOf(found))
+		if len(found) == 0 && s.KeepsColumns() {
+			c.Categories = standIns("word", most)
 		}
-		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: names, Other: !target, Found: true}
+	}
+	last := len(columns) - 1
+	limitWords(features, counts, func() bool {
+		return r.pipeline.fits(selection.Facts{Columns: columns[:last], Target: r.plan.facts.Target, Relation: r.plan.facts.Relation})
+	})
+	least := mechanism.LeastCount(s, newWordsLeaf, s.Scale(wordCountsLeaf), len(words))
+	for i, j := range words {
+		c := &columns[j]
+		slices.Sort(c.Categories)
+		found, passed := c.Categories, len(released.Value()[i])
+		if passed == 0 {
+			found = nil // those of a rehearsal
+		}
+		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
+		if j == last {
+			c.Categories = append(c.Categories, r.plan.facts.Target.Categories[len(found):foundClasses]...)
+		}
 	}
 	return nil
+}
+
+func textsOf(words []mechanism.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
+
+func countsOf(words []mechanism.Word) []float64 {
+	out := make([]float64, len(words))
+	for i, w := range words {
+		out[i] = w.Count
+	}
+	return out
 }
 
 // wordless reports whether a column is one of words of which none was found.
@@ -269,6 +302,10 @@ func wordless(c dataset.Column) bool {
 func foundWarnings(r *Result) []Warning {
 	var out []Warning
 	var some, none []string
+	rest := "all others count as one category"
+	if slices.ContainsFunc(r.Vocabulary, func(v Vocabulary) bool { return v.Cut && v.Column != r.Target }) {
+		rest = "where these are too many the most frequent ones are used, and " + rest
+	}
 	for _, v := range r.Vocabulary {
 		switch {
 		case v.Column == r.Target && len(v.Words) < foundClasses:
@@ -282,7 +319,7 @@ func foundWarnings(r *Result) []Warning {
 	}
 	if len(some) > 0 {
 		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
-			"These columns are words, which were found privately, as many as stand beside each: %s. A word is used if about %.0f training records or more have it; all others count as one category.", joined(some), math.Ceil(r.Vocabulary[0].Least))})
+			"These columns are words, which were found privately, as many as stand beside each: %s. A word is used if about %.0f training records or more have it; %s.", joined(some), math.Ceil(r.Vocabulary[0].Least), rest)})
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
