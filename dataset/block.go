@@ -34,12 +34,12 @@ func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 // not be modified, and so must never be handed back as the next buf: keep a
 // buffer of the block size beside it. Float returns nil for a category column.
 func (b Block) Float(j int, buf []float64) []float64 {
-	return gather(b, b.view.table.floats[b.view.column(j)], buf)
+	return gather(b, b.view.table.float(b.view.column(j)), buf)
 }
 
 // Codes is [Block.Float] for category columns; nil for a numeric column.
 func (b Block) Codes(j int, buf []int32) []int32 {
-	return gather(b, b.view.table.codes[b.view.column(j)], buf)
+	return gather(b, b.view.table.code(b.view.column(j)), buf)
 }
 
 // gather collects the block's rows of one column.

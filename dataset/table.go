@@ -13,8 +13,11 @@ type Table struct {
 	rows   int
 	floats [][]float64 // per column; nil for categories
 	codes  [][]int32   // per column; nil for numbers
-	ids    []uint64    // nil: the row position
-	words  [][]string  // per column; nil for one whose words are not to be found
+	ids    []uint64    // nil: first and the row position
+	first  uint64
+	words  [][]string // per column; nil for one whose words are not to be found
+
+	cells func(j int) ColumnData // of a piece, whose floats and codes are nil; see [Schema.Piece]
 }
 
 // ColumnData is one column of an in-memory table: Floats for a numeric column,
@@ -192,18 +195,18 @@ func (t *Table) Schema() Schema { return t.schema }
 
 // Float returns numeric column j, one value per record in the column's own units,
 // NaN where missing; nil for a category column. It must not be modified.
-func (t *Table) Float(j int) []float64 { return t.floats[j] }
+func (t *Table) Float(j int) []float64 { return t.float(j) }
 
 // Codes returns category column j: positions in Column.Categories, or
 // len(Categories) for any other cell; nil for a numeric column. It must not be
 // modified.
-func (t *Table) Codes(j int) []int32 { return t.codes[j] }
+func (t *Table) Codes(j int) []int32 { return t.code(j) }
 
 // ID returns the identity of the unit that record i belongs to: the key of its
 // coins. Records with equal identities belong to one unit.
 func (t *Table) ID(i int) uint64 {
 	if t.ids == nil {
-		return uint64(i)
+		return t.first + uint64(i)
 	}
 	return t.ids[i]
 }

@@ -144,7 +144,7 @@ func (v View) Recode(j int, c Column, values []float64) View {
 	t.schema.Columns[at] = c
 	t.floats, t.codes = slices.Clone(t.floats), slices.Clone(t.codes)
 	column := make([]float64, t.rows)
-	for i, code := range t.codes[at] {
+	for i, code := range v.table.code(at) {
 		column[i] = values[code]
 	}
 	t.floats[at], t.codes[at] = totalFloats(&c, column), nil

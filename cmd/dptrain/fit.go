@@ -60,13 +60,17 @@ func fitCommand(a *app) *cobra.Command {
 }
 
 // fitHow says how a run is carried out and what it prints.
-type fitHow struct{ force, quiet, progress, json bool }
+type fitHow struct {
+	force, quiet, progress, json bool
+	engine                       engineFlags
+}
 
 func (h *fitHow) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&h.force, "force", false, "replace results that are there already")
 	flags.BoolVarP(&h.quiet, "quiet", "q", false, "print errors only")
 	flags.BoolVar(&h.progress, "progress", false, "name the stages on standard error where it is no terminal, too")
+	h.engine.add(flags)
 	jsonFlag(cmd, &h.json, "the report of the release, as JSON")
 }
 
@@ -86,14 +90,19 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err != nil {
 		return err
 	}
-	if err := j.holdable(p, 1); err != nil {
+	stream, err := how.engine.stream(j, p, plan)
+	if err != nil {
 		return err
 	}
 	e, err := a.reserve(ctx, j, p, plan)
 	if err != nil {
 		return err
 	}
-	res, files, err := a.train(ctx, j, p, a.progress(plan, how), e, folder)
+	fit := j.inMemory(p)
+	if stream {
+		fit = j.streamed(p, plan, how.engine.scratch)
+	}
+	res, files, err := a.train(ctx, j, fit, a.progress(plan, how), e, folder)
 	if err != nil {
 		return e.Spent(err)
 	}
@@ -119,21 +128,40 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	return verdict(res, out)
 }
 
-// train reads the rows, trains, commits and writes the results.
-func (a *app) train(ctx context.Context, j *job, p *pipeline.Pipeline, progress func(string), e *entry.Entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
-	none := report.Files{}
-	progress("read")
+// fitter reads the rows and trains. stats is what the reader counted.
+type fitter func(ctx context.Context, progress func(string)) (res *pipeline.Result, stats *dataset.Stats, err error)
+
+// inMemory returns what reads the whole table and trains on it.
+func (j *job) inMemory(p *pipeline.Pipeline) fitter {
+	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
+		ended := begin(progress, "read")
+		table, stats, err := j.read(ctx, p.Schema)
+		if err != nil {
+			return nil, nil, err
+		}
+		seconds := ended()
+		res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
+		if err == nil {
+			res.Curator.Seconds["read"] = seconds
+		}
+		return res, stats, err
+	}
+}
+
+// begin names a stage, and returns what tells the seconds since then.
+func begin(progress func(string), stage string) func() float64 {
+	progress(stage)
 	start := time.Now()
-	table, stats, err := j.read(ctx, p.Schema)
+	return func() float64 { return time.Since(start).Seconds() }
+}
+
+// train reads the rows, trains, commits and writes the results.
+func (a *app) train(ctx context.Context, j *job, fit fitter, progress func(string), e *entry.Entry, folder *report.Folder) (*pipeline.Result, report.Files, error) {
+	none := report.Files{}
+	res, stats, err := fit(ctx, progress)
 	if err != nil {
 		return nil, none, err
 	}
-	seconds := time.Since(start).Seconds()
-	res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
-	if err != nil {
-		return nil, none, err
-	}
-	res.Curator.Seconds["read"] = seconds
 	files, err := j.files(res, stats)
 	if err != nil {
 		return nil, none, err

@@ -39,11 +39,16 @@ func holdable(path string, need int64, limit memlimit.Limit) error {
 // atLeast returns how many bytes a table takes in memory, if the cells of its file
 // have longCell bytes on average.
 func atLeast(size int64, fields int, schema dataset.Schema) int64 {
+	return size / int64(longCell*max(1, fields)) * rowBytes(schema)
+}
+
+// rowBytes returns how many bytes a record takes in memory.
+func rowBytes(schema dataset.Schema) int64 {
 	row := int64(0)
 	for _, c := range schema.Columns {
 		if row += 8; c.Kind == dataset.Category {
 			row -= 4
 		}
 	}
-	return size / int64(longCell*max(1, fields)) * row
+	return row
 }

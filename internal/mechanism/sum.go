@@ -117,6 +117,13 @@ type Gatherer interface {
 	Gather(ctx context.Context, p Part) (dataset.View, error)
 }
 
+// A FewGatherer is a gatherer that has room for parts of few records only.
+type FewGatherer interface {
+	Gatherer
+	// Few returns how many bytes of cells are few.
+	Few() int64
+}
+
 // A Pass is what an engine is asked: a statistic over the records of a part, in a run under a
 // relation. It can be sent to where the records are; it holds keys of coins, which are secret.
 type Pass struct {
@@ -157,11 +164,10 @@ func (p Pass) BlockRows() int {
 // returns what is kept of a block, up to date; otherwise a state is computed for this pass.
 // The only error is that of the context, looked at before every block.
 func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b dataset.Block) Kept) ([]int64, error) {
-	if x, ok := p.Statistic.(Stateful); ok && kept == nil {
-		kept = func(_ int, b dataset.Block) Kept { return advance(x.State(), x.State().Begin(b), 0, b) }
+	if kept == nil {
+		kept = p.computed()
 	}
-	rows := p.BlockRows()
-	blocks := (v.Len() + rows - 1) / rows
+	blocks := p.blocks(v)
 	workers := max(min(runtime.GOMAXPROCS(0), blocks), 1)
 	accs := make([]Accumulator, workers)
 	var next atomic.Int64
@@ -174,19 +180,42 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 				if i >= blocks {
 					return
 				}
-				b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
-				if kept != nil {
-					b.Kept = kept(i, b.Block)
-				}
-				accs[w].Add(b)
+				accs[w].Add(p.block(v, i, kept))
 			}
 		})
 	}
 	group.Wait()
+	return joined(accs), ctx.Err()
+}
+
+// computed returns what computes a state for this pass; nil for a statistic without one.
+func (p Pass) computed() func(block int, b dataset.Block) Kept {
+	x, ok := p.Statistic.(Stateful)
+	if !ok {
+		return nil
+	}
+	return func(_ int, b dataset.Block) Kept { return advance(x.State(), x.State().Begin(b), 0, b) }
+}
+
+// blocks returns the number of blocks of a view.
+func (p Pass) blocks(v dataset.View) int { return (v.Len() + p.BlockRows() - 1) / p.BlockRows() }
+
+// block returns a block of a view, with what is kept of it.
+func (p Pass) block(v dataset.View, i int, kept func(block int, b dataset.Block) Kept) Block {
+	rows := p.BlockRows()
+	b := Block{Block: v.Block(i*rows, min((i+1)*rows, v.Len()))}
+	if kept != nil {
+		b.Kept = kept(i, b.Block)
+	}
+	return b
+}
+
+// joined returns the values of accumulators of one statistic over different records.
+func joined(accs []Accumulator) []int64 {
 	for _, acc := range accs[1:] {
 		accs[0].Cells().merge(acc.Cells().values())
 	}
-	return accs[0].Cells().values(), ctx.Err()
+	return accs[0].Cells().values()
 }
 
 // Sum adds a statistic up over records: the one way from many records to a private value. A

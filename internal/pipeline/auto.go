@@ -158,14 +158,18 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 
 // pick is the rule of docs/methods/auto.md, "The rule".
 func (p *Plan) pick(low int, columns []dataset.Column) branch {
-	few := float64(fewRecords)
-	if p.branches[1].name == logisticBranch {
-		few = fewForCurves
-	}
-	if float64(low)*p.modelMu(allBranch) < few*weight(columns) {
+	if float64(low)*p.modelMu(allBranch) < p.fewest()*weight(columns) {
 		return p.branches[1]
 	}
 	return p.branches[0]
+}
+
+// fewest is the strength per weight of the columns below which the second branch is taken.
+func (p *Plan) fewest() float64 {
+	if p.branches[1].name == logisticBranch {
+		return fewForCurves
+	}
+	return fewRecords
 }
 
 // modelMu is the mu, for one record, of all that the model of a branch releases.

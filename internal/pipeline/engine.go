@@ -33,10 +33,15 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 // CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
 // with other columns.
 func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
-	if _, ok := e.(mechanism.Gatherer); !ok {
-		if names := plan.Gathers(); len(names) > 0 {
-			return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
-		}
+	names := plan.Gathers()
+	switch g := e.(type) {
+	case mechanism.FewGatherer:
+		names = plan.gathers(g.Few())
+	case mechanism.Gatherer:
+		names = nil
+	}
+	if len(names) > 0 {
+		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 	}
 	if p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
@@ -57,7 +62,11 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of
 // their methods, each once. All others are sums that any engine can add up.
-func (p *Plan) Gathers() []string {
+func (p *Plan) Gathers() []string { return p.gathers(0) }
+
+// gathers is Gathers without the stages of a branch that is taken where records are few: so few that
+// their cells have that many bytes at most.
+func (p *Plan) gathers(few int64) []string {
 	var out []string
 	note := func(name string, gathers bool) {
 		if gathers && !slices.Contains(out, name) {
@@ -66,11 +75,16 @@ func (p *Plan) Gathers() []string {
 	}
 	note(vocabularyNode, p.of != nil && p.of.finds())
 	for _, t := range p.tries {
-		for _, name := range t.Gathers() {
+		for _, name := range t.gathers(few) {
 			note(name, true)
 		}
 	}
 	for _, b := range p.branches {
+		ranges := scaling.Private{Columns: append(slices.Clone(p.facts.Columns), p.facts.Target), Relation: p.facts.Relation}
+		note("scaling", ranges.Gathers())
+		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(few) {
+			continue
+		}
 		if s, ok := b.selector.(selection.Gatherer); ok {
 			note(s.Name(), s.Gathers(p.facts))
 		}
@@ -79,10 +93,17 @@ func (p *Plan) Gathers() []string {
 				note(g.Name(), g.Gathers())
 			}
 		}
-		ranges := scaling.Private{Columns: append(slices.Clone(p.facts.Columns), p.facts.Target), Relation: p.facts.Relation}
-		note("scaling", ranges.Gathers())
 	}
 	return out
+}
+
+// fewCells returns how many bytes the cells of all columns have at most where the second branch is taken. The lower
+// bound of the number of records that chooses it falls short of their number by its noise and four scales of that. The
+// noise is larger than 50 scales with a probability below 2^-70.
+func (p *Plan) fewCells() float64 {
+	columns := len(p.facts.Columns) + 1
+	records := p.fewest()*weight(p.facts.Columns)/p.modelMu(allBranch) + 54/(countShare*p.Target().Epsilon)
+	return 8 * float64(columns) * records
 }
 
 // RegisterStatistics makes the statistics of all methods known to encoding/gob, so that a

@@ -1,0 +1,112 @@
+//go:build replay
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestEngineFlag: the release does not depend on where the table is kept, and what the stream engine cannot
+// do is refused before the ledger is asked.
+func TestEngineFlag(t *testing.T) {
+	table, err := filepath.Abs("../../testdata/houses.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	text := read(t, table)
+	if err := os.Mkdir("scratch", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"fit", "--target", "price", "--exclude", "ocean", "--undeclared", "numbers", "--epsilon", "1", "-q"}
+	for _, tt := range []struct {
+		name, stdin string
+		flags       []string
+	}{
+		{"memory", "", []string{"--data", table, "--engine", "memory"}},
+		{"auto", "", []string{"--data", table}},
+		{"stream", "", []string{"--data", table, "--engine", "stream", "--scratch", "scratch"}},
+		{"stdin", text, []string{"--data", "-", "--engine", "stream", "--scratch", "scratch"}},
+	} {
+		if out, err := separate(t, tt.stdin, "", append(append(args, "--out", tt.name), tt.flags...)).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", tt.name, err, out)
+		}
+		if got, want := read(t, tt.name+"/release/model.json"), read(t, "memory/release/model.json"); got != want {
+			t.Errorf("%s: another model than from memory", tt.name)
+		}
+		if got, want := runFile(t, tt.name).Rows, runFile(t, "memory").Rows; got != want {
+			t.Errorf("%s: %d rows, want %d", tt.name, got, want)
+		}
+	}
+	if left, err := os.ReadDir("scratch"); err != nil || len(left) > 0 {
+		t.Errorf("%d folders are left: %v", len(left), err)
+	}
+	for _, tt := range []struct {
+		flags []string
+		code  int
+		text  string
+	}{
+		{[]string{"--engine", "disk"}, 2, "--engine is one of auto, memory, stream"},
+		{[]string{"--engine", "stream", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
+		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
+	} {
+		got := dptrain(t, append(append(args, "--out", "refused", "--data", table), tt.flags...)...)
+		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) {
+			t.Errorf("%v: %+v", tt.flags, got)
+		}
+		if _, err := os.Stat("refused/release"); err == nil {
+			t.Errorf("%v: a release", tt.flags)
+		}
+	}
+}
+
+// separate returns dptrain as a process of its own, whose first run has the first key of its plan. It kills
+// itself when the named stage begins.
+func separate(t *testing.T, stdin, kill string, args []string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), asProcess+"=1", killAt+"="+kill)
+	cmd.Stdin = strings.NewReader(stdin)
+	return cmd
+}
+
+// TestKilledWithScratch: a run that is killed leaves no readable scratch file and no release, and the next
+// run clears away the empty folder.
+func TestKilledWithScratch(t *testing.T) {
+	table, err := filepath.Abs("../../testdata/houses.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	args := []string{"fit", "--data", table, "--target", "price", "--undeclared", "numbers", "--epsilon", "1", "-q", "--engine", "stream", "--scratch", "."}
+	if out, err := separate(t, "", "scaling", args).CombinedOutput(); err == nil {
+		t.Fatalf("it was not killed:\n%s", out)
+	}
+	left, err := filepath.Glob("dptrain-scratch-*")
+	if err != nil || len(left) != 1 {
+		t.Fatalf("%d folders are left: %v", len(left), err)
+	}
+	if runtime.GOOS != "windows" {
+		if inside, err := os.ReadDir(left[0]); err != nil || len(inside) > 0 {
+			t.Errorf("%d files are left: %v", len(inside), err)
+		}
+	}
+	if _, err := os.Stat("out/release"); err == nil {
+		t.Error("a release of a run that was killed")
+	}
+	if out, err := separate(t, "", "", args).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if left, err = filepath.Glob("dptrain-scratch-*"); err != nil || len(left) > 0 {
+		t.Errorf("%d folders are left after the next run: %v", len(left), err)
+	}
+}

@@ -1,0 +1,63 @@
+package dataset
+
+import (
+	"context"
+	"io"
+)
+
+// Piece returns some records of a table that is kept elsewhere, as a table. The identity of its first
+// record is first, and those of the others follow. cells returns column j when it is needed: Floats or Codes of
+// that many rows, as the readers made them, without words. It may be called again for one column, and
+// concurrently if the piece is used concurrently.
+//
+// The schema must be that of a table and have no unit.
+func (s Schema) Piece(rows int, first uint64, cells func(j int) ColumnData) *Table {
+	t := newTable(s, rows, nil)
+	t.first, t.cells = first, cells
+	return t
+}
+
+// float returns numeric column j, nil for a category column.
+func (t *Table) float(j int) []float64 {
+	if t.cells != nil && t.floats[j] == nil && t.schema.Columns[j].Kind == Numeric {
+		return t.cells(j).Floats
+	}
+	return t.floats[j]
+}
+
+// code returns category column j, nil for a numeric column.
+func (t *Table) code(j int) []int32 {
+	if t.cells != nil && t.codes[j] == nil && t.schema.Columns[j].Kind == Category {
+		return t.cells(j).Codes
+	}
+	return t.codes[j]
+}
+
+// Batches reads the records that [Read] reads, batch by batch: what is held of them does not grow with
+// their number. work is called for each batch from several goroutines at once, and emit with what
+// it returned, in the order of the records, from one. path - is standard input, which is from, read
+// like [ReadFrom]. Errors are those of [Read], work and emit.
+func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, schema Schema, work func(*Batch) (any, error), emit func(any) error) error {
+	to := Consumer[any]{Begin: func(Head) error { return nil }, Work: work, Emit: emit}
+	if from != nil {
+		return StreamFrom(ctx, from, path, schema, o, to)
+	}
+	paths, err := filesOf(path)
+	if err != nil {
+		return err
+	}
+	if len(paths) > 1 {
+		if _, err := sameHeader(paths, o); err != nil {
+			return err
+		}
+	}
+	for _, path := range paths {
+		if err := Stream(ctx, path, schema, o, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Merge adds the counts of o, of the same schema.
+func (s *Stats) Merge(o *Stats) { s.merge(o) }

@@ -1,0 +1,95 @@
+//go:build replay
+
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// TestStreamAgrees: for every example whose statistics are sums, the engine that keeps the table in a scratch
+// file gives the release that a table in memory gives under the same key, byte for byte, whether the table
+// comes in 1, 3 or 17 files and is kept in chunks of several sizes. Nothing is left in the scratch folder.
+func TestStreamAgrees(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	agreed := 0
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			r, p, table := example(t, file)
+			plan := plan(t, p)
+			if err := p.CheckEngine(plan, mechanism.StreamOf(p.Schema)); err != nil {
+				if !errors.Is(err, pipeline.ErrEngine) {
+					t.Error(err)
+				}
+				return
+			}
+			recorder := func() *mechanism.Recorder {
+				if p.Search == nil {
+					return mechanism.NewRecorder(1)
+				}
+				return mechanism.NewRecorder(1).ForceTries(2)
+			}
+			want := record(t, r, p, plan, table, recorder())
+			for cuts, chunk := range map[int]int{1: 0, 3: 257, 17: 64} {
+				folder := t.TempDir()
+				e, stats, err := mechanism.Spill(t.Context(), mechanism.Source{Path: cutFile(t, r.DataFile(), cuts), Folder: folder, Chunk: chunk}, p.Schema)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+					t.Errorf("%d files, other bytes than from memory (-memory +stream):\n%s", cuts, diff)
+				}
+				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
+					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+				if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+					t.Errorf("%d files are left in the scratch folder: %v", len(left), err)
+				}
+			}
+			agreed++
+		})
+	}
+	if agreed < 12 {
+		t.Errorf("%d examples were compared", agreed)
+	}
+}
+
+// cutFile cuts a CSV file into several of unequal length with the same header, and returns their pattern.
+func cutFile(t *testing.T, path string, parts int) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, rest, _ := strings.Cut(string(data), "\n")
+	lines := strings.SplitAfter(strings.TrimSuffix(rest, "\n"), "\n")
+	dir, at := t.TempDir(), 0
+	for i := range parts {
+		end := len(lines) * (i + 1) * (i + 1) / (parts * parts)
+		text := header + "\n" + strings.Join(lines[at:end], "")
+		at = end
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.csv", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "part-*.csv")
+}

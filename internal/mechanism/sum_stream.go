@@ -1,0 +1,252 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// Stream is the engine of a table that need not fit into memory: [Spill] writes its cells to a scratch
+// file, chunk by chunk, and every pass reads those of the columns that it looks at. The cells are the
+// bits that a table in memory holds, and the identities of records are the same. So are all sums.
+//
+// What is held grows with the number of columns, and by a few hundred bytes per chunk.
+type Stream struct {
+	schema dataset.Schema
+	file   *scratch.File
+	widths []int // bytes of a cell of each column
+	most   int   // records of a chunk, the last one fewer
+	chunks []chunk
+
+	mu      sync.Mutex
+	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
+}
+
+// chunk is some consecutive records.
+type chunk struct {
+	first   uint64
+	rows    int
+	columns []scratch.Place
+}
+
+// StreamOf returns an engine without records, by which a plan can be checked before any is read.
+func StreamOf(schema dataset.Schema) *Stream { return &Stream{schema: schema} }
+
+// Schema implements [Engine].
+func (e *Stream) Schema() dataset.Schema { return e.schema }
+
+// Close removes the scratch file. The engine must not be used any more.
+func (e *Stream) Close() error { return e.file.Close() }
+
+// Rows returns the number of all records.
+func (e *Stream) Rows() int {
+	n := 0
+	for _, c := range e.chunks {
+		n += c.rows
+	}
+	return n
+}
+
+// Forget implements [Engine].
+func (e *Stream) Forget(State) {}
+
+// Sum implements [Engine]: goroutines take one chunk after the other, each with an accumulator of
+// its own. Errors are those of the context and of the scratch file.
+func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
+	none := slices.ContainsFunc(p.Part.Cuts, func(c Cut) bool { return c.None })
+	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
+	accs, errs := make([]Accumulator, workers), make([]error, workers)
+	var next atomic.Int64
+	var group carry.Group
+	for w := range workers {
+		group.Go(func() {
+			accs[w] = p.New()
+			if none {
+				return
+			}
+			r := e.reader()
+			for ctx.Err() == nil && errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(e.chunks) {
+					return
+				}
+				errs[w] = r.add(ctx, p, i, accs[w])
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return joined(accs), nil
+}
+
+// fewBytes is the size of cells up to which records are few.
+const fewBytes = 1 << 28
+
+// Few implements [FewGatherer].
+func (e *Stream) Few() int64 { return fewBytes }
+
+// Gather implements [Gatherer], for parts that are known to have few records: it copies their cells.
+func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
+	schema := Records{e, p}.Schema()
+	columns := make([]dataset.ColumnData, len(schema.Columns))
+	for j, c := range schema.Columns {
+		columns[j] = dataset.ColumnData{Floats: []float64{}}
+		if c.Kind == dataset.Category {
+			columns[j] = dataset.ColumnData{Codes: []int32{}}
+		}
+	}
+	ids := []uint64{}
+	r := e.reader()
+	for i := range e.chunks {
+		v, err := r.part(ctx, p, i)
+		if err != nil {
+			return v, err
+		}
+		b := v.Block(0, v.Len())
+		for j := range columns {
+			columns[j].Floats = append(columns[j].Floats, b.Float(j, nil)...)
+			columns[j].Codes = append(columns[j].Codes, b.Codes(j, nil)...)
+		}
+		for k := range b.Len() {
+			ids = append(ids, b.ID(k))
+		}
+		if r.err != nil {
+			return v, r.err
+		}
+	}
+	t, err := dataset.NewTable(schema, columns, ids)
+	if err != nil {
+		return dataset.View{}, err
+	}
+	return t.All(), nil
+}
+
+// chunkReader reads chunks for one goroutine.
+type chunkReader struct {
+	*Stream
+	at     int // the chunk that cells are of
+	room   []byte
+	loaded []int // of each column: the chunk that is loaded, from 1
+	floats [][]float64
+	codes  [][]int32
+	err    error // the first of a read
+}
+
+func (e *Stream) reader() *chunkReader {
+	n := len(e.schema.Columns)
+	return &chunkReader{Stream: e, loaded: make([]int, n), floats: make([][]float64, n), codes: make([][]int32, n)}
+}
+
+// add adds the records of a chunk.
+func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) error {
+	v, err := r.part(ctx, p.Part, i)
+	if err != nil {
+		return err
+	}
+	kept := p.computed()
+	for k := range p.blocks(v) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		acc.Add(p.block(v, k, kept))
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return nil
+}
+
+// part returns the records of a chunk that belong to a part, with its columns.
+func (r *chunkReader) part(ctx context.Context, p Part, i int) (dataset.View, error) {
+	r.at = i
+	c := r.chunks[i]
+	v := r.schema.Piece(c.rows, c.first, r.cells).All()
+	if len(p.Cuts) > 0 {
+		var err error
+		if v, err = r.cut(ctx, p.Cuts, v, i); err != nil {
+			return v, err
+		}
+	}
+	for _, c := range p.Recoded {
+		if slices.Contains(p.Columns, c.Column) {
+			v = v.Recode(c.Column, c.As, c.Values)
+		}
+	}
+	return v.Columns(p.Columns), errors.Join(r.err, ctx.Err())
+}
+
+// cut returns the records of a chunk that all cuts keep. Which these are is found out once, and kept
+// as one bit per record.
+func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int) (dataset.View, error) {
+	key := ""
+	for _, c := range cuts {
+		key += c.key()
+	}
+	place := r.member(key, i)
+	if place != (scratch.Place{}) {
+		bits, err := r.file.Read(place, r.room)
+		if err != nil {
+			return v, err
+		}
+		r.room = bits
+		return v.Select(rowsIn(bits, v.Len())), nil
+	}
+	of := v
+	for _, c := range cuts {
+		kept, _, err := c.deal(ctx, of)
+		if err != nil {
+			return v, err
+		}
+		of = kept
+	}
+	if r.err != nil {
+		return v, r.err
+	}
+	bits := make([]byte, (r.most+7)/8)
+	for k := range of.Len() {
+		row := of.ID(k) - r.chunks[i].first
+		bits[row/8] |= 1 << (row % 8)
+	}
+	place = r.file.Reserve(len(bits))
+	var err error
+	if r.room, err = r.file.Write(&place, bits, r.room); err != nil {
+		return v, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.members[key][i] = place
+	return of, nil
+}
+
+// member returns the place of the bits of a chunk, the zero place before they are known.
+func (e *Stream) member(key string, chunk int) scratch.Place {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.members[key] == nil {
+		e.members[key] = make([]scratch.Place, len(e.chunks))
+	}
+	return e.members[key][chunk]
+}
+
+// rowsIn lists the first n bits that are set.
+func rowsIn(bits []byte, n int) []int32 {
+	rows := make([]int32, 0, n)
+	for k := range n {
+		if bits[k/8]>>(k%8)&1 == 1 {
+			rows = append(rows, int32(k))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,267 @@
+package mechanism
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"io"
+	"math"
+	"runtime"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// A Source is a table in a file, and where its cells go.
+type Source struct {
+	Path    string
+	From    io.Reader // of standard input; nil: the file at Path
+	Options dataset.ReadOptions
+	Folder  string // for the scratch file; empty: that of the system
+	Chunk   int    // records of a chunk; 0: by the number of columns
+}
+
+// The cells of a chunk, and its records. Both depend on the schema alone.
+const (
+	chunkCells = 1 << 21
+	chunkMost  = 1 << 16
+	chunkLeast = 1 << 12 // the records of a large block of a pass
+)
+
+// maxStreamRows is the largest number of records of a [Stream], as of a table in memory: the widths of
+// all sums are proved for as many.
+const maxStreamRows = math.MaxInt32
+
+// Spill reads a table once and returns its engine, with what the reader counted, which is private. The
+// schema must have no unit, and no column with words to be found. Errors are those of
+// [dataset.Read] and of the scratch file.
+func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *dataset.Stats, error) {
+	var key [scratch.KeySize]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return nil, nil, err
+	}
+	file, err := scratch.Create(s.Folder, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &Stream{schema: schema, file: file, members: map[string][]scratch.Place{}, most: s.Chunk}
+	for _, c := range schema.Columns {
+		e.widths = append(e.widths, cellWidth(c))
+	}
+	if e.most == 0 {
+		e.most = max(min(chunkCells/max(len(e.widths), 1)&^(chunkLeast-1), chunkMost), chunkLeast)
+	}
+	stats := &dataset.Stats{Columns: make([]dataset.ColumnStats, len(schema.Columns))}
+	for j, name := range schema.Names() {
+		stats.Columns[j].Name = name
+	}
+	if err := e.fill(ctx, s, stats); err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return e, stats, nil
+}
+
+// cellWidth returns the bytes of a cell: of a number the bits of a float64, of a category the least that
+// hold its code.
+func cellWidth(c dataset.Column) int {
+	switch n := len(c.Categories); {
+	case c.Kind == dataset.Numeric:
+		return 8
+	case n <= math.MaxUint8:
+		return 1
+	case n <= math.MaxUint16:
+		return 2
+	}
+	return 4
+}
+
+// encoded is the cells of some records, column by column.
+type encoded struct {
+	rows    int
+	columns [][]byte
+	stats   *dataset.Stats
+}
+
+// encode copies the cells of a batch.
+func (e *Stream) encode(b *dataset.Batch) (any, error) {
+	out := &encoded{b.Table.Len(), make([][]byte, len(e.widths)), b.Stats}
+	for j, width := range e.widths {
+		to := make([]byte, 0, out.rows*width)
+		for _, x := range b.Table.Float(j) {
+			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(x))
+		}
+		for _, k := range b.Table.Codes(j) {
+			switch width {
+			case 1:
+				to = append(to, uint8(k))
+			case 2:
+				to = binary.LittleEndian.AppendUint16(to, uint16(k))
+			default:
+				to = binary.LittleEndian.AppendUint32(to, uint32(k))
+			}
+		}
+		out.columns[j] = to
+	}
+	return out, nil
+}
+
+// fill writes the whole table. Chunks are encrypted and written by goroutines beside the reader.
+func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	workers := runtime.GOMAXPROCS(0)
+	full := make(chan filled)
+	free := make(chan [][]byte, workers+1)
+	for range cap(free) {
+		free <- e.emptyChunk()
+	}
+	group := carry.Group{Panicked: func() { cancel(context.Canceled) }}
+	for range workers {
+		group.Go(func() {
+			var room []byte
+			for c := range full {
+				for j, cells := range c.cells {
+					var err error
+					if room, err = e.file.Write(&c.places[j], cells[:cap(cells)], room); err != nil {
+						cancel(err)
+					}
+				}
+				free <- c.cells
+			}
+		})
+	}
+	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path}
+	err := s.Options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) { return e.encode(b) }, w.append)
+	if err == nil && w.rows > 0 {
+		err = w.flush()
+	}
+	close(full)
+	group.Wait()
+	if cause := context.Cause(within); cause != nil && ctx.Err() == nil {
+		return cause
+	}
+	return err
+}
+
+// emptyChunk returns memory for the cells of a chunk.
+func (e *Stream) emptyChunk() [][]byte {
+	out := make([][]byte, len(e.widths))
+	for j, width := range e.widths {
+		out[j] = make([]byte, 0, e.most*width)
+	}
+	return out
+}
+
+// filled is a chunk to be written.
+type filled struct {
+	cells  [][]byte
+	places []scratch.Place
+}
+
+// chunkWriter puts records together to chunks.
+type chunkWriter struct {
+	*Stream
+	ctx   context.Context //nolint:containedctx // that of one call of fill
+	full  chan<- filled
+	free  <-chan [][]byte
+	cells [][]byte // of the chunk that is being filled
+	rows  int
+	total int64
+	stats *dataset.Stats
+	path  string
+}
+
+// append adds the records of a batch.
+func (w *chunkWriter) append(batch any) error {
+	b := batch.(*encoded)
+	w.stats.Merge(b.stats)
+	for from := 0; from < b.rows; {
+		if w.cells == nil {
+			select {
+			case w.cells = <-w.free:
+				for j := range w.cells {
+					w.cells[j] = w.cells[j][:0]
+				}
+			case <-w.ctx.Done():
+				return w.ctx.Err()
+			}
+		}
+		n := min(b.rows-from, w.most-w.rows)
+		for j, width := range w.widths {
+			w.cells[j] = append(w.cells[j], b.columns[j][from*width:(from+n)*width]...)
+		}
+		w.rows += n
+		from += n
+		if w.rows == w.most {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush hands the chunk on. It is written at its full length, so that the size of the file tells the
+// number of records less exactly.
+func (w *chunkWriter) flush() error {
+	c := chunk{first: uint64(w.total), rows: w.rows, columns: make([]scratch.Place, len(w.widths))}
+	if w.total += int64(w.rows); w.total > maxStreamRows {
+		return &dataset.FileError{Path: w.path, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
+	}
+	for j, width := range w.widths {
+		c.columns[j] = w.file.Reserve(w.most * width)
+	}
+	select {
+	case w.full <- filled{w.cells, c.columns}:
+	case <-w.ctx.Done():
+		return w.ctx.Err()
+	}
+	w.chunks = append(w.chunks, c)
+	w.cells, w.rows = nil, 0
+	return nil
+}
+
+// cells returns a column of the current chunk.
+func (r *chunkReader) cells(j int) dataset.ColumnData {
+	c := &r.chunks[r.at]
+	if r.loaded[j] != r.at+1 {
+		r.load(j, c)
+		r.loaded[j] = r.at + 1
+	}
+	if r.floats[j] != nil {
+		return dataset.ColumnData{Floats: r.floats[j][:c.rows]}
+	}
+	return dataset.ColumnData{Codes: r.codes[j][:c.rows]}
+}
+
+// load reads a column of a chunk. After an error the cells are those of another one, and nothing is made
+// of them.
+func (r *chunkReader) load(j int, c *chunk) {
+	numeric := r.schema.Columns[j].Kind == dataset.Numeric
+	if numeric && r.floats[j] == nil {
+		r.floats[j] = make([]float64, r.most)
+	} else if !numeric && r.codes[j] == nil {
+		r.codes[j] = make([]int32, r.most)
+	}
+	data, err := r.file.Read(c.columns[j], r.room)
+	if err != nil {
+		r.err = err
+		return
+	}
+	r.room = data
+	for i := range r.floats[j] {
+		r.floats[j][i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	for i := range r.codes[j] {
+		switch r.widths[j] {
+		case 1:
+			r.codes[j][i] = int32(data[i])
+		case 2:
+			r.codes[j][i] = int32(binary.LittleEndian.Uint16(data[2*i:]))
+		default:
+			r.codes[j][i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+	}
+}

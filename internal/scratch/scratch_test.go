@@ -1,0 +1,166 @@
+package scratch
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func create(t *testing.T, folder string) *File {
+	t.Helper()
+	f, err := Create(folder, [KeySize]byte{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func put(t *testing.T, f *File, p *Place, data []byte) {
+	t.Helper()
+	if _, err := f.Write(p, data, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, f *File, p Place) []byte {
+	t.Helper()
+	data, err := f.Read(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestKeeps(t *testing.T) {
+	f := create(t, t.TempDir())
+	a, b := f.Reserve(1000), f.Reserve(70)
+	first, second := bytes.Repeat([]byte("a"), 1000), bytes.Repeat([]byte("b"), 70)
+	put(t, f, &a, first)
+	put(t, f, &b, second)
+	if !bytes.Equal(get(t, f, a), first) || !bytes.Equal(get(t, f, b), second) {
+		t.Error("other bytes than were written")
+	}
+	put(t, f, &a, bytes.Repeat([]byte("c"), 1000))
+	if got := get(t, f, a); !bytes.Equal(got, bytes.Repeat([]byte("c"), 1000)) || !bytes.Equal(get(t, f, b), second) {
+		t.Error("other bytes than were written at last")
+	}
+	size := f.Size()
+	f.Release(b)
+	if c := f.Reserve(70); c.at != b.at || f.Size() != size {
+		t.Error("a place that was given back is not used again")
+	}
+}
+
+// TestNoise: the file holds no byte string of what was written, and the same bytes never look the same.
+func TestNoise(t *testing.T) {
+	f := create(t, t.TempDir())
+	p := f.Reserve(4096)
+	text := bytes.Repeat([]byte("private!"), 512)
+	var seen [][]byte
+	for range 3 {
+		put(t, f, &p, text)
+		raw := make([]byte, f.Size())
+		if _, err := f.file.ReadAt(raw, 0); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte("private!")) {
+			t.Error("cells can be read in the file")
+		}
+		for _, other := range seen {
+			if bytes.Equal(raw[:64], other[:64]) {
+				t.Error("one key stream is used twice")
+			}
+		}
+		seen = append(seen, raw)
+	}
+}
+
+func TestDamageIsNoticed(t *testing.T) {
+	f := create(t, t.TempDir())
+	p := f.Reserve(100)
+	put(t, f, &p, make([]byte, 100))
+	older := p
+	put(t, f, &p, make([]byte, 100))
+	if _, err := f.Read(older, nil); !errors.Is(err, ErrRead) {
+		t.Errorf("what was replaced: %v", err)
+	}
+	if _, err := f.file.WriteAt([]byte{77}, 50); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read(p, nil); !errors.Is(err, ErrRead) {
+		t.Errorf("a damaged place: %v", err)
+	}
+	if err := f.file.Truncate(60); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read(p, nil); !errors.Is(err, ErrRead) {
+		t.Errorf("a truncated file: %v", err)
+	}
+	if _, err := f.Write(&p, make([]byte, 99), nil); err == nil {
+		t.Error("fewer bytes than their place has")
+	}
+	if _, err := f.Read(f.Reserve(10), nil); err == nil {
+		t.Error("a place that was never written")
+	}
+}
+
+// TestNothingIsLeft: an open file has no name, a closed one no folder, and what a process left that was
+// killed goes when the next one begins.
+func TestNothingIsLeft(t *testing.T) {
+	folder := t.TempDir()
+	dead := filepath.Join(folder, prefix+"123")
+	if err := os.Mkdir(dead, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dead, name), []byte("noise"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := create(t, folder)
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%d folders, want that of the open file: %v", len(entries), err)
+	}
+	if runtime.GOOS != "windows" {
+		info, err := entries[0].Info()
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("others may enter: %v %v", info.Mode(), err)
+		}
+		if inside, err := os.ReadDir(filepath.Join(folder, entries[0].Name())); err != nil || len(inside) != 0 {
+			t.Errorf("the open file has a name: %v", err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if entries, _ = os.ReadDir(folder); len(entries) != 0 {
+		t.Errorf("%d folders are left", len(entries))
+	}
+	if _, err := Create(filepath.Join(folder, "none"), [KeySize]byte{}); !errors.Is(err, ErrWrite) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	f, err := Create(b.TempDir(), [KeySize]byte{1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	p := f.Reserve(1 << 19)
+	room, err := f.Write(&p, make([]byte, 1<<19), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(1 << 19)
+	for b.Loop() {
+		data, err := f.Read(p, room)
+		if err != nil {
+			b.Fatal(err)
+		}
+		room = data
+	}
+}
