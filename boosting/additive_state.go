@@ -47,9 +47,10 @@ const keptCells = 1 << 26
 // blockRows is the number of records of a block of a pass.
 const blockRows = 4096
 
-// kept is the state of a block.
+// kept is the state of a block. A list that is nil is on the shelf.
 type kept struct {
 	*state
+	n    int
 	y, f []float64
 	bins [][]uint8 // of each list: fine bins, then steps
 	x    [][]int16 // the rows, if they are kept
@@ -57,6 +58,10 @@ type kept struct {
 	inputs   [][]uint8 // the bins of each input
 	features *kernelmap.Map
 	phi      [][]int16 // the features, if they are kept
+
+	shelf  *mechanism.Shelf // nil for a block that was begun
+	moved  bool             // f differs from that on the shelf
+	joined []bool           // by list: whether the bins do
 }
 
 // Steps implements [mechanism.State].
@@ -66,7 +71,7 @@ func (s *state) Steps() int { return len(s.Moves) }
 // and finds their fine bins.
 func (s *state) Begin(b dataset.Block) mechanism.Kept {
 	n := b.Len()
-	k := &kept{state: s, y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(s.Slots)+1)}
+	k := &kept{state: s, n: n, joined: make([]bool, len(s.Slots)+1), y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(s.Slots)+1)}
 	rows := s.encode(b)
 	defer s.rows.Put(rows)
 	copy(k.y, rows.Y)
@@ -119,19 +124,20 @@ func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
 func (k *kept) Take(step int, b dataset.Block) {
 	switch m := &k.Moves[step]; {
 	case m.Linear != nil:
-		k.each(b, func(x [][]int16) { addProducts(k.f, x, m.Linear) })
+		k.each(b, func(x [][]int16) { addProducts(k.moving(), x, m.Linear) })
 	case m.Of != nil:
-		bins := k.bins[m.Bins]
+		bins := k.list(m.Bins)
+		k.joined[m.Bins] = true
 		for r, fine := range bins {
 			bins[r] = m.Of[fine]
 		}
 	case m.Map != nil:
 		k.enter(m.Map)
 	case m.Theta != nil:
-		k.eachFeature(func(phi [][]int16) { addProducts(k.f, phi, m.Theta) })
+		k.eachFeature(func(phi [][]int16) { addProducts(k.moving(), phi, m.Theta) })
 	default:
-		table, bins := (*[fineBins]float64)(m.Table), k.bins[m.Bins]
-		f := k.f[:len(bins)]
+		table, bins := (*[fineBins]float64)(m.Table), k.list(m.Bins)
+		f := k.moving()[:len(bins)]
 		for r, bin := range bins {
 			f[r] += table[bin]
 		}
@@ -141,11 +147,11 @@ func (k *kept) Take(step int, b dataset.Block) {
 // residuals returns the residuals of the block, in buf if it has room. Predictions are
 // clamped as the model clamps them.
 func (k *kept) residuals(buf []float64) []float64 {
-	if cap(buf) < len(k.y) {
-		buf = make([]float64, max(blockRows, len(k.y)))
+	if cap(buf) < k.n {
+		buf = make([]float64, max(blockRows, k.n))
 	}
-	buf = buf[:len(k.y)]
-	y, f := k.y[:len(buf)], k.f[:len(buf)]
+	buf = buf[:k.n]
+	y, f := k.targets()[:len(buf)], k.predictions()[:len(buf)]
 	for i := range buf {
 		buf[i] = y[i] - min(max(f[i], -1), 1)
 	}

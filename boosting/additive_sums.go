@@ -34,10 +34,11 @@ type countsPass struct {
 }
 
 func (p *countsPass) Add(b mechanism.Block) {
-	for i, bins := range b.Kept.(*kept).bins {
+	k := b.Kept.(*kept)
+	for i := range k.bins {
 		p.bins[i] = p.bins[i][:0]
-		for _, k := range bins {
-			p.bins[i] = append(p.bins[i], uint16(k))
+		for _, bin := range k.list(i) {
+			p.bins[i] = append(p.bins[i], uint16(bin))
 		}
 	}
 	p.hist.Add(p.bins)
@@ -141,7 +142,7 @@ type shapePass struct {
 func (p *shapePass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
 	p.g = k.residuals(p.g)
-	p.sums.Add(k.bins[p.list], p.g)
+	p.sums.Add(k.list(p.list), p.g)
 }
 
 func (p *shapePass) Cells() mechanism.Cells { return p.sums.Cells() }

@@ -31,20 +31,20 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 // enter begins to use a map.
 func (k *kept) enter(m *kernelmap.Map) {
 	k.features, k.phi = m, nil
-	if m.Features() <= k.Kept {
+	if m.Features() <= k.Kept && k.shelf == nil {
 		k.phi = k.computed()
 	}
 }
 
 // computed returns the features of the block.
 func (k *kept) computed() [][]int16 {
-	n, features := len(k.y), k.features.Features()
+	n, features := k.n, k.features.Features()
 	all := make([]int16, n*features)
 	phi := make([][]int16, features)
 	for i := range phi {
 		phi[i] = all[i*n : (i+1)*n]
 	}
-	k.features.Apply(phi, k.inputs)
+	k.features.Apply(phi, k.seen())
 	return phi
 }
 
@@ -54,7 +54,11 @@ func (k *kept) eachFeature(f func(phi [][]int16)) {
 		f(k.phi)
 		return
 	}
-	f(k.computed())
+	phi := k.computed()
+	if k.shelf != nil { // for the rest of this pass
+		k.phi = phi
+	}
+	f(phi)
 }
 
 // kernelStatistic is the sum of phi g, phi the features of the map in use, whose length is at

@@ -52,7 +52,7 @@ func TestOutOfMemory(t *testing.T) {
 	const records = 300007
 	write(t, "ones.csv", "a,b,c,d,e,f,g,h,y\n"+strings.Repeat("1,2,3,4,5,6,7,8,9\n", records))
 	write(t, "recipe.yaml", "data: {path: ones.csv, target: y}\nprivacy: {epsilon: 1}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml"}, {"audit", "recipe.yaml", "--own-table"}} {
+	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"}, {"audit", "recipe.yaml", "--own-table"}} {
 		got := process(t, []string{roomFor + "=16000000"}, args...)
 		if got.code >= 0 || got.signal != syscall.SIGABRT || got.stderr != "" {
 			t.Errorf("%s: code %d, signal %v, stderr of %d bytes: %.300s", args, got.code, got.signal, len(got.stderr), got.stderr)
@@ -68,7 +68,7 @@ func TestTooLargeForTheLimits(t *testing.T) {
 		t.Skip("no sparse files here:", err)
 	}
 	write(t, "recipe.yaml", goodRecipe+"ledger: {path: my.ledger, dataset: houses}\n")
-	for _, args := range [][]string{{"fit", "recipe.yaml"}, {"audit", "recipe.yaml", "--own-table"}} {
+	for _, args := range [][]string{{"fit", "recipe.yaml", "--engine", "memory"}, {"audit", "recipe.yaml", "--own-table"}} {
 		got := process(t, []string{roomFor + "=2000000000"}, args...)
 		if got.code != exitData || !strings.HasPrefix(got.stderr, "line.csv: is too large a file: its table does not fit into memory, of which ulimit -v leaves 1.") {
 			t.Errorf("%q: %+v", args, got)

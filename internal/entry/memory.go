@@ -33,7 +33,7 @@ func holdable(path string, need int64, limit memlimit.Limit) error {
 	}
 	return &dataset.FileError{Path: path, Err: dataset.ErrTooLarge,
 		Msg:  fmt.Sprintf("is too large a file: its table does not fit into memory, of which %s leaves %.2g GiB", limit.Name, float64(limit.Free)/(1<<30)),
-		Hint: "raise the limit, or exclude columns (data.exclude)"}
+		Hint: "raise the limit, exclude columns (data.exclude), or fit with --engine stream"}
 }
 
 // atLeast returns how many bytes a table takes in memory, if the cells of its file

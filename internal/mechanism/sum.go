@@ -256,6 +256,22 @@ type Stateful interface {
 	State() State
 }
 
+// A Shelved state can be kept outside memory, as lists of numbers: so many a record.
+type Shelved interface {
+	State
+	// Open returns what is kept of n records after so many steps. It takes the lists from the shelf that it
+	// needs, when it needs them.
+	Open(n, done int, from *Shelf) Shelvable
+}
+
+// Shelvable is what is kept by a [Shelved] state, whose Begin returns such.
+type Shelvable interface {
+	Kept
+	// Shelve puts the lists on the shelf that are not there, or differ. Which these are depends on the
+	// steps alone.
+	Shelve(to *Shelf)
+}
+
 // advance takes the steps of a state from number done on.
 func advance(s State, k Kept, done int, b dataset.Block) Kept {
 	for i := done; i < s.Steps(); i++ {

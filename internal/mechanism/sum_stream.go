@@ -26,6 +26,7 @@ type Stream struct {
 	chunks []chunk
 
 	mu      sync.Mutex
+	states  map[State][]shelved        // of each chunk
 	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
 }
 
@@ -55,7 +56,16 @@ func (e *Stream) Rows() int {
 }
 
 // Forget implements [Engine].
-func (e *Stream) Forget(State) {}
+func (e *Stream) Forget(s State) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.states[s] {
+		for _, place := range c.lists {
+			e.file.Release(place)
+		}
+	}
+	delete(e.states, s)
+}
 
 // Sum implements [Engine]: goroutines take one chunk after the other, each with an accumulator of
 // its own. Errors are those of the context and of the scratch file.
@@ -142,11 +152,12 @@ type chunkReader struct {
 	floats [][]float64
 	codes  [][]int32
 	err    error // the first of a read
+	shelf  Shelf
 }
 
 func (e *Stream) reader() *chunkReader {
 	n := len(e.schema.Columns)
-	return &chunkReader{Stream: e, loaded: make([]int, n), floats: make([][]float64, n), codes: make([][]int32, n)}
+	return &chunkReader{Stream: e, shelf: Shelf{file: e.file, most: e.most}, loaded: make([]int, n), floats: make([][]float64, n), codes: make([][]int32, n)}
 }
 
 // add adds the records of a chunk.
@@ -155,17 +166,22 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) e
 	if err != nil {
 		return err
 	}
-	kept := p.computed()
+	kept, flush := p.computed(), func() error { return nil }
+	if x, ok := p.Statistic.(Stateful); ok {
+		if state, ok := x.State().(Shelved); ok && v.Len() > 0 {
+			kept, flush = r.shelf.of(state, r.shelved(state, i))
+		}
+	}
 	for k := range p.blocks(v) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		acc.Add(p.block(v, k, kept))
-		if r.err != nil {
-			return r.err
+		if err := errors.Join(r.err, r.shelf.err); err != nil {
+			return err
 		}
 	}
-	return nil
+	return flush()
 }
 
 // part returns the records of a chunk that belong to a part, with its columns.

@@ -45,7 +45,7 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Stream{schema: schema, file: file, members: map[string][]scratch.Place{}, most: s.Chunk}
+	e := &Stream{schema: schema, file: file, members: map[string][]scratch.Place{}, states: map[State][]shelved{}, most: s.Chunk}
 	for _, c := range schema.Columns {
 		e.widths = append(e.widths, cellWidth(c))
 	}

@@ -1,0 +1,84 @@
+package boosting
+
+import "github.com/dptrain/dptrain/internal/mechanism"
+
+// The lists of a state on a shelf: the targets, the predictions, then the bins of each list, then those of
+// each input. Rows and features are made anew in every pass that needs them: they are larger than the
+// cells that they are made of.
+const (
+	targetList = iota
+	predictionList
+	binLists
+)
+
+func (s *state) inputLists() int { return binLists + len(s.Slots) + 1 }
+
+// Open implements [mechanism.Shelved].
+func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
+	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, len(s.Slots)+1), joined: make([]bool, len(s.Slots)+1)}
+	for _, m := range s.Moves[:done] {
+		if m.Map != nil {
+			k.features = m.Map
+		}
+	}
+	return k
+}
+
+// Shelve implements [mechanism.Shelvable].
+func (k *kept) Shelve(to *mechanism.Shelf) {
+	begun := k.shelf == nil
+	if begun {
+		to.PutFloats(targetList, k.y)
+		for i, bins := range k.inputs {
+			to.PutBytes(k.inputLists()+i, bins)
+		}
+	}
+	if begun || k.moved {
+		to.PutFloats(predictionList, k.f)
+	}
+	for i, bins := range k.bins {
+		if begun || k.joined[i] {
+			to.PutBytes(binLists+i, bins)
+		}
+	}
+}
+
+// targets returns the scaled targets.
+func (k *kept) targets() []float64 {
+	if k.y == nil {
+		k.y = k.shelf.Floats(targetList)
+	}
+	return k.y
+}
+
+// predictions returns the predictions so far, to read only.
+func (k *kept) predictions() []float64 {
+	if k.f == nil {
+		k.f = k.shelf.Floats(predictionList)
+	}
+	return k.f
+}
+
+// moving returns the predictions so far, to be changed.
+func (k *kept) moving() []float64 {
+	k.moved = true
+	return k.predictions()
+}
+
+// list returns the bins of a list.
+func (k *kept) list(i int) []uint8 {
+	if k.bins[i] == nil {
+		k.bins[i] = k.shelf.Bytes(binLists + i)
+	}
+	return k.bins[i]
+}
+
+// seen returns the bins of the inputs.
+func (k *kept) seen() [][]uint8 {
+	if k.inputs == nil {
+		for i := range k.Inputs {
+			k.inputs = append(k.inputs, k.shelf.Bytes(k.inputLists()+i))
+		}
+	}
+	return k.inputs
+}

@@ -1,0 +1,152 @@
+package mechanism
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// shelved is what is kept of a state about the records of a chunk.
+type shelved struct {
+	begun bool
+	done  int // steps
+	lists []scratch.Place
+}
+
+// shelved returns what is kept of a state about a chunk.
+func (e *Stream) shelved(s State, chunk int) *shelved {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.states[s] == nil {
+		e.states[s] = make([]shelved, len(e.chunks))
+	}
+	return &e.states[s][chunk]
+}
+
+// A Shelf holds the lists of a [Shelved] state, for one block after the other. Lists have numbers from 0.
+// What it returns is valid until the next block, and may be changed.
+type Shelf struct {
+	file *scratch.File
+	most int // records of a chunk
+	room []byte
+	err  error // the first of the file; what is returned after it is zero
+
+	chunk *shelved
+	from  int // the first record of the block, in the chunk
+	rows  int // of the block
+	lists []shelfList
+}
+
+// shelfList is a list of one chunk.
+type shelfList struct {
+	cells  []byte // of the whole chunk
+	floats []float64
+	loaded bool
+	dirty  bool
+}
+
+// of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes.
+func (h *Shelf) of(s Shelved, c *shelved) (kept func(int, dataset.Block) Kept, flush func() error) {
+	h.chunk = c
+	for k := range h.lists {
+		h.lists[k].loaded, h.lists[k].dirty = false, false
+	}
+	kept = func(_ int, b dataset.Block) Kept {
+		h.from, h.rows = b.Start(), b.Len()
+		var k Shelvable
+		if c.begun {
+			k = s.Open(b.Len(), c.done, h)
+		} else {
+			k = s.Begin(b).(Shelvable)
+		}
+		advance(s, k, c.done, b)
+		k.Shelve(h)
+		return k
+	}
+	return kept, func() error {
+		c.begun, c.done = true, s.Steps()
+		return h.flush()
+	}
+}
+
+// flush writes the lists that differ from those in the file.
+func (h *Shelf) flush() error {
+	for k := range h.lists {
+		l := &h.lists[k]
+		if !l.dirty {
+			continue
+		}
+		for len(h.chunk.lists) <= k {
+			h.chunk.lists = append(h.chunk.lists, scratch.Place{})
+		}
+		place := &h.chunk.lists[k]
+		if *place == (scratch.Place{}) {
+			*place = h.file.Reserve(len(l.cells))
+		}
+		var err error
+		if h.room, err = h.file.Write(place, l.cells, h.room); err != nil {
+			return err
+		}
+	}
+	return h.err
+}
+
+// list returns list k of the current chunk, cells of so many bytes.
+func (h *Shelf) list(k, width int) *shelfList {
+	for len(h.lists) <= k {
+		h.lists = append(h.lists, shelfList{})
+	}
+	l := &h.lists[k]
+	if len(l.cells) != h.most*width {
+		*l = shelfList{cells: make([]byte, h.most*width)}
+	}
+	if !l.loaded && k < len(h.chunk.lists) && h.chunk.lists[k] != (scratch.Place{}) {
+		data, err := h.file.Read(h.chunk.lists[k], h.room)
+		if err != nil {
+			h.err = err
+		} else {
+			h.room = data
+			copy(l.cells, data)
+		}
+	}
+	l.loaded = true
+	return l
+}
+
+// Bytes returns the block of list k.
+func (h *Shelf) Bytes(k int) []uint8 {
+	return h.list(k, 1).cells[h.from : h.from+h.rows]
+}
+
+// Floats returns the block of list k.
+func (h *Shelf) Floats(k int) []float64 {
+	l := h.list(k, 8)
+	if cap(l.floats) < h.rows {
+		l.floats = make([]float64, h.rows)
+	}
+	l.floats = l.floats[:h.rows]
+	cells := l.cells[8*h.from:]
+	for i := range l.floats {
+		l.floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(cells[8*i:]))
+	}
+	return l.floats
+}
+
+// PutBytes replaces the block of list k.
+func (h *Shelf) PutBytes(k int, x []uint8) {
+	l := h.list(k, 1)
+	l.dirty = true
+	copy(l.cells[h.from:h.from+h.rows], x)
+}
+
+// PutFloats replaces the block of list k.
+func (h *Shelf) PutFloats(k int, x []float64) {
+	l := h.list(k, 8)
+	l.dirty = true
+	cells := l.cells[8*h.from:]
+	for i, v := range x {
+		binary.LittleEndian.PutUint64(cells[8*i:], math.Float64bits(v))
+	}
+}
