@@ -145,7 +145,7 @@ func TestLargeBudget(t *testing.T) {
 		if math.Abs(r.RMSE.Value-5) > .3 || math.Abs(r.MAE.Value-4) > .3 {
 			t.Errorf("center %v: RMSE %+v, MAE %+v", center, r.RMSE, r.MAE)
 		}
-		if len(r.Intervals) != 2 || !within1(r.Intervals[0].HalfWidth, 8.2, 12) || !within1(r.Intervals[1].HalfWidth, 9.8, 15) {
+		if len(r.Intervals) != 2 || !within1(r.Intervals[0].HalfWidth, 8, 8.6) || !within1(r.Intervals[1].HalfWidth, 9.6, 10.4) {
 			t.Errorf("center %v: intervals %+v", center, r.Intervals)
 		}
 	}
@@ -188,16 +188,17 @@ func TestFarTargets(t *testing.T) {
 // no window of bins is seen at the noise of epsilon .5.
 func TestBeyond(t *testing.T) {
 	sizes, a := specified()
-	l := readLimits(sizes)
+	l, o := readLimits(sizes), readOctaves(sizes)
+	a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 5
 	sizes.Second[rangeBin+8] = 20 // beyond a gap of bins in which nothing is seen
-	r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, a)
+	r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
 	count, noise := 28., sizes.SecondNoise*math.Sqrt(13)
 	want := Share{Value: count / 750, Lower: 0, Upper: count/750 + twoSided*math.Sqrt(sq(noise)+count)/750, Level: Level}
 	if diff := math.Abs(r.Beyond.Upper-want.Upper) + math.Abs(r.Beyond.Value-want.Value); diff > 1e-12 || r.Beyond.Lower != 0 || r.Far {
 		t.Errorf("%+v, far %v; want %+v", r.Beyond, r.Far, want)
 	}
 	sizes.Second[rangeBin+8] = 30
-	if r = read(Pairs{Lower: -1, Upper: 1}, sizes, l, a); !r.Far {
+	if r = read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a); !r.Far {
 		t.Errorf("38 records are more than 2 standard deviations of %v", noise)
 	}
 }
@@ -215,7 +216,9 @@ func TestRulesOfPublication(t *testing.T) {
 			sizes.First[b] = 0
 		}
 		sizes.First[binAt(-6)] = n
-		r := read(Pairs{Lower: -2, Upper: 2}, sizes, readLimits(sizes), a)
+		o := readOctaves(sizes)
+		a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 5
+		r := read(Pairs{Lower: -2, Upper: 2}, sizes, readLimits(sizes), o, a)
 		if len(r.Intervals) != want.intervals || r.Few != want.few {
 			t.Errorf("n mu = %v: intervals %+v, few %v", n, r.Intervals, r.Few)
 		}
@@ -259,7 +262,7 @@ func TestTotal(t *testing.T) {
 
 // TestConformal: a fresh record lies in the interval at least as often as it says, on laws
 // with and without heavy tails. At 2,000 records the mean coverage of 150 intervals at .9
-// is about .95, with a standard deviation below .003: below .9 happens with odds below 1e-12.
+// is about .93, with a standard deviation below .003: below .9 and above .97 happen with odds below 1e-12.
 func TestConformal(t *testing.T) {
 	one := price(t, 1)
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -294,7 +297,7 @@ func TestConformal(t *testing.T) {
 			mean += float64(inside) / float64(len(fresh)) / runs
 		}
 		t.Logf("%s: %.3f", name, mean)
-		if mean < .9 {
+		if mean < .9 || mean > .97 {
 			t.Errorf("%s: intervals at .9 hold %.3f", name, mean)
 		}
 	}

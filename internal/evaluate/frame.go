@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -136,10 +137,11 @@ func (a *sizePass) Add(b mechanism.Block) {
 func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 
 // sumStatistic adds up t_w/Ct and (t_w-p)/C and their squares, t_w = clamp(t, -Ct, Ct), Ct and
-// C the limits of targets and of residuals.
+// C the limits of targets and of residuals. It counts |t-p|, t not clamped, in the parts of some bins.
 type sumStatistic struct {
 	Scaler                     scaler
 	TargetLimit, ResidualLimit float64
+	Octaves                    octaves
 }
 
 // State implements [mechanism.Stateful].
@@ -147,22 +149,25 @@ func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
 
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums()}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(x.Octaves.groups(x.ResidualLimit))}
 }
 
 type sumPass struct {
 	scaler
 	x    sumStatistic
+	cell []uint16
 	sums *mechanism.SquareSums
 }
 
 func (a *sumPass) Add(b mechanism.Block) {
 	t, p := a.block(b)
+	a.cell = slices.Grow(a.cell[:0], len(t))[:len(t)]
 	for i, x := range t {
+		a.cell[i] = a.x.Octaves.cell(math.Abs(x - p[i]))      // without a target, any
 		cut := min(max(x, -a.x.TargetLimit), a.x.TargetLimit) // NaN stays NaN
 		t[i], p[i] = cut/a.x.TargetLimit, (cut-p[i])/a.x.ResidualLimit
 	}
-	a.sums.Add(t, p)
+	a.sums.Add(t, p, a.cell)
 }
 
 func (a *sumPass) Cells() mechanism.Cells { return a.sums.Cells() }

@@ -17,7 +17,6 @@ const (
 	rangeBin  = -firstEdge     // its upper edge is 1, an end of the target's range
 	widestBin = rangeBin + 2   // its upper edge is 2, the largest residual of targets in the range
 	lastBin   = sizeBins - 1   // what lies beyond all edges
-	coverBin  = rangeBin + 4   // its upper edge is 4, the widest interval of prediction
 	halfBits  = math.Sqrt2 / 2 // an octave's half, downwards
 )
 

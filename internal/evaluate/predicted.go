@@ -2,16 +2,21 @@ package evaluate
 
 import (
 	"math"
+	"slices"
+	"sort"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // The intervals of prediction y = prediction +- half width, by split conformal
-// prediction on the released counts of residuals.
+// prediction on the released counts of residuals. The first release says in which octave an
+// interval may end; the second counts the residuals of that octave in narrow bins.
 const (
 	// halfMiss is the probability that noise makes an interval too narrow.
 	halfMiss = .025
 	twoSided = 1.959964 // the normal quantile of 1 - halfMiss
+	// guessZ is how many standard deviations of its noise the first guess allows for.
+	guessZ = 2.2
 )
 
 // intervalLevels are the levels at which intervals are released, with the smallest n mu at
@@ -28,48 +33,157 @@ type HalfWidth struct {
 
 // halfWidths returns the half widths that may be published, in half widths of the
 // target's range.
-func halfWidths(sizes mechanism.Sizes, a mechanism.Squares, strength float64) []HalfWidth {
+func halfWidths(a mechanism.Squares, o octaves, strength float64) []HalfWidth {
 	var out []HalfWidth
 	for _, x := range intervalLevels() {
 		if strength < x.least {
 			continue
 		}
-		if b, ok := scan(sizes, a, 1-x.level); ok {
-			out = append(out, HalfWidth{x.level, edge(b)})
+		if q, ok := o.scan(a, 1-x.level); ok {
+			out = append(out, HalfWidth{x.level, q})
 		}
 	}
 	return out
 }
 
-// scan returns the smallest bin whose upper edge q satisfies, for a fresh record that is
-// exchangeable with the held-out ones,
-//
-//	P(|y - prediction| <= q) >= 1 - alpha - halfMiss - P(|y - prediction| > edge 4),
-//
-// and false where the widest edge does not.
-//
-// Proof. With n held-out records let e* be the smallest edge with at most
-// alpha (n+1) - 1 residuals above it; split conformal prediction gives
-// P(|y - prediction| <= e*) >= 1 - alpha (V. Vovk, A. Gammerman and G. Shafer,
-// "Algorithmic learning in a random world", 2005). The scan goes down from
-// edge 4 and stops at the first edge that fails, so it ends below e* only if the one
-// edge just below e* passes, though the exact statistic there is above 0: noise of
-// standard deviation at most that under the root must be below
-// -twoSided of it, a probability of halfMiss. Neither a union over edges nor a law of the
-// residuals is assumed. Counts end at edge 4, so what lies beyond it adds to the miss.
-func scan(sizes mechanism.Sizes, a mechanism.Squares, alpha float64) (bin int, ok bool) {
-	bin = coverBin
-	for b := coverBin - 1; b >= 0; b-- {
-		if above(sizes, a, alpha, b) > 0 {
-			break
+// guess returns the smallest bin above whose upper edge there seem to be at most the share alpha of the residuals; the
+// bin after widestInterval if there are more above that.
+func guess(sizes mechanism.Sizes, alpha float64) int {
+	n := sum(sizes.First)
+	for b := widestInterval; b >= 0; b-- {
+		// The counts above are in the sum with 1 - alpha, the others with -alpha, as part of n.
+		over := float64(lastBin - b)
+		noise := sizes.FirstNoise * math.Sqrt(over*sq(1-alpha)+(sizeBins-over)*sq(alpha))
+		if sum(sizes.First[b+1:])-alpha*(n+1)+1+guessZ*noise > 0 {
+			return b + 1
 		}
-		bin = b
 	}
-	return bin, bin < coverBin
+	return 0
 }
 
-// above returns the statistic of [scan] at the upper edge of bin b.
-func above(sizes mechanism.Sizes, a mechanism.Squares, alpha float64, b int) float64 {
-	noise := sq(sizes.FirstNoise)*float64(coverBin-b) + sq(alpha*a.CountNoise)
-	return sum(sizes.First[b+1:coverBin+1]) - alpha*(a.Count+1) + 1 + twoSided*math.Sqrt(noise)
+// widestInterval is the bin whose upper edge, 4, is the widest interval of prediction.
+const widestInterval = rangeBin + 4
+
+// octaves are bins of sizes that the second release divides into parts, one after the other: for each
+// level the one that is guessed and those below it, and what is between.
+type octaves []int
+
+const (
+	// parts is how many parts of equal ratio a bin is divided into: thirty-seconds of an octave.
+	parts = 16
+	// depth is how many bins are divided for a level.
+	depth = 3
+)
+
+// readOctaves reads them from the first release. The first bin, which begins at 0, is not divided.
+func readOctaves(sizes mechanism.Sizes) octaves {
+	first, last := sizeBins, 0
+	for _, x := range intervalLevels() {
+		if top := guess(sizes, 1-x.level); top <= widestInterval {
+			first, last = min(first, max(top-depth+1, 1)), max(last, top, 1)
+		}
+	}
+	var o octaves
+	for b := first; b <= last; b++ {
+		o = append(o, b)
+	}
+	return o
+}
+
+// last returns the last of the bins; there is one.
+func (o octaves) last() int { return o[len(o)-1] }
+
+// groups returns the cells of the second release, in which residuals are at most limit: one for the sizes above all
+// these bins, and a group of parts per bin.
+func (o octaves) groups(limit float64) mechanism.CellGroups {
+	if len(o) == 0 {
+		return mechanism.CellGroups{}
+	}
+	return mechanism.CellGroups{Groups: len(o), Parts: parts, Reach: min(edge(o.last())/limit, 1)}
+}
+
+// cell returns the cell of a size, [mechanism.NoSize] where it lies in none.
+func (o octaves) cell(size float64) uint16 {
+	b := int(sizeBin(size))
+	if len(o) > 0 && b > o.last() {
+		return 0
+	}
+	i, ok := slices.BinarySearch(o, b)
+	if !ok {
+		return mechanism.NoSize
+	}
+	return uint16(1 + i*parts + sort.Search(parts-1, func(k int) bool { return size <= partEdge(b, k) }))
+}
+
+// partEdge returns the upper edge of part k of bin b >= 1.
+func partEdge(b, k int) float64 {
+	if k == parts-1 {
+		return edge(b)
+	}
+	return edge(b-1) * partRatios[k]
+}
+
+// partRatios are 2^((k+1)/32), as decimals so that they are the same on every machine.
+var partRatios = [parts - 1]float64{
+	1.02189714865411667823,
+	1.04427378242741384032,
+	1.06714040067682361817,
+	1.09050773266525765921,
+	1.11438674259589253631,
+	1.13878863475669165370,
+	1.16372485877757751381,
+	1.18920711500272106672,
+	1.21524735998046887812,
+	1.24185781207348404859,
+	1.26905095719173322255,
+	1.29683955465100966593,
+	1.32523664315974129463,
+	1.35425554693689272830,
+	1.38390988196383195487,
+}
+
+// scan returns the smallest edge q of a part, from the last one down, such that, for a fresh record that is
+// exchangeable with the held-out ones,
+//
+//	P(|y - prediction| <= q) >= 1 - alpha - halfMiss,
+//
+// and false where the last edge is not known to be one.
+//
+// Proof. Given the first release the edges are fixed. With n held-out records let e* be the smallest edge of any bin or part
+// with at most alpha (n+1) - 1 residuals above it; split conformal prediction gives
+// P(|y - prediction| <= e*) >= 1 - alpha (V. Vovk, A. Gammerman and G. Shafer,
+// "Algorithmic learning in a random world", 2005). The scan goes down from the last edge
+// and stops at the first that fails. So it ends below e* only if one fixed edge passes, the next one
+// below e* or, where e* is beyond it, the last one, though the exact statistic there is above 0: noise of the
+// second release, of the standard deviation that [octaves.above] returns, must be less than -twoSided of it, a
+// probability of halfMiss. Neither a union over edges nor a law of the residuals is assumed. ∎
+func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
+	for _, b := range slices.Backward(o) {
+		for k := parts - 1; k >= 0; k-- {
+			n := o.above(a, b, k)
+			if n.Value-alpha*(a.Count+1)+1+twoSided*math.Hypot(n.Sigma, alpha*a.CountNoise) > 0 {
+				return q, ok
+			}
+			q, ok = partEdge(b, k), true
+		}
+	}
+	return q, ok
+}
+
+// above returns the noisy number of sizes above part k of bin b, from the second release alone. In the bin itself there
+// are two estimates, the parts above and the whole less the parts below, with weights 1/variance.
+func (o octaves) above(a mechanism.Squares, b, k int) Count {
+	value, variance := a.Cells[0], sq(a.FarNoise)
+	at, _ := slices.BinarySearch(o, b)
+	for i := at + 1; i < len(o); i++ {
+		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)
+	}
+	cells, below := a.Cells[1+at*parts:][:parts], k+1
+	if below < parts {
+		inside := combined(
+			Count{sum(cells[below:]), a.CellNoise * math.Sqrt(float64(parts-below))},
+			Count{a.Groups[at] - sum(cells[:below]), a.CellNoise * math.Sqrt(float64(1+below))})
+		value, variance = value+inside.Value, variance+sq(inside.Sigma)
+	}
+	return Count{value, math.Sqrt(variance)}
 }

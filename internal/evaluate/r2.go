@@ -108,8 +108,8 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 		return R2{}, err
 	}
 	sizes := released.Value()
-	l := readLimits(sizes)
-	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual})
+	l, o := readLimits(sizes), readOctaves(sizes)
+	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, o})
 	if err != nil {
 		return R2{}, err
 	}
@@ -117,11 +117,11 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	if err != nil {
 		return R2{}, err
 	}
-	return read(p, sizes, l, squares.Value()), nil
+	return read(p, sizes, l, o, squares.Value()), nil
 }
 
 // read returns what both releases say, in units of the target.
-func read(p Pairs, sizes mechanism.Sizes, l limits, a mechanism.Squares) R2 {
+func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
 	center, half := p.frame()
 	e := estimate(sizes, l, a)
 	quality := func(value, lower, upper float64) Quality { return Quality{value, lower, upper, Level} }
@@ -146,7 +146,7 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, a mechanism.Squares) R2 {
 
 	strength := e.n * strengthOf(sizes)
 	out.Few = strength < fewStrength
-	for _, w := range halfWidths(sizes, a, strength) {
+	for _, w := range halfWidths(a, o, strength) {
 		if w.HalfWidth = finite(w.HalfWidth * half); w.HalfWidth > 0 {
 			out.Intervals = append(out.Intervals, w)
 		}

@@ -18,37 +18,88 @@ const (
 	squareMissingWeight  = .4
 )
 
+// The weights of the cells of [SquareSums]: of the first one under add-remove, and of
+// all under the other relations.
+const (
+	farCellWeight = .35
+	anyCellWeight = .25
+)
+
+// CellGroups say which cells a [SquareSums] has beside its sums: one for records that are far out, and
+// a number of groups of parts. A record in a part has |r| <= Reach, in [0, 1].
+type CellGroups struct {
+	Groups, Parts int
+	Reach         float64
+}
+
+// Len returns the number of cells, 0 if there are no groups; cell 0 is that of far records.
+func (g CellGroups) Len() int {
+	if g.Groups == 0 {
+		return 0
+	}
+	return 1 + g.Groups*g.Parts
+}
+
 // SquareSums accumulates, over records with two numbers t and r, each clamped to
 // [-1, 1], such as a target and a residual in units of public limits,
 //
 //	.15, .25 t, .7 t^2, r^2, 0     and     0, 0, 0, 0, .4
 //
-// for a record that has none, because its target cannot be read. Every number is
-// rounded toward zero to the grid of sums, so the sums are exact integers.
+// for a record that has none, because its target cannot be read. A record may also lie
+// in a cell, to which it adds a weight, as it does to the whole group of the cell; r is clamped to
+// [-reach, reach] in every cell but the first. Every number is rounded toward zero to the grid
+// of sums, so the sums are exact integers.
 type SquareSums struct {
 	relation budget.Relation
+	groups   CellGroups
 	sums     [5]int64 // count, sum of t, of t^2, of r^2, missing
+	cells    []int64  // records; weighted when they are released
 }
 
 // NewSquareSums returns an empty accumulator.
-func (m Maker) NewSquareSums() *SquareSums { return &SquareSums{relation: m.Relation()} }
+func (m Maker) NewSquareSums(g CellGroups) *SquareSums {
+	if g.Len() < 0 || g.Len() >= NoSize || !(0 <= g.Reach && g.Reach <= 1) {
+		panic("mechanism: the cells of sums of squares are too many, or reach beyond 1")
+	}
+	return &SquareSums{relation: m.Relation(), groups: g, cells: make([]int64, g.Len())}
+}
+
+// weights returns the weights of the first cell and of the others, which are those of groups too, in grid units. Under
+// add-remove a record in the first one adds r^2 <= 1 and v, any other r^2 <= reach^2 and w twice, with
+// reach^4 + 2 w^2 = 1 + v^2: large weights, which cost nothing. Under the other relations
+// records may change places, and both are small.
+func (q *SquareSums) weights() (far, other int64) {
+	if q.relation != budget.AddRemove {
+		return grains(anyCellWeight), grains(anyCellWeight)
+	}
+	reach2 := q.groups.Reach * q.groups.Reach
+	return grains(farCellWeight), grains(math.Sqrt((1 + farCellWeight*farCellWeight - reach2*reach2) / 2))
+}
 
 // grains returns a number of at most 1 in magnitude in grid units, toward zero.
 func grains(x float64) int64 { return int64(x / sumUnit) }
 
-// Add adds a block of records: t and r of each. A record whose t is NaN has none;
-// an r of NaN counts as 0. Add panics when the slices differ in length.
-func (q *SquareSums) Add(t, r []float64) {
-	if len(t) != len(r) {
-		panic("mechanism: a block of sums of squares has two numbers a record")
+// Add adds a block of records: t and r of each, and the cell it lies in, [NoSize] for
+// none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0. Add
+// panics when the slices differ in length or there is no such cell.
+func (q *SquareSums) Add(t, r []float64, cell []uint16) {
+	if len(t) != len(r) || len(t) != len(cell) {
+		panic("mechanism: a block of sums of squares has two numbers and a cell a record")
 	}
 	for i, x := range t {
 		if x != x {
 			q.sums[4] += grains(squareMissingWeight)
 			continue
 		}
+		limit := 1.
+		if c := cell[i]; c != NoSize {
+			if c > 0 {
+				limit = q.groups.Reach
+			}
+			q.cells[c]++
+		}
 		x = min(max(x, -1), 1)
-		y := min(max(r[i], -1), 1)
+		y := min(max(r[i], -limit), limit)
 		if y != y {
 			y = 0
 		}
@@ -60,40 +111,74 @@ func (q *SquareSums) Add(t, r []float64) {
 }
 
 // Cells are those that [SquareSums.Add] adds to.
-func (q *SquareSums) Cells() Cells { return sums(q.sums[:]) }
+func (q *SquareSums) Cells() Cells { return Join(sums(q.sums[:]), sums(q.cells)) }
 
 // bound returns the sums with their L2 sensitivity.
 //
-// Add or remove one record: it brings at most .15, .25, .7 and 1 in magnitude, or .4
-// alone, so the change is at most sqrt(.0225 + .0625 + .49 + 1) = 1.254990, attained
-// by |t| = |r| = 1. Substitution of records with numbers: the count stays, t moves by
-// at most 2, and t^2 and r^2, which lie in [0, 1], by at most 1:
-// sqrt(4 .0625 + .49 + 1) = 1.319091. Of a record with numbers by one without, or the
-// other way round: sqrt(.0225 + .0625 + .49 + 1 + .16) = 1.3172, which is less.
+// Add or remove one record: it brings at most .15, .25, .7 and r^2 in magnitude and the weights of its cell and group,
+// or .4 alone. With v the weight of the first cell and w that of others, r^4 and the squares of the weights are
+// at most 1 + v^2, as reach^4 + 2 w^2 is, so
+// the change is at most sqrt(.0225 + .0625 + .49 + 1 + v^2), 1.254990 without cells and
+// 1.302881 with them, attained by |t| = |r| = 1.
+//
+// Substitution of records with numbers: the count stays, t moves by
+// at most 2, and t^2 and r^2, which lie in [0, 1], by at most 1. All weights are w; a record outside
+// the groups and one within move r^2 by 1 and three cells at most, two records within move r^2 by reach^2 and
+// four: sqrt(4 .0625 + .49 + max(1 + 3 w^2, reach^4 + 4 w^2)), 1.319091 without cells; with them 1.388344, and
+// 1.410674 where they reach to 1.
+// Of a record with numbers by one without, or the
+// other way round: .0225 + .0625 + .49 + .16 and max(1 + w^2, reach^4 + 2 w^2), which is less.
 // Substituted private columns are a case of substitution. Rounding toward zero
 // keeps every number within its interval, whose ends are on the grid once they are
 // rounded so.
 func (q *SquareSums) bound() Bounded[Vector] {
 	square := func(x float64) float64 { return x * x }
-	squares := square(squareTargetWeight) + square(squareResidualWeight)
+	squares, change := square(squareTargetWeight), square(squareResidualWeight)
+	reach, cell := square(square(q.groups.Reach)), square(anyCellWeight)
+	switch cells := len(q.cells) > 0; {
+	case cells && q.relation == budget.AddRemove:
+		change += square(farCellWeight)
+	case cells:
+		change = max(change+3*cell, reach+4*cell)
+	}
 	if q.relation == budget.AddRemove {
 		squares += square(squareCountWeight) + square(squareSumWeight)
 	} else {
 		squares += square(2 * squareSumWeight)
 	}
-	return Bounded[Vector]{append(Vector(nil), q.sums[:]...), L2, up(math.Sqrt(squares)) / sumUnit, sumUnit, StatSquareSums}
+	squares += change
+	value := append(make(Vector, 0, len(q.sums)+len(q.cells)+q.groups.Groups), q.sums[:]...)
+	far, other := q.weights()
+	for c, n := range q.cells {
+		if c == 0 {
+			value = append(value, n*far)
+		} else {
+			value = append(value, n*other)
+		}
+	}
+	for g := range q.groups.Groups {
+		n := int64(0)
+		for _, part := range q.cells[1+g*q.groups.Parts:][:q.groups.Parts] {
+			n += part
+		}
+		value = append(value, n*other)
+	}
+	return Bounded[Vector]{value, L2, up(math.Sqrt(squares)) / sumUnit, sumUnit, StatSquareSums}
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
 // deviations of the noise in each of them.
 type Squares struct {
-	Count    float64 // records with numbers
-	Sum      float64 // of t
-	Target   float64 // of t^2
-	Residual float64 // of r^2
-	Missing  float64 // records without numbers
+	Count    float64   // records with numbers
+	Sum      float64   // of t
+	Target   float64   // of t^2
+	Residual float64   // of r^2
+	Missing  float64   // records without numbers
+	Cells    []float64 // records in each cell
+	Groups   []float64 // and in each group
 
 	CountNoise, SumNoise, TargetNoise, ResidualNoise, MissingNoise float64
+	FarNoise, CellNoise                                            float64 // of the first cell; of the others and of groups
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
@@ -103,11 +188,21 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 		return Public[Squares]{}, err
 	}
 	v, sigma := noisy.Value(), s.Scale(name)
+	far, other := q.weights()
+	farUnit, unit := float64(far)*sumUnit, float64(other)*sumUnit
+	cells := v[len(q.sums):]
+	for c := range cells {
+		cells[c] /= unit
+	}
+	if len(cells) > 0 {
+		cells[0] *= unit / farUnit
+	}
 	return Public[Squares]{Squares{
 		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: v[2] / squareTargetWeight,
 		Residual: v[3] / squareResidualWeight, Missing: v[4] / squareMissingWeight,
+		Cells: cells[:len(q.cells):len(q.cells)], Groups: cells[len(q.cells):],
 		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: sigma / squareTargetWeight,
-		ResidualNoise: sigma / squareResidualWeight, MissingNoise: sigma / squareMissingWeight,
+		ResidualNoise: sigma / squareResidualWeight, MissingNoise: sigma / squareMissingWeight, FarNoise: sigma / farUnit, CellNoise: sigma / unit,
 	}}, nil
 }
 
@@ -118,8 +213,9 @@ func worstSquareSums() WorstPair {
 	return WorstPair{
 		Statistic: StatSquareSums, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			q, v := s.NewSquareSums(), RecordOn(s.Relation(), side)
-			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{1}))
+			q, v := s.NewSquareSums(CellGroups{}), RecordOn(s.Relation(), side)
+			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{1}),
+				pick(v, []uint16{NoSize}, nil, []uint16{NoSize}))
 			return func(s *Session, name string, _ int) ([]float64, error) {
 				out, err := q.Release(s, name)
 				m := out.Value()

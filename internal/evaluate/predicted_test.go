@@ -1,0 +1,149 @@
+package evaluate
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// TestParts: the edges of parts are thirty-seconds of an octave, upper ends belong to a part, and sizes in other bins to none.
+func TestParts(t *testing.T) {
+	o := octaves{3, 4, 20}
+	for i, b := range o {
+		for k := range parts {
+			want := edge(b-1) * math.Exp2(float64(k+1)/32)
+			if math.Abs(partEdge(b, k)/want-1) > 1e-15 {
+				t.Errorf("part %d of bin %d ends at %v, want %v", k, b, partEdge(b, k), want)
+			}
+			if got := int(o.cell(partEdge(b, k))); got != 1+i*parts+k {
+				t.Errorf("the end of part %d of bin %d is in cell %d", k, b, got)
+			}
+			if got := int(o.cell(math.Nextafter(partEdge(b, k), 0))); got != 1+i*parts+k {
+				t.Errorf("before the end of part %d of bin %d is cell %d", k, b, got)
+			}
+		}
+	}
+	for size, want := range map[float64]uint16{
+		0: mechanism.NoSize, edge(2): mechanism.NoSize, math.Nextafter(edge(4), 9): mechanism.NoSize, math.Nextafter(edge(20), 9): 0, math.Inf(1): 0,
+	} {
+		if got := o.cell(size); got != want {
+			t.Errorf("%v is in cell %d, want %d", size, got, want)
+		}
+	}
+	if octaves(nil).cell(3) != mechanism.NoSize || octaves(nil).groups(1).Len() != 0 {
+		t.Error("there are cells where no bin is divided")
+	}
+}
+
+// sized returns what the first release says of sizes, with noise from r.
+func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
+	s := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: noise, SecondNoise: 2 * noise}
+	for _, x := range sizes {
+		s.First[sizeBin(x)]++
+	}
+	for b := range s.First {
+		s.First[b] += noise * r.NormFloat64()
+	}
+	return s
+}
+
+// counted returns what the second release says of them.
+func counted(o octaves, sizes []float64, noise, far, count float64, r *rand.Rand) mechanism.Squares {
+	a := mechanism.Squares{
+		Count: float64(len(sizes)) + count*r.NormFloat64(), CountNoise: count, CellNoise: noise, FarNoise: far,
+		Cells: make([]float64, o.groups(1).Len()), Groups: make([]float64, len(o)),
+	}
+	for _, x := range sizes {
+		if c := o.cell(x); c != mechanism.NoSize {
+			a.Cells[c]++
+			if c > 0 {
+				a.Groups[(c-1)/parts]++
+			}
+		}
+	}
+	for c := range a.Cells {
+		if c == 0 {
+			a.Cells[c] += far * r.NormFloat64()
+		} else {
+			a.Cells[c] += noise * r.NormFloat64()
+		}
+	}
+	for g := range a.Groups {
+		a.Groups[g] += noise * r.NormFloat64()
+	}
+	return a
+}
+
+// TestHalfWidths: without noise a half width is the smallest edge of a part that split conformal prediction would take,
+// so it holds the share of the sizes that it must, and the edge below does not.
+func TestHalfWidths(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 200 {
+		sizes := make([]float64, 40+r.IntN(2000))
+		scale, power := math.Exp2(-6*r.Float64()), .2+3*r.Float64()
+		for i := range sizes {
+			sizes[i] = scale * math.Pow(r.Float64(), power)
+		}
+		o := readOctaves(sized(sizes, 1e-9, r))
+		a := counted(o, sizes, 1e-9, 1e-9, 1e-9, r)
+		found += len(halfWidths(a, o, 1e9))
+		for _, w := range halfWidths(a, o, 1e9) {
+			outside := func(q float64) float64 {
+				n := 0.
+				for _, x := range sizes {
+					if x > q {
+						n++
+					}
+				}
+				return n
+			}
+			allowed := (1-w.Level)*float64(len(sizes)+1) - 1
+			if outside(w.HalfWidth) > allowed {
+				t.Errorf("%d sizes, %v: %v are beyond %v", len(sizes), w.Level, outside(w.HalfWidth), w.HalfWidth)
+			}
+			if below := w.HalfWidth / math.Exp2(1./32) * (1 - 1e-12); outside(below) <= allowed-1e-3 && below > edge(0) {
+				t.Errorf("%d sizes, %v: only %v are beyond %v", len(sizes), w.Level, outside(below), below)
+			}
+		}
+	}
+	if found < 390 {
+		t.Errorf("%d half widths of 400 are found", found)
+	}
+}
+
+// TestHalfWidthsWithNoise: a half width allows for the noise of what it is read from: over draws of normal noise it
+// holds fewer sizes than it must in at most one of forty, and the mean excess is small.
+func TestHalfWidthsWithNoise(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const draws, mu = 4000, .5
+	sizes := make([]float64, 1500)
+	for i := range sizes {
+		sizes[i] = .4 * (float64(i) + .5) / float64(len(sizes)) // even up to .4
+	}
+	missed, excess, published := map[float64]float64{}, map[float64]float64{}, map[float64]float64{}
+	for range draws {
+		o := readOctaves(sized(sizes, math.Sqrt(1.25)*2/mu, r))
+		a := counted(o, sizes, 2.43/mu, 4.3/mu, 9.66/mu, r)
+		for _, w := range halfWidths(a, o, 1e9) {
+			held := min(w.HalfWidth/.4, 1)
+			if held < w.Level-1./float64(len(sizes)) {
+				missed[w.Level]++
+			}
+			excess[w.Level] += held - w.Level
+			published[w.Level]++
+		}
+	}
+	for level, n := range missed {
+		if n/draws > halfMiss+3*math.Sqrt(.025/draws) {
+			t.Errorf("%v: too narrow in %v of the draws", level, n/draws)
+		}
+	}
+	for _, level := range []float64{.9, .95} {
+		if e := excess[level] / published[level]; !(e > 0 && e < .07) || published[level] < .95*draws {
+			t.Errorf("%v: %v more are held, in %v draws", level, e, published[level])
+		}
+	}
+}
