@@ -51,13 +51,13 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 }
 
 // hidden returns how many standard deviations of a bin's noise the records may be that are not seen, in units of records
-// at the limit, by n mu: one where there are few records, and up to six where allowing for them costs little
+// at the limit, by n mu: one where there are few records, and up to ten where allowing for them costs little
 // (docs/methods/evaluation.md, "How often it holds").
 func hidden(strength float64) float64 { return min(max(strength/hiddenStrength, 1), mostHidden) }
 
 const (
 	hiddenStrength = 500
-	mostHidden     = 6
+	mostHidden     = 10
 )
 
 // fourth returns the sum of fourth powers of the sizes up to a bin, cut at a limit. Each

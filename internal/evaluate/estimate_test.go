@@ -82,9 +82,9 @@ func TestReleasedNumbers(t *testing.T) {
 	}
 }
 
-// TestHidden: what may hide grows with the number of records, between one and six standard deviations.
+// TestHidden: what may hide grows with the number of records, between one and ten standard deviations.
 func TestHidden(t *testing.T) {
-	for strength, want := range map[float64]float64{0: 1, 500: 1, 750: 1.5, 2000: 4, 3000: 6, 1e9: 6} {
+	for strength, want := range map[float64]float64{0: 1, 500: 1, 750: 1.5, 2000: 4, 3000: 6, 5000: 10, 1e9: 10} {
 		if got := hidden(strength); got != want {
 			t.Errorf("n mu = %v: %v, want %v", strength, got, want)
 		}
