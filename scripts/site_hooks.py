@@ -14,6 +14,12 @@ def on_page_markdown(markdown, page, config, files):
         path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page.file.src_uri), m[2]))
         if path.startswith("docs/") and not path.endswith(".go"):
             return m[0]
-        return m[1] + posixpath.join(config["repo_url"], "blob/main", path) + m[3]
+        return m[1] + posixpath.join(config["extra"]["repository"], "blob/main", path) + m[3]
 
     return _LINK.sub(link, _FENCE.sub(r"```\1", markdown))
+
+
+def on_post_page(output, page, config):
+    """Name the search for those who cannot see it, and let keys scroll wide blocks."""
+    output = output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    return output.replace("<pre><span></span><code>", '<pre tabindex="0"><span></span><code>')

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -381,12 +382,80 @@ func (b *browser) classify(folder string) {
 	}
 }
 
-// TestReportsInChromium looks at the reports of four kinds of runs.
+// TestStopInChromium: a run that is stopped on the page ends, leaves nothing behind, and can be begun anew.
+func TestStopInChromium(t *testing.T) {
+	b := newBrowser(t)
+	folder := t.TempDir()
+	head, rows, _ := strings.Cut(read(t, "../../testdata/houses.csv"), "\n")
+	write(t, filepath.Join(folder, "houses.csv"), head+"\n"+strings.Repeat(rows, 200)) // some ten seconds
+	b.do(chromedp.Navigate(uiServer(t, folder)), chromedp.WaitVisible(chromedp.CSS("#files button")))
+	b.press("houses.csv")
+	b.until(`document.querySelectorAll("#declared li").length === 10`)
+	b.set("#target", "price")
+	b.press("Price it")
+	b.until(`document.querySelectorAll("#attack circle").length === 200`)
+	b.press("Go on to train")
+	for range 2 {
+		b.do(chromedp.Click(chromedp.CSS("#run")))
+		b.until(`document.querySelectorAll("#stages li[aria-current]").length === 1`)
+		b.press("Stop")
+		b.until(`document.querySelector("#run-status").textContent === "Stopped."`)
+		if text := eval[string](b, `document.querySelector("#run-text").textContent`); !strings.Contains(text, "interrupted") {
+			t.Errorf("a run that was stopped says %q", text)
+		}
+		if stop := eval[bool](b, `!document.querySelector("#run-stop").hidden || document.querySelector("#run").disabled || !document.querySelector("#to-report").hidden`); stop {
+			t.Error("the page is not ready for another run")
+		}
+		var left []string
+		entries, err := os.ReadDir(folder)
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if !slices.Equal(left, []string{"houses.csv", "recipe.yaml"}) {
+			t.Errorf("%q are left, %v", left, err)
+		}
+	}
+	b.look("7-stopped")
+}
+
+// TestSiteInChromium: the search of the site finds pages, and pages are fetched from nowhere else. The site is what
+// scripts/site.sh has built.
+func TestSiteInChromium(t *testing.T) {
+	if _, err := os.Stat("../../site/search/search_index.json"); err != nil {
+		t.Skip("the site is not built")
+	}
+	b := newBrowser(t)
+	server := httptest.NewServer(http.FileServer(http.Dir("../../site")))
+	t.Cleanup(server.Close)
+	b.do(chromedp.Navigate(server.URL+"/index.html"), chromedp.WaitVisible(chromedp.CSS("main")))
+	b.look("site-1-index")
+	for _, q := range []struct{ words, page string }{
+		{"held-out R²", "methods/evaluation.html"}, {"abstained", "reference/exit-codes.html"}, {"onnxruntime", "guide/export.html"},
+	} {
+		b.do(chromedp.Click(chromedp.CSS(".md-search__input")))
+		b.set(".md-search__input", "")
+		b.do(chromedp.SendKeys(".md-search__input", q.words))
+		b.until(fmt.Sprintf(`[...document.querySelectorAll(".md-search-result__link")].some(a => a.href.includes(%q))`, q.page))
+	}
+	b.look("site-2-search")
+	first := eval[string](b, `[...document.querySelectorAll(".md-search-result__link")].find(a => a.offsetParent).href`)
+	b.do(chromedp.Navigate(first))
+	b.do(chromedp.WaitVisible(chromedp.CSS("article h1")))
+	b.look("site-3-found")
+	b.do(chromedp.Click(chromedp.CSS(`label[title="Dark"]`)), chromedp.Sleep(400*time.Millisecond))
+	b.look("site-4-dark")
+	if other := eval[[]string](b, `performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith(location.origin) && !n.startsWith("blob:") && !n.startsWith("data:"))`); len(other) > 0 {
+		t.Errorf("fetched from elsewhere: %q", other)
+	}
+}
+
+// TestReportsInChromium looks at the reports of five kinds of runs.
 func TestReportsInChromium(t *testing.T) {
 	b := newBrowser(t)
 	for name, args := range map[string][]string{
 		"report-linear":         {"../../examples/adassp.yaml"},
 		"report-additive":       {"../../examples/boosted-additive.yaml"},
+		"report-kernel":         {"../../examples/boosted-kernel.yaml"},
 		"report-tukey":          {"../../examples/tukey-fallback.yaml"},
 		"report-classification": {"../../examples/classes.yaml"},
 	} {
