@@ -51,6 +51,8 @@ type column struct {
 	missing float64          // numeric: what a cell without a value becomes
 	codes   map[string]int32 // category
 	words   *words           // of a column whose words are found, else nil
+	text    cell.Text        // which value a text is
+	exact   bool             // it is the text without the blanks around it
 }
 
 // columns prepares the columns of a schema for reading.
@@ -59,7 +61,7 @@ func columns(s Schema) []column {
 	lists := wordsOf(s)
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		out[j] = column{kind: c.Kind, words: lists[j]}
+		out[j] = column{kind: c.Kind, words: lists[j], text: c.text(), exact: c.text().Exact()}
 		if c.Kind == Numeric {
 			out[j].missing = c.missing()
 		} else {
@@ -73,7 +75,7 @@ func columns(s Schema) []column {
 // reads like a word for missing.
 func (c *column) category(text string) (int32, class) {
 	text = cell.Trim(text)
-	if k, ok := c.codes[text]; ok {
+	if k, ok := c.codes[c.text.Of(text)]; ok {
 		return k, good
 	}
 	if cell.MissingWord(text) {

@@ -98,6 +98,9 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 	null, what := to.category("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
 		text := bytes.Trim(c.conv.textOf(v), " \t")
+		if !to.exact {
+			return to.category(string(text))
+		}
 		if code, ok := to.codes[string(text)]; ok { // no allocation
 			return code, good
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/cell"
 )
@@ -56,6 +57,11 @@ type Column struct {
 	// Part makes the column a part of the dates in column Source of the file, written as the layout Date of package time
 	// says, or [AutoDate]: one of the parts that [DateParts] lists. Numeric columns only.
 	Part, Source, Date string
+	// Fold, Prefix and Hash say which value the text of a category cell is, or of a cell that may be one: what
+	// folds to one value, "" or "exact", "blanks" or "case"; how many of its first characters are kept, 0 for all;
+	// and to how many buckets values are hashed, 0 for none. Categories lists values as these make them.
+	Fold         string
+	Prefix, Hash int
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
 	// Found says that the run finds out privately what is in the column: of a category column,
@@ -164,6 +170,9 @@ func (c *Column) validate() error {
 	if err := c.validateDate(); err != nil {
 		return err
 	}
+	if err := c.validateText(); err != nil {
+		return err
+	}
 	seen := make(map[string]bool, len(c.Categories))
 	for _, name := range c.Categories {
 		name = cell.Trim(name)
@@ -178,6 +187,32 @@ func (c *Column) validate() error {
 // errorf reports a fault of the declaration of c.
 func (c *Column) errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: column %q %s", ErrSchema, c.Name, fmt.Sprintf(format, args...))
+}
+
+// text is the rule that says which value a text is.
+func (c *Column) text() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
+
+// validateText checks that rule.
+func (c *Column) validateText() error {
+	t := c.text()
+	switch {
+	case t.Exact():
+		return nil
+	case c.Kind == Numeric && !c.Found:
+		return c.errorf("is numeric and has no values to fold")
+	case !t.Known():
+		return c.errorf("has an unknown rule for its values")
+	case c.Hash > 0 && (c.Found || !slices.Equal(c.Categories, t.Buckets())):
+		return c.errorf("is hashed and has other categories than its buckets")
+	case c.Hash > 0:
+		return nil
+	}
+	for _, name := range c.Categories {
+		if name = cell.Trim(name); t.Of(name) != name {
+			return c.errorf("declares category %q, which no cell has by its rule for values", name)
+		}
+	}
+	return nil
 }
 
 // codes maps the declared categories to their codes.

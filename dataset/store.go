@@ -202,7 +202,7 @@ func (s *store) bytes(target int, cell []byte, row int) {
 			return
 		}
 	}
-	if target >= 0 && s.cols[target].kind == Category {
+	if target >= 0 && s.cols[target].kind == Category && s.cols[target].exact {
 		if k, ok := s.cols[target].codes[string(cell)]; ok { // no allocation
 			s.dst.codes[target][row] = k
 			return

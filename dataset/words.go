@@ -17,7 +17,7 @@ import (
 // words goes by their text.
 //
 // A cell adds one word at most, by a rule that looks at that cell alone: its text without
-// the blanks around it. A text of more than LongestWord bytes, or with characters that do not
+// the blanks around it, folded as the column says. A text of more than LongestWord bytes, or with characters that do not
 // print, is no word.
 
 // LongestWord is how many bytes a word has at most: a public limit.
@@ -42,16 +42,19 @@ func wordRule(text string) string {
 
 // words is the list of words of one column. All that read the column share it.
 type words struct {
+	rule  cell.Text
 	mu    sync.Mutex
 	codes map[string]int32
 	list  []string
 }
 
-func newWords() *words { return &words{codes: map[string]int32{"": noWord}, list: []string{""}} }
+func newWords(rule cell.Text) *words {
+	return &words{rule: rule, codes: map[string]int32{"": noWord}, list: []string{""}}
+}
 
 // code returns the code of a trimmed text, which is not kept.
 func (w *words) code(text string) int32 {
-	word := wordRule(text)
+	word := wordRule(w.rule.Of(text))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k, ok := w.codes[word]
@@ -80,8 +83,12 @@ func (r *wordReader) code(text []byte) int32 {
 		return k
 	}
 	k := r.all.code(string(text))
-	if len(r.seen) < mostSeen && k != noWord {
+	switch {
+	case len(r.seen) >= mostSeen || k == noWord:
+	case r.all.rule.Exact():
 		r.seen[r.all.word(k)] = k
+	default:
+		r.seen[string(text)] = k
 	}
 	return k
 }
@@ -145,15 +152,15 @@ func wordsOf(s Schema) []*words {
 	out := make([]*words, len(s.Columns))
 	for j := range s.Columns {
 		if s.Columns[j].Found {
-			out[j] = newWords()
+			out[j] = newWords(s.Columns[j].text())
 		}
 	}
 	return out
 }
 
 // heldWords returns the list of words of a column in memory, and the code in it of each name.
-func heldWords(names []string) (list []string, codes []int32) {
-	w := newWords()
+func heldWords(names []string, rule cell.Text) (list []string, codes []int32) {
+	w := newWords(rule)
 	for _, name := range names {
 		name = cell.Trim(name)
 		if cell.MissingWord(name) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // wordSchema has a column of words, one that may be numbers or words, and one of numbers.
@@ -98,6 +100,60 @@ func TestWordsReadAlike(t *testing.T) {
 	for cell, want := range map[string]string{"7": "#7", "1e5": "#100000", "007": "#7", "inf": "-", "0x1p4": "0x1p4", "Red": "Red", "True": "True", "": "-", " red\t": "red"} {
 		if of[cell] != want {
 			t.Errorf("%q between numbers and words: %q, want %q", cell, of[cell], want)
+		}
+	}
+}
+
+// TestFoldedAlike: every way to read a table folds, cuts and hashes words and listed categories alike, by the rule of
+// one cell.
+func TestFoldedAlike(t *testing.T) {
+	cells := append(slices.Clone(wordCells), "RED", "r\"e\"d", "\"A,  B\"", "A01.5", "a01", "None", "none", "#3", " a  b ", "#1")
+	for name, rule := range map[string]cell.Text{"case": {Fold: "case"}, "blanks": {Fold: "blanks"}, "prefix": {Prefix: 3}, "all": {Fold: "case", Prefix: 2}, "hash": {Hash: 5}} {
+		schema := Schema{Columns: []Column{
+			{Name: "a", Kind: Category, Other: true, Found: true, Fold: rule.Fold, Prefix: rule.Prefix}, {Name: "b", Found: true, Fold: rule.Fold, Prefix: rule.Prefix},
+			{Name: "c", Kind: Category, Other: true, Fold: rule.Fold, Prefix: rule.Prefix, Hash: rule.Hash},
+		}}
+		if schema.Columns[2].Categories = rule.Buckets(); rule.Hash == 0 {
+			for _, value := range []string{rule.Of("red"), rule.Of("a, b"), rule.Of("True"), rule.Of("A01")} {
+				if !slices.Contains(schema.Columns[2].Categories, value) {
+					schema.Columns[2].Categories = append(schema.Columns[2].Categories, value)
+				}
+			}
+		}
+		var text strings.Builder
+		text.WriteString("a,b,c\n")
+		for i := range 3000 {
+			fmt.Fprintf(&text, "%s,%s,%s\n", cells[i%len(cells)], cells[(i/3)%len(cells)], cells[(i/2)%len(cells)])
+		}
+		path := filepath.Join(t.TempDir(), "t.csv")
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var want [2][]string
+		var codes []int32
+		for k, o := range []ReadOptions{{ForceSlow: true}, {Workers: 3, chunk: 512}, {MultilineQuotes: true}} {
+			table, _, err := Read(context.Background(), path, schema, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k == 0 {
+				want, codes = [2][]string{wordTexts(table, 0), wordTexts(table, 1)}, table.Codes(2)
+			} else if !slices.Equal(wordTexts(table, 0), want[0]) || !slices.Equal(wordTexts(table, 1), want[1]) || !slices.Equal(table.Codes(2), codes) {
+				t.Errorf("%s: %+v differs", name, o)
+			}
+		}
+		of := func(i int) string {
+			return strings.Trim(strings.ReplaceAll(strings.Trim(cells[i], `"`), `""`, `"`), " \t")
+		}
+		for i := range cells {
+			value := (cell.Text{Fold: rule.Fold, Prefix: rule.Prefix}).Of(of(i))
+			if got := want[0][i]; got != "!" && got != "-" && !strings.Contains(cells[i], `"`) && got != value {
+				t.Errorf("%s: %q is the word %q, not %q", name, cells[i], got, value)
+			}
+			listed := slices.Index(schema.Columns[2].Categories, rule.Of(of(i)))
+			if got := int(codes[2*i]); !strings.Contains(cells[i], `"`) && got != listed && !(listed < 0 && got == len(schema.Columns[2].Categories)) {
+				t.Errorf("%s: %q has the code %d, not %d", name, cells[i], got, listed)
+			}
 		}
 	}
 }

@@ -89,11 +89,12 @@ func cellOf(v reflect.Value) Cell {
 type cellReader struct {
 	name  string
 	codes map[string]int // of the trimmed names of categories; nil for a numeric column
+	text  cell.Text      // which value a text is
 	other int
 }
 
 func newCellReader(c *Column) cellReader {
-	r := cellReader{name: c.Name, other: len(c.Categories)}
+	r := cellReader{name: c.Name, other: len(c.Categories), text: c.text()}
 	if c.Type == Category {
 		r.codes = make(map[string]int, len(c.Categories))
 		for k, name := range c.Categories {
@@ -124,9 +125,9 @@ func (r *cellReader) code(x Cell) int {
 	switch x.form {
 	case cellNumber:
 		var text [32]byte
-		k, listed = r.codes[string(strconv.AppendFloat(text[:0], x.number, 'f', -1, 64))]
+		k, listed = r.codes[r.text.Of(string(strconv.AppendFloat(text[:0], x.number, 'f', -1, 64)))]
 	default: // the text of a missing cell is empty
-		k, listed = r.codes[cell.Trim(x.text)]
+		k, listed = r.codes[r.text.Of(cell.Trim(x.text))]
 	}
 	if listed {
 		return k

@@ -135,6 +135,9 @@ func (c *Column) validate(path string) error {
 			}
 			seen[name] = true
 		}
+		if !c.text().Known() {
+			return &ModelError{path, "has a fold, prefix or hash that is not known"}
+		}
 		return nil
 	}
 	return &ModelError{path + ".type", "is neither numeric nor category"}

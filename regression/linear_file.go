@@ -49,6 +49,9 @@ type columnFile struct {
 	Missing    *float64  `json:"missing,omitempty"`
 	Categories *[]string `json:"categories,omitempty"`
 	Other      *bool     `json:"other,omitempty"`
+	Fold       string    `json:"fold,omitempty" format:"2?"`
+	Prefix     int       `json:"prefix,omitempty" format:"2?"`
+	Hash       int       `json:"hash,omitempty" format:"2?"`
 }
 
 type termFile struct {
@@ -76,6 +79,7 @@ func (c *Column) file() columnFile {
 		f.Lower, f.Upper, f.Missing = &c.Lower, &c.Upper, &c.Missing
 	} else {
 		f.Categories, f.Other = &c.Categories, &c.Other
+		f.Fold, f.Prefix, f.Hash = c.Fold, c.Prefix, c.Hash
 	}
 	return f
 }
@@ -111,7 +115,7 @@ func (f *columnFile) column() (Column, error) {
 	c := Column{Name: f.Name}
 	switch f.Type {
 	case Numeric.String():
-		if f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Categories != nil || f.Other != nil {
+		if f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Categories != nil || f.Other != nil || f.Fold != "" || f.Prefix != 0 || f.Hash != 0 {
 			return c, &ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
 		}
 		c.Lower, c.Upper, c.Missing = *f.Lower, *f.Upper, *f.Missing
@@ -120,6 +124,7 @@ func (f *columnFile) column() (Column, error) {
 			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
 		}
 		c.Type, c.Categories, c.Other = Category, filled(*f.Categories), *f.Other
+		c.Fold, c.Prefix, c.Hash = f.Fold, f.Prefix, f.Hash
 	default:
 		return c, &ModelError{"type", fmt.Sprintf("is %s, must be numeric or category", strictjson.Quote(f.Type))}
 	}

@@ -3,6 +3,8 @@ package regression
 import (
 	"fmt"
 	"math"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // kindLinear is the kind of a [Linear] model.
@@ -88,7 +90,15 @@ type Column struct {
 	// contributes nothing.
 	Categories []string
 	Other      bool
+
+	// Fold, Prefix and Hash say which value the text of a cell is, as in a recipe; Categories lists
+	// such values.
+	Fold         string
+	Prefix, Hash int
 }
+
+// text is the rule that says which value a text is.
+func (c *Column) text() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }
 
 // Guarantee is the differential-privacy guarantee a model was released under.
 // A model without one (nil) was trained without privacy.

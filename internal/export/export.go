@@ -37,6 +37,24 @@ func programOf(w io.Writer, code string, m regression.Model) error {
 	return program(w, code, m)
 }
 
+// ruled returns the name of a column for which rule holds; "" if there is none.
+func ruled(m regression.Model, rule func(regression.Column) bool) string {
+	columns := m.Inputs()
+	if i := slices.IndexFunc(columns, rule); i >= 0 {
+		return columns[i].Name
+	}
+	return ""
+}
+
+// exactTexts refuses models that fold, cut or hash texts, which a form cannot express.
+func exactTexts(m regression.Model, form string) error {
+	c := ruled(m, func(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 })
+	if c == "" {
+		return nil
+	}
+	return fmt.Errorf("a model that folds, cuts or hashes the texts of the column %q %w to %s; a program (--python, --js, --go) holds it", c, ErrKind, form)
+}
+
 // scoresOf returns the scores of a classifier, or the model itself.
 func scoresOf(m regression.Model) []regression.Model {
 	if c, ok := m.(*regression.Classifier); ok {
@@ -67,6 +85,9 @@ func SQL(w io.Writer, m regression.Model, dialect, table string) error {
 	i := slices.IndexFunc(dialects, func(d sqlDialect) bool { return d.name == dialect })
 	if i < 0 {
 		return fmt.Errorf("%q %w; choose %s", dialect, ErrDialect, strings.Join(Dialects(), ", "))
+	}
+	if c := ruled(m, func(c regression.Column) bool { return c.Hash > 0 }); c != "" {
+		return fmt.Errorf("a model with buckets of the column %q %w to SQL, which has no hash of its own; a program (--python, --js, --go) holds it", c, ErrKind)
 	}
 	q := &query{dialect: &dialects[i], names: map[string]string{}}
 	if err := m.Validate(); err != nil {

@@ -17,6 +17,9 @@ func ONNX(w io.Writer, m regression.Model) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
+	if err := exactTexts(m, "ONNX"); err != nil {
+		return err
+	}
 	var names []string
 	for _, c := range m.Inputs() {
 		if c.Name == "" {

@@ -19,6 +19,9 @@ func PMML(w io.Writer, m regression.Model) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
+	if err := exactTexts(m, "PMML"); err != nil {
+		return err
+	}
 	p := pmmlModel{used: map[string]bool{}, treated: map[string]string{}}
 	dictionary, schema := newTag("DataDictionary"), newTag("MiningSchema")
 	for _, c := range m.Inputs() {

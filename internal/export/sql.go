@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -300,7 +301,41 @@ func (q *query) flag(c *regression.Column, x float64) string {
 
 // label is the text of a cell of a category column.
 func (q *query) label(c *regression.Column) string {
-	return q.name(cellLayer, fmt.Sprintf(q.dialect.text, "t."+identifier(c.Name)))
+	text := fmt.Sprintf(q.dialect.text, "t."+identifier(c.Name))
+	if folded := q.folded(c, text); folded != text {
+		text = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, literals([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}), folded)
+	}
+	return q.name(cellLayer, text)
+}
+
+// folded is the value that a trimmed text is in a column without buckets.
+func (q *query) folded(c *regression.Column, text string) string {
+	sqlite := q.dialect.name == "sqlite"
+	if c.Fold == cell.FoldBlanks || c.Fold == cell.FoldCase {
+		if sqlite { // a mark after each blank, and then no blank after a mark
+			text = fmt.Sprintf("replace(replace(replace(replace(%s, char(9), ' '), ' ', ' ' || char(1)), char(1) || ' ', ''), char(1), '')", text)
+		} else {
+			text = fmt.Sprintf("regexp_replace(%s, '[ ' || chr(9) || ']+', ' ', 'g')", text)
+		}
+	}
+	if c.Fold == cell.FoldCase {
+		capital, small := cell.Capitals()
+		if !sqlite {
+			text = fmt.Sprintf("translate(%s, %s, %s)", text, literal(capital), literal(small))
+		} else { // which knows the letters of ASCII: others matter where a category has them
+			text = "lower(" + text + ")"
+			a, b := []rune(capital), []rune(small)
+			for i, r := range a {
+				if r > 'Z' && strings.ContainsRune(strings.Join(c.Categories, ""), b[i]) {
+					text = fmt.Sprintf("replace(%s, %s, %s)", text, literal(string(r)), literal(string(b[i])))
+				}
+			}
+		}
+	}
+	if c.Prefix > 0 {
+		text = fmt.Sprintf(q.dialect.text, fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
+	}
+	return text
 }
 
 func (q *query) clamp(x string, lower, upper float64) string {

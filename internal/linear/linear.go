@@ -120,6 +120,7 @@ func Inputs(columns []dataset.Column, enc *scaling.Encoder) []regression.Column 
 		if c.Kind == dataset.Category {
 			out[j].Type = regression.Category
 			out[j].Categories, out[j].Other = c.Categories, c.Other
+			out[j].Fold, out[j].Prefix, out[j].Hash = c.Fold, c.Prefix, c.Hash
 			continue
 		}
 		r := enc.Range(j)

@@ -296,6 +296,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 		c := dataset.Column{Name: in.Name}
 		if in.Type == regression.Category {
 			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
+			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash
 		}
 		s.Columns = append(s.Columns, c)
 	}

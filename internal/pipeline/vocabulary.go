@@ -248,7 +248,7 @@ func (r *runner) findWords(
 			most = foundClasses
 		}
 		found = found[:min(most, len(found))]
-		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true}
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true, Fold: c.Fold, Prefix: c.Prefix}
 		if target {
 			continue
 		}

@@ -92,6 +92,8 @@ func (p *Pipeline) unprotected() []Fact {
 		}
 		if c.Kind == dataset.Category && c.Name == p.Target {
 			out = append(out, Fact{"classes of " + c.Name, c.Categories})
+		} else if c.Hash > 0 {
+			out = append(out, Fact{"buckets of " + c.Name, c.Hash})
 		} else if c.Kind == dataset.Category {
 			out = append(out, Fact{"categories of " + c.Name, c.Categories})
 		}
@@ -120,6 +122,6 @@ func SameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
 			x.Found == y.Found && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&
-			slices.Equal(x.Categories, y.Categories)
+			x.Fold == y.Fold && x.Prefix == y.Prefix && x.Hash == y.Hash && slices.Equal(x.Categories, y.Categories)
 	})
 }

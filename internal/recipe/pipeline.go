@@ -108,13 +108,16 @@ func (r *Recipe) budget() (budget.Target, error) {
 // kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.Data.Classes.Listed(), Found: r.Data.Classes.Private()}
+		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Data.Classes.Private(), Fold: r.fold()}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}
-	if d.Categories != nil {
-		c.Kind, c.Categories, c.Other = dataset.Category, d.Categories.Listed(), d.Other == nil || *d.Other
-		c.Found = d.Categories.Private()
+	if d.Categories != nil || d.Hash > 0 {
+		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.Listed(), d), d.Other == nil || *d.Other
+		c.Found, c.Fold, c.Prefix, c.Hash = d.Categories.Private(), r.fold(), d.Prefix, d.Hash
+		if d.Hash > 0 {
+			c.Categories = r.textOf(d).Buckets()
+		}
 		return c
 	}
 	if d.Lower != nil && d.Upper != nil {
@@ -124,6 +127,8 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 		c.HasMissing, c.Missing = true, *x
 	}
 	c.Indicator = d.Missing.asIndicator()
-	c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator
+	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
+		c.Fold = r.fold()
+	}
 	return c
 }

@@ -13,6 +13,7 @@ type published struct {
 		Format          *Format           `yaml:"format,omitempty"`
 		Numbers         string            `yaml:"numbers,omitempty"`
 		Undeclared      string            `yaml:"undeclared,omitempty"`
+		Fold            string            `yaml:"fold,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 		Classes         Names             `yaml:"classes,omitempty"`
 	} `yaml:"data"`
@@ -41,6 +42,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
 	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
 	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Data.Classes, r.Data.Undeclared
+	p.Data.Fold = r.Data.Fold
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
 	if p.Search = r.Search; p.Search == nil {
 		p.Selection, p.Model = &r.Selection, &r.Model

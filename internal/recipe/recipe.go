@@ -66,6 +66,9 @@ type Data struct {
 	// Undeclared says what features are that declare nothing: "numbers", which is also what the
 	// empty text means, or "found": numbers or words, whichever is found privately.
 	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=numbers" jsonschema_description:"What a feature is that declares nothing. numbers: a number. found: a number, or a category whose values are found privately, as the table has it. Runs without a recipe file find it where that has a price."`
+	// Fold says which texts of categories, words and classes are one value: "exact", which is also what the empty
+	// text means, "blanks" or "case".
+	Fold string `yaml:"fold,omitempty" json:"fold,omitempty" jsonschema:"default=exact" jsonschema_description:"Which texts are one value, in columns of categories and words and among classes. exact: those that differ in blanks around them. blanks: also in how many blanks stand inside. case: also in upper and lower case."`
 	// Numbers is "lenient", which is also what the empty text means, or "strict".
 	Numbers string `yaml:"numbers,omitempty" json:"numbers,omitempty" jsonschema:"default=lenient" jsonschema_description:"lenient: numbers as people write them, such as 45 yrs, 27.1% or <5, are read. strict: plain numbers only."`
 	// Columns holds the declarations, by column name.
@@ -90,6 +93,10 @@ type Column struct {
 	// Other says whether values outside Categories form a category of their
 	// own. Parsing sets it (default true) exactly when Categories is set.
 	Other *bool `yaml:"other,omitempty" json:"other,omitempty" jsonschema:"default=true" jsonschema_description:"Whether values outside the list form a category of their own."`
+	// Prefix is how many characters of a value are kept, from the first; 0 for all.
+	Prefix int `yaml:"prefix,omitempty" json:"prefix,omitempty" jsonschema:"minimum=1,maximum=64" jsonschema_description:"How many characters of a value are kept, from the first: 3 makes one category of all codes that begin alike."`
+	// Hash makes the column categorical and its categories buckets, so many of them.
+	Hash int `yaml:"hash,omitempty" json:"hash,omitempty" jsonschema:"minimum=2,maximum=1024" jsonschema_description:"Makes the column categorical without a list: values fall into so many buckets by a public hash. Nothing of them is published, and it costs no budget."`
 	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
 	// Between the first and the last day, written 2006-01-02.
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`

@@ -127,6 +127,7 @@ func (c *checker) data() {
 	c.nameList("data.header", d.Header, "column")
 	c.undeclared()
 	c.classes()
+	c.foldChecks()
 }
 
 func (c *checker) classes() {
@@ -187,7 +188,7 @@ func (c *checker) columns() {
 		if col.Missing.asIndicator() {
 			c.indicator(path, name == c.r.Data.Target, col)
 		}
-		if col.Categories != nil {
+		if col.Categories != nil || col.Hash != 0 {
 			c.categories(path, col)
 		} else {
 			c.bounds(path, col)
@@ -207,7 +208,7 @@ func (c *checker) indicator(path string, target bool, col Column) {
 	switch {
 	case target:
 		c.add(at, shown(path)+": missing: indicator is for features", "a record without a target is left out of training; remove it")
-	case col.Categories != nil:
+	case col.Categories != nil || col.Hash != 0:
 		c.add(at, shown(path)+": missing has no meaning beside categories", "a missing cell of a category column counts as a value outside the list")
 	default:
 		for _, x := range c.r.choices() {
@@ -231,7 +232,7 @@ var keysOfColumn = keysAt([]string{"data", "columns", "any"})
 // needsBounds asks for the range of a numeric column under declared scaling.
 func (c *checker) needsBounds(name string) {
 	col := c.r.Data.Columns[name]
-	if col.Categories == nil && col.Lower == nil && col.Upper == nil {
+	if col.Categories == nil && col.Hash == 0 && col.Lower == nil && col.Upper == nil {
 		path := child("data.columns", name)
 		c.add(path, "with scaling declared, column "+quoted(name)+" needs lower and upper", "declare them in data.columns, or use scaling private")
 	}
@@ -271,7 +272,7 @@ func (c *checker) categories(path string, col Column) {
 		c.add(child(path, bound.key), shown(path)+": "+bound.key+" has no meaning beside categories", hint)
 	}
 	list := child(path, "categories")
-	if len(col.Categories) == 0 {
+	if len(col.Categories) == 0 && col.Hash == 0 {
 		c.add(list, shown(list)+" is empty", "list every category, or remove it for a numeric column")
 	}
 	if col.Categories.Private() && col.Other != nil && !*col.Other {

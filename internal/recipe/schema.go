@@ -45,6 +45,7 @@ func schema() *generate.Schema {
 	closed("scaling.method", scalings)
 	closed("data.undeclared", undeclaredWords)
 	closed("data.numbers", numberWords)
+	closed("data.fold", foldWords)
 	for key, names := range formatNames() {
 		closed("data.format."+key, names)
 	}

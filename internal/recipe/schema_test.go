@@ -109,7 +109,7 @@ func TestSchemaDefaults(t *testing.T) {
 	walk("", schema.Properties)
 	d := Default()
 	want := map[string]any{
-		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient, "data.undeclared": undeclaredNumbers,
+		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient, "data.undeclared": undeclaredNumbers, "data.fold": foldWords[0],
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,

@@ -2,10 +2,12 @@ package recipe
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 
 	generate "github.com/invopop/jsonschema"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -66,6 +68,79 @@ const (
 	undeclaredNumbers = "numbers"
 	undeclaredFound   = "found"
 )
+
+// foldWords are the values of data.fold.
+var foldWords = []string{cell.FoldExact, cell.FoldBlanks, cell.FoldCase}
+
+// fold returns data.fold, "" for exact.
+func (r *Recipe) fold() string {
+	if r.Data.Fold == cell.FoldExact {
+		return ""
+	}
+	return r.Data.Fold
+}
+
+// textOf returns the rule that says which value a text in a column is.
+func (r *Recipe) textOf(c Column) cell.Text {
+	return cell.Text{Fold: r.fold(), Prefix: c.Prefix, Hash: c.Hash}
+}
+
+// values returns listed names as cells of the column have them.
+func (r *Recipe) values(names []string, c Column) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		if out[i] = name; !r.textOf(c).Exact() {
+			out[i] = r.textOf(c).Of(cell.Trim(name))
+		}
+	}
+	return out
+}
+
+// foldChecks checks data.fold and what it makes of names.
+func (c *checker) foldChecks() {
+	if d := c.r.Data; d.Fold != "" {
+		c.name("data.fold", d.Fold, foldWords, foldWords)
+	}
+	c.sameValue("data.classes", "class", c.r.Data.Classes.Listed(), Column{})
+	for name, col := range c.r.Data.Columns {
+		path := child("data.columns", name)
+		if col.Prefix != 0 {
+			c.within(child(path, "prefix"), col.Prefix, 1, cell.MaxPrefix)
+		}
+		if col.Hash != 0 {
+			c.within(child(path, "hash"), col.Hash, 2, cell.MaxHash)
+		}
+		switch {
+		case col.Hash != 0 && col.Categories != nil:
+			c.add(child(path, "hash"), shown(path)+": hash has no meaning beside categories", "a column has a list, or buckets")
+		case col.Hash != 0 && name == c.r.Data.Target:
+			c.add(child(path, "hash"), shown(path)+": the target cannot be hashed", "remove it")
+		case col.Prefix != 0 && col.Hash == 0 && col.Categories == nil:
+			c.add(child(path, "prefix"), shown(path)+": prefix has no meaning without categories or hash", "add categories: "+privateWord)
+		}
+		c.sameValue(child(path, "categories"), "category", col.Categories.Listed(), col)
+	}
+}
+
+func (c *checker) within(path string, n, least, most int) {
+	if n < least || n > most {
+		c.add(path, fmt.Sprintf("%s must be from %d to %d, not %d", shown(path), least, most, n), "")
+	}
+}
+
+// sameValue refuses names that are one value by the rule of a column.
+func (c *checker) sameValue(path, what string, names []string, col Column) {
+	if c.r.textOf(col).Exact() || col.Hash != 0 {
+		return
+	}
+	first := map[string]string{}
+	for i, value := range c.r.values(names, col) {
+		if other, again := first[value]; again && other != names[i] {
+			c.add(item(path, i), fmt.Sprintf("%s: %s %s is one value with %s", shown(path), what, quoted(names[i]), quoted(other)), "by fold or prefix both are "+quoted(value)+"; list it once")
+		}
+		first[value] = names[i]
+	}
+}
 
 // foundClasses is how many classes are found.
 const foundClasses = 2

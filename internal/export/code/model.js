@@ -39,6 +39,32 @@ function textOf(cell) {
   return "";
 }
 
+const MISSING = new Set(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]);
+
+/** The small letter of a capital one. */
+function small(letter) {
+  const c = letter.codePointAt(0);
+  const within = (low, high) => c >= low && c <= high;
+  if (within(65, 90) || (within(0xc0, 0xde) && c !== 0xd7) || (within(0x391, 0x3ab) && c !== 0x3a2) || within(0x410, 0x42f)) {
+    return String.fromCodePoint(c + 32);
+  }
+  return within(0x400, 0x40f) ? String.fromCodePoint(c + 80) : letter;
+}
+
+/** The value that a text is in a column: folded, cut or hashed as the model says. */
+function valueOf(column, text) {
+  if (MISSING.has(text)) return text;
+  if (column.fold === "blanks" || column.fold === "case") text = text.split(/[ \t]+/).filter(Boolean).join(" ");
+  if (column.fold === "case") text = Array.from(text, small).join("");
+  if (column.prefix) text = trim(Array.from(text).slice(0, column.prefix).join(""));
+  if (column.hash) {
+    let h = 2166136261;
+    for (const byte of new TextEncoder().encode(text)) h = Math.imul(h ^ byte, 16777619) >>> 0;
+    text = "#" + (h % column.hash);
+  }
+  return text;
+}
+
 /** The number of a cell of a numeric column, NaN if there is none. */
 function numberOf(cell) {
   switch (typeof cell) {
@@ -170,7 +196,7 @@ class Score {
         const missing = Number.isNaN(x);
         out.set(name, { number: missing ? column.missing : clamp(x, column.lower, column.upper), missing });
       } else {
-        out.set(name, { code: column.codes.get(textOf(record[name])) ?? -1 });
+        out.set(name, { code: column.codes.get(valueOf(column, textOf(record[name]))) ?? -1 });
       }
     }
     return out;

@@ -46,6 +46,30 @@ def _text(cell):
     return shortest[:-2] if shortest.endswith(".0") else shortest
 
 
+_SMALL = {c: c + 32 for r in ((65, 91), (0xC0, 0xDF), (0x391, 0x3AC), (0x410, 0x430)) for c in range(*r) if c not in (0xD7, 0x3A2)}
+_SMALL.update({c: c + 80 for c in range(0x400, 0x410)})
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+
+
+def _value(column, text):
+    """The value that a text is in a column: folded, cut or hashed as the model says."""
+    if text in _MISSING:
+        return text
+    fold = column.get("fold")
+    if fold in ("blanks", "case"):
+        text = " ".join(part for part in re.split("[ \t]+", text) if part)
+    if fold == "case":
+        text = text.translate(_SMALL)
+    if column.get("prefix"):
+        text = text[: column["prefix"]].strip(" \t")
+    if column.get("hash"):
+        h = 2166136261
+        for byte in text.encode("utf-8", "replace"):
+            h = (h ^ byte) * 16777619 & 0xFFFFFFFF
+        text = "#%d" % (h % column["hash"])
+    return text
+
+
 def _number(cell):
     """The number of a cell of a numeric column, NaN if there is none."""
     if isinstance(cell, bytes):
@@ -92,7 +116,7 @@ class _Score:
                 missing = x != x
                 out[name] = (column["missing"] if missing else _clamp(x, column["lower"], column["upper"]), missing)
             else:
-                out[name] = column["codes"].get(_text(cell), -1)
+                out[name] = column["codes"].get(_value(column, _text(cell)), -1)
         return out
 
     def terms(self, cells, terms, coefficients=None):

@@ -1,0 +1,124 @@
+package cell
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Text says which value the text of a category cell is. The zero Text is exact: the text without the
+// blanks around it. A Text is public: it comes from a recipe, and what it makes of a cell depends on that cell
+// alone. Models list values as a Text makes them, and programs that are exported hold the same rules.
+type Text struct {
+	Fold   string // FoldExact, which "" is too, FoldBlanks or FoldCase
+	Prefix int    // characters that are kept, from the first; 0: all
+	Hash   int    // buckets that values are hashed to; 0: they are not
+}
+
+// What folds to one value, beside blanks around it: nothing; texts that differ only in how many blanks stand
+// between their words; and those that differ in upper and lower case as well.
+const (
+	FoldExact  = "exact"
+	FoldBlanks = "blanks"
+	FoldCase   = "case"
+)
+
+// Limits of a Text.
+const (
+	MaxPrefix = 64
+	MaxHash   = 1024
+)
+
+// Exact reports whether blanks around a text are all that is changed.
+func (t Text) Exact() bool {
+	return t.Prefix == 0 && t.Hash == 0 && (t.Fold == "" || t.Fold == FoldExact)
+}
+
+// Known reports whether the rule is one of this version.
+func (t Text) Known() bool {
+	return (t.Fold == "" || t.Fold == FoldExact || t.Fold == FoldBlanks || t.Fold == FoldCase) &&
+		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
+}
+
+// Of returns the value that a trimmed text is. A word for a missing cell stays what it is. Then come, in this
+// order, the folding, the prefix, without blanks at its end, and the bucket.
+func (t Text) Of(text string) string {
+	if t.Exact() || MissingWord(text) {
+		return text
+	}
+	if t.Fold == FoldBlanks || t.Fold == FoldCase {
+		text = oneBlank(text)
+	}
+	if t.Fold == FoldCase {
+		text = strings.Map(lower, text)
+	}
+	if t.Prefix > 0 {
+		text = Trim(prefix(text, t.Prefix))
+	}
+	if t.Hash > 0 {
+		return bucket(fnv32(text) % uint32(t.Hash)) //nolint:gosec // at most MaxHash
+	}
+	return text
+}
+
+// Buckets lists the values of a Text that hashes.
+func (t Text) Buckets() []string {
+	out := make([]string, t.Hash)
+	for k := range out {
+		out[k] = bucket(uint32(k)) //nolint:gosec // at most MaxHash
+	}
+	return out
+}
+
+func bucket(k uint32) string { return "#" + strconv.FormatUint(uint64(k), 10) }
+
+// oneBlank makes one blank of every run of blanks and tabs.
+func oneBlank(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
+}
+
+// lower returns the small letter of a capital one: of the Latin letters of ASCII and Latin-1, the Greek and the
+// Cyrillic ones. All others stay, so that every language and database can do the same.
+func lower(r rune) rune {
+	switch {
+	case r >= 'A' && r <= 'Z', r >= 'À' && r <= 'Þ' && r != '×', r >= 'Α' && r <= 'Ϋ' && r != 0x3a2, r >= 'А' && r <= 'Я':
+		return r + 32
+	case r >= 'Ѐ' && r <= 'Џ':
+		return r + 80
+	}
+	return r
+}
+
+// Capitals returns the letters that FoldCase changes, and their small ones in the same order.
+func Capitals() (capital, small string) {
+	var a, b strings.Builder
+	for r := rune('A'); r <= 'Я'; r++ {
+		if s := lower(r); s != r {
+			a.WriteRune(r)
+			b.WriteRune(s)
+		}
+	}
+	return a.String(), b.String()
+}
+
+// prefix returns the first characters of a text.
+func prefix(text string, n int) string {
+	at := 0
+	for range n {
+		if at == len(text) {
+			break
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	return text[:at]
+}
+
+// fnv32 is the hash FNV-1a of 32 bits of the bytes of a text.
+func fnv32(text string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(text) {
+		h = (h ^ uint32(text[i])) * 16777619
+	}
+	return h
+}
