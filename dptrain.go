@@ -69,6 +69,12 @@ type Run struct {
 	Dataset string
 	Note    string // a label that the ledger keeps with the run; it is not protected
 
+	// Engine says where [Plan.Fit] keeps the table: "memory" (the default), "stream", which is an encrypted scratch
+	// file for tables larger than memory, or "auto", which decides by the plan and the size of the file. The
+	// release does not depend on it (docs/guide/large.md). A table in memory stays there.
+	Engine  string
+	Scratch string // the folder of the scratch file; that for temporary files if it is empty
+
 	// Progress, if set, is called when a stage begins, with the share of the stages that are
 	// done, in [0, 1], and at the end with 1. Both depend on the plan and on what is
 	// released alone.

@@ -286,6 +286,36 @@ func TestPrivateColumns(t *testing.T) {
 	}
 }
 
+// TestStreamed: a run whose table is in a scratch file leaves nothing behind, and one that needs all records in
+// one place is refused before its plan is used.
+func TestStreamed(t *testing.T) {
+	table := must(dptrain.Open(houses))
+	folder := t.TempDir()
+	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Engine: "stream", Scratch: folder}
+	fit := must(must(run.Plan(table)).Fit(t.Context(), table))
+	if rows := must(os.ReadFile(houses)); fit.Curator.Rows != bytes.Count(rows, []byte("\n"))-1 || fit.R2 == nil || fit.Curator.Seconds["read"] <= 0 {
+		t.Errorf("%d rows, R² %v", fit.Curator.Rows, fit.R2)
+	}
+	if left := must(os.ReadDir(folder)); len(left) > 0 {
+		t.Errorf("%d folders are left", len(left))
+	}
+	for _, engine := range []string{"memory", "auto"} {
+		run.Engine = engine
+		must(must(run.Plan(table)).Fit(t.Context(), table))
+	}
+	run.Engine = "disk"
+	if _, err := must(run.Plan(table)).Fit(t.Context(), table); err == nil {
+		t.Error("an engine of another name")
+	}
+	run.Engine, run.Selector = "stream", selection.Kendall{K: 3}
+	plan := must(run.Plan(table))
+	for range 2 {
+		if _, err := plan.Fit(t.Context(), table); !errors.Is(err, pipeline.ErrEngine) {
+			t.Errorf("ranks: %v", err)
+		}
+	}
+}
+
 // TestExpert: selectors and trainers of other packages take the place of the default, and the
 // release says so.
 func TestExpert(t *testing.T) {

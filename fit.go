@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/report"
 	"github.com/dptrain/dptrain/regression"
@@ -27,7 +28,8 @@ type Fit struct {
 }
 
 // Fit reads the table, trains, and releases the held-out metric. The table has the header
-// that was planned for ([ErrSchema]), and must fit into memory (dataset.ErrTooLarge). A plan pays
+// that was planned for ([ErrSchema]), and must fit into memory (dataset.ErrTooLarge), if
+// [Run].Engine does not say otherwise. A plan pays
 // for one run: a second call is [ErrOpened], whatever came of the first; see [Plan.Again].
 //
 // With a ledger the price is entered before a row is read, or refused with a
@@ -41,7 +43,8 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	if err := t.fits(p.pipeline.Schema); err != nil {
 		return nil, err
 	}
-	if err := entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1); err != nil {
+	stream, err := p.streams(t)
+	if err != nil {
 		return nil, err
 	}
 	if p.used.Swap(true) {
@@ -50,6 +53,14 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 	return p.enter(ctx, t, func(options pipeline.Options) (*pipeline.Result, *dataset.Stats, error) {
 		options.Progress(readStage)
 		start := time.Now()
+		if stream {
+			from, seconds := mechanism.Source{Path: t.Path, Options: t.reading(), Folder: p.run.Scratch}, 0.
+			res, stats, err := entry.FitStreamed(ctx, p.pipeline, p.Plan, from, options, func() { seconds = time.Since(start).Seconds() })
+			if err == nil {
+				res.Curator.Seconds[readStage] = seconds
+			}
+			return res, stats, err
+		}
 		table, stats, err := t.read(ctx, p.pipeline.Schema)
 		if err != nil {
 			return nil, nil, err
@@ -61,6 +72,19 @@ func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
 		}
 		return res, stats, err
 	})
+}
+
+// streams reports whether the table goes to a scratch file. Otherwise one that cannot be held is refused.
+func (p *Plan) streams(t *Table) (bool, error) {
+	engine := p.run.Engine
+	if engine == "" || t.held != nil {
+		engine = entry.EngineMemory
+	}
+	stream, err := entry.Streams(engine, p.pipeline, p.Plan, t.Path, len(t.Header))
+	if err != nil || stream {
+		return stream, err
+	}
+	return false, entry.Holdable(t.Path, len(t.Header), p.pipeline.Schema, 1)
 }
 
 // FitOn is [Plan.Fit] on the records that an engine holds, with the schema of the plan. A plan

@@ -51,7 +51,7 @@ func TestEngineFlag(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{[]string{"--engine", "disk"}, 2, "--engine is one of auto, memory, stream"},
+		{[]string{"--engine", "disk"}, 2, "the engine is one of auto, memory, stream"},
 		{[]string{"--engine", "stream", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
 		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
 	} {
