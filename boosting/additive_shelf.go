@@ -3,8 +3,8 @@ package boosting
 import "github.com/dptrain/dptrain/internal/mechanism"
 
 // The lists of a state on a shelf: the targets, the predictions, then the bins of each list, then those of
-// each input. Rows and features are made anew in every pass that needs them: they are larger than the
-// cells that they are made of.
+// each input. Features of a map are shorts, under the step that brought the map. Rows are made anew in every
+// pass that needs them: few do.
 const (
 	targetList = iota
 	predictionList
@@ -16,12 +16,28 @@ func (s *state) inputLists() int { return binLists + len(s.Slots) + 1 }
 // Open implements [mechanism.Shelved].
 func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
 	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, len(s.Slots)+1), joined: make([]bool, len(s.Slots)+1)}
-	for _, m := range s.Moves[:done] {
+	for i, m := range s.Moves[:done] {
 		if m.Map != nil {
-			k.features = m.Map
+			k.features, k.entered = m.Map, i
 		}
 	}
 	return k
+}
+
+// shelfCells is the number of cells of features up to which all are on the shelf.
+const shelfCells = 1 << 32
+
+// shelvedFeatures returns the features of the block, from the shelf if they are there.
+func (k *kept) shelvedFeatures() [][]int16 {
+	if float64(k.features.Features()) > k.OnShelf {
+		return k.computed()
+	}
+	if phi := k.shelf.Shorts(k.entered, k.features.Features()); phi != nil {
+		return phi
+	}
+	phi := k.computed()
+	k.shelf.PutShorts(k.entered, phi)
+	return phi
 }
 
 // Shelve implements [mechanism.Shelvable].

@@ -21,7 +21,8 @@ type state struct {
 	Slots   []int     // entries of x with bins; the last bins are those of the start's prediction
 	Rows    bool      // whether the encoded rows are kept, or encoded in every pass
 	Inputs  []input   // of feature maps, if there may be any
-	Kept    int       // how many features of a map are kept; more are computed in every pass
+	Kept    int       // how many features of a map are kept in memory; more are computed in every pass
+	OnShelf float64   // how many are kept on a shelf
 	Moves   []move
 
 	once  sync.Once
@@ -57,6 +58,7 @@ type kept struct {
 
 	inputs   [][]uint8 // the bins of each input
 	features *kernelmap.Map
+	entered  int       // the step that brought the map
 	phi      [][]int16 // the features, if they are kept
 
 	shelf  *mechanism.Shelf // nil for a block that was begun
@@ -132,7 +134,7 @@ func (k *kept) Take(step int, b dataset.Block) {
 			bins[r] = m.Of[fine]
 		}
 	case m.Map != nil:
-		k.enter(m.Map)
+		k.enter(m.Map, step)
 	case m.Theta != nil:
 		k.eachFeature(func(phi [][]int16) { addProducts(k.moving(), phi, m.Theta) })
 	default:

@@ -161,6 +161,7 @@ func (k *kernelBooster) reckon() {
 		counts = append(counts, c.counts)
 	}
 	k.state.Kept = keptCells / max(int(k.moments.Records()), 1)
+	k.state.OnShelf = shelfCells / max(k.moments.Records(), 1)
 	k.total = max(k.moments.Records(), minRecords)
 	if len(counts) > 0 {
 		k.total = max(total(counts), minRecords)

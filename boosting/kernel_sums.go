@@ -28,9 +28,9 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 	return out
 }
 
-// enter begins to use a map.
-func (k *kept) enter(m *kernelmap.Map) {
-	k.features, k.phi = m, nil
+// enter begins to use the map of a step.
+func (k *kept) enter(m *kernelmap.Map, step int) {
+	k.features, k.entered, k.phi = m, step, nil
 	if m.Features() <= k.Kept && k.shelf == nil {
 		k.phi = k.computed()
 	}
@@ -54,11 +54,12 @@ func (k *kept) eachFeature(f func(phi [][]int16)) {
 		f(k.phi)
 		return
 	}
-	phi := k.computed()
-	if k.shelf != nil { // for the rest of this pass
-		k.phi = phi
+	if k.shelf != nil {
+		k.phi = k.shelvedFeatures() // for the rest of this pass
+		f(k.phi)
+		return
 	}
-	f(phi)
+	f(k.computed())
 }
 
 // kernelStatistic is the sum of phi g, phi the features of the map in use, whose length is at

@@ -63,6 +63,9 @@ func (e *Stream) Forget(s State) {
 		for _, place := range c.lists {
 			e.file.Release(place)
 		}
+		for _, t := range c.tagged {
+			e.file.Release(t.place)
+		}
 	}
 	delete(e.states, s)
 }

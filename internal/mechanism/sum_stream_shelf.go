@@ -13,6 +13,14 @@ type shelved struct {
 	begun bool
 	done  int // steps
 	lists []scratch.Place
+
+	tagged []tagged // of each block
+}
+
+// tagged is the shorts of a block, as put under a tag.
+type tagged struct {
+	tag   int
+	place scratch.Place
 }
 
 // shelved returns what is kept of a state about a chunk.
@@ -34,9 +42,13 @@ type Shelf struct {
 	err  error // the first of the file; what is returned after it is zero
 
 	chunk *shelved
-	from  int // the first record of the block, in the chunk
-	rows  int // of the block
+	block int // its number in the chunk
+	from  int // its first record, in the chunk
+	rows  int // of it
 	lists []shelfList
+
+	cells  []byte // of shorts
+	shorts [][]int16
 }
 
 // shelfList is a list of one chunk.
@@ -53,8 +65,8 @@ func (h *Shelf) of(s Shelved, c *shelved) (kept func(int, dataset.Block) Kept, f
 	for k := range h.lists {
 		h.lists[k].loaded, h.lists[k].dirty = false, false
 	}
-	kept = func(_ int, b dataset.Block) Kept {
-		h.from, h.rows = b.Start(), b.Len()
+	kept = func(i int, b dataset.Block) Kept {
+		h.block, h.from, h.rows = i, b.Start(), b.Len()
 		var k Shelvable
 		if c.begun {
 			k = s.Open(b.Len(), c.done, h)
@@ -149,4 +161,53 @@ func (h *Shelf) PutFloats(k int, x []float64) {
 	for i, v := range x {
 		binary.LittleEndian.PutUint64(cells[8*i:], math.Float64bits(v))
 	}
+}
+
+// Shorts returns the lists that were put under a tag for the block, nil if there are none. They are valid until
+// the next call.
+func (h *Shelf) Shorts(tag, lists int) [][]int16 {
+	if h.block >= len(h.chunk.tagged) || h.chunk.tagged[h.block].tag != tag || h.chunk.tagged[h.block].place == (scratch.Place{}) {
+		return nil
+	}
+	data, err := h.file.Read(h.chunk.tagged[h.block].place, h.room)
+	if err != nil {
+		h.err = err
+		return nil
+	}
+	h.room = data
+	for len(h.shorts) < lists {
+		h.shorts = append(h.shorts, nil)
+	}
+	for k := range h.shorts[:lists] {
+		if cap(h.shorts[k]) < h.rows {
+			h.shorts[k] = make([]int16, h.rows)
+		}
+		h.shorts[k] = h.shorts[k][:h.rows]
+		for i := range h.shorts[k] {
+			h.shorts[k][i] = int16(binary.LittleEndian.Uint16(data[2*i:]))
+		}
+		data = data[2*h.rows:]
+	}
+	return h.shorts[:lists]
+}
+
+// PutShorts puts lists of the block under a tag, in the place of those under any other.
+func (h *Shelf) PutShorts(tag int, x [][]int16) {
+	for len(h.chunk.tagged) <= h.block {
+		h.chunk.tagged = append(h.chunk.tagged, tagged{})
+	}
+	h.cells = h.cells[:0]
+	for _, list := range x {
+		for _, v := range list {
+			h.cells = binary.LittleEndian.AppendUint16(h.cells, uint16(v))
+		}
+	}
+	t := &h.chunk.tagged[h.block]
+	h.file.Release(t.place)
+	*t = tagged{tag, h.file.Reserve(len(h.cells))}
+	room, err := h.file.Write(&t.place, h.cells, h.room)
+	if err != nil {
+		h.err = err
+	}
+	h.room = room
 }
