@@ -62,16 +62,31 @@ func (*predictions) Steps() int { return 0 }
 // Begin implements [mechanism.State].
 func (p *predictions) Begin(b dataset.Block) mechanism.Kept {
 	if p.Model == nil {
-		return predicted(make([]float64, b.Len()))
+		return predicted{make([]float64, b.Len()), true}
 	}
-	return predicted(p.Model.Predict(b))
+	return predicted{p.Model.Predict(b), true}
+}
+
+// Open implements [mechanism.Shelved].
+func (*predictions) Open(_, _ int, from *mechanism.Shelf) mechanism.Shelvable {
+	return predicted{from.Floats(0), false}
 }
 
 // predicted has one prediction per record of a block.
-type predicted []float64
+type predicted struct {
+	values []float64
+	begun  bool // they are on no shelf
+}
 
 // Take implements [mechanism.Kept]; there is no step to take.
 func (predicted) Take(int, dataset.Block) {}
+
+// Shelve implements [mechanism.Shelvable].
+func (p predicted) Shelve(to *mechanism.Shelf) {
+	if p.begun {
+		to.PutFloats(0, p.values)
+	}
+}
 
 // block returns t = (y-c)/h of the records of a block, NaN for a missing target, and
 // p = (clamp(prediction, Lower, Upper)-c)/h, in [-1, 1]; a prediction of NaN counts as c.
@@ -79,7 +94,7 @@ func (predicted) Take(int, dataset.Block) {}
 func (s *scaler) block(b mechanism.Block) (t, p []float64) {
 	n := b.Len()
 	s.target, s.prediction = grow(s.target, n), grow(s.prediction, n)
-	prediction := b.Kept.(predicted)
+	prediction := b.Kept.(predicted).values
 	for i, y := range b.Float(s.Target, s.target) {
 		s.target[i] = math.NaN()
 		if y-y == 0 { // neither missing nor infinite
