@@ -1,0 +1,144 @@
+package mechanism
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// spilled writes a CSV file with numbers, missing cells and categories of every width, and returns the
+// table of it and its engine.
+func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("x,few,many,most\n")
+	for i := range rows {
+		cell := fmt.Sprint(float64(i) / 7)
+		if i%11 == 3 {
+			cell = ""
+		}
+		fmt.Fprintf(&text, "%s,c%d,c%d,c%d\n", cell, i%5, i%300, i*37%70000)
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := func(n int) (list []string) {
+		for k := range n {
+			list = append(list, fmt.Sprintf("c%d", k))
+		}
+		return list
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{
+		{Name: "x"},
+		{Name: "few", Kind: dataset.Category, Categories: names(4)},
+		{Name: "many", Kind: dataset.Category, Categories: names(299)},
+		{Name: "most", Kind: dataset.Category, Categories: names(66000)},
+	}}
+	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	e, stats, err := Spill(t.Context(), Source{Path: path, Folder: folder, Chunk: chunk}, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = e.Close()
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("%d files are left: %v", len(left), err)
+		}
+	})
+	if stats.Rows != rows || e.Rows() != rows || stats.Columns[0].Missing != table.Len()-count(table.Float(0)) {
+		t.Errorf("%+v, %d rows", stats, e.Rows())
+	}
+	return table, e
+}
+
+// count returns how many numbers there are.
+func count(x []float64) int {
+	n := 0
+	for _, v := range x {
+		if v == v {
+			n++
+		}
+	}
+	return n
+}
+
+// TestStreamKeepsCells: the cells, the identities and the coins of records are those of a table in memory,
+// whatever the chunks.
+func TestStreamKeepsCells(t *testing.T) {
+	coins := coinsOf([keySize]byte{5})
+	parts := []Part{
+		{Columns: []int{0, 1, 2, 3}},
+		{Columns: []int{3, 0}, Cuts: []Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
+		{Columns: []int{1}, Cuts: []Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
+		{Columns: []int{0}, Cuts: []Cut{{None: true}}},
+		{Columns: []int{0, 1}, Recoded: []Recoding{{1, dataset.Column{Name: "few"}, []float64{1, 2, 3, 4, math.NaN()}}}},
+	}
+	for _, tt := range []struct{ rows, chunk int }{{0, 10}, {1, 10}, {100, 10}, {1234, 100}, {1234, 0}} {
+		table, e := spilled(t, tt.rows, tt.chunk)
+		for k, p := range append(parts, parts...) { // which records belong to a part is known the second time
+			want, err := p.Of(t.Context(), table.All())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := e.Gather(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Len() != want.Len() {
+				t.Fatalf("%+v, part %d: %d records, want %d", tt, k, got.Len(), want.Len())
+			}
+			for j := range p.Columns {
+				a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+				if !slices.EqualFunc(a.Float(j, nil), b.Float(j, nil), func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) ||
+					!slices.Equal(a.Codes(j, nil), b.Codes(j, nil)) {
+					t.Errorf("%+v, part %d: other cells in column %d", tt, k, j)
+				}
+			}
+			for i := range got.Len() {
+				if got.ID(i) != want.ID(i) {
+					t.Fatalf("%+v, part %d: record %d is %d, want %d", tt, k, i, got.ID(i), want.ID(i))
+				}
+			}
+			n, err := e.Sum(t.Context(), Pass{Part: p, Statistic: Number{}, Relation: budget.AddRemove})
+			if err != nil || n[0] != int64(want.Len()) {
+				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
+			}
+		}
+	}
+}
+
+// TestStreamFails: a pass that is cancelled, and one whose scratch file is damaged, return no number.
+func TestStreamFails(t *testing.T) {
+	_, e := spilled(t, 1000, 100)
+	pass := Pass{Part: Part{Columns: []int{0}, Cuts: []Cut{{Known: 0}}}, Statistic: Number{}}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if values, err := e.Sum(ended, pass); values != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", values, err)
+	}
+	folder := t.TempDir()
+	if _, _, err := Spill(ended, Source{Path: "table.csv", Folder: folder}, e.Schema()); err == nil {
+		t.Error("a cancelled reader")
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left: %v", len(left), err)
+	}
+	e.chunks[3].columns[0] = e.file.Reserve(800) // nothing was written there
+	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
+		t.Errorf("damaged: %v, %v", values, err)
+	}
+}
