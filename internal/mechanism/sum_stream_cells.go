@@ -163,7 +163,7 @@ type filled struct {
 // chunkWriter puts records together to chunks.
 type chunkWriter struct {
 	*Stream
-	ctx   context.Context //nolint:containedctx // that of one call of fill
+	ctx   context.Context // of one call of fill
 	full  chan<- filled
 	free  <-chan [][]byte
 	cells [][]byte // of the chunk that is being filled
