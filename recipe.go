@@ -104,7 +104,7 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		out = *r.base
 	}
 	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, Undeclared: out.Data.Undeclared, Fold: out.Data.Fold,
+		Path: t.Path, Header: out.Data.Header, Undeclared: out.Data.Undeclared, Fold: out.Data.Fold, MostClasses: out.Data.MostClasses,
 		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
 	}
 	out.Data.SetReading(t.reading())

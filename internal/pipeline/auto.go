@@ -95,7 +95,7 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 // manyClasses reports whether the target has more than two classes.
 func (p *Pipeline) manyClasses() bool {
 	j := p.Schema.Index(p.Target)
-	return p.classification() && j >= 0 && len(p.Schema.Columns[j].Categories) > 2
+	return p.classification() && j >= 0 && p.classesOf(p.Schema.Columns[j]) > 2
 }
 
 // automatic reports whether the run chooses its stages by itself. A regression

@@ -78,6 +78,9 @@ type Pipeline struct {
 	// Target names the column to predict: a number, or for classification a
 	// category column whose categories are the classes, without other.
 	Target string
+	// MostClasses is how many classes are found of a target whose classes are to be found, from 2 to
+	// evaluate.MaxClasses; 0 means 2.
+	MostClasses int
 	// Budget is the (epsilon, delta), relation, composition and privacy unit of
 	// the run.
 	Budget budget.Target

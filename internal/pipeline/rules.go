@@ -62,6 +62,9 @@ func (r *rules) target() {
 	case c == nil && r.classification(), r.classification() && (c.Kind != dataset.Category || c.Other):
 		r.wrong(ErrClasses, "data.target", "", "%v: %q", ErrClasses, r.Target)
 	case r.classification() && c.Found:
+		if n := r.MostClasses; n != 0 && (n < leastClasses || n > evaluate.MaxClasses) {
+			r.wrong(ErrClasses, "data.most_classes", "", "data.most_classes must be from %d to %d, not %d", leastClasses, evaluate.MaxClasses, n)
+		}
 	case r.classification() && len(c.Categories) < 2:
 		r.wrong(ErrClasses, "data.classes", "", "data.classes needs at least two classes")
 	case r.classification() && len(c.Categories) > evaluate.MaxClasses:
@@ -174,7 +177,7 @@ func (r *rules) ofModel() {
 func (r *rules) forTask(field, name string) {
 	classes := 0
 	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
-		classes = len(r.Schema.Columns[j].Categories)
+		classes = r.classesOf(r.Schema.Columns[j])
 	}
 	switch {
 	case !r.classification() && NeedsClasses(name):

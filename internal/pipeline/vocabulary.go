@@ -62,8 +62,8 @@ const (
 	// kindDoubt is how many standard deviations of noise the number of words must exceed for
 	// a column to be one of words.
 	kindDoubt = 2
-	// foundClasses is the number of classes of a target whose classes are found.
-	foundClasses = 2
+	// leastClasses is the number of classes of a target whose classes are found, if the run does not say more.
+	leastClasses = 2
 )
 
 // ErrVocabulary is returned for columns whose words are to be found where that has no price.
@@ -119,7 +119,7 @@ func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
 		}
 	}
 	if f.Target.Found {
-		f.Target.Categories = standIns("class", foundClasses)
+		f.Target.Categories = standIns("class", p.mostClasses())
 	}
 	limitWords(words, nil, func() bool { return p.fits(f) })
 	return f
@@ -245,7 +245,7 @@ func (r *runner) findWords(
 		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
 		target := j == len(columns)-1
 		if target {
-			most = foundClasses
+			most = r.pipeline.mostClasses()
 		}
 		found = found[:min(most, len(found))]
 		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true, Fold: c.Fold, Prefix: c.Prefix}
@@ -271,7 +271,7 @@ func (r *runner) findWords(
 		}
 		r.found = append(r.found, Vocabulary{c.Name, slices.Clone(found), least, len(found) < passed})
 		if j == last {
-			c.Categories = append(c.Categories, r.plan.facts.Target.Categories[len(found):foundClasses]...)
+			r.completeClasses(c)
 		}
 	}
 	return nil
@@ -308,7 +308,7 @@ func foundWarnings(r *Result) []Warning {
 	}
 	for _, v := range r.Vocabulary {
 		switch {
-		case v.Column == r.Target && len(v.Words) < foundClasses:
+		case v.Column == r.Target && len(v.Words) < leastClasses:
 			out = append(out, Warning{"no-classes", Critical, fmt.Sprintf(
 				"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. Declare them (data.classes), or use more records or a larger epsilon.", len(v.Words), v.Column)})
 		case len(v.Words) == 0:
@@ -397,7 +397,7 @@ func (p *Pipeline) AsIfFound() *Pipeline {
 		switch {
 		case !c.Found:
 		case c.Name == p.Target:
-			c.Categories = standIns("class", foundClasses)
+			c.Categories = standIns("class", p.mostClasses())
 		case c.Kind == dataset.Category:
 			c.Categories = standIns("word", few)
 		}

@@ -58,14 +58,7 @@ func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool)
 
 // fits reports whether rows of columns have room in every way in which the run may train.
 func (p *Pipeline) fits(f selection.Facts) bool {
-	ways := []*Pipeline{p}
-	if p.Search != nil {
-		ways = ways[:0]
-		for i := range p.Search.Candidates {
-			ways = append(ways, p.candidate(i))
-		}
-	}
-	for _, way := range ways {
+	for _, way := range p.trainings() {
 		for _, b := range way.branches(f) {
 			if _, err := way.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
 				return false

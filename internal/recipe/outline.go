@@ -15,7 +15,7 @@ import (
 // header and of a recipe with mistakes: enough for the rules of the pipeline. What another
 // rule refuses already is left out.
 func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
-	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout}
+	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses}
 	p.Budget.Epsilon, p.Budget.Delta = r.Privacy.Epsilon, r.Privacy.Delta
 	p.Budget.Relation, _ = budget.ParseRelation(r.Privacy.Relation)
 	p.Budget.Composition, _ = budget.ParseComposition(r.Privacy.Composition)

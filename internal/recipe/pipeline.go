@@ -28,7 +28,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, err
 	}
 	p := &pipeline.Pipeline{
-		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout,
+		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses,
 		DeclaredScaling: r.Scaling.Method == "declared",
 	}
 	excluded, kinds := map[string]bool{}, r.findsKinds()

@@ -16,6 +16,7 @@ type published struct {
 		Fold            string            `yaml:"fold,omitempty"`
 		Columns         map[string]Column `yaml:"columns,omitempty"`
 		Classes         Names             `yaml:"classes,omitempty"`
+		MostClasses     int               `yaml:"most_classes,omitempty"`
 	} `yaml:"data"`
 	Privacy   Privacy    `yaml:"privacy"`
 	Holdout   float64    `yaml:"holdout"`
@@ -42,7 +43,7 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
 	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
 	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Data.Classes, r.Data.Undeclared
-	p.Data.Fold = r.Data.Fold
+	p.Data.Fold, p.Data.MostClasses = r.Data.Fold, r.Data.MostClasses
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
 	if p.Search = r.Search; p.Search == nil {
 		p.Selection, p.Model = &r.Selection, &r.Model

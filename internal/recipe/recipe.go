@@ -74,8 +74,10 @@ type Data struct {
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
 	// Classes lists the classes of the target, for classification only. A cell
-	// that is none of them is in no class. Those that are Private are two.
-	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private: the two that most records have, found privately."`
+	// that is none of them is in no class. Those that are Private are two, or up to MostClasses.
+	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private: those that most records have, found privately, two or up to most_classes."`
+	// MostClasses is how many classes are found at most where they are private; 0 means 2.
+	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=2" jsonschema_description:"How many classes are found at most, with classes: private."`
 }
 
 // Column declares public knowledge about one column: a range, or the list of

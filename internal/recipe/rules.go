@@ -140,6 +140,9 @@ func (c *checker) classes() {
 		c.add("data.classes", "data.classes is required for classification: every value the target can take", "the list is public, so it must not be read from the data")
 		return
 	}
+	if c.r.Data.MostClasses != 0 && !classes.Private() {
+		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord, "remove it")
+	}
 	c.nameList("data.classes", classes.Listed(), "class")
 }
 
