@@ -188,6 +188,20 @@ func totalCodes(c *Column, x []int32) []int32 {
 	return out
 }
 
+// Mapped returns the table with other numbers in the numeric column j: f of each, a function of that number alone. c is
+// what is declared about the new column. All other columns are shared.
+func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
+	out := *t
+	out.schema = t.schema.Clone()
+	out.schema.Columns[j] = c
+	out.floats = slices.Clone(t.floats)
+	out.floats[j] = make([]float64, len(t.floats[j]))
+	for i, x := range t.floats[j] {
+		out.floats[j][i] = f(x)
+	}
+	return &out
+}
+
 // Len returns the number of records. Under add-remove neighbours it is private.
 func (t *Table) Len() int { return t.rows }
 

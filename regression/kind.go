@@ -3,6 +3,7 @@ package regression
 import (
 	"fmt"
 
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/internal/strictjson"
 )
 
@@ -84,13 +85,14 @@ type numberKind[M linearBased, B any] struct {
 
 // numberFile is the file of a model that predicts numbers.
 type numberFile[B any] struct {
-	Format    string     `json:"format"`
-	Kind      string     `json:"kind"`
-	Task      string     `json:"task"`
-	Target    string     `json:"target"`
-	Body      B          `json:",inline"`
-	Intervals []Interval `json:"interval" format:"2?"`
-	Guarantee *Guarantee `json:"guarantee" layout:"line"`
+	Format    string        `json:"format"`
+	Kind      string        `json:"kind"`
+	Task      string        `json:"task"`
+	Target    string        `json:"target"`
+	Body      B             `json:",inline"`
+	Back      *rescale.Back `json:"target_transform" format:"2?" layout:"line"`
+	Intervals []Interval    `json:"interval" format:"2?"`
+	Guarantee *Guarantee    `json:"guarantee" layout:"line"`
 }
 
 // scoreFile is a score in the file of a classifier.
@@ -105,7 +107,7 @@ func (k numberKind[M, B]) is(m Model) bool { _, ok := m.(M); return ok }
 
 func (k numberKind[M, B]) file(m Model) (any, error) {
 	l := m.(M).linear()
-	f := &numberFile[B]{Format: modelFormat, Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Guarantee: l.Guarantee}
+	f := &numberFile[B]{Format: modelFormat, Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Back: l.Back, Guarantee: l.Guarantee}
 	if len(l.Intervals) > 0 {
 		f.Intervals = l.Intervals
 	}
@@ -125,7 +127,7 @@ func (k numberKind[M, B]) decode(doc strictjson.Value, version string) (Model, e
 		return nil, err
 	}
 	l := m.linear()
-	l.Target, l.Guarantee = f.Target, f.Guarantee
+	l.Target, l.Back, l.Guarantee = f.Target, f.Back, f.Guarantee
 	if len(f.Intervals) > 0 {
 		l.Intervals = f.Intervals
 	}
@@ -137,7 +139,11 @@ func otherTask(is, want string) error {
 }
 
 func (k numberKind[M, B]) compile(m Model, places func([]Column) []int) (program, error) {
-	return m.(M).program(places(m.Inputs())), nil
+	by := m.(M).program(places(m.Inputs()))
+	if l := m.(M).linear(); l.Back != nil {
+		by = backProgram{by, l}
+	}
+	return by, nil
 }
 
 func (k numberKind[M, B]) score(m Model) any { return scoreFile[B]{k.kind, k.body(m.(M))} }

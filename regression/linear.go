@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // Linear is the model
@@ -24,6 +26,10 @@ type Linear struct {
 	InterceptStdError float64
 
 	Lower, Upper float64 // clamp of the prediction, finite
+
+	// Back is set where the model was fitted to a transform of the target: coefficients, Lower and Upper are then in
+	// units of the transformed target, and what is clamped is turned into the mean of the target before it is handed out.
+	Back *rescale.Back
 
 	Intervals []Interval // of prediction, by level; may be none
 
@@ -80,6 +86,9 @@ func (m *Linear) Validate() error {
 	}
 	if err := validRange("prediction", m.Lower, m.Upper); err != nil {
 		return err
+	}
+	if key, problem := m.Back.Wrong(); problem != "" {
+		return &ModelError{"target_transform." + key, problem}
 	}
 	if err := validIntervals(m.Intervals); err != nil {
 		return err

@@ -32,7 +32,7 @@ type blockFiller func(sums []float64, first int)
 
 // predictBlocks is Predict for whole, the model that m is or is embedded in. It
 // checks whole and rows, and only then prepares what fills a block; the blocks
-// are clamped to the range of m.
+// are clamped to the range of m, and turned back if the target is transformed.
 func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func() blockFiller) ([]float64, error) {
 	if err := whole.Validate(); err != nil {
 		return nil, err
@@ -54,10 +54,20 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 		sums := dst[first:min(first+predictBlock, rows.N)]
 		fill(sums, first)
 		for i, v := range sums {
-			sums[i] = limits.clamp(v)
+			sums[i] = m.Back.Of(limits.clamp(v), m.Lower, m.Upper)
 		}
 	})
 	return dst, err
+}
+
+// A backProgram turns predictions back that another program makes.
+type backProgram struct {
+	program
+	*Linear
+}
+
+func (p backProgram) of(record []value) float64 {
+	return p.Back.Of(p.program.of(record), p.Lower, p.Upper)
 }
 
 // A program predicts single records.

@@ -109,6 +109,7 @@ type declareFlags struct {
 	undeclared string
 	ranges     []string
 	dates      []string
+	transform  string
 	method     string
 	selection  string
 	set        *pflag.FlagSet
@@ -120,6 +121,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
 	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: found, numbers or words (default), or numbers")
 	set.StringArrayVar(&f.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated")
+	set.StringVar(&f.transform, "transform", "", "fit log or sqrt of the target, by `NAME`; predictions are in its own units")
 	set.StringArrayVar(&f.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
 	set.StringVar(&f.unit, "unit", "", "protect persons: the `COLUMN` that says whose record it is")
 	set.IntVar(&f.maxRows, "max-rows", 0, "with --unit, the `NUMBER` of records of a person that are kept")
@@ -129,7 +131,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
-	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "range": "data.columns", "date": "data.columns", "method": "model.method", "select": "selection.method",
+	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "range": "data.columns", "date": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
 	"undeclared": "data.undeclared",
 }
 
@@ -191,7 +193,7 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 		if err != nil {
 			return err
 		}
-		column.Missing, column.Private = columns[name].Missing, columns[name].Private
+		column.Missing, column.Private, column.Transform = columns[name].Missing, columns[name].Private, columns[name].Transform
 		columns[name] = column
 	}
 	for _, given := range f.dates {

@@ -232,6 +232,9 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 			r.Ledger.Dataset = f.dataset
 		}
 	}
+	if f.declare.transform != "" && r.Data.Target != "" {
+		r.Data.SetTransform(f.declare.transform)
+	}
 	if f.format.set == nil {
 		return nil
 	}
@@ -339,6 +342,9 @@ func (j *job) explain(problems recipe.Problems) error {
 			msg := p.Msg
 			if formatKeys[flag[2:]] == p.Path || declareKeys[flag[2:]] == p.Path { // the flag stands for it
 				msg = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(msg, p.Path), ":"), " ")
+			}
+			if strings.HasSuffix(p.Path, ".transform") {
+				msg = strings.TrimPrefix(msg, p.Path+": ")
 			}
 			p = recipe.Problem{Msg: flag + ": " + msg, Hint: p.Hint}
 		}

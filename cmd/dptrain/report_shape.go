@@ -75,6 +75,9 @@ func (p part) print(w io.Writer, name string) error {
 	var b strings.Builder
 	row := func(label, text string) { b.WriteString(report.Paragraph(label, text)) }
 	unit := "in units of " + p.Target
+	if p.Back != nil {
+		unit = "in units of " + p.Back.Transform.Name(p.Target)
+	}
 	if p.Class != "" {
 		unit = "of the score of class " + p.Class
 	}

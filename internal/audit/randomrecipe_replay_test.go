@@ -14,6 +14,7 @@ import (
 
 // maker makes random recipes, and tables for them.
 type maker struct {
+	seed uint64
 	*rand.Rand
 	names    []string // of the columns, the target last
 	lists    map[string][]string
@@ -23,7 +24,7 @@ type maker struct {
 }
 
 func newMaker(seed uint64) *maker {
-	return &maker{Rand: rand.New(rand.NewPCG(seed, 2026)), lists: map[string][]string{}}
+	return &maker{seed: seed, Rand: rand.New(rand.NewPCG(seed, 2026)), lists: map[string][]string{}}
 }
 
 func (m *maker) pick(x ...string) string { return x[m.IntN(len(x))] }
@@ -47,6 +48,16 @@ func (m *maker) recipe() string {
 		fmt.Fprintf(&b, "  classes: [%s]\n", strings.Join(m.classes, ", "))
 	} else if m.chance(.4) {
 		fmt.Fprintf(&columns, "    y: {%s}\n", m.ranges())
+	}
+	if m.classes == nil { // of the seed, so that other recipes stay as they were
+		text, transform := columns.String(), []string{"", "log", "sqrt"}[m.seed%3]
+		if transform != "" && strings.Contains(text, "    y: {") {
+			head, _ := strings.CutSuffix(text, "}\n")
+			columns.Reset()
+			columns.WriteString(head + ", transform: " + transform + "}\n")
+		} else if transform != "" {
+			fmt.Fprintf(&columns, "    y: {transform: %s}\n", transform)
+		}
 	}
 	if columns.Len() > 0 {
 		b.WriteString("  columns:\n" + columns.String())

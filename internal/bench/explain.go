@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -178,7 +179,8 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, kernel := p.WithoutKernel()
+	transform := p.Transform
+	p, kernel := p.OfTransformed().WithoutKernel()
 	plan, err := p.Plan()
 	if err != nil {
 		return nil, err
@@ -190,6 +192,9 @@ func newExplainer(p *pipeline.Pipeline, c ExplainConfig) (*explainer, error) {
 	open := *p
 	if open.Selector == nil { // keeps all, or chooses: all may be used
 		open.Selector = selection.None{}
+	}
+	if transform != rescale.None {
+		x.note("all figures are about %s, in its own units; R² in units of the target is another number", transform.Name(p.Target))
 	}
 	if kernel {
 		x.note("boosted-additive stands in for boosted-kernel, which takes longer; its kernel is for what these tables do not have")

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/experiments/nonprivate"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -20,6 +21,9 @@ var errPrivateSelection = errors.New("a private selection cannot be followed by 
 
 // errPublishedTask is the answer to a published variant in a classification.
 var errPublishedTask = errors.New("this published variant is for regression only")
+
+// errOpenTransform is the answer to a recipe that transforms the target of a model without privacy.
+var errOpenTransform = errors.New("a transform of the target is for models with privacy")
 
 // predictor predicts the rows of a table in order.
 type predictor struct {
@@ -61,6 +65,10 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 	}
 	if classes := k.classes != nil; k.target < 0 || classes && len(k.classes) < 2 || !classes && p.Schema.Columns[k.target].Kind != dataset.Numeric {
 		k.err = fmt.Errorf("%w: %q", pipeline.ErrTarget, p.Target)
+		return k
+	}
+	if p.Transform != rescale.None {
+		k.err = errOpenTransform
 		return k
 	}
 	form, exactForm := exact[r.Model.Method]

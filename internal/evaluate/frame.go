@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // Pairs are the held-out records and what a model predicts of them.
@@ -19,6 +20,9 @@ type Pairs struct {
 	// part's released mean. It is moved into [Lower, Upper]. The closer it is,
 	// the less the noise of the mean matters.
 	Center float64
+	// From is how the targets of Records are transformed: they are turned back before anything else, a rule of each
+	// record alone. Lower, Upper, Center and what Model predicts are in units of the target.
+	From rescale.Transform
 }
 
 // A Predictor is a released model. Its fields are exported, so that it can be sent to where
@@ -44,13 +48,14 @@ type scaler struct {
 	Target             int
 	Lower, Upper       float64
 	Center, Half       float64
+	From               rescale.Transform
 	Predictions        *predictions
 	target, prediction []float64
 }
 
 func newScaler(p Pairs) scaler {
 	center, half := p.frame()
-	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, Predictions: &predictions{p.Model}}
+	return scaler{Target: p.Target, Lower: p.Lower, Upper: p.Upper, Center: center, Half: half, From: p.From, Predictions: &predictions{p.Model}}
 }
 
 // predictions are kept between the two passes.
@@ -96,6 +101,7 @@ func (s *scaler) block(b mechanism.Block) (t, p []float64) {
 	s.target, s.prediction = grow(s.target, n), grow(s.prediction, n)
 	prediction := b.Kept.(predicted).values
 	for i, y := range b.Float(s.Target, s.target) {
+		y = s.From.Inverse(y)
 		s.target[i] = math.NaN()
 		if y-y == 0 { // neither missing nor infinite
 			s.target[i] = (y - s.Center) / s.Half // an end of the range is exactly 1 or -1, or less

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -71,7 +72,7 @@ func (x *onnxModel) outputsOf(m regression.Model) error {
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		x.output(x.free("prediction"), scores[0], onnxDouble, 1)
+		x.output(x.free("prediction"), x.back(regression.LinearPart(m), scores[0]), onnxDouble, 1)
 		return nil
 	}
 	all := x.beside(scores)
@@ -124,6 +125,21 @@ func (x *onnxModel) cell(c *regression.Column) onnxCell {
 
 func (x *onnxModel) clamp(v string, lower, upper float64) string {
 	return x.op("Min", []string{x.op("Max", []string{v, x.row(lower)}), x.row(upper)})
+}
+
+// back is the mean of the target at a score of a model; the score itself if the target is not transformed.
+func (x *onnxModel) back(m *regression.Linear, score string) string {
+	if m == nil || m.Back == nil {
+		return score
+	}
+	line := x.op("Add", []string{x.op("Mul", []string{score, x.row(m.Back.Slope)}), x.row(m.Back.Intercept)})
+	score = x.clamp(line, m.Lower, m.Upper)
+	if m.Back.Transform == rescale.Log {
+		z := x.op("Min", []string{x.op("Add", []string{score, x.row(m.Back.Variance / 2)}), x.row(rescale.MostLog)})
+		return x.clamp(x.op("Exp", []string{z}), m.Back.Lower, m.Back.Upper)
+	}
+	root := x.clamp(score, 0, rescale.MostRoot)
+	return x.clamp(x.op("Add", []string{x.op("Mul", []string{root, root}), x.row(m.Back.Variance)}), m.Back.Lower, m.Back.Upper)
 }
 
 func (x *onnxModel) sum(list []string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -160,11 +161,28 @@ func (p *pmmlModel) predictor(m regression.Model) (field, model *tag, err error)
 		field, model = p.classifier(c, sums)
 		return field, model, nil
 	}
-	limits := regression.LinearPart(m)
-	p.targets = newTag("Targets").add(newTag("Target", "field", p.target, "min", digits(limits.Lower), "max", digits(limits.Upper)))
+	linear := regression.LinearPart(m)
+	lower, upper := linear.Lower, linear.Upper
+	if linear.Back != nil {
+		lower, upper, sums[0] = linear.Back.Lower, linear.Back.Upper, p.back(linear, sums[0])
+	}
+	p.targets = newTag("Targets").add(newTag("Target", "field", p.target, "min", digits(lower), "max", digits(upper)))
 	p.output.add(newTag("OutputField", "name", p.free("prediction"), "optype", pmmlNumber, "dataType", "double", "feature", "predictedValue"))
 	field = newTag("DataField", "name", p.target, "optype", pmmlNumber, "dataType", "double")
 	return field, newTag("RegressionModel", "functionName", "regression").add(sums[0].table()), nil
+}
+
+// back is the mean of a transformed target, not yet clamped.
+func (p *pmmlModel) back(m *regression.Linear, score pmmlSum) pmmlSum {
+	z := p.number("transformed", between(score.expression(), m.Lower, m.Upper))
+	line := pmmlSum{m.Back.Intercept, []pmmlTerm{{m.Back.Slope, z}}}
+	z = p.number("transformed line", between(line.expression(), m.Lower, m.Upper))
+	if m.Back.Transform == rescale.Log {
+		up := pmmlSum{m.Back.Variance / 2, []pmmlTerm{{1, z}}}
+		return pmmlSum{0, []pmmlTerm{{1, p.number("mean", apply("exp", between(up.expression(), -700, rescale.MostLog)))}}}
+	}
+	root := p.number("root", between(ref(z), 0, rescale.MostRoot))
+	return pmmlSum{m.Back.Variance, []pmmlTerm{{1, p.number("square", apply("*", ref(root), ref(root)))}}}
 }
 
 // classifier is a tree of one split per class: for the class that has the largest score, of equal ones the first.

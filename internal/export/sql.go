@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -86,7 +87,7 @@ func (q *query) outputs(m regression.Model) ([]output, error) {
 	}
 	c, ok := m.(*regression.Classifier)
 	if !ok {
-		return []output{{"prediction", scores[0]}}, nil
+		return []output{{"prediction", q.back(regression.LinearPart(m), scores[0])}}, nil
 	}
 	out := []output{{"class", q.class(c, scores)}}
 	if p := c.Probability; p != nil {
@@ -96,6 +97,20 @@ func (q *query) outputs(m regression.Model) ([]output, error) {
 		out = append(out, output{"probability", q.number(1) + " / (" + q.number(1) + " + exp(-(" + x + ")))"})
 	}
 	return out, nil
+}
+
+// back is the mean of the target at a score of a model; the score itself if the target is not transformed.
+func (q *query) back(m *regression.Linear, score string) string {
+	if m == nil || m.Back == nil {
+		return score
+	}
+	score = q.clamp(q.number(m.Back.Intercept)+" + "+q.number(m.Back.Slope)+" * "+score, m.Lower, m.Upper)
+	if m.Back.Transform == rescale.Log {
+		// Some databases refuse to raise e to what leaves a double.
+		return q.clamp("exp("+q.clamp(score+" + "+q.number(m.Back.Variance/2), -700, rescale.MostLog)+")", m.Back.Lower, m.Back.Upper)
+	}
+	root := q.clamp(score, 0, rescale.MostRoot)
+	return q.clamp(root+" * "+root+" + "+q.number(m.Back.Variance), m.Back.Lower, m.Back.Upper)
 }
 
 // class picks the class with the largest score, of equal ones the first.

@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
@@ -46,6 +47,9 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
+	if p.Transform != rescale.None {
+		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)
+	}
 	if !SameSchema(p.Schema, e.Schema()) {
 		return ErrSchema
 	}
@@ -74,6 +78,7 @@ func (p *Plan) gathers(few int64) []string {
 		}
 	}
 	note(vocabularyNode, p.of != nil && p.of.finds())
+	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None)
 	for _, t := range p.tries {
 		for _, name := range t.gathers(few) {
 			note(name, true)
@@ -111,7 +116,7 @@ func (p *Plan) fewCells() float64 {
 func RegisterStatistics() { registerStatistics() }
 
 var registerStatistics = sync.OnceFunc(func() {
-	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}}
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}, errorStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {
 		lists = append(lists, m.Statistics)

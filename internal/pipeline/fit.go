@@ -14,6 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/evaluate"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -45,6 +46,8 @@ type Result struct {
 	Selected    []string                // chosen features
 	Importances []regression.Importance // of the columns of Model, the largest first; nil if nothing is known of them
 	R2          *evaluate.R2            // regression
+	Transform   rescale.Transform       // of the target
+	Transformed *evaluate.R2            // of a transformed target, in transformed units
 	Confusion   *evaluate.Confusion     // classification
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
@@ -114,8 +117,12 @@ func opened(s *mechanism.Session) opener {
 
 // run carries a plan out in a session that it opens once plan and table are known to fit.
 func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.Table, o Options) (*Result, error) {
+	schema := t.Schema()
+	if SameSchema(p.Schema, schema) {
+		t = p.transformedTable(t)
+	}
 	return p.runFrom(ctx, plan, open, source{
-		schema: t.Schema(),
+		schema: schema,
 		records: func(r *runner, s *mechanism.Session) mechanism.Records {
 			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns)))
 		},
@@ -145,10 +152,13 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
 	train, held := r.split(s, from.records(r, s))
-	r.held = held
+	r.held, r.training = held, train
 	training := s
+	if p.wraps() {
+		training = s.Sub(trainNode)
+	}
 	if p.finds() && !p.asksFirst() {
-		if training, train, err = r.vocabulary(ctx, s.Sub(trainNode), train); err != nil {
+		if training, train, err = r.vocabulary(ctx, training, train); err != nil {
 			return nil, fmt.Errorf("vocabulary: %w", err)
 		}
 	}
@@ -158,7 +168,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	guarantee := plan.Guarantee()
 	res := &Result{
-		Task: p.task(), Target: p.Target, Method: out.method, Abstained: out.abstained, Branch: out.branch,
+		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps,
 	}
@@ -168,12 +178,8 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	if fit := out.fit; fit != nil {
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
 		res.Model, res.Importances = fit.Model, importances(fit)
-		if p.Holdout > 0 {
-			part := s.Sub(holdoutNode)
-			if err := r.evaluate(ctx, part, r.held, fit, r.bins(part, fit), res); err != nil {
-				return nil, fmt.Errorf("held-out metric: %w", err)
-			}
-			addIntervals(res)
+		if err := r.finish(ctx, s, fit, res); err != nil {
+			return nil, err
 		}
 	}
 	res.Events = s.Events()
@@ -186,6 +192,32 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		}
 	}
 	return res, nil
+}
+
+// finish gives a model its way back to the units of the target and measures it.
+func (r *runner) finish(ctx context.Context, s *mechanism.Session, fit *method.Fit, res *Result) error {
+	p, part := r.pipeline, s.Sub(holdoutNode)
+	if p.Transform != rescale.None {
+		back, err := r.wayBack(ctx, s.Sub(trainNode), r.training, fit)
+		if err != nil {
+			return err
+		}
+		m := fit.Linear()
+		if m.Back = back.Line(m.Lower, m.Upper); p.Holdout > 0 {
+			if res.Transformed, err = r.evaluateTransformed(ctx, part, fit); err != nil {
+				return fmt.Errorf("held-out metric: %w", err)
+			}
+		}
+		m.Back = back
+	}
+	if p.Holdout == 0 {
+		return nil
+	}
+	if err := r.evaluate(ctx, part, r.held, fit, r.bins(part, fit), res); err != nil {
+		return fmt.Errorf("held-out metric: %w", err)
+	}
+	addIntervals(res)
+	return nil
 }
 
 // modelGuarantee is the promise in a model's file. Its mu is 0 where no Gaussian
@@ -208,6 +240,7 @@ type runner struct {
 	options  Options
 	facts    selection.Facts   // those of the plan, with what was found out about columns
 	held     mechanism.Records // the held-out part, with what was found out about columns
+	training mechanism.Records // the training part, likewise
 	found    []Vocabulary
 	way      string // whether columns that declare nothing turned out to be numbers or words, if it was asked first
 	seconds  map[string]float64
@@ -248,20 +281,31 @@ const heldOutStage = "held-out metric"
 // a classifier are counted in the given bins.
 func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit, bins evaluate.Bins, res *Result) error {
 	defer r.stage(heldOutStage)()
-	target := len(r.facts.Columns)
-	records, model := v, predictor{f.Model, r.facts.Columns}
+	var err error
 	if r.pipeline.classification() {
-		var err error
-		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{Records: records, Target: target, Model: model, Bins: bins})
+		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
+			Records: v, Target: len(r.facts.Columns), Model: predictor{f.Model, r.facts.Columns}, Bins: bins})
 		return err
 	}
-	r2, err := evaluate.Regression{}.Run(ctx, s.Sub("r2"), evaluate.Pairs{
-		Records: records, Target: target, Model: model, Lower: f.Linear().Lower, Upper: f.Linear().Upper, Center: f.TargetMean,
-	})
-	if err == nil {
-		res.R2 = &r2
-	}
+	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)
 	return err
+}
+
+// r2 releases R² of the predictions of a model in units of the target, or of the transformed one before a model has its
+// way back.
+func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*evaluate.R2, error) {
+	m := f.Linear()
+	pairs := evaluate.Pairs{
+		Records: v, Target: len(r.facts.Columns), Model: predictor{f.Model, r.facts.Columns}, Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
+	}
+	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
+		pairs.Lower, pairs.Upper, pairs.From = m.Back.Lower, m.Back.Upper, m.Back.Transform
+	}
+	r2, err := evaluate.Regression{}.Run(ctx, s, pairs)
+	if err != nil {
+		return nil, err
+	}
+	return &r2, nil
 }
 
 // predictor is a released model of features that are the first columns of a block.

@@ -12,6 +12,7 @@ import (
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -81,6 +82,9 @@ type Pipeline struct {
 	// MostClasses is how many classes are found of a target whose classes are to be found, from 2 to
 	// evaluate.MaxClasses; 0 means 2.
 	MostClasses int
+	// Transform of a numeric target: the model is fitted to the transformed target, and predicts the mean of the target in
+	// its own units.
+	Transform rescale.Transform
 	// Budget is the (epsilon, delta), relation, composition and privacy unit of
 	// the run.
 	Budget budget.Target
@@ -154,13 +158,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err := p.check(plan); err != nil {
 		return nil, err
 	}
-	var train budget.Node
-	var err error
-	if p.finds() && !p.asksFirst() {
-		train, err = p.withVocabulary(plan)
-	} else {
-		train, err = p.trainingPart(plan, rootNode+"/"+trainNode)
-	}
+	train, err := p.wholeTraining(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +168,11 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metric).As(budget.Part))
+		metrics := []budget.Node{metric}
+		if p.Transform != rescale.None {
+			metrics = withTransformed(metric)
+		}
+		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metrics...).As(budget.Part))
 		root.Coin = mechanism.Odds(p.Holdout)
 	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)
@@ -236,8 +238,11 @@ func (p *Pipeline) check(plan *Plan) error {
 		return wrong[0]
 	}
 	target := p.Schema.Index(p.Target)
-	plan.facts = selection.Facts{Target: p.Schema.Columns[target], Relation: p.Budget.Relation}
+	plan.facts = selection.Facts{Target: p.transformed(p.Schema.Columns[target]), Relation: p.Budget.Relation}
 	for j, c := range p.Schema.Columns {
+		if j == target {
+			c = plan.facts.Target
+		}
 		if c.Ranged && !(c.Upper/2-c.Lower/2 >= narrowest) {
 			return fmt.Errorf("%w: that of %q is too narrow to compute with", ErrRange, c.Name)
 		}

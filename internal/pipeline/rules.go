@@ -28,6 +28,7 @@ type rules struct {
 func (p *Pipeline) Wrong() []*fault.Error {
 	r := &rules{Pipeline: p}
 	r.target()
+	r.transform()
 	if !(p.Holdout >= 0 && p.Holdout <= .5) {
 		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -84,7 +85,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
-	b.others = private || scaled
+	b.others = private || scaled || p.Transform != rescale.None
 	b.columns = columns
 	models, err := p.modelNodes(*b, columns, rest)
 	if err != nil {
@@ -140,7 +141,7 @@ func (p *Pipeline) selectionShare(b branch, private bool) float64 {
 
 // rangesOf is the scaling stage of columns whose last is the target.
 func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
-	return scaling.Private{Columns: columns, Target: len(columns) - 1, Relation: p.Budget.Relation}
+	return scaling.Private{Columns: columns, Target: len(columns) - 1, Transform: p.Transform, Relation: p.Budget.Relation}
 }
 
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what

@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/selection"
 )
 
@@ -134,15 +135,30 @@ func standIns(what string, n int) []string {
 	return out
 }
 
-// withVocabulary plans the training part of a run that finds something out about columns before
-// anything else.
-func (p *Pipeline) withVocabulary(plan *Plan) (budget.Node, error) {
-	rest, search := 1-WordShare, wordLeaves()
-	if p.mayBeWords() {
-		rest, search = rest-KindShare, append([]budget.Node{kindLeaf()}, search...)
+// wholeTraining plans the training part with what comes before and after it: what is found out about columns before
+// anything else, and the way back of a transformed target.
+func (p *Pipeline) wholeTraining(plan *Plan) (budget.Node, error) {
+	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
+	if p.finds() && !p.asksFirst() {
+		search := wordLeaves()
+		if rest -= WordShare; p.mayBeWords() {
+			rest, search = rest-KindShare, append([]budget.Node{kindLeaf()}, search...)
+		}
+		first = append(first, vocabularyStage(search...))
+	}
+	if p.Transform != rescale.None {
+		rest, last = rest-wayBackShare, append(last, wayBackStage())
+	}
+	if !p.wraps() {
+		return p.trainingPart(plan, rootNode+"/"+trainNode)
 	}
 	train, err := p.trainingPart(plan, rootNode+"/"+trainNode+"/"+trainNode)
-	return budget.Seq(trainNode, vocabularyStage(search...), train.Scaled(rest)).As(budget.Part), err
+	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
+}
+
+// wraps reports whether something comes before or after the training part.
+func (p *Pipeline) wraps() bool {
+	return p.finds() && !p.asksFirst() || p.Transform != rescale.None
 }
 
 // askFirst returns the sequence of the kinds and of one of two ways to go on.
@@ -212,7 +228,9 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 	}
 	last := len(columns) - 1
 	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
-	return s, train, mechanism.Resolve(columns, &train, &r.held)
+	err := mechanism.Resolve(columns, &train, &r.held)
+	r.training = train
+	return s, train, err
 }
 
 // settled returns the columns that are taken for words, of those that may be: those that were found to

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // Severity grades a warning.
@@ -67,6 +68,9 @@ func (p *Pipeline) unprotected() []Fact {
 		{"columns", p.Schema.Names()},
 		{"target", p.Target},
 		{HoldoutFact, p.Holdout},
+	}
+	if p.Transform != rescale.None {
+		out = append(out, Fact{TransformFact, string(p.Transform)})
 	}
 	if p.UncheckedSelector {
 		out = append(out, Fact{"what a selector from elsewhere chooses", true})

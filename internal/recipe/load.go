@@ -74,6 +74,7 @@ func (o Options) parse(name string, src []byte, can availability) (*Recipe, Prob
 	if !looksLikeRecipe(root) {
 		return nil, one(root.line, root.col, "this is not a recipe: none of its keys is there", "a recipe has the sections data and privacy; `dptrain init` writes a starter")
 	}
+	problems = append(problems, spreadTarget(root, name)...)
 	r, more := o.build(root, newSource(name, root), can)
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, problems.sorted()

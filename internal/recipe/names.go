@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // The closed lists: every name a recipe may ever use. A name that is not here
@@ -109,7 +110,7 @@ func alwaysPure(r *Recipe) bool {
 	}
 	m, _ := pipeline.TrainerNamed(r.Model.Method)
 	return m.Pure != nil && m.Pure(r.Model.Keys) &&
-		r.Holdout == 0 && r.Scaling.Method == "declared" && r.Selection.K() == 0 &&
+		r.Holdout == 0 && r.Data.transform() == rescale.None && r.Scaling.Method == "declared" && r.Selection.K() == 0 &&
 		slices.Contains([]string{"none", "fixed", "auto"}, r.Selection.Method)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -16,13 +17,20 @@ import (
 // rule refuses already is left out.
 func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	p := &pipeline.Pipeline{Target: r.Data.Target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses}
+	declared := r.Data.Columns[r.Data.Target]
+	if slices.Contains(rescale.Words(), declared.Transform) {
+		p.Transform = r.Data.transform()
+	}
 	p.Budget.Epsilon, p.Budget.Delta = r.Privacy.Epsilon, r.Privacy.Delta
 	p.Budget.Relation, _ = budget.ParseRelation(r.Privacy.Relation)
 	p.Budget.Composition, _ = budget.ParseComposition(r.Privacy.Composition)
 	if u := r.Privacy.Unit; u != nil && !bench {
 		p.Schema.Unit, p.Budget.Unit = u.Column, budget.Unit{Column: u.Column, MaxRows: u.MaxRows}
 	}
-	target := dataset.Column{Name: r.Data.Target, Private: r.Data.Columns[r.Data.Target].Private}
+	target := dataset.Column{Name: r.Data.Target, Private: declared.Private}
+	if p.Transform != rescale.None && declared.Lower != nil && declared.Upper != nil {
+		target.Ranged, target.Lower, target.Upper = true, *declared.Lower, *declared.Upper
+	}
 	if r.Task == regression.TaskClassification {
 		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()
 		if target.Found = r.Data.Classes.Private(); !target.Found && len(target.Categories) == 0 { // said elsewhere

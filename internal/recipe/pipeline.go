@@ -29,7 +29,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 	}
 	p := &pipeline.Pipeline{
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses,
-		DeclaredScaling: r.Scaling.Method == "declared",
+		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
 	}
 	excluded, kinds := map[string]bool{}, r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {

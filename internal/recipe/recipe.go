@@ -56,7 +56,7 @@ type Data struct {
 	// table must have.
 	Header []string `yaml:"header,omitempty" json:"header,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"All columns of the table in its order, as a published recipe lists them: it has a price without the table, and a table with other columns is refused."`
 	// Target is the column to predict; empty with the task "causal".
-	Target string `yaml:"target" json:"target" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal."`
+	Target string `yaml:"target" json:"target" jsonschema:"minLength=1" jsonschema_description:"The column to predict. Required but with task causal. Or {column, lower, upper, transform}: what is declared of it in one place."`
 	// Exclude lists columns that are never read as features.
 	Exclude []string `yaml:"exclude,omitempty" json:"exclude,omitempty" jsonschema:"uniqueItems=true" jsonschema_description:"Columns that are not features, such as identifiers."`
 	// MultilineQuotes allows a quoted CSV cell to contain line breaks.
@@ -104,6 +104,9 @@ type Column struct {
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`
 	Parts   []string `yaml:"parts,omitempty" json:"parts,omitempty" jsonschema:"minItems=1,uniqueItems=true" jsonschema_description:"The numbers that are made of a date: days, month, weekday, hour. Left out: the first three, and the hour if the layout has it."`
 	Between []string `yaml:"between,omitempty" json:"between,omitempty" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"The first and the last day of the dates, such as 2020-01-01 and 2024-12-31; left out, the range is found privately."`
+	// Transform is that of the target: "log", "sqrt", or "none", which is also what the empty text means. The model is
+	// fitted to the transformed target and predicts in units of the target.
+	Transform string `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"default=none" jsonschema_description:"Of the target: the model is fitted to its logarithm or its square root, and predicts in its own units. Numbers below lower count as lower; without it, log takes those below a millionth as 2^-20."`
 	// Private marks a protected column; only under the relation
 	// substitute-private-columns, where all other columns are public.
 	Private bool `yaml:"private,omitempty" json:"private,omitempty" jsonschema:"default=false" jsonschema_description:"Protected column (only with relation substitute-private-columns, where every other column is public)."`

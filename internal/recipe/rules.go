@@ -179,6 +179,7 @@ func (c *checker) columns() {
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
+		c.transforms(name, path, col)
 		if col.Date != "" || c.given(child(path, "date")) {
 			c.date(name, path, col)
 			continue

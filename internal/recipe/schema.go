@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/direction"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of the recipe, for editors.
@@ -81,12 +82,34 @@ func schema() *generate.Schema {
 	for _, path := range []string{"data.target", "causal.columns[]", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
 		asName(at(path))
 	}
+	for _, word := range rescale.Words() {
+		at("data.columns[].transform").Enum = append(at("data.columns[].transform").Enum, word)
+	}
+	inOnePlace(at("data.target"), at("data.columns[]"))
 	for _, path := range findable {
 		orPrivate(at(path))
 	}
 	at("data.columns").PropertyNames = &generate.Schema{MinLength: new(uint64(1))}
 	addConditions(root, at)
 	return root
+}
+
+// inOnePlace makes the schema of a target accept a mapping with what is declared of its column as well.
+func inOnePlace(target, column *generate.Schema) {
+	name := *target
+	name.Description = ""
+	keys := generate.NewProperties()
+	keys.Set(columnKey, &name)
+	for _, key := range targetKeys[1:] {
+		s, _ := column.Properties.Get(key)
+		keys.Set(key, s)
+	}
+	*target = generate.Schema{
+		Description: target.Description,
+		If:          &generate.Schema{Type: "object"},
+		Then:        &generate.Schema{Properties: keys, Required: []string{columnKey}, AdditionalProperties: generate.FalseSchema},
+		Else:        &name,
+	}
 }
 
 // addConditions adds the rules between keys that editors can show.

@@ -39,7 +39,7 @@ func weights(r *Report) string {
 	if len(list) == 0 {
 		return ""
 	}
-	unit, together := "in units of "+shown(r.Target), "Squares do not add up to R²"
+	unit, together := "in units of "+r.scale(), "Squares do not add up to R²"
 	if r.Task == regression.TaskClassification {
 		unit, together = "in units of the score", "Squares do not add up"
 	}

@@ -18,7 +18,7 @@ func importanceBlocks(r *Report) []item {
 	if len(list) == 0 || r.Model.Kind == "" {
 		return nil
 	}
-	unit := "in units of " + shown(r.Target)
+	unit := "in units of " + r.scale()
 	if len(r.Metrics.Recalls) > 0 {
 		unit = "in units of the score"
 	}

@@ -86,6 +86,9 @@ func qualities(r *Report) []item {
 		out = classBlocks(r)
 	} else {
 		out = append(out, prose("R² is the share of the target's variance that predictions explain: "+metric(r)+"."))
+		if s := transformedMetric(r); s != "" {
+			out = append(out, prose("The model is fitted to "+r.scale()+", and what it says of that is turned into the mean of "+shown(r.Target)+". R² of "+s+"."))
+		}
 		if s := errorsOf(r); s != "" {
 			out = append(out, prose("Errors: "+s+"."))
 		}

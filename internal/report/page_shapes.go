@@ -46,7 +46,7 @@ func shapeBlocks(s Source) []item {
 	if len(sums) == 0 {
 		return nil
 	}
-	unit := "units of " + shown(s.Report.Target)
+	unit := "units of " + s.Report.scale()
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}

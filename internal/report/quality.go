@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // A Quality is an error of predictions, measured on the records of Part. The interval
@@ -34,10 +36,7 @@ type Missing struct {
 
 // regression fills in the metrics of a numeric target.
 func (m *Metrics) regression(r *evaluate.R2) {
-	m.R2 = &R2{
-		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true, Part: "holdout",
-		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value, BeyondUpper: r.Beyond.Upper,
-	}
+	m.R2 = r2Of(r)
 	quality := func(q evaluate.Quality) *Quality {
 		return &Quality{Value: q.Value, Lower: q.Lower, Upper: q.Upper, Level: q.Level, Private: true, Part: "holdout"}
 	}
@@ -47,6 +46,26 @@ func (m *Metrics) regression(r *evaluate.R2) {
 	}
 	m.counts(r.Records, r.Missing)
 }
+
+func r2Of(r *evaluate.R2) *R2 {
+	return &R2{
+		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true, Part: "holdout",
+		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value, BeyondUpper: r.Beyond.Upper,
+	}
+}
+
+// transform returns that of the target.
+func (r *Report) transform() rescale.Transform {
+	for _, f := range r.Unprotected {
+		if word, ok := f.Value.(string); ok && f.Name == pipeline.TransformFact {
+			return rescale.Transform(word)
+		}
+	}
+	return rescale.None
+}
+
+// scale names what the terms of the model add up to: the target, or the transformed one.
+func (r *Report) scale() string { return r.transform().Name(shown(r.Target)) }
 
 // counts fills in how many held-out records have a target that can be read, and have
 // not.
@@ -60,8 +79,17 @@ func (m *Metrics) counts(records, missing evaluate.Count) {
 }
 
 // metric prints R².
-func metric(r *Report) string {
-	m := r.Metrics.R2
+func metric(r *Report) string { return metricOf(r, r.Metrics.R2) }
+
+// transformedMetric prints R² of a transformed target; empty where there is none.
+func transformedMetric(r *Report) string {
+	if r.Metrics.R2Transformed == nil {
+		return ""
+	}
+	return r.scale() + ": " + metricOf(r, r.Metrics.R2Transformed)
+}
+
+func metricOf(r *Report, m *R2) string {
 	switch {
 	case m == nil:
 		return notMeasured

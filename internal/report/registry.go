@@ -297,6 +297,9 @@ func utility(r *Report) string {
 	case r.Task == regression.TaskClassification && m.Accuracy != nil:
 		return "Held-out accuracy: " + accuracy(m) + "."
 	case r.Task == regression.TaskRegression && m.R2 != nil:
+		if s := transformedMetric(r); s != "" {
+			return "Held-out R²: " + metric(r) + ". R² of " + s + "."
+		}
 		return "Held-out R²: " + metric(r) + "."
 	}
 	return "Not measured: no records were held out."

@@ -177,9 +177,10 @@ type Model struct {
 // file, or null in the version before 3 that has the key.
 type Metrics struct {
 	R2               *R2        `json:"r2" format:"1,3?"`
-	MAE              *Quality   `json:"mae" format:"3?"`       // mean absolute error, in units of the target
-	RMSE             *Quality   `json:"rmse" format:"3?"`      // root of the mean squared error, in units of the target
-	Intervals        []Interval `json:"intervals" format:"3?"` // of prediction, by level; those of model.json
+	R2Transformed    *R2        `json:"r2_transformed" format:"3?"` // of a transformed target, in transformed units
+	MAE              *Quality   `json:"mae" format:"3?"`            // mean absolute error, in units of the target
+	RMSE             *Quality   `json:"rmse" format:"3?"`           // root of the mean squared error, in units of the target
+	Intervals        []Interval `json:"intervals" format:"3?"`      // of prediction, by level; those of model.json
 	Accuracy         *Share     `json:"accuracy" format:"2,3?"`
 	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3?"`
 	Confusion        *Confusion `json:"confusion" format:"2,3?"`
@@ -287,6 +288,9 @@ func New(res *pipeline.Result) *Report {
 	r.Metrics.classes(res)
 	if m := res.R2; m != nil {
 		r.Metrics.regression(m)
+	}
+	if m := res.Transformed; m != nil {
+		r.Metrics.R2Transformed = r2Of(m)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -75,6 +76,13 @@ func modelProblems(m regression.Model, r *Report) []string {
 	if o.Task != r.Task || o.Target != r.Target {
 		out = append(out, fmt.Sprintf("it is a %s of %s, and the report says a %s of %s",
 			o.Task, shown(o.Target), shown(r.Task), shown(r.Target)))
+	}
+	var back rescale.Transform
+	if l := regression.LinearPart(m); l != nil && l.Back != nil {
+		back = l.Back.Transform
+	}
+	if said := r.transform(); back != said {
+		out = append(out, fmt.Sprintf("it predicts %s, and the report says %s", back.Name(shown(r.Target)), said.Name(shown(r.Target))))
 	}
 	for _, c := range m.Inputs() {
 		if !slices.Contains(r.Features.Selected, c.Name) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // binStatistic counts in which bin of each of several numeric columns a record lies: one of
@@ -14,6 +15,9 @@ type binStatistic struct {
 	Weights []int      // of the columns
 	Number  int        // of bins
 	Within  []interval // of the columns; nil for magnitudes
+	// From is how the last column is transformed: it is counted in the units that it had before, where numbers without a
+	// logarithm count as 0.
+	From rescale.Transform
 }
 
 // New implements [mechanism.Statistic].
@@ -26,12 +30,16 @@ type binPass struct {
 	hist *mechanism.Histogram
 	bins [][]uint16
 	buf  []float64
+	back []float64
 }
 
 func (p *binPass) Add(b mechanism.Block) {
 	for i, j := range p.Columns {
 		p.buf = grow(p.buf, b.Len())
 		column := b.Float(j, p.buf)
+		if p.From != rescale.None && i == len(p.Columns)-1 {
+			column = p.turnedBack(column)
+		}
 		p.bins[i] = grow(p.bins[i], len(column))
 		if p.Within != nil {
 			linearBins(p.bins[i], column, p.Within[i])
@@ -42,6 +50,19 @@ func (p *binPass) Add(b mechanism.Block) {
 		}
 	}
 	p.hist.Add(p.bins)
+}
+
+// turnedBack returns the cells of the transformed column in the units that it had before.
+func (p *binPass) turnedBack(column []float64) []float64 {
+	p.back = grow(p.back, len(column))
+	for k, z := range column {
+		y := p.From.Inverse(z)
+		if p.From == rescale.Log && y <= rescale.Floor {
+			y = 0
+		}
+		p.back[k] = y
+	}
+	return p.back
 }
 
 func (p *binPass) Cells() mechanism.Cells { return p.hist.Cells() }

@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/rescale"
 )
 
 // The settings of private scaling. They are public constants; docs/methods/scaling.md,
@@ -52,6 +53,9 @@ type Private struct {
 	// more weight, and its range is not widened past zero where only values of
 	// one sign were seen, because it also limits predictions.
 	Target int
+	// Transform is that of the target, whose cells are transformed: its range is found in the units that it had before,
+	// where a magnitude is an octave of it, and then transformed. The target is the last column then.
+	Transform rescale.Transform
 	// Relation is that of the run. Where only private columns may change, the
 	// range of every other column is public and is computed exactly, by [Exact]:
 	// no leaf pays for it.
@@ -160,10 +164,42 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		if at, ok := median(bins[i], within[i]); ok {
 			r.Median, r.HasMedian = min(max(at, r.Lower), r.Upper), true
 		}
+		if j == p.Target && p.Transform != rescale.None {
+			r = p.transformed(r, rough[i].least)
+		}
 		out[j] = r
 	}
 	return nil
 }
+
+// from returns how the last of the columns is transformed.
+func (p Private) from(open []int) rescale.Transform {
+	if open[len(open)-1] == p.Target {
+		return p.Transform
+	}
+	return rescale.None
+}
+
+// transformed returns the range of the transformed target. It begins where the range in units of the target does, or with
+// the smallest magnitude above 0 that was seen: what has no logarithm counts as that.
+func (p Private) transformed(r Range, least float64) Range {
+	rule := rescale.Rule{Transform: p.Transform}
+	if p.Transform == rescale.Log {
+		if least <= 0 {
+			least = r.Upper * 0x1p-10
+		}
+		r.Lower = max(r.Lower, least)
+	}
+	r.Lower, r.Upper, r.Median = rule.Of(r.Lower), rule.Of(r.Upper), rule.Of(r.Median)
+	if !(r.Upper-r.Lower >= minWidth*max(1, math.Abs(r.Upper))) { // nothing above 0 was seen
+		r.Lower, r.Upper = r.Lower-1, r.Upper+1
+	}
+	r.Median = min(max(r.Median, r.Lower), r.Upper)
+	return r
+}
+
+// minWidth is the smallest width of the range of a transformed target, in parts of its end.
+const minWidth = 1e-6
 
 // coarse is what the first histogram says about a column.
 type coarse struct {
@@ -171,6 +207,7 @@ type coarse struct {
 	negative, positive bool    // signs seen
 	unseen             bool    // no bin passed
 	faint              bool    // see [Range.Faint]
+	least              float64 // lower end of the smallest magnitude above 0 that was seen; 0 if none was
 	numbers            mean    // noisy number of records with a number
 }
 
@@ -195,7 +232,7 @@ func (p Private) weights(open []int) []int {
 }
 
 func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
-	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil})
+	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil, p.from(open)})
 	if err != nil {
 		return nil, err
 	}
@@ -271,13 +308,22 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 	if low == zeroBin && high == zeroBin { // all but the tails are zero
 		low, high = first, last
 	}
-	return between(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
+	out := between(low, high, coarse{negative: first < zeroBin, positive: last > zeroBin})
+	for b := high; b > max(low-1, zeroBin); b-- {
+		if c.counts[b] > threshold {
+			out.least, _ = exponentEdges(b)
+		}
+	}
+	return out
 }
 
 // between returns what was seen with the edges of its outermost bins.
 func between(low, high int, c coarse) coarse {
 	c.lower, _ = exponentEdges(low)
 	_, c.upper = exponentEdges(high)
+	if high > zeroBin {
+		c.least, _ = exponentEdges(max(low, zeroBin+1))
+	}
 	return c
 }
 
@@ -285,7 +331,7 @@ func between(low, high int, c coarse) coarse {
 type interval struct{ Lower, Upper float64 }
 
 func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval) ([]noisyCounts, error) {
-	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within})
+	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within, p.from(open)})
 }
 
 // quantiles reads the outer quantiles from the noisy counts of equal bins by

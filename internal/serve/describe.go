@@ -22,6 +22,9 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	if len(s.output.Classes) > 0 {
 		out["classes"] = s.output.Classes
 	}
+	if l := regression.LinearPart(s.model); l != nil && l.Back != nil {
+		out["target_transform"] = l.Back
+	}
 	if list := regression.IntervalsOf(s.model); len(list) > 0 {
 		out["intervals"] = list
 	}

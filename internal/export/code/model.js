@@ -81,6 +81,9 @@ function numberOf(cell) {
 
 const clamp = (x, lower, upper) => Math.min(Math.max(x, lower), upper);
 
+/** The number whose logarithm, or square root, is z. */
+const inverse = (log, z) => (log ? Math.exp(Math.min(z, 709)) : clamp(z, 0, 1e153) ** 2);
+
 /** Bytes of a base64 text. */
 function bytes(text) {
   const raw = atob(text);
@@ -221,7 +224,13 @@ class Score {
   of(record) {
     const cells = this.cells(record);
     const total = this.model.intercept.coefficient + this.terms(cells, this.model.terms ?? []);
-    return clamp(this[this.model.kind](cells, total), this.lower, this.upper);
+    let z = clamp(this[this.model.kind](cells, total), this.lower, this.upper);
+    const back = this.model.target_transform;
+    if (!back) return z;
+    z = clamp(back.intercept + back.slope * z, this.lower, this.upper);
+    const log = back.transform === "log";
+    const mean = log ? inverse(log, z + back.variance / 2) : inverse(log, z) + back.variance;
+    return clamp(mean, back.lower, back.upper);
   }
 
   linear(cells, total) {

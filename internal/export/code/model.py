@@ -91,6 +91,11 @@ def _clamp(x, lower, upper):
     return min(max(x, lower), upper)
 
 
+def _inverse(log, z):
+    """The number whose logarithm, or square root, is z."""
+    return math.exp(min(z, 709)) if log else _clamp(z, 0, 1e153) ** 2
+
+
 class _Score:
     """One model with a number for its prediction."""
 
@@ -138,7 +143,14 @@ class _Score:
     def of(self, record):
         cells, model = self.cells(record), self.model
         total = model["intercept"]["coefficient"] + self.terms(cells, model.get("terms", []))
-        return _clamp(getattr(self, "_" + self.kind.replace("-", "_"))(cells, total), self.lower, self.upper)
+        total = _clamp(getattr(self, "_" + self.kind.replace("-", "_"))(cells, total), self.lower, self.upper)
+        back = model.get("target_transform")
+        if back is None:
+            return total
+        log, variance = back["transform"] == "log", back["variance"]
+        total = _clamp(back["intercept"] + back["slope"] * total, self.lower, self.upper)
+        mean = _inverse(log, total + variance / 2) if log else _inverse(log, total) + variance
+        return _clamp(mean, back["lower"], back["upper"])
 
     def _linear(self, cells, total):
         return total

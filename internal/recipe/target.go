@@ -1,0 +1,108 @@
+package recipe
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/rescale"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// A recipe may say in one place what its target is:
+//
+//	target: {column: price, lower: 100, upper: 20000, transform: log}
+//
+// which means target: price, and the other keys below data.columns.price. Nothing after the text is read knows
+// of the first form.
+
+// columnKey is the key of a target in one place that names its column.
+const columnKey = "column"
+
+// targetKeys are the keys of a target in one place.
+var targetKeys = []string{columnKey, "lower", "upper", "transform"}
+
+// spreadTarget turns a target in one place into the other form, and reports what is wrong with it.
+func spreadTarget(root *node, file string) Problems {
+	data := root.get("data")
+	target := data.get("target")
+	if target == nil || target.kind != mapping {
+		return nil
+	}
+	var ps Problems
+	add := func(at *node, msg, hint string) {
+		ps = append(ps, Problem{File: file, Line: at.line, Column: at.col, Path: "data.target", Msg: msg, Hint: hint})
+	}
+	name := target.get(columnKey)
+	if name == nil || name.kind == mapping || name.kind == list || name.kind == null {
+		add(target, "data.target: column is required: the name of the column to predict", "write target: {column: price, transform: log}")
+		*target = node{kind: text, literal: columnKey, line: target.line, col: target.col} // it was said what is wrong
+		return ps
+	}
+	declared := &node{kind: mapping, line: target.line, col: target.col}
+	columns := data.get("columns")
+	if columns == nil || columns.kind != mapping {
+		columns = &node{kind: mapping, line: target.line, col: target.col}
+		if data.get("columns") == nil {
+			data.keys, data.kids = append(data.keys, &node{kind: text, literal: "columns", line: target.line, col: target.col}), append(data.kids, columns)
+		}
+	}
+	before := columns.get(name.literal)
+	if before != nil && before.kind == mapping {
+		declared = before
+	}
+	for i, k := range target.keys {
+		switch {
+		case k.literal == columnKey:
+		case !slices.Contains(targetKeys, k.literal):
+			hint := "allowed here: " + oneOf(targetKeys)
+			if best, ok := nearest(k.literal, targetKeys); ok {
+				hint = "did you mean " + best + "?"
+			}
+			add(k, "unknown key "+quoted(k.literal), hint)
+		case declared.get(k.literal) != nil:
+			add(k, "data.target: "+k.literal+" is declared below data.columns too", "keep one of them")
+		default:
+			declared.keys, declared.kids = append(declared.keys, k), append(declared.kids, target.kids[i])
+		}
+	}
+	if before == nil && len(declared.keys) > 0 {
+		columns.keys, columns.kids = append(columns.keys, name), append(columns.kids, declared)
+	}
+	*target = *name
+	return ps
+}
+
+// transform returns that of the target.
+func (d *Data) transform() rescale.Transform {
+	if word := d.Columns[d.Target].Transform; word != rescale.NoneWord {
+		return rescale.Transform(word)
+	}
+	return rescale.None
+}
+
+// SetTransform declares the transform of the target, a word of rescale.Words.
+func (d *Data) SetTransform(word string) {
+	columns := map[string]Column{}
+	for name, c := range d.Columns {
+		columns[name] = c
+	}
+	c := columns[d.Target]
+	c.Transform = word
+	columns[d.Target] = c
+	d.Columns = columns
+}
+
+// transforms checks the transforms of columns; those of the target that a pipeline refuses it refuses itself.
+func (c *checker) transforms(name, path string, col Column) {
+	if col.Transform == "" {
+		return
+	}
+	at := fault.Child(path, "transform")
+	switch words := rescale.Words(); {
+	case !slices.Contains(words, col.Transform):
+		c.name(at, col.Transform, words, words)
+	case c.r.Task != regression.TaskRegression:
+	case name != c.r.Data.Target && c.r.Data.Target != "":
+		c.add(at, shown(path)+": transform is for the target", "features need none: curves follow them as they are")
+	}
+}
