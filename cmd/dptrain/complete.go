@@ -123,7 +123,7 @@ func headerOf(cmd *cobra.Command, args []string) []string {
 			data, data.Path = r.Data, r.DataFile()
 		}
 	}
-	if data.Path == "" || data.Path == fromStdin {
+	if _, piped := tablefile.Stdin(data.Path); data.Path == "" || piped {
 		return nil
 	}
 	format := recipe.Format{}

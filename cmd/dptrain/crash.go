@@ -10,6 +10,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/internal/terminal"
 )
 
@@ -27,7 +28,11 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	a.data, a.stdout, a.screen, a.stderr = raw, out, a.stderr, messages
 	defer func() { _ = messages.Flush() }()
 	root := rootCommand(a)
-	root.SetArgs(append([]string{}, args...))
+	given := make([]string, len(args))
+	for i, arg := range args {
+		given[i] = tablefile.Argument(arg)
+	}
+	root.SetArgs(given)
 	err := root.ExecuteContext(ctx)
 	_ = out.Flush() // raw keeps the error
 	if p, ok := painted.(*terminal.Painter); ok {

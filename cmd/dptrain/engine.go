@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // engineFlags say where the table is while a run goes over it.
@@ -23,7 +24,7 @@ func (f *engineFlags) add(set *pflag.FlagSet) {
 // cannot be held is refused.
 func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (bool, error) {
 	path := j.table
-	if path == fromStdin {
+	if _, piped := tablefile.Stdin(path); piped {
 		path = ""
 	}
 	stream, err := entry.Streams(f.name, p, plan, path, len(j.header))
@@ -38,8 +39,8 @@ func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string)
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended, seconds := begin(progress, "read"), 0.
 		from := mechanism.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
-		if j.table == fromStdin {
-			from.Path, from.From = stdinName, j.stdin
+		if stdin, piped := tablefile.Stdin(j.table); piped {
+			from.Path, from.From = stdin, j.stdin
 		}
 		res, stats, err := entry.FitStreamed(ctx, p, plan, from, pipeline.Options{Progress: progress}, func() { seconds = ended() })
 		if err == nil {

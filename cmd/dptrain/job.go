@@ -18,6 +18,7 @@ import (
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // recipeFlags are the flags that stand for keys of a recipe.
@@ -34,7 +35,7 @@ type recipeFlags struct {
 }
 
 // dataUsage is the help of --data.
-const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz) or .parquet, a pattern such as 'visits-*.csv', or - for CSV on standard input"
+const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz) or .parquet, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
 
 // add declares the flags on a verb.
 func (f *recipeFlags) add(set *pflag.FlagSet) {
@@ -282,24 +283,19 @@ func (j *job) columns() ([]string, error) {
 	if j.table == "" {
 		return j.recipe.Data.Header, nil
 	}
-	if j.table != fromStdin {
+	stdin, piped := tablefile.Stdin(j.table)
+	if !piped {
 		return dataset.Header(j.table, j.readOptions())
 	}
-	names, rest, err := dataset.HeaderFrom(j.stdin, stdinName, j.readOptions())
+	names, rest, err := dataset.HeaderFrom(j.stdin, stdin, j.readOptions())
 	j.stdin = rest
 	return names, err
 }
 
-// A table of this path is standard input, and this is what messages call it.
-const (
-	fromStdin = "-"
-	stdinName = "stdin"
-)
-
 // read reads the records of the table.
 func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
-	if j.table == fromStdin {
-		return dataset.ReadFrom(ctx, j.stdin, stdinName, schema, j.readOptions())
+	if stdin, piped := tablefile.Stdin(j.table); piped {
+		return dataset.ReadFrom(ctx, j.stdin, stdin, schema, j.readOptions())
 	}
 	return dataset.Read(ctx, j.table, schema, j.readOptions())
 }

@@ -98,8 +98,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 		return err
 	}
 	in := &input{path: dataPath, reading: reading}
-	if dataPath == "-" {
-		in.path, in.stdin = "stdin", a.stdin
+	if stdin, piped := tablefile.Stdin(dataPath); piped {
+		in.path, in.stdin = stdin, a.stdin
 	}
 	if flags.append && in.isParquet() {
 		return usagef("--append copies CSV and TSV tables only; predict without it gives one prediction a row")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/tablefile"
 	"github.com/dptrain/dptrain/regression"
@@ -42,6 +44,9 @@ var (
 	ErrColumn = errors.New("the table has no column")
 )
 
+// errPlain is returned where the values of columns would be read of a table that is written in another way.
+var errPlain = errors.New("the values of columns are read of plain tables only: declare data.classes and categories in the recipe, and leave out --categories")
+
 // tableFacts is what an experiment takes from a public table before it plans
 // its methods. On private data it would have to be declared.
 type tableFacts struct {
@@ -52,10 +57,13 @@ type tableFacts struct {
 // facts reads what an experiment needs of a table: the classes of the target
 // unless they are given, and the values of text columns if they are to be
 // categories.
-func (c Config) facts(ctx context.Context, s source, header []string, target string) (tableFacts, error) {
+func (c Config) facts(ctx context.Context, s source, header []string, target string, reading dataset.ReadOptions) (tableFacts, error) {
 	f := tableFacts{classes: c.Classes}
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
+	}
+	if !reflect.DeepEqual(reading, dataset.ReadOptions{MultilineQuotes: reading.MultilineQuotes}) {
+		return f, fault.As(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
 	}
 	levels, err := readLevels(ctx, s.path, header)
 	if err != nil {

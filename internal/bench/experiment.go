@@ -3,11 +3,13 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -41,7 +43,11 @@ type contender struct {
 // newExperiment plans the methods for a table, of which it reads the header.
 func newExperiment(ctx context.Context, s source, methods []*method, c Config) (*experiment, error) {
 	target := c.Target
-	header, err := dataset.Header(s.path, dataset.ReadOptions{})
+	reading, err := readingOf(s, methods)
+	if err != nil {
+		return nil, err
+	}
+	header, err := dataset.Header(s.path, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +57,11 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 		return nil, &dataset.FileError{Path: s.path, Line: 1, Msg: "no column has the name of the target",
 			Hint: "names must match exactly, upper and lower case included", Err: dataset.ErrNoColumn}
 	}
-	facts, err := c.facts(ctx, s, header, target)
+	facts, err := c.facts(ctx, s, header, target, reading)
 	if err != nil {
 		return nil, err
 	}
-	x := &experiment{source: s, header: header}
+	x := &experiment{source: s, header: header, read: reading}
 	for _, m := range methods {
 		if !m.appliesTo(s.path) {
 			continue
@@ -65,9 +71,30 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 			return nil, k.err
 		}
 		x.methods = append(x.methods, k)
-		x.read.MultilineQuotes = x.read.MultilineQuotes || m.recipe.Data.MultilineQuotes
 	}
 	return x, nil
+}
+
+// errReading is returned for recipes that read one table in different ways.
+var errReading = errors.New("the recipes read the table in different ways: give them the same data.format, data.numbers and data.fold, or compare them one by one")
+
+// readingOf returns how a table is read: as the recipes say that are run on it.
+func readingOf(s source, methods []*method) (dataset.ReadOptions, error) {
+	var out dataset.ReadOptions
+	multiline, said := false, false
+	for _, m := range methods {
+		if !m.file || !m.appliesTo(s.path) {
+			continue
+		}
+		next := m.recipe.Data.Reading()
+		multiline, next.MultilineQuotes = multiline || next.MultilineQuotes, false
+		if said && !reflect.DeepEqual(out, next) {
+			return out, fault.As(fault.Recipe, fmt.Errorf("%s: %w", s.path, errReading))
+		}
+		out, said = next, true
+	}
+	out.MultilineQuotes = multiline
+	return out, nil
 }
 
 // metric names what is measured.

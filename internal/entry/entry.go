@@ -96,7 +96,7 @@ func Records(table string, multilineQuotes bool) ledger.Records {
 // RealPath returns the absolute path of a file, with symbolic links resolved where that is
 // possible. A table that is in no file, or on standard input, has the path "".
 func RealPath(path string) string {
-	if path == "" || path == "-" {
+	if _, piped := tablefile.Stdin(path); path == "" || piped {
 		return ""
 	}
 	if absolute, err := filepath.Abs(path); err == nil {

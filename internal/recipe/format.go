@@ -150,13 +150,6 @@ func (c *checker) reading() {
 		c.name("data.numbers", d.Numbers, numberWords, numberWords)
 	}
 	f := d.Format
-	if c.bench && (f != nil || d.Numbers != "") {
-		key := "data.format"
-		if f == nil {
-			key = "data.numbers"
-		}
-		c.add(key, key+" has no meaning in an experiment, which reads plain tables", "remove it; `dptrain fit` honours it")
-	}
 	if f == nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Version is the recipe format this package reads and writes.
@@ -302,7 +303,7 @@ func (r *Recipe) LedgerFile() string {
 }
 
 func (r *Recipe) beside(path string) string {
-	if path == "" || path == "-" || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
+	if _, piped := tablefile.Stdin(path); path == "" || piped || filepath.IsAbs(path) || r.src == nil || r.src.file == "" {
 		return path
 	}
 	return filepath.Join(filepath.Dir(r.src.file), path)

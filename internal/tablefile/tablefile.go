@@ -36,6 +36,32 @@ var kinds = [...]struct {
 	{".parquet", Kind{Parquet: true}},
 }
 
+// Stdin reports whether a path means standard input: "-", which holds CSV, or "-" with the suffix of what it holds, such as
+// "-.jsonl". name is what messages call it, and ends like the path. Parquet cannot be read from there.
+func Stdin(path string) (name string, ok bool) {
+	suffix, ok := strings.CutPrefix(strings.TrimPrefix(path, argument), "-")
+	if !ok || suffix == "" {
+		return "stdin", ok
+	}
+	for _, k := range kinds {
+		if strings.EqualFold(suffix, k.suffix) && !k.kind.Parquet {
+			return "stdin" + suffix, true
+		}
+	}
+	return "", false
+}
+
+// argument stands before a path of standard input that is an argument of its own.
+const argument = "stdin:"
+
+// Argument returns an argument of a command line in a form that does not look like flags, if it is a path of standard input.
+func Argument(arg string) string {
+	if _, piped := Stdin(arg); piped && arg != "-" {
+		return argument + arg
+	}
+	return arg
+}
+
 // Names are the suffixes, for messages.
 const Names = ".csv, .tsv, .jsonl (with or without .gz) or .parquet"
 

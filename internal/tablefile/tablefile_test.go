@@ -36,3 +36,19 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestStdin(t *testing.T) {
+	for path, want := range map[string]string{
+		"-": "stdin", "-.jsonl": "stdin.jsonl", "-.csv.gz": "stdin.csv.gz", "-.TSV": "stdin.TSV", "stdin:-.jsonl": "stdin.jsonl",
+		"-.parquet": "", "-.yaml": "", "-x.csv": "", "./-.csv": "", "": "", "stdin:": "", "stdin.jsonl": "",
+	} {
+		if name, ok := Stdin(path); ok != (want != "") || ok && name != want {
+			t.Errorf("%q: %q, %v; want %q", path, name, ok, want)
+		}
+	}
+	for arg, want := range map[string]string{"-": "-", "-.jsonl": "stdin:-.jsonl", "--data": "--data", "-o": "-o", "a.csv": "a.csv"} {
+		if got := Argument(arg); got != want {
+			t.Errorf("%q becomes %q, want %q", arg, got, want)
+		}
+	}
+}

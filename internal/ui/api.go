@@ -130,7 +130,7 @@ func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err err
 		beside = "."
 	}
 	at := func(name string) (string, error) {
-		if strings.ContainsAny(name, "*?[") || name == "-" {
+		if strings.ContainsAny(name, "*?[") || strings.HasPrefix(name, "-") {
 			return "", badf(http.StatusBadRequest, "this page reads one file; give %s to `dptrain fit`", name)
 		}
 		if filepath.IsAbs(name) {
