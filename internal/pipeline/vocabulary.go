@@ -53,7 +53,7 @@ const (
 const (
 	// KindShare and WordShare are the shares of mu^2 of the kinds of columns and of the counts of words.
 	KindShare = .005
-	WordShare = .10
+	WordShare = .05
 	// newWordDelta is the probability with which a word of one record appears. It is far below
 	// every delta, and so small that the run still has a mu.
 	newWordDelta = budget.MinDelta / 10
