@@ -16,5 +16,8 @@ trap 'rm -rf "$folder"' EXIT
 "$folder/env/bin/python" -m pip install -q --no-deps --no-index --disable-pip-version-check "$folder"/dist/*.whl
 cp -r "$root/python/tests" "$folder/tests"
 cp -r "$root/testdata" "$folder/testdata"
+mkdir -p "$folder/pages/python"
+cp -r "$root/docs" "$root"/*.md "$folder/pages"
+cp "$root/python/README.md" "$folder/pages/python"
 cd "$folder/tests"
-env -u DPTRAIN PATH="$folder/env/bin:$PATH" DPTRAIN_TESTDATA="$folder/testdata" "$folder/env/bin/python" -m pytest -q --no-header -p no:cacheprovider "$@"
+env -u DPTRAIN PATH="$folder/env/bin:$PATH" DPTRAIN_TESTDATA="$folder/testdata" DPTRAIN_PAGES="$folder/pages" "$folder/env/bin/python" -m pytest -q --no-header -p no:cacheprovider "$@"

@@ -4,7 +4,7 @@
 //
 //	axis   lines and text of axes       grid   faint lines
 //	mark   bars and curves              band   what an interval covers
-//	note   text in a picture            hot    cells of a heat map, with an opacity
+//	note   text in a picture            hot    cells of a heat map, with an opacity, those below 0 cold
 //	mark2, mark3   further curves
 //
 // A picture has a title, which a screen reader reads, and every place is rounded to a tenth

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// A Heat is a table of shares as a picture: the larger the share, the fuller the colour.
+// A Heat is a table of shares as a picture: the larger the share, the fuller the colour. A negative one has another.
 type Heat struct {
 	Title, XLabel, YLabel string
 	Rows, Columns         []string
-	Shares                [][]float64 // one row per name of Rows; clamped to [0, 1]
+	Shares                [][]float64 // one row per name of Rows; clamped to [-1, 1]
 	Texts                 [][]string  // printed in the cells where these are wide enough; nil for none
 }
 
@@ -37,15 +37,18 @@ func (h Heat) SVG() SVG {
 		y := heatTop + row*float64(i)
 		c.text("axis", "end", heatLeft-8, y+row/2+4, fit(name, 16))
 		for j := range h.Columns {
-			share := math.Min(math.Max(h.Shares[i][j], 0), 1)
+			share, class := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
 			if !finite(share) {
 				share = 0
 			}
+			if share < 0 {
+				share, class = -share, "cold"
+			}
 			x := heatLeft + wide*float64(j)
-			fmt.Fprintf(c, `<rect class="hot" x="%s" y="%s" width="%s" height="%s" fill-opacity="%.2f"/>`, at(x+1), at(y+1), at(wide-2), at(row-2), .04+.96*share)
+			fmt.Fprintf(c, `<rect class="%s" x="%s" y="%s" width="%s" height="%s" fill-opacity="%.2f"/>`, class, at(x+1), at(y+1), at(wide-2), at(row-2), .04+.96*share)
 			if len(h.Texts) > 0 && len(h.Texts[i][j]) <= most {
 				class := "note"
-				if share > .55 {
+				if share > .75 {
 					class = "inverse"
 				}
 				c.text(class, "middle", x+wide/2, y+row/2+4, h.Texts[i][j])

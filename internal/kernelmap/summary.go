@@ -13,3 +13,29 @@ type Pair struct {
 	First, Second string
 	Value         float64
 }
+
+// A Table is numbers for levels of two columns.
+type Table struct {
+	Rows, Columns []string    // names of levels
+	Values        [][]float64 // one row per level of Rows
+}
+
+// Center takes what rows and columns have in common off the values.
+func (t *Table) Center() {
+	whole, columns := 0., make([]float64, len(t.Columns))
+	for _, row := range t.Values {
+		for j, v := range row {
+			columns[j] += v / float64(len(t.Rows))
+			whole += v / float64(len(t.Rows)*len(row))
+		}
+	}
+	for _, row := range t.Values {
+		mean := 0.
+		for _, v := range row {
+			mean += v / float64(len(row))
+		}
+		for j := range row {
+			row[j] += whole - mean - columns[j]
+		}
+	}
+}

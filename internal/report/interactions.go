@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/chart"
 	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -26,11 +28,17 @@ type Pair struct {
 
 // interactions returns those of a model; nil for one without such terms.
 func interactions(m regression.Model) *Interactions {
+	_, out := strongest(m)
+	return out
+}
+
+// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share, and
+// what is said of them; nil for a model without such terms.
+func strongest(m regression.Model) (of *regression.Kernel, out *Interactions) {
 	models := []regression.Model{m}
 	if c, ok := m.(*regression.Classifier); ok {
 		models = c.Scores
 	}
-	var out *Interactions
 	for _, m := range models {
 		k, ok := m.(*regression.Kernel)
 		if !ok {
@@ -40,10 +48,47 @@ func interactions(m regression.Model) *Interactions {
 		if out != nil && s.Share <= out.Share {
 			continue
 		}
-		out = &Interactions{Share: s.Share, Pairs: []Pair{}}
+		of, out = k, &Interactions{Share: s.Share, Pairs: []Pair{}}
 		for _, p := range s.Pairs {
 			out.Pairs = append(out.Pairs, pairOf(p))
 		}
+	}
+	return of, out
+}
+
+// mostPairs is how many pairs are drawn.
+const mostPairs = 3
+
+// pairBlocks draws the strongest pairs.
+func pairBlocks(s Source, unit string) []item {
+	of, x := strongest(s.Model)
+	if of == nil {
+		return nil
+	}
+	var out []item
+	for _, p := range x.Pairs[:min(len(x.Pairs), mostPairs)] {
+		t, largest := of.Together(p.First, p.Second), 0.
+		for _, row := range t.Values {
+			largest = max(largest, slices.Max(row), -slices.Min(row))
+		}
+		if largest == 0 {
+			continue
+		}
+		h := chart.Heat{Title: shown(p.First) + " and " + shown(p.Second), XLabel: shown(p.Second), YLabel: shown(p.First)}
+		g := &grid{Head: []string{shown(p.First)}}
+		for _, name := range t.Columns {
+			h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
+		}
+		for i, row := range t.Values {
+			shares, texts := make([]float64, len(row)), make([]string, len(row))
+			for j, v := range row {
+				shares[j], texts[j] = v/largest, short(v)
+			}
+			h.Rows, h.Shares, h.Texts = append(h.Rows, shown(t.Rows[i])), append(h.Shares, shares), append(h.Texts, texts)
+			g.Rows = append(g.Rows, append([]string{shown(t.Rows[i])}, texts...))
+		}
+		out = append(out, figure(h.SVG(), fmt.Sprintf("%s and %s: what the two together add beyond what each adds, in %s; blue adds, orange takes off. A number stands for a band around it. The noise is in it: a pattern may be chance.",
+			h.YLabel, h.XLabel, unit), g))
 	}
 	return out
 }

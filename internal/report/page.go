@@ -65,8 +65,9 @@ type item struct {
 
 // A grid is a table of texts. The first column names the row.
 type grid struct {
-	Head []string
-	Rows [][]string
+	Head  []string
+	Rows  [][]string
+	Words bool // cells are words, which may be many
 }
 
 func prose(s string) item { return item{Text: s} }

@@ -112,7 +112,7 @@ func profileBlocks(g Guarantee) []item {
 func declared(r *Report) []item {
 	out := []item{prose("The recipe states these facts, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
 		"It does not cover running time, memory use or who had access to the machine.")}
-	g := &grid{Head: []string{"fact", "value"}}
+	g := &grid{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
 	}

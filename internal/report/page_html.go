@@ -129,7 +129,12 @@ func (m *markup) block(b item) {
 
 // grid writes a table, which scrolls by itself.
 func (m *markup) grid(g *grid) {
-	m.tags(`<div class="scroll" tabindex="0"><table><thead><tr>`)
+	m.tags(`<div class="scroll" tabindex="0">`)
+	if g.Words {
+		m.tags(`<table class="words"><thead><tr>`)
+	} else {
+		m.tags(`<table><thead><tr>`)
+	}
 	for _, c := range g.Head {
 		m.within(`<th scope="col">`, c, "</th>")
 	}

@@ -83,7 +83,7 @@ func shapeBlocks(s Source) []item {
 	if left > 0 {
 		out = append(out, prose(fmt.Sprintf("%d more are not drawn: dptrain report release --shape COLUMN prints each.", left)))
 	}
-	return out
+	return append(out, pairBlocks(s, unit)...)
 }
 
 // byImportance lists the columns of a model, the most important first.

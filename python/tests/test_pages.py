@@ -1,0 +1,38 @@
+"""The blocks of Python that pages show, run as they stand. DPTRAIN_PAGES is the folder of the repository, or a copy of its pages."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dptrain import DPRegressor
+
+pandas = pytest.importorskip("pandas")
+ROOT = Path(os.environ.get("DPTRAIN_PAGES") or Path(__file__).parent / ".." / "..").resolve()
+DATA = Path(os.environ.get("DPTRAIN_TESTDATA") or ROOT / "testdata").resolve()
+
+
+def blocks():
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("python/*.md")]:
+        for code in re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
+            yield pytest.param(code, id=str(path.relative_to(ROOT)))
+
+
+def test_there_are_some():
+    assert {p.id for p in blocks()} >= {"python/README.md", "docs/guide/install.md", "docs/guide/export.md"}
+
+
+@pytest.mark.parametrize("code", list(blocks()))
+def test_block(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    houses = pandas.read_csv(DATA / "houses.csv")
+    X, y = houses.drop(columns="price"), houses["price"]
+    if "onnxruntime" in code:
+        pytest.importorskip("onnxruntime")
+        DPRegressor(1, categories={"ocean": ["inland", "island"]}).fit(X[["area", "ocean"]], y).save("release")
+        subprocess.run([sys.executable, "-m", "dptrain", "export", "release/model.json", "--onnx", "-o", "model.onnx"], check=True)
+    exec(code, {"X": X, "y": y, "X_new": X.head(), "labels": np.where(y > y.median(), "yes", "no")})
