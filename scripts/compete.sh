@@ -2,7 +2,7 @@
 # Measures a competitor on the splits and the budget of `dptrain bench`, favourably: it is told
 # the true bounds of the data, and the best of its settings is picked on the test rows.
 #   scripts/compete.sh ebm --trials 10 ../shared/data/regression/*.csv.gz
-# Competitors: ebm, ibm, trees, network, synthetic, public (that is boosting without privacy).
+# Competitors: ebm, ibm, trees, network, synthetic, public (that is boosting without privacy); abalone FILE writes that table.
 # Prints a line of JSON a table on standard output, and one a setting on standard error. Each script
 # says in its first line what it needs; it is installed into a temporary folder, or PYTHON has it.
 set -eu

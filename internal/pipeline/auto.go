@@ -50,8 +50,8 @@ const (
 
 // autoMethod is the trainer of a run that does not name one. Under tight
 // composition curves cost next to nothing: many small releases are worth as much
-// as a large one. Under basic composition they are not. A number has a kernel
-// beside them. Curves of one class against the rest pay for every class;
+// as a large one. Under basic composition they are not. A number, and two classes,
+// have a kernel beside them. Curves of one class against the rest pay for every class;
 // prototypes share one softmax.
 func (p *Pipeline) autoMethod() method.Trainer {
 	switch {
@@ -59,7 +59,7 @@ func (p *Pipeline) autoMethod() method.Trainer {
 		return adassp.JointGram{}
 	case p.manyClasses():
 		return prototypes.Prototypes{}
-	case p.classification(), p.additive:
+	case p.additive:
 		return boosting.Additive{}
 	}
 	return boosting.Kernel{}
@@ -107,7 +107,7 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
 		return false
 	case p.classification():
-		return len(f.Target.Categories) == 2 && p.autoMethod() == method.Trainer(boosting.Additive{})
+		return len(f.Target.Categories) == 2 && p.Budget.Composition != budget.Basic
 	}
 	return len(f.Columns) > selection.DefaultK
 }

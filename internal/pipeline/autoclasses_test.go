@@ -18,7 +18,7 @@ func TestAutoClasses(t *testing.T) {
 	for _, c := range []struct {
 		n              int
 		branch, method string
-	}{{300, logisticBranch, "logistic"}, {4000, allBranch, "boosted-additive"}} {
+	}{{300, logisticBranch, "logistic"}, {4000, allBranch, "boosted-kernel"}} {
 		tab := loans(t, c.n, "no", "yes")
 		res, err := classify(tab).Fit(context.Background(), tab, Options{})
 		if err != nil {
@@ -64,7 +64,7 @@ func TestAutoClassesRule(t *testing.T) {
 		*Pipeline
 		method string
 	}{
-		"a named selection": {selected, "boosted-additive"}, "a named model": {named, "joint-gram"}, "basic composition": {basic, "joint-gram"},
+		"a named selection": {selected, "boosted-kernel"}, "a named model": {named, "joint-gram"}, "basic composition": {basic, "joint-gram"},
 		"three classes": {classify(loans(t, 0, "a", "b", "c")), "prototypes"},
 	} {
 		plan, err := c.Plan()

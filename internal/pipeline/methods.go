@@ -36,7 +36,7 @@ func Trainers() []method.Method {
 }
 
 // Auto stands for the model of a pipeline that names none: it is chosen from public facts,
-// [boosting.Kernel] for a number under tight composition, [boosting.Additive] for two classes,
+// [boosting.Kernel] for a number or two classes under tight composition,
 // [logistic.Logistic] for these where a noisy count says that records are few, [prototypes.Prototypes]
 // for more; [adassp.JointGram] under basic composition.
 const Auto = "auto"
