@@ -161,7 +161,7 @@ func TestRecordAndReplay(t *testing.T) {
 func TestReplayTakesEveryBranch(t *testing.T) {
 	for file, want := range map[string]string{
 		"houses": "fit/train/all/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/model/boosted-kernel/sums",
-		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-additive/shapes", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
+		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-kernel/sums", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
 	} {
 		_, p, tab := example(t, "../../examples/"+file+".yaml")
 		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1).KeepColumns())
