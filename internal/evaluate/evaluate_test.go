@@ -188,7 +188,8 @@ func TestFarTargets(t *testing.T) {
 // no window of bins is seen at the noise of epsilon .5.
 func TestBeyond(t *testing.T) {
 	sizes, a := specified()
-	l, o := readLimits(sizes), readOctaves(sizes)
+	l := readLimits(sizes)
+	o := readOctaves(sizes, l)
 	a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 5
 	sizes.Second[rangeBin+8] = 20 // beyond a gap of bins in which nothing is seen
 	r := read(Pairs{Lower: -1, Upper: 1}, sizes, l, o, a)
@@ -216,9 +217,10 @@ func TestRulesOfPublication(t *testing.T) {
 			sizes.First[b] = 0
 		}
 		sizes.First[binAt(-6)] = n
-		o := readOctaves(sizes)
+		l := readLimits(sizes)
+		o := readOctaves(sizes, l)
 		a.Cells, a.Groups, a.CellNoise, a.FarNoise = make([]float64, o.groups(1).Len()), make([]float64, len(o)), 2, 5
-		r := read(Pairs{Lower: -2, Upper: 2}, sizes, readLimits(sizes), o, a)
+		r := read(Pairs{Lower: -2, Upper: 2}, sizes, l, o, a)
 		if len(r.Intervals) != want.intervals || r.Few != want.few {
 			t.Errorf("n mu = %v: intervals %+v, few %v", n, r.Intervals, r.Few)
 		}

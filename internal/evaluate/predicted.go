@@ -46,11 +46,10 @@ func halfWidths(a mechanism.Squares, o octaves, strength float64) []HalfWidth {
 	return out
 }
 
-// guess returns the smallest bin above whose upper edge there seem to be at most the share alpha of the residuals; the
-// bin after widestInterval if there are more above that.
+// guess returns the smallest bin above whose upper edge there seem to be at most the share alpha of the residuals.
 func guess(sizes mechanism.Sizes, alpha float64) int {
 	n := sum(sizes.First)
-	for b := widestInterval; b >= 0; b-- {
+	for b := lastBin - 1; b >= 0; b-- {
 		// The counts above are in the sum with 1 - alpha, the others with -alpha, as part of n.
 		over := float64(lastBin - b)
 		noise := sizes.FirstNoise * math.Sqrt(over*sq(1-alpha)+(sizeBins-over)*sq(alpha))
@@ -72,19 +71,20 @@ const (
 	// parts is how many parts of equal ratio a bin is divided into: thirty-seconds of an octave.
 	parts = 16
 	// depth is how many bins are divided for a level.
-	depth = 3
+	depth = 6
 )
 
-// readOctaves reads them from the first release. The first bin, which begins at 0, is not divided.
-func readOctaves(sizes mechanism.Sizes) octaves {
+// readOctaves reads them from the first release. The last ends below the limit of residuals, so that cells cost little. The
+// first bin of all, which begins at 0, is not divided.
+func readOctaves(sizes mechanism.Sizes, l limits) octaves {
+	highest := min(l.residualBin-1, widestInterval)
 	first, last := sizeBins, 0
 	for _, x := range intervalLevels() {
-		if top := guess(sizes, 1-x.level); top <= widestInterval {
-			first, last = min(first, max(top-depth+1, 1)), max(last, top, 1)
-		}
+		top := min(guess(sizes, 1-x.level), highest)
+		first, last = min(first, top-depth+1), max(last, top)
 	}
 	var o octaves
-	for b := first; b <= last; b++ {
+	for b := max(first, 1); b <= last; b++ {
 		o = append(o, b)
 	}
 	return o

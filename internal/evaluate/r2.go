@@ -108,7 +108,8 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 		return R2{}, err
 	}
 	sizes := released.Value()
-	l, o := readLimits(sizes), readOctaves(sizes)
+	l := readLimits(sizes)
+	o := readOctaves(sizes, l)
 	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, o})
 	if err != nil {
 		return R2{}, err

@@ -66,6 +66,9 @@ func (g *Gram) clip(columns [][]int16) {
 			panic("mechanism: the columns of a Gram block differ in length")
 		}
 		for i, v := range column {
+			if v == 0 { // most entries of the columns of categories
+				continue
+			}
 			v = min(max(v, -FixedOne), FixedOne)
 			column[i] = v
 			norms[i] += uint64(int32(v) * int32(v))
@@ -83,8 +86,10 @@ func (g *Gram) clip(columns [][]int16) {
 	}
 	for _, column := range columns {
 		for i, v := range column {
-			// Division truncates toward zero, so no entry can grow.
-			column[i] = int16(int32(v) * factors[i] / (1 << rescaleBits))
+			if v != 0 {
+				// Division truncates toward zero, so no entry can grow.
+				column[i] = int16(int32(v) * factors[i] / (1 << rescaleBits))
+			}
 		}
 	}
 }

@@ -145,12 +145,12 @@ func encodeMissing(dst []int16, column []float64) {
 // encodeCategory writes a 0/1 block: at most one slot of a row is 1, so the
 // block's norm is at most 1.
 func encodeCategory(dst [][]int16, codes []int32) {
-	for k, slot := range dst {
-		for i, c := range codes {
-			slot[i] = 0
-			if int(c) == k {
-				slot[i] = mechanism.FixedOne
-			}
+	for _, slot := range dst {
+		clear(slot)
+	}
+	for i, c := range codes {
+		if 0 <= c && int(c) < len(dst) {
+			dst[c][i] = mechanism.FixedOne
 		}
 	}
 }
