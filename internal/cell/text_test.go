@@ -45,7 +45,7 @@ func TestTextTwice(t *testing.T) {
 		t.Error(err)
 	}
 	capital, lowered := Capitals()
-	if strings.ToLower(capital) != lowered || len([]rune(capital)) != 26+30+26+32+16 {
+	if small := strings.ToLower(capital); small != lowered || len([]rune(capital)) != 26+30+26+32+16 {
 		t.Errorf("%q, %q: %d letters", capital, lowered, len([]rune(capital)))
 	}
 	for _, r := range capital {

@@ -94,11 +94,12 @@ func (p *Pipeline) unprotected() []Fact {
 		if c.Found {
 			continue
 		}
-		if c.Kind == dataset.Category && c.Name == p.Target {
+		switch {
+		case c.Kind == dataset.Category && c.Name == p.Target:
 			out = append(out, Fact{"classes of " + c.Name, c.Categories})
-		} else if c.Hash > 0 {
+		case c.Hash > 0:
 			out = append(out, Fact{"buckets of " + c.Name, c.Hash})
-		} else if c.Kind == dataset.Category {
+		case c.Kind == dataset.Category:
 			out = append(out, Fact{"categories of " + c.Name, c.Categories})
 		}
 	}
