@@ -107,7 +107,8 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
 		return false
 	case p.classification():
-		return len(f.Target.Categories) == 2 && p.Budget.Composition != budget.Basic
+		chosen := p.autoMethod()
+		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
 }
