@@ -116,27 +116,27 @@ PROGRAM
 image() {
   local at=$work/image tag=localhost/dptrain-first-run container
   release
-  mkdir -p "$at/context/dist" "$at/work"
+  mkdir -p "$at/context/dist" "$at/data"
   sources "$at/context"
   cp -r "$dist/bin" "$at/context/dist/bin"
-  cp "$root/testdata/houses.csv" "$at/work/"
-  chown -R 65532:65532 "$at/work"
-  local fit=(fit --data /work/houses.csv --target price --exclude ocean --epsilon 1 --out /work/out --quiet)
+  cp "$root/testdata/houses.csv" "$at/data/"
+  chown -R 65532:65532 "$at/data"
+  local fit=(fit --data /data/houses.csv --target price --exclude ocean --epsilon 1 --out /data/out --quiet)
   if command -v buildah >/dev/null && buildah bud -q --isolation chroot -t "$tag" "$at/context" >/dev/null; then
     container=$(buildah from "$tag")
     buildah inspect --type image --format $'user {{.OCIv1.Config.User}}, entrypoint {{.OCIv1.Config.Entrypoint}}\n' "$tag"
-    buildah run --isolation chroot -v "$at/work:/work" "$container" -- /dptrain "${fit[@]}"
+    buildah run --isolation chroot -v "$at/data:/data" "$container" -- /dptrain "${fit[@]}"
     buildah rm "$container" >/dev/null
     buildah rmi "$tag" >/dev/null
   else
     printf 'by hand: the files of the Containerfile and its user\n'
     mkdir -p "$at/root"
     cp "$at/context/LICENSE" "$at/context/dist/bin/linux_amd64/dptrain" "$at/root/"
-    mv "$at/work" "$at/root/work"
+    mv "$at/data" "$at/root/data"
     env -i chroot --userspec=65532:65532 "$at/root" /dptrain "${fit[@]}"
-    mv "$at/root/work" "$at/work"
+    mv "$at/root/data" "$at/data"
   fi
-  opened image "$at/work/out/release/report.html"
+  opened image "$at/data/out/release/report.html"
 }
 
 for way in "${ways[@]}"; do
