@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/dptrain/dptrain/experiments/suite"
 )
 
 // What a person may set: where screenshots go, and axe.min.js of the npm package axe-core, which then looks at each step.
@@ -471,6 +474,53 @@ func TestReportsInChromium(t *testing.T) {
 		b.do(chromedp.Navigate("file://"+path), chromedp.WaitVisible(chromedp.CSS("main")))
 		b.look(name)
 	}
+}
+
+// TestSuitesInChromium looks at the pages of two suites, which have the parts of a report: curves with intervals, and a
+// table of many columns.
+func TestSuitesInChromium(t *testing.T) {
+	b := newBrowser(t)
+	tables := t.TempDir()
+	for _, name := range []string{"houses", "loans"} {
+		write(t, filepath.Join(tables, name+".csv"), numeric(read(t, "../../testdata/"+name+".csv"), 800))
+	}
+	for name, o := range map[string]suite.Options{suite.Copies: {}, suite.Seed001: {Data: tables}} {
+		o.Public, o.Trials, o.Out = true, 1, t.TempDir()
+		if _, err := suite.Run(t.Context(), name, o); err != nil {
+			t.Fatal(err)
+		}
+		b.do(chromedp.Navigate("file://"+filepath.Join(o.Out, suite.PageFile)), chromedp.WaitVisible(chromedp.CSS("main")))
+		if n := eval[int](b, `document.querySelectorAll("figure svg[role=img]").length`); n < 2 {
+			t.Errorf("%s: %d figures", name, n)
+		}
+		if bare := eval[int](b, `[...document.querySelectorAll("svg *")].filter(e => e.tagName !== "title" && !e.classList.length).length`); bare > 0 {
+			t.Errorf("%s: %d elements without a class, and so without a colour in the dark", name, bare)
+		}
+		b.look("suite-" + name)
+	}
+}
+
+// numeric returns the first lines of a table, with its columns of words left out and the last of numbers as the target.
+func numeric(table string, rows int) string {
+	lines := strings.Split(table, "\n")[:rows]
+	var kept []int
+	for i, cell := range strings.Split(lines[1], ",") {
+		if _, err := strconv.ParseFloat(cell, 64); err == nil {
+			kept = append(kept, i)
+		}
+	}
+	var out strings.Builder
+	for _, line := range lines {
+		cells := strings.Split(line, ",")
+		for n, i := range kept {
+			if n > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(cells[i])
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
 }
 
 // TestPageRefuses: what asks without the token, for another host or from another origin is refused by the command itself.

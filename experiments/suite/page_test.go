@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,15 +28,15 @@ func wellFormed(t *testing.T, text string) {
 // elsewhere. It returns its text.
 func checkPage(t *testing.T, p Page) string {
 	t.Helper()
-	html, err := p.HTML()
-	if err != nil {
+	var b strings.Builder
+	if err := p.HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	text := string(html)
+	text := b.String()
 	for _, element := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1) {
 		wellFormed(t, element)
 	}
-	if outside := regexp.MustCompile(`(?i)<script|<link|<img|@import|url\(|(src|href)=`).FindString(text); outside != "" {
+	if outside := regexp.MustCompile(`(?i)<script|<link|<img|@import|url\(|src=|href="[^#]`).FindString(text); outside != "" {
 		t.Errorf("the page holds %s", outside)
 	}
 	for _, broken := range []string{"NaN", "ZgotmplZ", "%!"} {
@@ -63,9 +64,9 @@ func TestPageHTML(t *testing.T) {
 		}},
 	})
 	for _, want := range []string{
-		"<title>R &amp; D</title>", "<p>second</p>", "<h2>Part</h2>", "a&lt;b", `aria-label="a&lt;b &amp; c"`, ">epsilon<", ">100<",
-		"<caption>numbers</caption>", "<th>value</th>", "<td>x&lt;y</td>",
-		`<td class="strong" style="background:rgb(171,208,235)">0.5<small>± 0.1</small></td>`, `<td class="prose">why</td>`,
+		"<title>R &amp; D</title>", `<p class="lead">second</p>`, `<h2 id="part-1-title">Part</h2>`, "a&lt;b", "<title>a&lt;b &amp; c</title>", ">epsilon<", ">100<",
+		"<p>numbers</p>", `<th scope="col">value</th>`, `<th scope="row">x&lt;y</th>`,
+		`<td class="strong hot" style="--heat:0.50">0.5<small>± 0.1</small></td>`, `<td class="prose">why</td>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
@@ -75,33 +76,27 @@ func TestPageHTML(t *testing.T) {
 
 func TestFigureDrawsWhatThereIs(t *testing.T) {
 	f := Figure{Title: "f", YMax: 1, Ticks: []float64{0, 1}, TickNames: []string{"all", "5"}}
-	empty, err := f.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nothing := Series{Points: []Point{{0, math.NaN(), math.NaN(), math.NaN()}}}
-	f.Series = []Series{nothing}
-	if same, err := f.SVG(); err != nil || same != empty {
-		t.Errorf("a series without a point changed the figure: %v", err)
+	empty := f.SVG()
+	f.Series = []Series{{Points: []Point{{0, math.NaN(), math.NaN(), math.NaN()}}}}
+	if f.SVG() != empty {
+		t.Error("a series without a point changed the figure")
 	}
 	f.Series = []Series{{Points: []Point{{0, .5, .4, .6}, {1, .7, .6, .8}}}}
-	drawn, err := f.SVG()
-	if err != nil || len(drawn) <= len(empty) || !strings.Contains(string(drawn), ">all<") {
-		t.Errorf("%v:\n%s", err, drawn)
+	drawn := f.SVG()
+	if len(drawn) <= len(empty) || !strings.Contains(string(drawn), ">all<") {
+		t.Errorf("%s", drawn)
 	}
 	wellFormed(t, string(drawn))
 	f.Bars = true
-	if bars, err := f.SVG(); err != nil || bars == drawn {
-		t.Errorf("bars: %v", err)
+	if f.SVG() == drawn {
+		t.Error("bars are drawn as a curve")
 	}
 }
 
-func TestPointsIntervals(t *testing.T) {
-	p := points{{0, .5, .4, .7}, {0, .5, .6, .4}, {0, .5, math.NaN(), 1}}
-	for i, want := range [][2]float64{{.1, .2}, {0, 0}, {0, 0}} {
-		low, high := p.YError(i)
-		if !near(low, want[0]) || !near(high, want[1]) {
-			t.Errorf("point %d: %v below, %v above", i, low, high)
-		}
+// TestCurveIntervals: an interval holds its point, and one without ends is none.
+func TestCurveIntervals(t *testing.T) {
+	c := Series{Style: 3, Points: []Point{{0, .5, .4, .7}, {1, .5, .6, .4}, {2, .5, math.NaN(), 1}, {3, math.NaN(), 0, 1}}}.curve()
+	if c.Style != 3 || !slices.Equal(c.X, []float64{0, 1, 2}) || !slices.Equal(c.Low[:2], []float64{.4, .5}) || !slices.Equal(c.High[:2], []float64{.7, .5}) || !math.IsNaN(c.Low[2]) {
+		t.Errorf("%+v", c)
 	}
 }

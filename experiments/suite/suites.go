@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func Run(ctx context.Context, name string, o Options) ([]Record, error) {
 }
 
 // Write writes the tables and the page of finished trials to a folder. The error
-// wraps [ErrOutput] unless a figure cannot be drawn.
+// wraps [ErrOutput].
 func (p *Plan) Write(dir string, records []Record) error {
 	results, err := ResultsCSV(records)
 	if err != nil {
@@ -137,14 +138,14 @@ func (p *Plan) Write(dir string, records []Record) error {
 	if err != nil {
 		return err
 	}
-	page, err := p.Page(records).HTML()
-	if err != nil {
+	var page bytes.Buffer
+	if err := p.Page(records).HTML(&page); err != nil {
 		return err
 	}
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page}} {
+	}{{ResultsTable, results}, {SummaryTable, summary}, {PageFile, page.Bytes()}} {
 		if err := replace(dir, f.name, f.text); err != nil {
 			return err
 		}

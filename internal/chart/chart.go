@@ -1,24 +1,28 @@
-// Package chart draws the pictures of a report as svg elements that need nothing from
-// elsewhere: no script, no font, no colour. Colours are those of the page's style sheet, by
-// class, so that a picture is right in light, dark and print:
+// Package chart draws the pictures of reports and of the pages of suites as svg elements that
+// need nothing from elsewhere: no script, no font, no colour. Colours are those of the page's
+// style sheet (package document), by class, so that a picture is right in light, dark and print:
 //
 //	axis   lines and text of axes       grid   faint lines
 //	mark   bars and curves              band   what an interval covers
 //	note   text in a picture            hot    cells of a heat map, with an opacity, those below 0 cold
-//	mark2, mark3   further curves
+//	mark2 to mark7   further curves     dash2 to dash7   how their lines are broken
+//	curve  a line                       open   a glyph that is not filled
+//	error  the interval of a point      whisker   the same in the colour of text
 //
-// A picture has a title, which a screen reader reads, and every place is rounded to a tenth
-// of a unit, so that equal numbers give equal bytes. What is not finite is left out.
+// The library svgo writes the elements and escapes texts; layout is done here. A picture has a
+// title, which a screen reader reads, and every place is rounded to a tenth of a unit, so that
+// equal numbers give equal bytes. What is not finite is left out.
 package chart
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	svg "github.com/ajstarks/svgo/float"
 )
 
 // width is that of every picture, in units of the picture; a page scales it.
@@ -27,55 +31,74 @@ const width = 480.
 // An SVG is one element of markup that a page may hold as it is: every text in it was escaped.
 type SVG string
 
-// canvas collects the elements of a picture.
+// canvas collects the elements of a picture. Attributes are constants of this package and
+// numbers: svgo escapes texts only.
 type canvas struct {
-	strings.Builder
+	*svg.SVG
+	out    *strings.Builder
 	height float64
 }
 
-// begin opens the picture.
-func begin(title string, height float64) *canvas {
-	c := &canvas{height: height}
-	fmt.Fprintf(c, `<svg viewBox="0 0 %s %s" role="img" xmlns="http://www.w3.org/2000/svg"><title>%s</title>`, at(width), at(height), escape(title))
+// blank returns a canvas that holds nothing yet.
+func blank(height float64) *canvas {
+	out := &strings.Builder{}
+	c := &canvas{svg.New(out), out, height}
+	c.Decimals = 1
 	return c
 }
 
+// begin opens a picture.
+func begin(title string, height float64) *canvas {
+	c := blank(height)
+	c.Startraw(view(width, height), `role="img"`)
+	c.Title(tame(title))
+	return c
+}
+
+// view is the attribute that says how large a picture is in its own units.
+func view(width, height float64) string {
+	return fmt.Sprintf(`viewBox="0 0 %g %g"`, at(width), at(height))
+}
+
+// end closes the picture. An element of a page has no prologue, which svgo writes for files.
 func (c *canvas) end() SVG {
-	c.WriteString("</svg>")
-	return SVG(c.String()) // every text went through escape
+	c.End()
+	_, element, _ := strings.Cut(c.out.String(), "<svg")
+	return SVG("<svg" + element)
 }
 
-// at rounds a place.
-func at(x float64) string {
-	s := strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
-	if s == "-0" {
-		return "0"
-	}
-	return s
+// at rounds a place; 0 has no sign.
+func at(x float64) float64 { return math.Round(x*10)/10 + 0 }
+
+// class is the attribute of that name. Its value is never a text of somebody else.
+func class(names string) string { return `class="` + names + `"` }
+
+func (c *canvas) line(names string, x1, y1, x2, y2 float64) {
+	c.Line(at(x1), at(y1), at(x2), at(y2), class(names))
 }
 
-func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(c, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, at(x1), at(y1), at(x2), at(y2))
-}
-
-func (c *canvas) rect(class string, x, y, w, h float64) {
-	fmt.Fprintf(c, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, at(x), at(y), at(w), at(h))
+func (c *canvas) rect(names string, x, y, w, h float64, more ...string) {
+	c.Rect(at(x), at(y), at(w), at(h), append([]string{class(names)}, more...)...)
 }
 
 // text writes a text whose anchor is start, middle or end.
-func (c *canvas) text(class, anchor string, x, y float64, s string) {
-	fmt.Fprintf(c, `<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, at(x), at(y), escape(s))
+func (c *canvas) text(names, anchor string, x, y float64, s string, more ...string) {
+	c.Text(at(x), at(y), tame(s), append([]string{class(names), `text-anchor="` + anchor + `"`}, more...)...)
 }
 
-// escape makes a text safe in a picture: names may come from anybody, so what could turn or hide
-// text is replaced.
-func escape(s string) string {
-	return html.EscapeString(strings.Map(func(c rune) rune {
+// A path is a list of places.
+type path struct{ x, y []float64 }
+
+func (p *path) add(x, y float64) { p.x, p.y = append(p.x, at(x)), append(p.y, at(y)) }
+
+// tame replaces what could turn or hide text: names may come from anybody. svgo escapes the rest.
+func tame(s string) string {
+	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) || c == ' ' {
 			return c
 		}
 		return utf8.RuneError
-	}, s))
+	}, s)
 }
 
 // fit shortens a text to so many characters.
@@ -116,8 +139,9 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// label prints a tick.
+// label prints a tick, with six digits.
 func label(x float64) string {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64)
 	if x == 0 {
 		return "0"
 	}

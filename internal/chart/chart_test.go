@@ -23,7 +23,7 @@ func wellFormed(t *testing.T, svg SVG) []string {
 		if err != nil {
 			t.Fatalf("%v in %s", err, svg)
 		}
-		if text, ok := token.(xml.CharData); ok {
+		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
 			out = append(out, string(text))
 		}
 	}
@@ -31,7 +31,7 @@ func wellFormed(t *testing.T, svg SVG) []string {
 
 // TestPictures: every picture is XML with its title, whatever the names and the numbers are.
 func TestPictures(t *testing.T) {
-	const name = `<b onload="x">&'`
+	const name = `<b onload="x">&'</title><script>alert(1)</script>`
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, 1e300, -1e300, 5e-324}
 	for title, svg := range map[string]SVG{
 		"bars":    Bars(name, []Bar{{Label: name, Value: 1, Low: .5, High: 2, Text: name}, {Label: strings.Repeat("é", 99), Value: math.NaN()}, {Value: math.Inf(-1)}}),
@@ -40,22 +40,78 @@ func TestPictures(t *testing.T) {
 		"one":     Plot{Title: name, Series: []Series{{X: []float64{1}, Y: []float64{2}}}}.SVG(),
 		"nothing": Plot{Title: name}.SVG(),
 		"logs":    Plot{Title: name, LogY: true, Series: []Series{{X: []float64{1, 2, 3}, Y: []float64{1e-9, 0, .1}}}}.SVG(),
+		"marked":  Plot{Title: name, XLabel: name, LogX: true, Ticks: []float64{1, 10, 100}, TickNames: []string{name}, YMax: 1, Series: []Series{{Name: name, Style: 9, X: []float64{1, 10, 1000}, Y: []float64{.5, 2, -1}, Low: []float64{.4, math.NaN(), 0}, High: []float64{.6, 1, 1}, Marked: true}}}.SVG(),
+		"sticks":  Plot{Title: name, Sticks: true, Series: []Series{{X: odd, Y: odd}}}.SVG(),
 		"square":  Plot{Title: name, Square: true, Series: []Series{{X: []float64{0, 1}, Y: []float64{0, 1}, Points: true, Low: []float64{0, .5}, High: []float64{1, 1}}}}.SVG(),
 		"heat":    Heat{Title: name, XLabel: name, YLabel: name, Rows: []string{name, "b"}, Columns: []string{name, "b"}, Shares: [][]float64{odd[:2], {0, 2}}, Texts: [][]string{{"1", "2"}, {"3", "4"}}}.SVG(),
 	} {
 		if texts := wellFormed(t, svg); len(texts) == 0 || texts[0] != name {
 			t.Errorf("%s: %q", title, texts)
 		}
-		if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || strings.Contains(s, "<b") {
+		if s := string(svg); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || strings.Contains(s, "<b") || strings.Contains(s, "<script") || strings.Contains(s, "<?") {
 			t.Errorf("%s: %s", title, s)
 		}
+	}
+}
+
+// TestHostileNames: a name is text of the picture and nothing else, whatever is in it; what turns or hides text is
+// replaced.
+func TestHostileNames(t *testing.T) {
+	const odd = "\"><rect onclick='x'/>\n\u202e]]>&#x3c;\x00"
+	const want = "\"><rect onclick='x'/>\ufffd\ufffd]]>&#x3c;\ufffd"
+	svg := Plot{Title: odd, XLabel: odd, YLabel: odd, Series: []Series{{Name: odd, X: []float64{1, 2}, Y: []float64{1, 2}}, {Name: odd}}}.SVG()
+	named := 0
+	for _, text := range wellFormed(t, svg) {
+		if text == want || text == fit(want, 34) {
+			named++
+		}
+	}
+	if named != 5 { // the title, the axes, two series
+		t.Errorf("%d texts in %s", named, svg)
+	}
+	if strings.Contains(string(svg), "<rect") || strings.Contains(string(svg), "onclick='") {
+		t.Errorf("%s", svg)
+	}
+}
+
+// TestReaders: a picture is one to a screen reader, with its title; the sign of a legend is none.
+func TestReaders(t *testing.T) {
+	if s := string(Bars("t", nil)); !strings.HasPrefix(s, "<svg") || !strings.Contains(s, `role="img"`) || !strings.Contains(s, "<title>t</title>") {
+		t.Error(s)
+	}
+	if s := string(Swatch(3)); !strings.Contains(s, `aria-hidden="true"`) || strings.Contains(s, "role=") {
+		t.Error(s)
+	}
+}
+
+// TestStyles: two styles of fifty have the same colour, dash and glyph only if they are 49 apart.
+func TestStyles(t *testing.T) {
+	seen := map[SVG]int{}
+	for i := range 49 {
+		s := Swatch(i)
+		if j, ok := seen[s]; ok {
+			t.Errorf("styles %d and %d look the same", i, j)
+		}
+		seen[s] = i
+	}
+	wellFormed(t, Swatch(1e6))
+}
+
+// TestLogPlaces: on a logarithmic axis equal ratios are equal distances, and what is beyond the drawn range lies at its edge.
+func TestLogPlaces(t *testing.T) {
+	svg := string(Plot{LogX: true, Ticks: []float64{1, 10, 100}, YMax: 1, Series: []Series{{X: []float64{1, 10, 100}, Y: []float64{0, .5, 7}}}}.SVG())
+	if !strings.Contains(svg, `points="72.0,200.0 265.0,105.0 458.0,10.0"`) {
+		t.Error(svg)
+	}
+	if crowded := string(Plot{Ticks: []float64{1, 1.01, 2}}.SVG()); strings.Contains(crowded, ">1.01<") || !strings.Contains(crowded, ">2<") {
+		t.Error(crowded)
 	}
 }
 
 // TestBarPlaces: the length of a bar is proportional to its value, and bars begin at 0.
 func TestBarPlaces(t *testing.T) {
 	svg := string(Bars("t", []Bar{{Value: 1}, {Value: 2}, {Value: -1}}))
-	for _, want := range []string{`x="234.7" y="7" width="76.7"`, `x="234.7" y="29" width="153.3"`, `x="158" y="51" width="76.7"`} {
+	for _, want := range []string{`x="234.7" y="7.0" width="76.7"`, `x="234.7" y="29.0" width="153.3"`, `x="158.0" y="51.0" width="76.7"`} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %s in %s", want, svg)
 		}
@@ -76,7 +132,7 @@ func TestTicks(t *testing.T) {
 			t.Errorf("%v to %v: %v, want %v", c.low, c.high, got, c.want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", .25: "0.25", 2e6: "2e06", 1e-7: "1e-07", -40: "-40"} {
+	for x, want := range map[float64]string{0: "0", .25: "0.25", 1.0000000000000006e300: "1e300", 2e6: "2e06", 1e-7: "1e-07", -40: "-40"} {
 		if got := label(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}

@@ -37,21 +37,21 @@ func (h Heat) SVG() SVG {
 		y := heatTop + row*float64(i)
 		c.text("axis", "end", heatLeft-8, y+row/2+4, fit(name, 16))
 		for j := range h.Columns {
-			share, class := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
+			share, names := math.Min(math.Max(h.Shares[i][j], -1), 1), "hot"
 			if !finite(share) {
 				share = 0
 			}
 			if share < 0 {
-				share, class = -share, "cold"
+				share, names = -share, "cold"
 			}
 			x := heatLeft + wide*float64(j)
-			fmt.Fprintf(c, `<rect class="%s" x="%s" y="%s" width="%s" height="%s" fill-opacity="%.2f"/>`, class, at(x+1), at(y+1), at(wide-2), at(row-2), .04+.96*share)
+			c.rect(names, x+1, y+1, wide-2, row-2, fmt.Sprintf(`fill-opacity="%.2f"`, .04+.96*share))
 			if len(h.Texts) > 0 && len(h.Texts[i][j]) <= most {
-				class := "note"
+				names := "note"
 				if share > .75 {
-					class = "inverse"
+					names = "inverse"
 				}
-				c.text(class, "middle", x+wide/2, y+row/2+4, h.Texts[i][j])
+				c.text(names, "middle", x+wide/2, y+row/2+4, h.Texts[i][j])
 			}
 		}
 	}

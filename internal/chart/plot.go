@@ -3,16 +3,19 @@ package chart
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
+	"unicode/utf8"
 )
 
 // A Series is a curve through points. Where Low and High are given, one per point, they are
-// the ends of a band.
+// the ends of a band; NaN stands for none.
 type Series struct {
 	Name      string
+	Style     int // colour, dash and glyph, from 0
 	X, Y      []float64
 	Low, High []float64
-	Points    bool // marks in place of a curve
+	Points    bool // glyphs in place of a curve, and whiskers in place of a band
+	Marked    bool // glyphs on the curve, and whiskers in place of a band
 }
 
 // A Plot is a picture of curves over two axes.
@@ -20,8 +23,17 @@ type Plot struct {
 	Title, XLabel, YLabel string
 	// Square fixes both axes to [0, 1] and draws the diagonal.
 	Square bool
-	// LogY has the decimal logarithm of Y on its axis; what is not above 0 is left out.
-	LogY   bool
+	// LogX and LogY have the decimal logarithm on an axis; what is not above 0 is left out.
+	LogX, LogY bool
+	// Ticks are the marked places of X, the ends of its range among them; nil leaves both to
+	// the data. TickNames is what is written there; nil writes the numbers.
+	Ticks     []float64
+	TickNames []string
+	// YMin and YMax are the drawn range, at whose edge lies what is beyond; both 0 mean that of
+	// the data.
+	YMin, YMax float64
+	// Sticks has an upright line from 0 in the place of each point.
+	Sticks bool
 	Series []Series
 }
 
@@ -32,7 +44,14 @@ const (
 	plotRight  = 12.
 	plotTop    = 10.
 	plotBottom = 40.
+	plotInset  = 10. // from the axis to the first marked place
 )
+
+// A field is where a plot draws: the scales of its axes.
+type field struct {
+	p    Plot
+	x, y scale
+}
 
 // SVG draws the plot.
 func (p Plot) SVG() SVG {
@@ -41,58 +60,77 @@ func (p Plot) SVG() SVG {
 		height = 360
 	}
 	c := begin(p.Title, height)
-	x, y := p.axes(height)
-	p.frame(c, x, y)
+	f := p.field(height)
+	f.frame(c)
 	for i, s := range p.Series {
-		class := "mark"
-		if i > 0 {
-			class = fmt.Sprintf("mark%d", i+1)
+		if p.Sticks {
+			f.sticks(c, s)
+			continue
 		}
-		p.band(c, s, x, y)
-		p.curve(c, class, s, x, y)
-		if len(p.Series) > 1 {
-			c.text(class+" legend", "end", width-plotRight-4, plotTop+14+16*float64(i), s.Name)
+		f.band(c, s)
+		f.curve(c, s)
+		if len(p.Series) > 1 && s.Name != "" {
+			c.text(colour(s.Style)+" legend", "end", width-plotRight-4, plotTop+14+16*float64(i), s.Name)
 		}
 	}
 	return c.end()
 }
 
-// axes returns the scales of the two axes.
-func (p Plot) axes(height float64) (x, y scale) {
-	x = scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}
-	y = scale{math.Inf(1), math.Inf(-1), height - plotBottom, plotTop}
+// field returns the scales of the two axes.
+func (p Plot) field(height float64) field {
+	f := field{p, scale{math.Inf(1), math.Inf(-1), plotLeft, width - plotRight}, scale{math.Inf(1), math.Inf(-1), height - plotBottom, plotTop}}
 	if p.Square {
-		x.low, x.high, y.low, y.high = 0, 1, 0, 1
-		return x, y
+		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
+		return f
 	}
 	for _, s := range p.Series {
 		for i := range s.X {
-			values := []float64{s.Y[i]}
-			if s.Low != nil {
-				values = append(values, s.Low[i], s.High[i])
-			}
-			for _, v := range values {
-				if v = p.height(v); finite(v) && finite(s.X[i]) {
-					x.low, x.high = math.Min(x.low, s.X[i]), math.Max(x.high, s.X[i])
-					y.low, y.high = math.Min(y.low, v), math.Max(y.high, v)
-				}
+			for _, v := range s.values(i) {
+				f.include(s.X[i], v)
 			}
 		}
 	}
-	if x.low > x.high { // nothing to draw
-		x.low, x.high, y.low, y.high = 0, 1, 0, 1
+	if p.Sticks && f.y.low <= f.y.high {
+		f.y.low, f.y.high = math.Min(f.y.low, 0), math.Max(f.y.high, 0)
 	}
-	if y.low == y.high {
-		y.low, y.high = y.low-1, y.high+1
+	if f.x.low > f.x.high { // nothing to draw
+		f.x.low, f.x.high, f.y.low, f.y.high = 0, 1, 0, 1
 	}
-	pad := .06 * (y.high - y.low)
-	y.low, y.high = y.low-pad, y.high+pad
-	return x, y
+	if f.y.low == f.y.high {
+		f.y.low, f.y.high = f.y.low-1, f.y.high+1
+	}
+	pad := .06 * (f.y.high - f.y.low)
+	f.y.low, f.y.high = f.y.low-pad, f.y.high+pad
+	if p.YMin != 0 || p.YMax != 0 {
+		f.y.low, f.y.high = power(p.LogY, p.YMin), power(p.LogY, p.YMax)
+	}
+	if len(p.Ticks) > 0 {
+		f.x = scale{power(p.LogX, slices.Min(p.Ticks)), power(p.LogX, slices.Max(p.Ticks)), plotLeft + plotInset, width - plotRight - plotInset}
+	}
+	return f
 }
 
-// height is the place of a value on the vertical axis, before scaling.
-func (p Plot) height(v float64) float64 {
-	if !p.LogY {
+// include widens both axes to hold a point.
+func (f *field) include(x, y float64) {
+	x, y = power(f.p.LogX, x), power(f.p.LogY, y)
+	if !finite(x) || !finite(y) {
+		return
+	}
+	f.x.low, f.x.high = math.Min(f.x.low, x), math.Max(f.x.high, x)
+	f.y.low, f.y.high = math.Min(f.y.low, y), math.Max(f.y.high, y)
+}
+
+// values are a point's own and, if it has an interval, the ends of this.
+func (s Series) values(i int) []float64 {
+	if s.Low == nil {
+		return []float64{s.Y[i]}
+	}
+	return []float64{s.Y[i], s.Low[i], s.High[i]}
+}
+
+// power is the place of a value on an axis, before scaling.
+func power(log bool, v float64) float64 {
+	if !log {
 		return v
 	}
 	if !(v > 0) {
@@ -101,72 +139,132 @@ func (p Plot) height(v float64) float64 {
 	return math.Log10(v)
 }
 
+// at returns the place of a point; false if it is nowhere.
+func (f field) at(x, y float64) (px, py float64, ok bool) {
+	x, y = power(f.p.LogX, x), power(f.p.LogY, y)
+	if !finite(x) || !finite(y) {
+		return 0, 0, false
+	}
+	return f.x.at(x), f.y.at(math.Min(math.Max(y, f.y.low), f.y.high)), true
+}
+
 // frame draws the axes, their ticks and their names.
-func (p Plot) frame(c *canvas, x, y scale) {
-	for _, t := range ticks(y.low, y.high, 5) {
+func (f field) frame(c *canvas) {
+	left, right := plotLeft, width-plotRight
+	for _, t := range ticks(f.y.low, f.y.high, 5) {
 		name := label(t)
-		if p.LogY {
+		if f.p.LogY {
 			if t != math.Trunc(t) {
 				continue
 			}
 			name = "1e" + label(t)
 		}
-		c.line("grid", x.from, y.at(t), x.to, y.at(t))
-		c.text("axis", "end", x.from-6, y.at(t)+4, name)
+		c.line("grid", left, f.y.at(t), right, f.y.at(t))
+		c.text("axis", "end", left-6, f.y.at(t)+4, name)
 	}
-	for _, t := range ticks(x.low, x.high, 6) {
-		c.line("grid", x.at(t), y.from, x.at(t), y.to)
-		c.text("axis", "middle", x.at(t), y.from+16, label(t))
+	f.below(c)
+	c.line("axis", left, f.y.from, right, f.y.from)
+	c.line("axis", left, f.y.from, left, f.y.to)
+	if f.p.Square {
+		c.line("diagonal", f.x.at(0), f.y.at(0), f.x.at(1), f.y.at(1))
 	}
-	c.line("axis", x.from, y.from, x.to, y.from)
-	c.line("axis", x.from, y.from, x.from, y.to)
-	if p.Square {
-		c.line("diagonal", x.at(0), y.at(0), x.at(1), y.at(1))
-	}
-	c.text("axis", "end", x.to, y.from+33, p.XLabel)
-	fmt.Fprintf(c, `<text class="axis" text-anchor="end" transform="translate(12 %s) rotate(-90)">%s</text>`, at(y.to), escape(fit(p.YLabel, 34)))
+	c.text("axis", "end", right, f.y.from+33, f.p.XLabel)
+	c.text("axis", "end", 0, 0, fit(f.p.YLabel, 34), fmt.Sprintf(`transform="translate(12 %g) rotate(-90)"`, at(f.y.to)))
 }
 
-// curve draws a series as a line or as points.
-func (p Plot) curve(c *canvas, class string, s Series, x, y scale) {
-	var points []string
-	for i := range s.X {
-		v := p.height(s.Y[i])
-		if !finite(v) || !finite(s.X[i]) {
-			continue
+// letter is about how wide a character of a tick is.
+const letter = 7.
+
+// below draws the ticks of the lower axis. A name that would touch the one before it is left out.
+func (f field) below(c *canvas) {
+	end := math.Inf(-1)
+	mark := func(x float64, name string) {
+		px := f.x.at(x)
+		c.line("grid", px, f.y.from, px, f.y.to)
+		half := letter * float64(utf8.RuneCountInString(name)) / 2
+		if px-half < end {
+			return
 		}
-		if s.Points {
-			fmt.Fprintf(c, `<circle class="%s" cx="%s" cy="%s" r="3.5"/>`, class, at(x.at(s.X[i])), at(y.at(v)))
-		}
-		points = append(points, at(x.at(s.X[i]))+","+at(y.at(v)))
+		end = px + half + letter
+		c.text("axis", "middle", px, f.y.from+16, name)
 	}
-	if !s.Points && len(points) > 0 {
-		fmt.Fprintf(c, `<polyline class="%s curve" points="%s"/>`, class, strings.Join(points, " "))
+	switch {
+	case len(f.p.Ticks) > 0:
+		for i, t := range f.p.Ticks {
+			name := label(t)
+			if i < len(f.p.TickNames) {
+				name = f.p.TickNames[i]
+			}
+			if x := power(f.p.LogX, t); finite(x) {
+				mark(x, name)
+			}
+		}
+	case f.p.LogX:
+		for _, t := range ticks(f.x.low, f.x.high, 6) {
+			if t == math.Trunc(t) {
+				mark(t, label(math.Pow(10, t)))
+			}
+		}
+	default:
+		for _, t := range ticks(f.x.low, f.x.high, 6) {
+			mark(t, label(t))
+		}
+	}
+}
+
+// curve draws a series as a line, as glyphs, or as both.
+func (f field) curve(c *canvas, s Series) {
+	var points path
+	for i := range s.X {
+		if x, y, ok := f.at(s.X[i], s.Y[i]); ok {
+			points.add(x, y)
+		}
+	}
+	if !s.Points && len(points.x) > 0 {
+		c.Polyline(points.x, points.y, class(colour(s.Style)+" curve"+dash(s.Style)))
+	}
+	if s.Points || s.Marked {
+		for i := range points.x {
+			c.glyph(s.Style, points.x[i], points.y[i])
+		}
 	}
 }
 
 // band draws the interval of a series: an area under a curve, a whisker at a point.
-func (p Plot) band(c *canvas, s Series, x, y scale) {
+func (f field) band(c *canvas, s Series) {
 	if s.Low == nil {
 		return
 	}
-	var upper, lower []string
+	var upper, lower path
 	for i := range s.X {
-		low, high := p.height(s.Low[i]), p.height(s.High[i])
-		if !finite(low) || !finite(high) || !finite(s.X[i]) {
-			continue
+		x, low, ok := f.at(s.X[i], s.Low[i])
+		_, high, also := f.at(s.X[i], s.High[i])
+		switch {
+		case !ok || !also:
+		case s.Points:
+			c.line("whisker", x, low, x, high)
+		case s.Marked && low != high:
+			c.line(colour(s.Style)+" error", x, low, x, high)
+			c.line(colour(s.Style)+" error", x-3, low, x+3, low)
+			c.line(colour(s.Style)+" error", x-3, high, x+3, high)
+		case !s.Marked:
+			upper.add(x, high)
+			lower.add(x, low)
 		}
-		if s.Points {
-			c.line("whisker", x.at(s.X[i]), y.at(low), x.at(s.X[i]), y.at(high))
-			continue
-		}
-		upper = append(upper, at(x.at(s.X[i]))+","+at(y.at(high)))
-		lower = append(lower, at(x.at(s.X[i]))+","+at(y.at(low)))
 	}
-	if len(upper) > 1 {
-		for i := len(lower) - 1; i >= 0; i-- {
-			upper = append(upper, lower[i])
+	if len(upper.x) > 1 {
+		slices.Reverse(lower.x)
+		slices.Reverse(lower.y)
+		c.Polygon(append(upper.x, lower.x...), append(upper.y, lower.y...), class("band"))
+	}
+}
+
+// sticks draws an upright line from 0 in the place of each point.
+func (f field) sticks(c *canvas, s Series) {
+	for i := range s.X {
+		x, y, ok := f.at(s.X[i], s.Y[i])
+		if _, zero, also := f.at(s.X[i], 0); ok && also {
+			c.line(colour(s.Style)+" stick", x, zero, x, y)
 		}
-		fmt.Fprintf(c, `<polygon class="band" points="%s"/>`, strings.Join(upper, " "))
 	}
 }

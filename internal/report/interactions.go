@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/internal/document"
 	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -60,12 +61,12 @@ func strongest(m regression.Model) (of *regression.Kernel, out *Interactions) {
 const mostPairs = 3
 
 // pairBlocks draws the strongest pairs.
-func pairBlocks(s Source, unit string) []item {
+func pairBlocks(s Source, unit string) []document.Block {
 	of, x := strongest(s.Model)
 	if of == nil {
 		return nil
 	}
-	var out []item
+	var out []document.Block
 	for _, p := range x.Pairs[:min(len(x.Pairs), mostPairs)] {
 		t, largest := of.Together(p.First, p.Second), 0.
 		for _, row := range t.Values {
@@ -75,7 +76,7 @@ func pairBlocks(s Source, unit string) []item {
 			continue
 		}
 		h := chart.Heat{Title: shown(p.First) + " and " + shown(p.Second), XLabel: shown(p.Second), YLabel: shown(p.First)}
-		g := &grid{Head: []string{shown(p.First)}}
+		g := &document.Table{Head: []string{shown(p.First)}}
 		for _, name := range t.Columns {
 			h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
 		}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/internal/document"
 )
 
 // mostColumns is how many importances are drawn.
 const mostColumns = 20
 
 // importanceBlocks draws how much each column moves a prediction.
-func importanceBlocks(r *Report) []item {
+func importanceBlocks(r *Report) []document.Block {
 	list := r.Importances
 	if len(list) == 0 || r.Model.Kind == "" {
 		return nil
@@ -23,14 +24,14 @@ func importanceBlocks(r *Report) []item {
 		unit = "in units of the score"
 	}
 	var bars []chart.Bar
-	g := &grid{Head: []string{"column", "moves a prediction by", "lower", "upper"}}
+	g := &document.Table{Head: []string{"column", "moves a prediction by", "lower", "upper"}}
 	for i, x := range list {
 		if i < mostColumns {
 			bars = append(bars, chart.Bar{Label: shown(x.Column), Value: x.Value, Low: x.Lower, High: x.Upper, Text: short(x.Value)})
 		}
 		g.Rows = append(g.Rows, []string{shown(x.Column), short(x.Value), short(x.Lower), short(x.Upper)})
 	}
-	return []item{figure(chart.Bars("How much each column moves a prediction", bars),
+	return []document.Block{figure(chart.Bars("How much each column moves a prediction", bars),
 		fmt.Sprintf("The standard deviation over the records of what a column adds, %s, with its %g%% interval for the noise. "+
 			"Where the interval begins at 0, the column cannot be told from one that adds nothing.", unit, 100*list[0].Level), g)}
 }
@@ -52,7 +53,7 @@ func price(e Event) float64 {
 }
 
 // budgetBlocks draws what each stage cost, and the promise at other epsilons.
-func budgetBlocks(r *Report) []item {
+func budgetBlocks(r *Report) []document.Block {
 	type key struct{ part, stage string }
 	costs := map[key]float64{}
 	totals := map[string]float64{}
@@ -69,7 +70,7 @@ func budgetBlocks(r *Report) []item {
 		totals[e.Part] += price(e)
 	}
 	var bars []chart.Bar
-	g := &grid{Head: []string{"stage", "records", "share"}}
+	g := &document.Table{Head: []string{"stage", "records", "share"}}
 	for _, k := range order {
 		if !(totals[k.part] > 0) {
 			continue
@@ -78,7 +79,7 @@ func budgetBlocks(r *Report) []item {
 		bars = append(bars, chart.Bar{Label: k.stage + " (" + k.part + ")", Value: share, Text: fmt.Sprintf("%.1f%%", share)})
 		g.Rows = append(g.Rows, []string{k.stage, k.part, fmt.Sprintf("%.1f%%", share)})
 	}
-	var out []item
+	var out []document.Block
 	if len(bars) > 0 {
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
 			"The share of each stage in what its records paid. A record is in one part, so the parts do not add up: each may spend the whole budget. Shares compare steps by their zero-concentrated price.", g))
@@ -87,8 +88,8 @@ func budgetBlocks(r *Report) []item {
 }
 
 // profileBlocks draws delta against epsilon.
-func profileBlocks(g Guarantee) []item {
-	s, t := chart.Series{Name: "guaranteed"}, &grid{Head: []string{"epsilon", "delta"}}
+func profileBlocks(g Guarantee) []document.Block {
+	s, t := chart.Series{Name: "guaranteed"}, &document.Table{Head: []string{"epsilon", "delta"}}
 	points := slices.Clone(g.Profile)
 	slices.SortFunc(points, func(a, b Point) int {
 		if a.Epsilon < b.Epsilon {
@@ -103,21 +104,21 @@ func profileBlocks(g Guarantee) []item {
 	if len(s.X) < 2 {
 		return nil
 	}
-	promise := chart.Series{Name: "promised", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true}
+	promise := chart.Series{Name: "promised", X: []float64{g.Epsilon}, Y: []float64{g.Delta}, Points: true, Style: 1}
 	p := chart.Plot{Title: "Privacy profile", XLabel: "epsilon", YLabel: "delta (logarithmic)", LogY: true, Series: []chart.Series{s, promise}}
-	return []item{figure(p.SVG(), "The privacy profile: the same run keeps every one of these promises at once.", t)}
+	return []document.Block{figure(p.SVG(), "The privacy profile: the same run keeps every one of these promises at once.", t)}
 }
 
 // declared lists what the recipe states.
-func declared(r *Report) []item {
-	out := []item{prose("The recipe states these facts, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
+func declared(r *Report) []document.Block {
+	out := []document.Block{prose("The recipe states these facts, and everyone may know them. The guarantee covers what the rows say, not what is declared about them. " +
 		"It does not cover running time, memory use or who had access to the machine.")}
-	g := &grid{Head: []string{"fact", "value"}, Words: true}
+	g := &document.Table{Head: []string{"fact", "value"}, Words: true}
 	for _, f := range r.Unprotected {
 		g.Rows = append(g.Rows, []string{shown(f.Name), stated(f.Value)})
 	}
 	if len(g.Rows) > 0 {
-		out = append(out, item{Table: g})
+		out = append(out, document.Block{Table: g})
 	}
 	return out
 }
@@ -149,8 +150,8 @@ func joined[T any](list []T, item func(T) string) string {
 }
 
 // stepBlocks lists the events.
-func stepBlocks(r *Report) []item {
-	g := &grid{Head: []string{"step", "records", "law", "draws", "sensitivity", "noise scale", "mu or epsilon", "taken"}}
+func stepBlocks(r *Report) []document.Block {
+	g := &document.Table{Head: []string{"step", "records", "law", "draws", "sensitivity", "noise scale", "mu or epsilon", "taken"}}
 	for _, e := range r.Events {
 		parameter, taken := "mu "+short(e.Mu), "yes"
 		if e.Mu == 0 {
@@ -167,18 +168,18 @@ func stepBlocks(r *Report) []item {
 	if len(g.Rows) == 0 {
 		return nil
 	}
-	return []item{{Text: "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same.", Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
+	return []document.Block{{Text: "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same.", Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
 }
 
 // useBlocks say how to predict and to verify, and show the recipe.
-func useBlocks(s Source) []item {
-	var out []item
+func useBlocks(s Source) []document.Block {
+	var out []document.Block
 	if s.Report.Model.Kind != "" {
-		out = append(out, prose("Predict new records, which may have any columns beside those of the model:"), item{Code: "dptrain predict release/model.json new.csv"})
+		out = append(out, prose("Predict new records, which may have any columns beside those of the model:"), document.Block{Code: "dptrain predict release/model.json new.csv"})
 	}
-	out = append(out, prose("Check that the files of this release fit each other, and add the steps up anew. It needs no data:"), item{Code: "dptrain verify release"})
+	out = append(out, prose("Check that the files of this release fit each other, and add the steps up anew. It needs no data:"), document.Block{Code: "dptrain verify release"})
 	if s.Recipe != nil {
-		out = append(out, item{Text: "The recipe, with every default. It runs again as it is.", Code: string(s.Recipe), Fold: "Recipe"})
+		out = append(out, document.Block{Text: "The recipe, with every default. It runs again as it is.", Code: string(s.Recipe), Fold: "Recipe"})
 	}
 	return out
 }

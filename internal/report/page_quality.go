@@ -5,31 +5,32 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/internal/document"
 	"github.com/dptrain/dptrain/regression"
 )
 
 // facts are the figures at the head of the page.
-func facts(r *Report) []fact {
+func facts(r *Report) []document.Fact {
 	g := r.Guarantee
 	protected := "one record"
 	if g.Unit != nil {
 		protected = "one value of " + shown(g.Unit.Column)
 	}
 	a := g.AttackOf()
-	out := []fact{
-		{"Epsilon", number(g.Epsilon), "delta " + number(g.Delta)},
-		{"Protected", protected, "relation " + g.Relation},
-		{"A guess finds", "≤ " + percent(a.Found), "with " + percent(a.FalseAlarms) + " false alarms"},
+	out := []document.Fact{
+		{Name: "Epsilon", Value: number(g.Epsilon), Note: "delta " + number(g.Delta)},
+		{Name: "Protected", Value: protected, Note: "relation " + g.Relation},
+		{Name: "A guess finds", Value: "≤ " + percent(a.Found), Note: "with " + percent(a.FalseAlarms) + " false alarms"},
 	}
 	m := r.Metrics
 	switch {
 	case r.Model.Kind == "":
 	case m.Accuracy != nil:
-		out = append(out, fact{"Accuracy", fmt.Sprintf("%.3f", m.Accuracy.Value), ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
+		out = append(out, document.Fact{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
 	case m.R2 != nil && r.Format != format1 && m.R2.Upper-m.R2.Lower > 1:
-		out = append(out, fact{"R²", "not measurable", ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+		out = append(out, document.Fact{Name: "R²", Value: "not measurable", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
 	case m.R2 != nil:
-		out = append(out, fact{"R²", fmt.Sprintf("%.3f", m.R2.Value), ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
+		out = append(out, document.Fact{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
 	}
 	return out
 }
@@ -39,8 +40,8 @@ func ends(lower, upper, level float64) string {
 }
 
 // promised says what the guarantee means.
-func promised(r *Report) []item {
-	out := []item{
+func promised(r *Report) []document.Block {
+	out := []document.Block{
 		prose(r.Guarantee.MeaningOf()),
 		prose("Epsilon bounds what the release can teach anyone about one such person beyond what would be known if that person's data were not in the table. " +
 			"The smaller it is, the closer the two are. What is true of the whole population is not hidden: that is what the model is for."),
@@ -64,12 +65,12 @@ func promised(r *Report) []item {
 }
 
 // warned lists the warnings, the most severe first.
-func warned(r *Report) []item {
-	var out []item
+func warned(r *Report) []document.Block {
+	var out []document.Block
 	for _, severity := range []string{"critical", "theoretical", "negligible"} {
 		for _, w := range r.Warnings {
 			if string(w.Severity) == severity {
-				out = append(out, item{Text: w.Text + " (" + w.Code + ")", Severity: severity})
+				out = append(out, document.Block{Text: w.Text + " (" + w.Code + ")", Severity: severity})
 			}
 		}
 	}
@@ -77,11 +78,11 @@ func warned(r *Report) []item {
 }
 
 // qualities says how good the model is, and how well that is known.
-func qualities(r *Report) []item {
+func qualities(r *Report) []document.Block {
 	if r.Model.Kind == "" {
 		return nil
 	}
-	var out []item
+	var out []document.Block
 	if r.Task == regression.TaskClassification {
 		out = classBlocks(r)
 	} else {
@@ -103,14 +104,14 @@ func qualities(r *Report) []item {
 }
 
 // classBlocks are the metrics of a classifier.
-func classBlocks(r *Report) []item {
+func classBlocks(r *Report) []document.Block {
 	m := r.Metrics
-	out := []item{prose("Accuracy is the share of fresh records that are predicted rightly: " + accuracy(m) + ".")}
+	out := []document.Block{prose("Accuracy is the share of fresh records that are predicted rightly: " + accuracy(m) + ".")}
 	if s := ranked(m); s != "" {
 		out = append(out, prose("Scores: "+s+"."))
 	}
 	if len(m.Recalls) > 0 {
-		bars, g := make([]chart.Bar, 0, len(m.Recalls)), &grid{Head: []string{"class", "recall", "lower", "upper"}}
+		bars, g := make([]chart.Bar, 0, len(m.Recalls)), &document.Table{Head: []string{"class", "recall", "lower", "upper"}}
 		for _, x := range m.Recalls {
 			bars = append(bars, chart.Bar{Label: shown(x.Class), Value: x.Value, Low: x.Lower, High: x.Upper, Text: fmt.Sprintf("%.3f", x.Value)})
 			g.Rows = append(g.Rows, []string{shown(x.Class), fmt.Sprintf("%.3f", x.Value), fmt.Sprintf("%.3f", x.Lower), fmt.Sprintf("%.3f", x.Upper)})
@@ -131,9 +132,9 @@ func classBlocks(r *Report) []item {
 }
 
 // confusionBlock draws the confusion matrix, rows by their shares.
-func confusionBlock(c *Confusion) item {
+func confusionBlock(c *Confusion) document.Block {
 	h := chart.Heat{Title: "Confusion matrix", XLabel: "predicted", YLabel: "true class"}
-	g := &grid{Head: []string{"true class"}}
+	g := &document.Table{Head: []string{"true class"}}
 	for _, name := range c.Classes {
 		h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
 	}
@@ -159,9 +160,9 @@ func confusionBlock(c *Confusion) item {
 }
 
 // calibration draws how often the second class is there where the model gives it a probability.
-func calibration(m Metrics) item {
+func calibration(m Metrics) document.Block {
 	s := chart.Series{Points: true}
-	g := &grid{Head: []string{"the model says", "share", "standard deviation"}}
+	g := &document.Table{Head: []string{"the model says", "share", "standard deviation"}}
 	for _, b := range m.Reliability {
 		if b.Probability == nil || b.Share == nil || b.StdError == nil {
 			continue
@@ -176,9 +177,9 @@ func calibration(m Metrics) item {
 }
 
 // receiver draws the receiver operating characteristic.
-func receiver(m Metrics) item {
+func receiver(m Metrics) document.Block {
 	s := chart.Series{X: []float64{1}, Y: []float64{1}}
-	g := &grid{Head: []string{"score above", "recall", "false alarms", "precision"}}
+	g := &document.Table{Head: []string{"score above", "recall", "false alarms", "precision"}}
 	for _, t := range m.Thresholds {
 		if len(t.Recall) != 3 || len(t.FirstRecall) != 3 || len(t.Precision) != 3 {
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/chart"
+	"github.com/dptrain/dptrain/internal/document"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -41,7 +42,7 @@ func SumsOf(m regression.Model) []Sum {
 }
 
 // shapeBlocks draws what each column adds, the most important first.
-func shapeBlocks(s Source) []item {
+func shapeBlocks(s Source) []document.Block {
 	sums := SumsOf(s.Model)
 	if len(sums) == 0 {
 		return nil
@@ -50,9 +51,9 @@ func shapeBlocks(s Source) []item {
 	if s.Report.Task == regression.TaskClassification {
 		unit = "units of the score"
 	}
-	out := []item{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
+	out := []document.Block{prose("What one column adds to the prediction, in " + unit + ", beside its middle. A model of this kind is the sum of these pictures and a constant.")}
 	if x := s.Report.Interactions; x != nil {
-		out = []item{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
+		out = []document.Block{prose("What one column adds to the prediction by itself, in " + unit + ", beside its middle. Beyond the sum of these pictures, " + x.sentence(unit) + ".")}
 	}
 	for _, x := range sums {
 		if x.Score != nil {
@@ -113,10 +114,10 @@ func (x Sum) heading(name string) string {
 }
 
 // draw returns the picture of a column; false if it adds nothing here.
-func (x Sum) draw(name, unit string) (item, bool) {
+func (x Sum) draw(name, unit string) (document.Block, bool) {
 	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
 	if j < 0 {
-		return item{}, false
+		return document.Block{}, false
 	}
 	if x.Columns[j].Type == regression.Category {
 		return x.levels(j, unit)
@@ -125,9 +126,9 @@ func (x Sum) draw(name, unit string) (item, bool) {
 }
 
 // levels draws the categories of a column.
-func (x Sum) levels(j int, unit string) (item, bool) {
+func (x Sum) levels(j int, unit string) (document.Block, bool) {
 	var bars []chart.Bar
-	g := &grid{Head: []string{"category", "adds", "standard error"}}
+	g := &document.Table{Head: []string{"category", "adds", "standard error"}}
 	for _, t := range x.Terms {
 		if t.Column != j {
 			continue
@@ -143,7 +144,7 @@ func (x Sum) levels(j int, unit string) (item, bool) {
 		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
 	}
 	if len(bars) == 0 {
-		return item{}, false
+		return document.Block{}, false
 	}
 	return figure(chart.Bars(x.heading(x.Columns[j].Name), bars), x.heading(x.Columns[j].Name)+": what each category adds, with 1.96 standard deviations of the noise.", g), true
 }
@@ -152,7 +153,7 @@ func (x Sum) levels(j int, unit string) (item, bool) {
 const widest = 1e30
 
 // slope says what a number adds whose range is too wide for a picture.
-func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (item, bool) {
+func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (document.Block, bool) {
 	text := x.heading(c.Name) + ": " + short(slope) + " " + unit + " for each unit"
 	if deviation > 0 {
 		text += ", with a standard error of " + short(deviation)
@@ -161,7 +162,7 @@ func (x Sum) slope(c regression.Column, slope, deviation float64, unit string) (
 }
 
 // curve draws what a number adds over its range.
-func (x Sum) curve(j int, unit string) (item, bool) {
+func (x Sum) curve(j int, unit string) (document.Block, bool) {
 	c := x.Columns[j]
 	slope, deviation, missing := 0., 0., math.NaN()
 	found := false
@@ -181,13 +182,13 @@ func (x Sum) curve(j int, unit string) (item, bool) {
 		}
 	}
 	if !found || !(c.Lower < c.Upper) {
-		return item{}, false
+		return document.Block{}, false
 	}
 	if step == nil && c.Upper-c.Lower > widest {
 		return x.slope(c, slope, deviation, unit)
 	}
 	middle := c.Lower/2 + c.Upper/2
-	s, g := chart.Series{}, &grid{Head: []string{shown(c.Name), "adds"}}
+	s, g := chart.Series{}, &document.Table{Head: []string{shown(c.Name), "adds"}}
 	add := func(at float64, value float64) {
 		v := slope*(at-middle) + value
 		s.X, s.Y = append(s.X, at), append(s.Y, v)

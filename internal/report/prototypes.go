@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/document"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -101,12 +102,12 @@ func Typical(w io.Writer, m regression.Model) error {
 }
 
 // typicalBlocks is the table of all prototypes: a row per number, level and missing cell.
-func typicalBlocks(s Source) []item {
+func typicalBlocks(s Source) []document.Block {
 	list := typicalOf(s.Model)
 	if len(list) == 0 {
 		return nil
 	}
-	g := &grid{Head: []string{"Column"}}
+	g := &document.Table{Head: []string{"Column"}}
 	for _, p := range list {
 		g.Head = append(g.Head, p.class)
 	}
@@ -129,7 +130,7 @@ func typicalBlocks(s Source) []item {
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	out := item{
+	out := document.Block{
 		Text: "The model is made of these prototypes, in the units of the table: a record belongs to the class whose prototypes are nearest, in a metric that was released too. " +
 			"They began at the noisy means of the classes and were moved to where they tell the classes apart, so they stand for their classes and are nobody's record.",
 		Table: g,
@@ -137,7 +138,7 @@ func typicalBlocks(s Source) []item {
 	if len(g.Rows)*len(list) > mostCells {
 		out.Fold = fmt.Sprintf("%d prototypes", len(list))
 	}
-	return []item{out}
+	return []document.Block{out}
 }
 
 // mostCells is the largest table of prototypes that is not folded.

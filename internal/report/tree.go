@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/document"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -141,13 +142,13 @@ func treeText(list []visit) string {
 }
 
 // treeBlocks lists the nodes of a tree and their scores.
-func treeBlocks(s Source) []item {
+func treeBlocks(s Source) []document.Block {
 	trees, classes := treesOf(s.Model)
 	if len(trees) == 0 {
 		return nil
 	}
 	list := visits(trees[0])
-	g := &grid{Head: []string{"node", "records", "features bought here", "paid"}}
+	g := &document.Table{Head: []string{"node", "records", "features bought here", "paid"}}
 	for _, v := range list[:min(len(list), mostNodes)] {
 		where := v.when
 		if v.leaf {
@@ -155,7 +156,7 @@ func treeBlocks(s Source) []item {
 		}
 		g.Rows = append(g.Rows, []string{strconv.Itoa(v.node), where, v.purchases(), number(v.paid)})
 	}
-	out := []item{prose("The tree has " + treeText(list) + ". What is bought is free further down."), {Table: g}}
+	out := []document.Block{prose("The tree has " + treeText(list) + ". What is bought is free further down."), {Table: g}}
 	for _, v := range list[:min(len(list), mostNodes)] {
 		for t, m := range trees {
 			if n := &m.Nodes[v.node-1]; v.leaf || t == 0 {
@@ -167,12 +168,12 @@ func treeBlocks(s Source) []item {
 }
 
 // nodeTable lists the coefficients of a node.
-func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string) item {
+func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string) document.Block {
 	title := fmt.Sprintf("Node %d: score", v.node)
 	if class != "" && v.leaf {
 		title += " of class " + shown(class)
 	}
-	g := &grid{Head: []string{"term", "coefficient", "standard error"}, Rows: [][]string{{"(constant)", short(n.Intercept), ""}}}
+	g := &document.Table{Head: []string{"term", "coefficient", "standard error"}, Rows: [][]string{{"(constant)", short(n.Intercept), ""}}}
 	for _, t := range n.Terms {
 		name := shown(m.Columns[t.Column].Name)
 		switch {
@@ -185,5 +186,5 @@ func nodeTable(m *regression.Tree, n *regression.TreeNode, v visit, class string
 		}
 		g.Rows = append(g.Rows, []string{name, short(t.Coefficient), short(t.StdError)})
 	}
-	return item{Table: g, Fold: title}
+	return document.Block{Table: g, Fold: title}
 }

@@ -1,0 +1,71 @@
+package document
+
+import (
+	"io"
+	"strings"
+)
+
+// Markdown writes a page as text in the Markdown of GitHub: pictures as their tables. It
+// returns the errors of w.
+func Markdown(w io.Writer, p Page) error {
+	var b strings.Builder
+	b.WriteString("# " + mark(p.Title) + "\n")
+	for _, s := range p.Lead {
+		b.WriteString("\n" + mark(s) + "\n")
+	}
+	if len(p.Facts) > 0 {
+		head := Table{Head: []string{"", "", ""}}
+		for _, f := range p.Facts {
+			head.Rows = append(head.Rows, []string{f.Name, f.Value, f.Note})
+		}
+		head.markdown(&b)
+	}
+	for _, part := range p.Sections {
+		b.WriteString("\n## " + mark(part.Title) + "\n")
+		for _, x := range part.Blocks {
+			x.markdown(&b)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (x Block) markdown(b *strings.Builder) {
+	if x.Fold != "" {
+		b.WriteString("\n### " + mark(x.Fold) + "\n")
+	}
+	if x.Severity != "" {
+		b.WriteString("\n* **" + x.Severity + "**: " + mark(x.Text) + "\n")
+	} else if x.Text != "" {
+		b.WriteString("\n" + mark(x.Text) + "\n")
+	}
+	if x.Caption != "" {
+		b.WriteString("\n" + mark(x.Caption) + "\n")
+	}
+	if x.Table != nil {
+		x.Table.markdown(b)
+	}
+	if x.Code != "" {
+		b.WriteString("\n```\n" + strings.ReplaceAll(strings.TrimRight(tame(x.Code), "\n"), "```", "'''") + "\n```\n")
+	}
+}
+
+func (t *Table) markdown(b *strings.Builder) {
+	row := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + mark(c) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	b.WriteString("\n")
+	row(t.Head)
+	b.WriteString(strings.Repeat("| --- ", len(t.Head)) + "|\n")
+	for _, r := range t.Rows {
+		row(r)
+	}
+}
+
+// marks escapes what Markdown reads as markup.
+var marks = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "#", "\\#", "\n", " ")
+
+func mark(s string) string { return marks.Replace(tame(s)) }
