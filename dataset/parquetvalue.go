@@ -31,6 +31,7 @@ type cells[T any] struct {
 	parquetfile.Column[T]
 	column parquetColumn
 	left   int64 // rows of the group, of a void column
+	words  *wordReader
 }
 
 // newCells returns a reader of cells, where one without a value is null, of a class.
@@ -75,7 +76,7 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 	if to.words != nil {
 		words = to.words.reader()
 	}
-	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
+	out := newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
 		x, what := c.conv.number(v)
 		switch {
 		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && truth(string(c.conv.textOf(v)))):
@@ -85,15 +86,19 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 		}
 		return x, what
 	})
+	out.words = words
+	return out
 }
 
 // codeCells reads a category column.
 func codeCells(c parquetColumn, to *column) *cells[int32] {
 	if to.words != nil {
 		words := to.words.reader()
-		return newCells(c, noText, missing, func(v parquetfile.Value) (int32, class) {
+		out := newCells(c, noText, missing, func(v parquetfile.Value) (int32, class) {
 			return words.category(string(c.conv.textOf(v)))
 		})
+		out.words = words
+		return out
 	}
 	null, what := to.category("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Piece returns some records of a table that is kept elsewhere, as a table. The identity of its first
-// record is first, and those of the others follow. cells returns column j when it is needed: Floats or Codes of
+// Piece returns some records of a table that is kept elsewhere, as a table. Their identities are ids. If that is
+// nil, the identity of the first record is first, and those of the others follow. cells returns column j when it is needed: Floats or Codes of
 // that many rows, as the readers made them, without words. It may be called again for one column, and
 // concurrently if the piece is used concurrently.
 //
 // The schema must be that of a table and have no unit.
-func (s Schema) Piece(rows int, first uint64, cells func(j int) ColumnData) *Table {
-	t := newTable(s, rows, nil)
+func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {
+	t := newTable(s, rows, ids)
 	t.first, t.cells = first, cells
 	return t
 }

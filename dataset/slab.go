@@ -46,13 +46,18 @@ func (s slab) window(lo, hi int) slab {
 
 // table makes a table of a slab that holds every row.
 func (s slab) table(schema Schema, cols []column) *Table {
-	t := &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: make([][]string, len(cols))}
+	words := make([][]string, len(cols))
 	for j := range cols {
 		if w := cols[j].words; w != nil {
-			t.words[j] = w.list
+			words[j] = w.list
 		}
 	}
-	return t
+	return s.batch(schema, words)
+}
+
+// batch makes a table of a slab whose codes of words are of these lists.
+func (s slab) batch(schema Schema, words [][]string) *Table {
+	return &Table{schema: schema, rows: s.rows, floats: s.floats, codes: s.codes, ids: s.ids, words: words}
 }
 
 // join puts slabs one after the other, column by column, and forgets the pieces

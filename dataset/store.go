@@ -31,6 +31,27 @@ func (rd *reader) newStore(lay layout) *store {
 		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
 }
 
+// newBatchStore returns a store whose words are not shared.
+func (rd *reader) newBatchStore(lay layout) *store {
+	s := rd.newStore(lay)
+	for _, r := range s.words {
+		if r != nil {
+			r.own()
+		}
+	}
+	return s
+}
+
+// next begins a batch in dst.
+func (s *store) next(dst slab, stats *Stats) {
+	s.dst, s.stats = dst, stats
+	for _, r := range s.words {
+		if r != nil {
+			r.renew()
+		}
+	}
+}
+
 // record stores the fields of one record the slow way.
 func (s *store) record(fields []string, row int) {
 	for f, target := range s.lay.targets {

@@ -135,7 +135,7 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	return inOrder(ctx, cancel, rd.opts.workers(), c.out,
 		func() error { return c.run(within, &lineLimit{r: lines.lines.r, max: rd.opts.maxLine()}) },
 		func() func(lineSegment) (T, error) {
-			st := rd.newStore(lay)
+			st := rd.newBatchStore(lay)
 			room := newSlab(rd.cols, rd.unit(), 0)
 			return func(seg lineSegment) (T, error) { return to.Work(seg.batch(rd, st, &room)) }
 		},

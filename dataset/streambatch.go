@@ -128,9 +128,9 @@ func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
 	if room.rows < rows {
 		*room = newSlab(rd.cols, rd.unit(), rows)
 	}
-	st.dst, st.stats = room.window(0, rows), newStats(rd.schema)
+	st.next(room.window(0, rows), newStats(rd.schema))
 	st.lines(s.data)
-	return &Batch{Table: st.dst.table(rd.schema, rd.cols), Stats: st.stats, Done: s.done, text: lineText{s, st}}
+	return &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, text: lineText{s, st}}
 }
 
 // lineText is the text of a segment.
@@ -166,18 +166,19 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	case *lineRecords:
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	}
-	st := rd.newStore(lay)
+	st := rd.newBatchStore(lay)
 	st.dst = newSlab(rd.cols, rd.unit(), rd.batchRows())
 	whole := st.dst
 	var kept keptText
 	flush := func() error {
 		st.dst = whole.window(0, len(kept.fields))
-		b := &Batch{Table: st.dst.table(rd.schema, rd.cols), Stats: st.stats, Done: read.n, text: &kept}
+		b := &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, text: &kept}
 		result, err := to.Work(b)
 		if err == nil {
 			err = to.Emit(result)
 		}
-		kept, st.dst, st.stats = keptText{}, whole, newStats(rd.schema)
+		kept = keptText{}
+		st.next(whole, newStats(rd.schema))
 		return err
 	}
 	for {

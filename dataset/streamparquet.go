@@ -15,6 +15,7 @@ type parquetSegment struct {
 	index int
 	room  slab // for any batch
 	cells slab // the rows of this one
+	words [][]string
 	stats *Stats
 	done  int64
 }
@@ -52,7 +53,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 		func() error { return t.batches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.table(rd.schema, rd.cols), Stats: s.stats, Done: s.done})
+				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done})
 			}
 		},
 		func(s parquetSegment, result T) error {
@@ -81,6 +82,7 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 			if err != nil {
 				return t.pageError(ctx, err)
 			}
+			s.words = t.words(cursors)
 			left -= int64(rows)
 			read += int64(rows)
 			s.stats.Rows, s.done = rows, int64(float64(t.size)*(float64(read)/float64(t.rows)))
@@ -98,6 +100,17 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 	return nil
 }
 
+// words returns the lists that the codes of words are of so far.
+func (t *parquetTable) words(cursors []cursor) [][]string {
+	out := make([][]string, len(t.rd.cols))
+	for _, c := range cursors {
+		if target, r := c.reads(); r != nil {
+			out[target] = r.all.list
+		}
+	}
+	return out
+}
+
 // each calls do for all cursors, in parallel: each has its own column of the cells
 // and of the counts.
 func each(ctx context.Context, cursors []cursor, opts ReadOptions, do func(cursor) error) error {
@@ -109,6 +122,7 @@ type cursor interface {
 	open(group int, rows int64) error
 	fill(to slab, stats *Stats) error
 	end() error
+	reads() (target int, words *wordReader) // nil for a column whose words are not kept
 	Close()
 }
 
@@ -131,16 +145,39 @@ func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 		case target == unitField:
 			all = append(all, &cellCursor[uint64]{unitCells(c), target, func(s slab) []uint64 { return s.ids }})
 		case t.rd.cols[target].kind == Numeric:
-			all = append(all, &cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }})
+			all = append(all, batches(&cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
 		default:
-			all = append(all, &cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }})
+			all = append(all, batches(&cellCursor[int32]{codeCells(c, &t.rd.cols[target]), target, func(s slab) []int32 { return s.codes[target] }}))
 		}
 	}
 	return all, nil
 }
 
+// batches gives a cursor a list of words of its own. The cells of a dictionary are made once, and so its words are
+// pinned.
+func batches[T any](c *cellCursor[T]) *cellCursor[T] {
+	if r := c.words; r != nil {
+		r.own()
+		c.Made = func() { r.pinned = len(r.all.list) }
+	}
+	return c
+}
+
+// open goes to the beginning of a row group, which has a dictionary of its own.
+func (c *cellCursor[T]) open(group int, rows int64) error {
+	if c.words != nil {
+		c.words.pinned = 0
+	}
+	return c.cells.open(group, rows)
+}
+
+func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
+
 // fill reads the column of to.
 func (c *cellCursor[T]) fill(to slab, stats *Stats) error {
+	if c.words != nil {
+		c.words.renew()
+	}
 	for dst := c.of(to); len(dst) > 0; {
 		n, err := c.read(dst)
 		if err != nil {

@@ -71,11 +71,44 @@ const mostSeen = 1 << 14
 
 // wordReader is what one goroutine reads the cells of a column with.
 type wordReader struct {
-	all  *words
-	seen map[string]int32
+	all    *words
+	seen   map[string]int32
+	pinned int // of a reader of batches: how many words of the list keep their codes
 }
 
-func (w *words) reader() *wordReader { return &wordReader{w, map[string]int32{}} }
+func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
+
+// own gives the reader a list of its own, which begins anew now and then; see [wordReader.renew].
+func (r *wordReader) own() { r.all = newWords(r.all.rule) }
+
+// renew begins the list anew, but for the words that are pinned, if it has become long. So the words of a
+// file are not held, but those of some batches. It is called between two batches, each of which keeps
+// the list that its codes are of.
+func (r *wordReader) renew() {
+	if len(r.all.list) < r.pinned+mostSeen {
+		return
+	}
+	w := newWords(r.all.rule)
+	if r.pinned > 0 {
+		w.list = r.all.list[:r.pinned:r.pinned]
+		for k, word := range w.list {
+			w.codes[word] = int32(k)
+		}
+	}
+	r.all = w
+	clear(r.seen)
+}
+
+// listsOf returns the lists of readers, some of which are nil.
+func listsOf(readers []*wordReader) [][]string {
+	out := make([][]string, len(readers))
+	for j, r := range readers {
+		if r != nil {
+			out[j] = r.all.list
+		}
+	}
+	return out
+}
 
 // code is [words.code].
 func (r *wordReader) code(text []byte) int32 {
@@ -188,6 +221,23 @@ func (t *Table) Data(j int) ColumnData {
 	return d
 }
 
+// Words returns the list that the codes of column j are positions in, if it has [Column.Found]: the first is no
+// word. It is nil for any other column.
+func (t *Table) Words(j int) []string { return t.words[j] }
+
+// CodesOf returns the codes that cells with these words have in a category column.
+func (c *Column) CodesOf(words []string) []int32 {
+	declared := c.codes()
+	out := make([]int32, len(words))
+	for k, word := range words {
+		out[k] = int32(len(c.Categories))
+		if code, ok := declared[word]; ok && word != "" {
+			out[k] = code
+		}
+	}
+	return out
+}
+
 // CountWords returns the words of column j, which has [Column.Found], and for each in how many
 // records of the view it is the cell. A record has one word at most. The order is that in which
 // words were met and means nothing.
@@ -238,14 +288,7 @@ func (v View) Resolve(as []Column) View {
 
 // named returns the codes of a column with words under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
-	declared, other := c.codes(), int32(len(c.Categories))
-	of := make([]int32, len(t.words[j]))
-	for k, word := range t.words[j] {
-		of[k] = other
-		if code, ok := declared[word]; ok && k > noWord {
-			of[k] = code
-		}
-	}
+	other, of := int32(len(c.Categories)), c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)
 	for row := range out {
 		out[row] = other

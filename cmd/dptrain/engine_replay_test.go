@@ -23,7 +23,7 @@ func TestEngineFlag(t *testing.T) {
 	if err := os.Mkdir("scratch", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"fit", "--target", "price", "--exclude", "ocean", "--undeclared", "numbers", "--epsilon", "1", "-q"}
+	args := []string{"fit", "--target", "price", "--epsilon", "1", "-q"}
 	for _, tt := range []struct {
 		name, stdin string
 		flags       []string

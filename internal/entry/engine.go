@@ -32,7 +32,7 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 	switch {
 	case engine == EngineStream && refused != nil:
 		return false, &fault.Error{Kind: fault.Recipe, Err: refused, Message: refused.Error(),
-			Hint: "keep the table in memory, or use another method; columns that are declared need no words to be found"}
+			Hint: "keep the table in memory, or use another method"}
 	case engine == EngineAuto:
 		return refused == nil && Large(path, fields, p.Schema), nil
 	}

@@ -14,8 +14,28 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 )
 
-// A Lexicon holds, of several columns, the words that occur and how many records have each.
-type Lexicon struct{ columns []wordColumn }
+// A Lexicon holds, of several columns, the words that occur and how many records have each. It comes in parts: each
+// word is in one of them.
+type Lexicon struct {
+	columns []wordColumn
+	parts   int                               // 0: the columns hold all words
+	part    func(k int) ([]wordColumn, error) // else those of a part
+}
+
+// each calls do for all parts.
+func (x Lexicon) each(do func([]wordColumn)) error {
+	if x.parts == 0 {
+		do(x.columns)
+	}
+	for k := range x.parts {
+		columns, err := x.part(k)
+		if err != nil {
+			return err
+		}
+		do(columns)
+	}
+	return nil
+}
 
 type wordColumn struct {
 	words  []string
@@ -26,11 +46,16 @@ type wordColumn struct {
 // that differ in one record differ, in each column, by at most 1 in the count of one word, and
 // under substitution by at most 1 in the counts of two.
 func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
-	x := Lexicon{make([]wordColumn, len(columns))}
+	return m.lexicon(lexiconOf(v, columns))
+}
+
+// lexiconOf counts the words of columns of a view.
+func lexiconOf(v dataset.View, columns []int) Lexicon {
+	out := make([]wordColumn, len(columns))
 	for i, j := range columns {
-		x.columns[i].words, x.columns[i].counts = v.CountWords(j)
+		out[i].words, out[i].counts = v.CountWords(j)
 	}
-	return m.lexicon(x)
+	return Lexicon{columns: out}
 }
 
 // lexicon returns counts with their sensitivity.
@@ -97,7 +122,11 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 	if err != nil {
 		return none, fmt.Errorf("%w: %q", err, appear.path)
 	}
-	out := s.core.tap.words(t, x.value, x.sens, x.value.release(s.core.key, t.path, sigma, least))
+	passed, err := x.value.release(s.core.key, t.path, sigma, least)
+	if err != nil {
+		return none, err
+	}
+	out := s.core.tap.words(t, x.value, x.sens, passed)
 	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
 	s.note(appear, float64(s.unitRecords()), float64(sigma)*x.unit)
 	return Public[[][]Word]{out}, nil
@@ -164,24 +193,28 @@ func upperQuantile(p float64) float64 {
 // release adds noise to every count and keeps what reaches the threshold. The noise of a
 // word is that of a stream keyed by the column and the word, so that it is the same
 // whatever other words there are.
-func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) [][]Word {
+func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
-	for i, c := range x.columns {
-		name := binary.BigEndian.AppendUint32([]byte(path), uint32(i))
-		for k, word := range c.words {
-			if c.counts[k] <= 0 { // it is a word of records of another part
-				continue
-			}
-			noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
-			if n := addSaturating(c.counts[k]<<20, noise.normal(sigma)); n >= least {
-				out[i] = append(out[i], Word{word, float64(n) * countUnit})
+	err := x.each(func(columns []wordColumn) {
+		for i, c := range columns {
+			name := binary.BigEndian.AppendUint32([]byte(path), uint32(i))
+			for k, word := range c.words {
+				if c.counts[k] <= 0 { // it is a word of records of another part
+					continue
+				}
+				noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
+				if n := addSaturating(c.counts[k]<<20, noise.normal(sigma)); n >= least {
+					out[i] = append(out[i], Word{word, float64(n) * countUnit})
+				}
 			}
 		}
-		slices.SortFunc(out[i], func(a, b Word) int {
+	})
+	for _, words := range out {
+		slices.SortFunc(words, func(a, b Word) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 		})
 	}
-	return out
+	return out, err
 }
 
 // worstWords is a word that many records have and one more or less. Its count passes whatever
@@ -193,7 +226,7 @@ func worstWords() WorstPair {
 			sigma := math.Sqrt2 / law.Mu
 			n := int64(2 + math.Ceil(20*sigma))
 			counts := pick(RecordOn(s.Relation(), side), []int64{n + 1, n}, []int64{n, n}, []int64{n, n + 1})
-			x := s.lexicon(Lexicon{[]wordColumn{{[]string{"a", "b"}, counts}}})
+			x := s.lexicon(Lexicon{columns: []wordColumn{{[]string{"a", "b"}, counts}}})
 			return func(s *Session, name string, draw int) ([]float64, error) {
 				t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, 1)
 				if err != nil {
@@ -201,7 +234,14 @@ func worstWords() WorstPair {
 				}
 				least, err := s.leastCount(.5, sigma, 1)
 				out := []float64{0, 0}
-				for _, w := range x.value.release(s.core.key, fmt.Sprint(t.path, draw), sigma, least)[0] {
+				if err != nil {
+					return nil, err
+				}
+				passed, err := x.value.release(s.core.key, fmt.Sprint(t.path, draw), sigma, least)
+				if err != nil {
+					return nil, err
+				}
+				for _, w := range passed[0] {
 					out[w.Text[0]-'a'] = w.Count
 				}
 				s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
@@ -216,10 +256,10 @@ func worstNewWords() WorstPair {
 	return WorstPair{
 		Statistic: StatNewWords, Kind: budget.Approximate, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			x := Lexicon{make([]wordColumn, 2)}
+			x := Lexicon{columns: make([]wordColumn, 2)}
 			if v := RecordOn(s.Relation(), side); v != 0 {
 				word := pick(v, "a", "", "b")
-				x = Lexicon{[]wordColumn{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}}
+				x.columns = []wordColumn{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}
 			}
 			return func(s *Session, name string, draw int) ([]float64, error) {
 				t, err := s.take(name, draw, budget.Approximate, StatNewWords)
@@ -229,7 +269,11 @@ func worstNewWords() WorstPair {
 				const sigma = 8 << 20
 				least, err := s.leastCount(law.Delta, sigma, 2)
 				out := []float64{0, 0}
-				for _, words := range x.release(s.core.key, t.path, sigma, least) {
+				if err != nil {
+					return nil, err
+				}
+				passed, err := x.release(s.core.key, t.path, sigma, least)
+				for _, words := range passed {
 					for _, w := range words {
 						out[w.Text[0]-'a'] = 1
 					}

@@ -194,9 +194,9 @@ func TestWordsPublishes(t *testing.T) {
 		t.Errorf("second column: %v", second)
 	}
 	slices.Reverse(rows)
-	a := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
+	a, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
 	slices.Reverse(rows)
-	b := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
+	b, _ := s.NewLexicon(wordTable(t, rows), []int{0, 1}).value.release(s.core.key, "leaf", 1<<20, 10<<20)
 	if !slices.EqualFunc(a, b, slices.Equal[[]Word]) {
 		t.Errorf("another order of the records: %v and %v", a, b)
 	}
@@ -206,7 +206,7 @@ func TestWordsPublishes(t *testing.T) {
 }
 
 func BenchmarkWords(b *testing.B) {
-	x := Lexicon{[]wordColumn{{make([]string, 50_000), make([]int64, 50_000)}}}
+	x := Lexicon{columns: []wordColumn{{make([]string, 50_000), make([]int64, 50_000)}}}
 	for i := range x.columns[0].words {
 		x.columns[0].words[i], x.columns[0].counts[i] = fmt.Sprint("code ", i), 1+int64(100_000/(i+1))
 	}

@@ -138,10 +138,18 @@ func (t tap) watch(rel Release) Vector { return t.watched(rel).Out }
 // words watches the release of a lexicon, whose input names what it counts.
 func (t tap) words(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
 	rel := released(k, len(in.columns), "words", nil, bound, nil)
-	for i, c := range in.columns {
-		for j, word := range c.words {
-			rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.counts[j])
+	if t.rec == nil {
+		return out
+	}
+	err := in.each(func(columns []wordColumn) {
+		for i, c := range columns {
+			for j, word := range c.words {
+				rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.counts[j])
+			}
 		}
+	})
+	if err != nil {
+		panic(err) // the same was read a moment ago
 	}
 	rel.Words = out
 	return t.watched(rel).Words

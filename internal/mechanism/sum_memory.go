@@ -3,7 +3,6 @@ package mechanism
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -140,23 +139,13 @@ func Over(v dataset.View) Records {
 	return RecordsOf(InMemory(v), columns)
 }
 
-// Resolve replaces the columns of parts of one table in memory, all with the same columns, by as; see
-// [dataset.View.Resolve]. It is [ErrGather] for an engine of another kind.
-func Resolve(as []dataset.Column, parts ...*Records) error {
-	engines := map[Engine]*Memory{}
-	for _, r := range parts {
-		m, ok := r.engine.(*Memory)
-		if !ok {
-			return ErrGather
-		}
-		if engines[m] == nil {
-			all := slices.Clone(m.all.Schema().Columns)
-			for k, j := range r.part.Columns {
-				all[j] = as[k]
-			}
-			engines[m] = InMemory(m.all.Resolve(all))
-		}
-		r.engine = engines[m]
-	}
-	return nil
+// lexicon implements [WordEngine].
+func (m *Memory) lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
+	v, err := m.Gather(ctx, p)
+	return lexiconOf(v, columns), err
+}
+
+// resolve implements [WordEngine].
+func (m *Memory) resolve(_ context.Context, all []dataset.Column) (Engine, error) {
+	return InMemory(m.all.Resolve(all)), nil
 }

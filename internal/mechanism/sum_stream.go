@@ -25,6 +25,8 @@ type Stream struct {
 	most   int   // records of a chunk, the last one fewer
 	chunks []chunk
 
+	wordBytes int64 // that the words of all chunks take in memory, those to be found
+
 	mu      sync.Mutex
 	states  map[State][]shelved        // of each chunk
 	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
@@ -34,7 +36,7 @@ type Stream struct {
 type chunk struct {
 	first   uint64
 	rows    int
-	columns []scratch.Place
+	columns []scratch.Place // and, last, that of the words that are to be found
 }
 
 // StreamOf returns an engine without records, by which a plan can be checked before any is read.
@@ -139,11 +141,7 @@ func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
 			return v, r.err
 		}
 	}
-	t, err := dataset.NewTable(schema, columns, ids)
-	if err != nil {
-		return dataset.View{}, err
-	}
-	return t.All(), nil
+	return schema.Piece(len(ids), 0, ids, func(j int) dataset.ColumnData { return columns[j] }).All(), nil
 }
 
 // chunkReader reads chunks for one goroutine.
@@ -191,7 +189,7 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) e
 func (r *chunkReader) part(ctx context.Context, p Part, i int) (dataset.View, error) {
 	r.at = i
 	c := r.chunks[i]
-	v := r.schema.Piece(c.rows, c.first, r.cells).All()
+	v := r.schema.Piece(c.rows, c.first, nil, r.cells).All()
 	if len(p.Cuts) > 0 {
 		var err error
 		if v, err = r.cut(ctx, p.Cuts, v, i); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
@@ -34,8 +35,7 @@ const (
 const maxStreamRows = math.MaxInt32
 
 // Spill reads a table once and returns its engine, with what the reader counted, which is private. The
-// schema must have no unit, and no column with words to be found. Errors are those of
-// [dataset.Read] and of the scratch file.
+// schema must have no unit. Errors are those of [dataset.Read] and of the scratch file.
 func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *dataset.Stats, error) {
 	var key [scratch.KeySize]byte
 	if _, err := rand.Read(key[:]); err != nil {
@@ -69,6 +69,8 @@ func cellWidth(c dataset.Column) int {
 	switch n := len(c.Categories); {
 	case c.Kind == dataset.Numeric:
 		return 8
+	case c.Found: // a place in a list of words
+		return 4
 	case n <= math.MaxUint8:
 		return 1
 	case n <= math.MaxUint16:
@@ -81,30 +83,44 @@ func cellWidth(c dataset.Column) int {
 type encoded struct {
 	rows    int
 	columns [][]byte
+	words   []batchWords
 	stats   *dataset.Stats
+}
+
+// batchWords is the words in a column of some records.
+type batchWords struct {
+	codes []int32  // per record, a place in the list; below 1 where there is no word. Nil if no record has one
+	list  []string // the first is none
 }
 
 // encode copies the cells of a batch.
 func (e *Stream) encode(b *dataset.Batch) (any, error) {
-	out := &encoded{b.Table.Len(), make([][]byte, len(e.widths)), b.Stats}
+	out := &encoded{b.Table.Len(), make([][]byte, len(e.widths)), make([]batchWords, len(e.widths)), b.Stats}
 	for j, width := range e.widths {
 		to := make([]byte, 0, out.rows*width)
 		for _, x := range b.Table.Float(j) {
 			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(x))
 		}
 		for _, k := range b.Table.Codes(j) {
-			switch width {
-			case 1:
-				to = append(to, uint8(k))
-			case 2:
-				to = binary.LittleEndian.AppendUint16(to, uint16(k))
-			default:
-				to = binary.LittleEndian.AppendUint32(to, uint32(k))
-			}
+			to = appendCode(to, width, int(k))
 		}
 		out.columns[j] = to
+		if list := b.Table.Words(j); len(list) > 1 {
+			out.words[j] = batchWords{slices.Clone(b.Table.Data(j).Codes), list} // the batch is used again
+		}
 	}
 	return out, nil
+}
+
+// appendCode writes a code at its width.
+func appendCode(to []byte, width, k int) []byte {
+	switch width {
+	case 1:
+		return append(to, uint8(k))
+	case 2:
+		return binary.LittleEndian.AppendUint16(to, uint16(k))
+	}
+	return binary.LittleEndian.AppendUint32(to, uint32(k))
 }
 
 // fill writes the whole table. Chunks are encrypted and written by goroutines beside the reader.
@@ -122,9 +138,13 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 		group.Go(func() {
 			var room []byte
 			for c := range full {
-				for j, cells := range c.cells {
+				for j := range c.places {
+					data := c.words
+					if j < len(c.cells) {
+						data = c.cells[j][:cap(c.cells[j])]
+					}
 					var err error
-					if room, err = e.file.Write(&c.places[j], cells[:cap(cells)], room); err != nil {
+					if room, err = e.file.Write(&c.places[j], data, room); err != nil {
 						cancel(err)
 					}
 				}
@@ -132,7 +152,12 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			}
 		})
 	}
-	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path}
+	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, words: make([]*wordList, len(e.widths))}
+	for j, c := range e.schema.Columns {
+		if c.Found {
+			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
+		}
+	}
 	err := s.Options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) { return e.encode(b) }, w.append)
 	if err == nil && w.rows > 0 {
 		err = w.flush()
@@ -157,6 +182,7 @@ func (e *Stream) emptyChunk() [][]byte {
 // filled is a chunk to be written.
 type filled struct {
 	cells  [][]byte
+	words  []byte // packed
 	places []scratch.Place
 }
 
@@ -168,6 +194,8 @@ type chunkWriter struct {
 	free  <-chan [][]byte
 	cells [][]byte // of the chunk that is being filled
 	rows  int
+	words []*wordList // of the chunk; nil for columns whose words are not kept
+	found bool        // whether some are
 	total int64
 	stats *dataset.Stats
 	path  string
@@ -191,6 +219,9 @@ func (w *chunkWriter) append(batch any) error {
 		n := min(b.rows-from, w.most-w.rows)
 		for j, width := range w.widths {
 			w.cells[j] = append(w.cells[j], b.columns[j][from*width:(from+n)*width]...)
+			if words := &b.words[j]; words.codes != nil {
+				w.words[j].place(words, from, w.cells[j][w.rows*width:], width)
+			}
 		}
 		w.rows += n
 		from += n
@@ -213,8 +244,14 @@ func (w *chunkWriter) flush() error {
 	for j, width := range w.widths {
 		c.columns[j] = w.file.Reserve(w.most * width)
 	}
+	out := filled{cells: w.cells}
+	if w.found {
+		out.words = w.pack()
+		c.columns = append(c.columns, w.file.Reserve(len(out.words)))
+	}
+	out.places = c.columns
 	select {
-	case w.full <- filled{w.cells, c.columns}:
+	case w.full <- out:
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -140,5 +141,82 @@ func TestStreamFails(t *testing.T) {
 	e.chunks[3].columns[0] = e.file.Reserve(800) // nothing was written there
 	if values, err := e.Sum(t.Context(), pass); values != nil || err == nil {
 		t.Errorf("damaged: %v, %v", values, err)
+	}
+}
+
+// TestStreamCountsWords: words of a part are those of a table in memory, in one or several parts, and read as
+// what was found they are its cells.
+func TestStreamCountsWords(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("kind,note,y\n")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "%s,%s,%d\n", []string{"red", "Grün", "", "blue sea"}[i*i%4], []string{fmt.Sprint("id ", i), "7", "same", "x\x01"}[i%4], i)
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "kind", Kind: dataset.Category, Found: true}, {Name: "note", Found: true}, {Name: "y"}}}
+	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := Spill(t.Context(), Source{Path: path, Folder: t.TempDir(), Chunk: 257}, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	coins := coinsOf([keySize]byte{5})
+	p := Part{Columns: []int{2, 1, 0}, Cuts: []Cut{{Coin: &coins, Share: .3}}}
+	counts := func(e WordEngine) map[string]int64 {
+		out := map[string]int64{}
+		x, err := e.lexicon(t.Context(), p, []int{1, 2})
+		if err == nil {
+			err = x.each(func(columns []wordColumn) {
+				for k, c := range columns {
+					for i, word := range c.words {
+						if c.counts[i] > 0 {
+							out[fmt.Sprint(k, word)] += c.counts[i]
+						}
+					}
+				}
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	memory := InMemory(table.All())
+	want := counts(memory)
+	for _, parts := range []int64{1, 7} {
+		e.wordBytes = (parts - 1) * wordPart
+		if got := counts(e); len(got) < 500 || !maps.Equal(got, want) {
+			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
+		}
+	}
+	found := []dataset.Column{
+		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
+		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
+	}
+	as, err := memory.resolve(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := as.(Gatherer).Gather(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if as, err = e.resolve(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	v, err := as.(Gatherer).Gather(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := 1; j < 3; j++ {
+		if !slices.Equal(v.Block(0, v.Len()).Codes(j, nil), in.Block(0, in.Len()).Codes(j, nil)) {
+			t.Errorf("other codes in column %d", j)
+		}
 	}
 }

@@ -52,6 +52,8 @@ type Column[T any] struct {
 	// Cell makes a cell of a value, and says of which class it is. It is called once for each
 	// value of a dictionary.
 	Cell func(Value) (T, uint8)
+	// Made, if it is not nil, is called when the cells of a dictionary are made.
+	Made func()
 	// Null is the cell of a row without a value, and NullClass its class.
 	Null      T
 	NullClass uint8
@@ -206,6 +208,9 @@ func (c *Column[T]) readDictionary(head *header) error {
 		left -= len(part)
 	}
 	c.Tally = tally
+	if c.Made != nil {
+		c.Made()
+	}
 	return nil
 }
 

@@ -41,6 +41,9 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	case mechanism.Gatherer:
 		names = nil
 	}
+	if _, ok := e.(mechanism.WordEngine); ok {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
+	}
 	if len(names) > 0 {
 		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 	}

@@ -228,7 +228,7 @@ func (r *runner) vocabulary(ctx context.Context, s *mechanism.Session, train mec
 	}
 	last := len(columns) - 1
 	r.facts.Columns, r.facts.Target = columns[:last:last], columns[last]
-	err := mechanism.Resolve(columns, &train, &r.held)
+	err := mechanism.Resolve(ctx, columns, &train, &r.held)
 	r.training = train
 	return s, train, err
 }
@@ -249,11 +249,11 @@ func (p *Plan) settled(found, open []int) []int {
 func (r *runner) findWords(
 	ctx context.Context, s *mechanism.Session, train mechanism.Records, words []int, columns []dataset.Column,
 ) error {
-	view, err := train.View(ctx)
+	counted, err := mechanism.NewLexicon(ctx, s, train, words)
 	if err != nil {
 		return err
 	}
-	released, err := mechanism.Words(s, wordCountsLeaf, newWordsLeaf, s.NewLexicon(view, words))
+	released, err := mechanism.Words(s, wordCountsLeaf, newWordsLeaf, counted)
 	if err != nil {
 		return err
 	}

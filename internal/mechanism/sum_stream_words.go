@@ -1,0 +1,290 @@
+package mechanism
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
+// of its column in its chunk, and the lists of a chunk are in one place of the scratch file. Words are counted
+// in parts, by a hash of their text, so that memory does not grow with their number.
+
+// A WordEngine is an engine that can count the words of columns with [dataset.Column.Found], and read them
+// as what was found out.
+type WordEngine interface {
+	Engine
+	lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error)
+	resolve(ctx context.Context, all []dataset.Column) (Engine, error)
+}
+
+// NewLexicon counts the words of columns; see [Maker.NewLexicon]. It is [ErrGather] for an engine that
+// cannot.
+func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Bounded[Lexicon], error) {
+	e, ok := r.engine.(WordEngine)
+	if !ok {
+		return Bounded[Lexicon]{}, ErrGather
+	}
+	x, err := e.lexicon(ctx, r.part, columns)
+	return s.Maker.lexicon(x), err
+}
+
+// Resolve replaces the columns of parts of one table, all with the same columns, by as; see
+// [dataset.View.Resolve]. It is [ErrGather] for an engine that cannot.
+func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error {
+	engines := map[Engine]Engine{}
+	for _, r := range parts {
+		e, ok := r.engine.(WordEngine)
+		if !ok {
+			return ErrGather
+		}
+		if engines[e] == nil {
+			all := slices.Clone(e.Schema().Columns)
+			for k, j := range r.part.Columns {
+				all[j] = as[k]
+			}
+			var err error
+			if engines[e], err = e.resolve(ctx, all); err != nil {
+				return err
+			}
+		}
+		r.engine = engines[e]
+	}
+	return nil
+}
+
+// wordPart is how many bytes the words take that are counted at a time, and wordRoom what one of them takes
+// beside its text.
+const (
+	wordPart = 1 << 27
+	wordRoom = 96
+)
+
+// wordGrain is the bytes per record of a chunk to which the lists of its words are filled up: what the size of
+// the file tells of them.
+const wordGrain = 16
+
+// wordList is the words of one column of a chunk that is being filled.
+type wordList struct {
+	codes map[string]int32
+	list  []string
+}
+
+// code returns the place of a word in the list, from 1: place 0 is that of texts that are no words.
+func (w *wordList) code(word string) uint32 {
+	k, ok := w.codes[word]
+	if !ok {
+		w.list = append(w.list, word)
+		k = int32(len(w.list))
+		w.codes[word] = k
+	}
+	return uint32(k)
+}
+
+// place writes the places of words of a batch, from its record from on, into cells of a width. Those of a number
+// are the lowest four of its bytes; see [dataset.IsText].
+func (w *wordList) place(words *batchWords, from int, cells []byte, width int) {
+	places := make([]uint32, len(words.list))
+	for k := range len(cells) / width {
+		code := words.codes[from+k]
+		if code < 1 {
+			continue
+		}
+		if places[code] == 0 {
+			places[code] = w.code(words.list[code])
+		}
+		binary.LittleEndian.PutUint32(cells[k*width:], places[code])
+	}
+}
+
+// pack writes the lists of a chunk, each after its length, and empties them.
+func (w *chunkWriter) pack() []byte {
+	var out []byte
+	for _, l := range w.words {
+		if l == nil {
+			continue
+		}
+		out = binary.LittleEndian.AppendUint32(out, uint32(len(l.list)))
+		for _, word := range l.list {
+			out = append(append(out, uint8(len(word))), word...)
+		}
+		w.wordBytes += int64(len(l.list) * wordRoom)
+		clear(l.codes)
+		l.list = l.list[:0]
+	}
+	w.wordBytes += int64(len(out))
+	grain := wordGrain * w.most
+	return append(out, make([]byte, grain-len(out)%grain)...)
+}
+
+// words returns the lists of a chunk, with no word at place 0; nil for columns whose words are not kept.
+func (r *chunkReader) words(i int) ([][]string, error) {
+	data, err := r.file.Read(r.chunks[i].columns[len(r.widths)], nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]string, len(r.schema.Columns))
+	for j, c := range r.schema.Columns {
+		if !c.Found {
+			continue
+		}
+		list := make([]string, 1, 1+binary.LittleEndian.Uint32(data))
+		data = data[4:]
+		for range cap(list) - 1 {
+			n := int(data[0])
+			list, data = append(list, string(data[1:1+n])), data[1+n:]
+		}
+		out[j] = list
+	}
+	return out, nil
+}
+
+// wordCells returns the places of the words of a view's column; below 1 where a cell holds none.
+func wordCells(b dataset.Block, j int, out []int32) []int32 {
+	if codes := b.Codes(j, out); codes != nil {
+		return codes
+	}
+	out = out[:0]
+	for _, x := range b.Float(j, nil) {
+		code := int32(0)
+		if dataset.IsText(x) {
+			code = int32(uint32(math.Float64bits(x)))
+		}
+		out = append(out, code)
+	}
+	return out
+}
+
+// eachChunk calls do for all chunks, from several goroutines at once.
+func (e *Stream) eachChunk(ctx context.Context, do func(r *chunkReader, i int) error) error {
+	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
+	errs := make([]error, workers)
+	var next atomic.Int64
+	var group carry.Group
+	for w := range workers {
+		group.Go(func() {
+			r := e.reader()
+			for ctx.Err() == nil && errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(e.chunks) {
+					return
+				}
+				errs[w] = do(r, i)
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// lexicon implements [WordEngine].
+func (e *Stream) lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
+	parts := int(e.wordBytes/wordPart) + 1
+	seed := maphash.MakeSeed()
+	return Lexicon{columns: make([]wordColumn, len(columns)), parts: parts, part: func(k int) ([]wordColumn, error) {
+		return e.countWords(ctx, p, columns, func(word string) bool {
+			return parts == 1 || maphash.String(seed, word)%uint64(parts) == uint64(k)
+		})
+	}}, nil
+}
+
+// countWords counts the words of columns of a part that are among some.
+func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among func(string) bool) ([]wordColumn, error) {
+	var mu sync.Mutex
+	counts := make([]map[string]int64, len(columns))
+	for k := range counts {
+		counts[k] = map[string]int64{}
+	}
+	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
+		v, err := r.part(ctx, p, i)
+		if err != nil {
+			return err
+		}
+		words, err := r.words(i)
+		if err != nil {
+			return err
+		}
+		for k, j := range columns {
+			list := words[p.Columns[j]]
+			of := make([]int64, len(list))
+			for _, code := range wordCells(v.Block(0, v.Len()), j, make([]int32, v.Len())) {
+				if code > 0 {
+					of[code]++
+				}
+			}
+			mu.Lock()
+			for code, n := range of {
+				if n > 0 && among(list[code]) {
+					counts[k][list[code]] += n
+				}
+			}
+			mu.Unlock()
+		}
+		return r.err
+	})
+	out := make([]wordColumn, len(columns))
+	for k := range out {
+		for word, n := range counts[k] {
+			out[k].words, out[k].counts = append(out[k].words, word), append(out[k].counts, n)
+		}
+	}
+	return out, err
+}
+
+// resolve implements [WordEngine]: columns of words become columns of codes, in further places of the same
+// file.
+func (e *Stream) resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
+	out := &Stream{schema: dataset.Schema{Columns: all, Unit: e.schema.Unit}, file: e.file, most: e.most,
+		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, chunks: slices.Clone(e.chunks)}
+	var recoded []int
+	for j, c := range all {
+		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
+			recoded = append(recoded, j)
+		}
+		c.Found = false
+		out.widths = append(out.widths, cellWidth(c))
+	}
+	if len(recoded) == 0 {
+		return out, nil
+	}
+	err := e.eachChunk(ctx, func(r *chunkReader, i int) error {
+		words, err := r.words(i)
+		if err != nil {
+			return err
+		}
+		c := &out.chunks[i]
+		c.columns = slices.Clone(c.columns)
+		r.at = i
+		b := r.schema.Piece(c.rows, c.first, nil, r.cells).All().Block(0, c.rows)
+		for _, j := range recoded {
+			of, other := all[j].CodesOf(words[j]), len(all[j].Categories)
+			cells := make([]byte, 0, e.most*out.widths[j])
+			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
+				as := other
+				if code > 0 {
+					as = int(of[code])
+				}
+				cells = appendCode(cells, out.widths[j], as)
+			}
+			if r.err != nil {
+				return r.err
+			}
+			c.columns[j] = e.file.Reserve(cap(cells))
+			if r.room, err = e.file.Write(&c.columns[j], cells[:cap(cells)], r.room); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
