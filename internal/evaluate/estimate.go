@@ -41,14 +41,38 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	g := fourth(sizes.Second, sizes.SecondNoise, l.targetBin, l.target)
 	e.errorVar = sq(c2*a.ResidualNoise) + max(f-sq(squares)/n, 0)
 	e.totalVar = sq(ct2*a.TargetNoise) + sq(2*mean*l.target*a.SumNoise) + sq(sq(mean)*a.CountNoise) + max(g-sq(e.total)/n, 0)
-	// Records beyond the limit may hide in the noise: as many as [hidden] says, and as are seen there, with
-	// squares that exceed its own by as much: a power tail of index 4.
-	seen := max(sum(sizes.First[min(l.residualBin+1, sizeBins):min(l.residualBin+5, sizeBins)]), 0)
-	e.tail = c2 * (hidden(n*strengthOf(sizes))*sizes.FirstNoise + seen)
+	e.tail = tail(n*strengthOf(sizes), sizes, l, a)
 	e.tailSize = e.tail / l.residual / n
 	e.absolute, e.absoluteVar = e.meanSize(sizes, l, squares)
 	return e
 }
+
+// tail returns what may be missing from the sum of squares: what records with residuals beyond the limit add
+// to the square of the limit, which each of them is counted with.
+//
+// Those that are counted there, and as many more as [hidden] says, may have squares that exceed the limit's own by
+// as much: a power tail of index 4. Where more are counted than the noise explains they may be of another kind, whose squares
+// are [otherKind] times that of the limit.
+func tail(strength float64, sizes mechanism.Sizes, l limits, a mechanism.Squares) float64 {
+	c2 := sq(l.residual)
+	power := c2 * (hidden(strength)*sizes.FirstNoise + max(a.Beyond, 0))
+	if a.Beyond < beyondSeen(strength)*a.BeyondNoise {
+		return power
+	}
+	excess := min(otherKind(strength)*c2, sq(l.target+1)) - c2 // no residual is larger than the target's limit and 1
+	return max(power, (a.Beyond+beyondMore*a.BeyondNoise)*excess)
+}
+
+// beyondMore is how many standard deviations of its noise more than are counted beyond the limit there may be.
+const beyondMore = 1.3
+
+// beyondSeen returns how many standard deviations of its noise the count beyond the limit must be to be seen, by n mu. Where
+// there are few records a second kind of them is hard to see, and even a weak sign of it counts.
+func beyondSeen(strength float64) float64 { return min(max(strength/400, .25), 1) }
+
+// otherKind returns by which factor the mean square of records of another kind may exceed the square of the limit, by
+// n mu: where there are many records the limit is far out, rare errors beyond are large, and allowing for them costs little.
+func otherKind(strength float64) float64 { return min(max(strength/80, 8), 64) }
 
 // hidden returns how many standard deviations of a bin's noise the records may be that are not seen, in units of records
 // at the limit, by n mu: one where there are few records, and up to ten where allowing for them costs little

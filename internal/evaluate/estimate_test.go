@@ -25,8 +25,8 @@ func specified() (mechanism.Sizes, mechanism.Squares) {
 	copy(sizes.Second[binAt(-6):], []float64{60, 0, 150, 160, 200, 120, 50, 8})
 	target, residual := 1., math.Sqrt2/2
 	return sizes, mechanism.Squares{
-		Count: 750, Sum: .02 * 750 / target, Target: 110 / target, Residual: 22 / sq(residual),
-		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2 / .7, ResidualNoise: s2, MissingNoise: s2 / .4,
+		Count: 750, Sum: .02 * 750 / target, Target: 110 / target, Residual: 22 / sq(residual), Beyond: 1,
+		BeyondNoise: s2 / .8, CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2 / .7, ResidualNoise: s2, MissingNoise: s2 / .4,
 	}
 }
 
@@ -87,6 +87,23 @@ func TestHidden(t *testing.T) {
 	for strength, want := range map[float64]float64{0: 1, 500: 1, 750: 1.5, 2000: 4, 3000: 6, 5000: 10, 1e9: 10} {
 		if got := hidden(strength); got != want {
 			t.Errorf("n mu = %v: %v, want %v", strength, got, want)
+		}
+	}
+}
+
+// TestTail: what is counted beyond the limit hides as much as a power tail does, until it is seen; then as records of
+// another kind may, which have no residual above the target's limit and 1.
+func TestTail(t *testing.T) {
+	sizes, a := specified()
+	l := readLimits(sizes)
+	least := .5 * 1.5 * math.Sqrt(5)
+	for _, c := range []struct{ strength, beyond, noise, limit, want float64 }{
+		{750, -9, 2, 1, least}, {750, 1.9, 2, 1, least + .95}, {750, 2, 2, 1, 4.6 * 3.5}, {750, 2, 2, 0.5, 4.6 * 1.75},
+		{100, .5, 2, 9, 3.1 * 3.5}, {100, .49, 2, 9, .5 * (math.Sqrt(5) + .49)}, {2000, 3, 2, 9, 5.6 * (12.5 - .5)}, {1e9, 3, 2, 9, 5.6 * (32 - .5)},
+	} {
+		a.Beyond, a.BeyondNoise, l.target = c.beyond, c.noise, c.limit
+		if got := tail(c.strength, sizes, l, a); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

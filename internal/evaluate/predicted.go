@@ -173,7 +173,7 @@ func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 // above returns the noisy number of sizes above part k of bin b, from the second release alone. In the bin itself there
 // are two estimates, the parts above and the whole less the parts below, with weights 1/variance.
 func (o octaves) above(a mechanism.Squares, b, k int) Count {
-	value, variance := a.Cells[0], sq(a.FarNoise)
+	value, variance := a.Cells[0]+a.Beyond, sq(a.FarNoise)+sq(a.BeyondNoise)
 	at, _ := slices.BinarySearch(o, b)
 	for i := at + 1; i < len(o); i++ {
 		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)

@@ -16,6 +16,10 @@ const (
 	squareTargetWeight   = .7
 	squareResidualWeight = 1
 	squareMissingWeight  = .4
+	// A record with |r| above 1 adds less than 1 to the sum of r^2. What that leaves counts such
+	// records: .6^2 + .8^2 = 1.
+	squareBeyondWeight = .6
+	beyondWeight       = .8
 )
 
 // The weights of the cells of [SquareSums]: of the first one under add-remove, and of
@@ -43,16 +47,17 @@ func (g CellGroups) Len() int {
 // SquareSums accumulates, over records with two numbers t and r, each clamped to
 // [-1, 1], such as a target and a residual in units of public limits,
 //
-//	.15, .25 t, .7 t^2, r^2, 0     and     0, 0, 0, 0, .4
+//	.15, .25 t, .7 t^2, r^2, 0, 0     and     0, 0, 0, 0, .4, 0
 //
-// for a record that has none, because its target cannot be read. A record may also lie
+// for a record that has none, because its target cannot be read. A record with |r| above 1 before it is clamped adds
+// .6 in place of r^2, and .8 or more to a count of such records. Any other may also lie
 // in a cell, to which it adds a weight, as it does to the whole group of the cell; r is clamped to
 // [-reach, reach] in every cell but the first. Every number is rounded toward zero to the grid
 // of sums, so the sums are exact integers.
 type SquareSums struct {
 	relation budget.Relation
 	groups   CellGroups
-	sums     [5]int64 // count, sum of t, of t^2, of r^2, missing
+	sums     [6]int64 // count, sum of t, of t^2, of r^2, missing, and the records with |r| above 1
 	cells    []int64  // records; weighted when they are released
 }
 
@@ -64,16 +69,22 @@ func (m Maker) NewSquareSums(g CellGroups) *SquareSums {
 	return &SquareSums{relation: m.Relation(), groups: g, cells: make([]int64, g.Len())}
 }
 
-// weights returns the weights of the first cell and of the others, which are those of groups too, in grid units. Under
-// add-remove a record in the first one adds r^2 <= 1 and v, any other r^2 <= reach^2 and w twice, with
-// reach^4 + 2 w^2 = 1 + v^2: large weights, which cost nothing. Under the other relations
-// records may change places, and both are small.
-func (q *SquareSums) weights() (far, other int64) {
+// weights returns the weights of the first cell and of the others, which are those of groups too, and of a record with |r|
+// above 1, in grid units. Under add-remove a record in the first cell adds r^2 <= 1 and v, one in any other
+// r^2 <= reach^2 and w twice, one with |r| above 1 a = .6 and b, with
+// reach^4 + 2 w^2 = a^2 + b^2 = 1 + v^2: large weights, which cost nothing. Under the other relations
+// records may change places, and all are small.
+func (q *SquareSums) weights() (far, other, beyond int64) {
 	if q.relation != budget.AddRemove {
-		return grains(anyCellWeight), grains(anyCellWeight)
+		return grains(anyCellWeight), grains(anyCellWeight), grains(beyondWeight)
+	}
+	beyond = grains(beyondWeight)
+	most := 1 + farCellWeight*farCellWeight
+	if len(q.cells) > 0 {
+		beyond = grains(math.Sqrt(most - squareBeyondWeight*squareBeyondWeight))
 	}
 	reach2 := q.groups.Reach * q.groups.Reach
-	return grains(farCellWeight), grains(math.Sqrt((1 + farCellWeight*farCellWeight - reach2*reach2) / 2))
+	return grains(farCellWeight), grains(math.Sqrt((most - reach2*reach2) / 2)), beyond
 }
 
 // grains returns a number of at most 1 in magnitude in grid units, toward zero.
@@ -91,22 +102,31 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 			q.sums[4] += grains(squareMissingWeight)
 			continue
 		}
-		limit := 1.
-		if c := cell[i]; c != NoSize {
-			if c > 0 {
-				limit = q.groups.Reach
-			}
-			q.cells[c]++
-		}
 		x = min(max(x, -1), 1)
-		y := min(max(r[i], -limit), limit)
-		if y != y {
-			y = 0
-		}
 		q.sums[0] += grains(squareCountWeight)
 		q.sums[1] += grains(squareSumWeight * x)
 		q.sums[2] += grains(squareTargetWeight * (x * x))
-		q.sums[3] += grains(squareResidualWeight * (y * y))
+		q.addResidual(r[i], cell[i])
+	}
+}
+
+// addResidual adds r, and a record to its cell or to those with |r| above 1.
+func (q *SquareSums) addResidual(r float64, cell uint16) {
+	within := cell != NoSize && cell > 0
+	if (r > 1 || r < -1) && !within {
+		q.sums[3] += grains(squareBeyondWeight)
+		q.sums[5]++
+		return
+	}
+	limit := 1.
+	if within {
+		limit = q.groups.Reach
+	}
+	if cell != NoSize {
+		q.cells[cell]++
+	}
+	if r = min(max(r, -limit), limit); r == r {
+		q.sums[3] += grains(squareResidualWeight * (r * r))
 	}
 }
 
@@ -117,17 +137,18 @@ func (q *SquareSums) Cells() Cells { return Join(sums(q.sums[:]), sums(q.cells))
 //
 // Add or remove one record: it brings at most .15, .25, .7 and r^2 in magnitude and the weights of its cell and group,
 // or .4 alone. With v the weight of the first cell and w that of others, r^4 and the squares of the weights are
-// at most 1 + v^2, as reach^4 + 2 w^2 is, so
-// the change is at most sqrt(.0225 + .0625 + .49 + 1 + v^2), 1.254990 without cells and
+// at most 1 + v^2, as reach^4 + 2 w^2 is, and a^2 + b^2 of a record with |r| above 1, so
+// the change is at most sqrt(.0225 + .0625 + .49 + 1 + v^2), 1.254990 without cells, where b is .8, and
 // 1.302881 with them, attained by |t| = |r| = 1.
 //
 // Substitution of records with numbers: the count stays, t moves by
 // at most 2, and t^2 and r^2, which lie in [0, 1], by at most 1. All weights are w; a record outside
 // the groups and one within move r^2 by 1 and three cells at most, two records within move r^2 by reach^2 and
 // four: sqrt(4 .0625 + .49 + max(1 + 3 w^2, reach^4 + 4 w^2)), 1.319091 without cells; with them 1.388344, and
-// 1.410674 where they reach to 1.
+// 1.410674 where they reach to 1. One with |r| above 1, in the place of any other, moves r^2 by at most .6, its own count by .8 and
+// two cells at most: .36 + .64 + 2 w^2, which is less. Two of these move neither.
 // Of a record with numbers by one without, or the
-// other way round: .0225 + .0625 + .49 + .16 and max(1 + w^2, reach^4 + 2 w^2), which is less.
+// other way round: .0225 + .0625 + .49 + .16 and max(1 + w^2, reach^4 + 2 w^2, .36 + .64), which is less.
 // Substituted private columns are a case of substitution. Rounding toward zero
 // keeps every number within its interval, whose ends are on the grid once they are
 // rounded so.
@@ -148,7 +169,8 @@ func (q *SquareSums) bound() Bounded[Vector] {
 	}
 	squares += change
 	value := append(make(Vector, 0, len(q.sums)+len(q.cells)+q.groups.Groups), q.sums[:]...)
-	far, other := q.weights()
+	far, other, beyond := q.weights()
+	value[5] *= beyond
 	for c, n := range q.cells {
 		if c == 0 {
 			value = append(value, n*far)
@@ -172,13 +194,14 @@ type Squares struct {
 	Count    float64   // records with numbers
 	Sum      float64   // of t
 	Target   float64   // of t^2
-	Residual float64   // of r^2
+	Residual float64   // of r^2, 1 where |r| is above 1
+	Beyond   float64   // records with |r| above 1
 	Missing  float64   // records without numbers
 	Cells    []float64 // records in each cell
 	Groups   []float64 // and in each group
 
-	CountNoise, SumNoise, TargetNoise, ResidualNoise, MissingNoise float64
-	FarNoise, CellNoise                                            float64 // of the first cell; of the others and of groups
+	CountNoise, SumNoise, TargetNoise, ResidualNoise, BeyondNoise, MissingNoise float64
+	FarNoise, CellNoise                                                         float64 // of the first cell; of the others and of groups
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
@@ -188,8 +211,8 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 		return Public[Squares]{}, err
 	}
 	v, sigma := noisy.Value(), s.Scale(name)
-	far, other := q.weights()
-	farUnit, unit := float64(far)*sumUnit, float64(other)*sumUnit
+	far, other, beyond := q.weights()
+	farUnit, unit, beyondUnit := float64(far)*sumUnit, float64(other)*sumUnit, float64(beyond)*sumUnit
 	cells := v[len(q.sums):]
 	for c := range cells {
 		cells[c] /= unit
@@ -197,13 +220,19 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 	if len(cells) > 0 {
 		cells[0] *= unit / farUnit
 	}
-	return Public[Squares]{Squares{
+	// A record with |r| above 1 has left out lacks of the sum of r^2.
+	const lacks = squareResidualWeight - squareBeyondWeight
+	out := Squares{
 		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: v[2] / squareTargetWeight,
-		Residual: v[3] / squareResidualWeight, Missing: v[4] / squareMissingWeight,
+		Beyond: v[5] / beyondUnit, Missing: v[4] / squareMissingWeight,
 		Cells: cells[:len(q.cells):len(q.cells)], Groups: cells[len(q.cells):],
 		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: sigma / squareTargetWeight,
-		ResidualNoise: sigma / squareResidualWeight, MissingNoise: sigma / squareMissingWeight, FarNoise: sigma / farUnit, CellNoise: sigma / unit,
-	}}, nil
+		BeyondNoise: sigma / beyondUnit, MissingNoise: sigma / squareMissingWeight,
+		FarNoise: sigma / farUnit, CellNoise: sigma / unit,
+	}
+	out.Residual = v[3] + lacks*out.Beyond
+	out.ResidualNoise = math.Hypot(sigma, lacks*out.BeyondNoise)
+	return Public[Squares]{out}, nil
 }
 
 // StatSquareSums is the statistic of [SquareSums.Release].
@@ -219,7 +248,7 @@ func worstSquareSums() WorstPair {
 			return func(s *Session, name string, _ int) ([]float64, error) {
 				out, err := q.Release(s, name)
 				m := out.Value()
-				return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, err
+				return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Beyond, m.Missing}, err
 			}, nil
 		},
 	}

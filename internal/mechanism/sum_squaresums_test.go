@@ -9,7 +9,7 @@ import (
 
 // TestSquareSumsSensitivity: records with numbers, at and beyond the corners, in cells and in none, and without.
 func TestSquareSumsSensitivity(t *testing.T) {
-	values := []float64{-9, -.3, 0, .7, 1, math.NaN()}
+	values := []float64{-9, -.3, 0, .7, 1, 1.1, math.NaN()}
 	places := []uint16{NoSize, 0, 1, 3} // none, the far one, one of each group
 	for _, reach := range []float64{0, .25, .7, .97, 1} {
 		// Under substitution t would have to move by 2 and t^2 by 1, which no pair does.
@@ -48,15 +48,16 @@ func TestSquareSumsRelease(t *testing.T) {
 	}
 	got := released.Value()
 	for name, c := range map[string][2]float64{
-		"count": {got.Count, 3}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25}, "residual": {got.Residual, 1.25}, "missing": {got.Missing, 2},
+		"count": {got.Count, 3}, "sum": {got.Sum, -.5}, "target": {got.Target, 1.25}, "residual": {got.Residual, 1.25}, "beyond": {got.Beyond, 1}, "missing": {got.Missing, 2},
 		"first cell": {got.Cells[0], 0}, "second cell": {got.Cells[1], 0}, "third cell": {got.Cells[2], 2}, "group": {got.Groups[0], 2},
 	} {
 		if math.Abs(c[0]-c[1]) > .1 {
 			t.Errorf("%s is %v, want %v", name, c[0], c[1])
 		}
 	}
-	for name, c := range map[string][2]float64{"count": {got.CountNoise, .15}, "sum": {got.SumNoise, .25}, "target": {got.TargetNoise, .7}, "missing": {got.MissingNoise, .4}, "the first cell": {got.FarNoise, .35}, "cells": {got.CellNoise, math.Sqrt((1.1225 - .8*.8*.8*.8) / 2)}} {
-		if math.Abs(c[0]*c[1]/got.ResidualNoise-1) > 1e-8 {
+	for name, c := range map[string][2]float64{"count": {got.CountNoise, .15}, "sum": {got.SumNoise, .25}, "target": {got.TargetNoise, .7}, "missing": {got.MissingNoise, .4}, "beyond": {got.BeyondNoise, math.Sqrt(1.1225 - .36)}, "the first cell": {got.FarNoise, .35}, "cells": {got.CellNoise, math.Sqrt((1.1225 - .8*.8*.8*.8) / 2)}} {
+		residual := got.ResidualNoise / math.Sqrt(1+.16/(1.1225-.36))
+		if math.Abs(c[0]*c[1]/residual-1) > 1e-8 {
 			t.Errorf("the noise of %s is %v", name, c[0])
 		}
 	}
@@ -71,7 +72,7 @@ func TestSquareSumsNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := released.Value().ResidualNoise; math.Abs(got-want) > 2e-6 {
+		if got := .15 * released.Value().CountNoise; math.Abs(got-want) > 2e-6 {
 			t.Errorf("%v: %v, want %v", rel, got, want)
 		}
 	}
