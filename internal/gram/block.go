@@ -4,13 +4,13 @@ import "unsafe"
 
 const (
 	// stepRows is the number of rows one step of a tile consumes: three
-	// vectors of 16 int16.
-	stepRows = 48
+	// vectors of 32 int16, or six of 16.
+	stepRows = 96
 
 	// blockRows is the number of rows packed at a time. A tile's five columns
 	// (15 KiB) then stay in a 32 KiB first-level cache and 90 columns
 	// (270 KiB) in a 512 KiB second-level one.
-	blockRows = 32 * stepRows
+	blockRows = 16 * stepRows
 
 	// panelCols bounds the columns that are swept against one tile, so that
 	// with many columns the sweep still runs inside the second-level cache.

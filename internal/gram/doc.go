@@ -42,7 +42,10 @@
 // and the true sum S of c terms is 2^16*hi + e with 0 <= e < c*2^16. S and lo
 // agree modulo 2^32, so e = lo - 2^16*hi modulo 2^32 whenever c*2^16 <= 2^32,
 // and S is known exactly. The argument survives adding the eight lanes of a
-// register, with c eight times as large. See maxSteps for the bound.
+// register, with c as many times as large. See maxSteps for the bound.
+//
+// With AVX-512 VNNI, registers are twice as wide and VPDPWSSD adds the second and the third product
+// to the first, without saturation: t is the same.
 //
 // The portable kernel is used where AVX2 is absent, on other architectures,
 // and under the build tag purego.

@@ -115,7 +115,7 @@ func TestUnalignedColumns(t *testing.T) {
 }
 
 func TestTileMatchesPortable(t *testing.T) {
-	if !assembly() {
+	if len(assembled()) == 0 {
 		t.Skip("no assembly for this build or processor")
 	}
 	rng := newRand(4)
@@ -128,9 +128,11 @@ func TestTileMatchesPortable(t *testing.T) {
 			a, b := buf[off:][:n], buf[stride+off:]
 			var got, want [tileWidth]int64
 			tileGo(&want, a, b, stride, w)
-			fastest()(&got, a, b, stride, w)
-			if d := cmp.Diff(want[:w], got[:w]); d != "" {
-				t.Fatalf("w=%d steps=%d (-portable +assembly):\n%s", w, steps, d)
+			for _, k := range assembled() {
+				k.tile(&got, a, b, stride, w)
+				if d := cmp.Diff(want[:w], got[:w]); d != "" {
+					t.Fatalf("w=%d steps=%d (-portable +%s):\n%s", w, steps, k.name, d)
+				}
 			}
 		}
 	}

@@ -4,4 +4,14 @@ package gram
 
 import "golang.org/x/sys/cpu"
 
-func assembly() bool { return cpu.X86.HasAVX2 }
+// assembled lists the tiles in assembly that this processor can run.
+func assembled() []namedTile {
+	var out []namedTile
+	if cpu.X86.HasAVX2 {
+		out = append(out, namedTile{"avx2", tileAVX2})
+	}
+	if cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VNNI {
+		out = append(out, namedTile{"vnni", tileVNNI})
+	}
+	return out
+}

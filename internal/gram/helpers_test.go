@@ -7,14 +7,8 @@ type namedTile struct {
 	tile tileFunc
 }
 
-// kernels lists the portable tile and, where it differs, the one in use here.
-func kernels() []namedTile {
-	ks := []namedTile{{"portable", tileGo}}
-	if assembly() {
-		ks = append(ks, namedTile{"assembly", fastest()})
-	}
-	return ks
-}
+// kernels lists the portable tile and those in assembly.
+func kernels() []namedTile { return append([]namedTile{{"portable", tileGo}}, assembled()...) }
 
 // naive is the definition: no blocking, no packing, one product at a time.
 func naive(dst []int64, x [][]int16) {

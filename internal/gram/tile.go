@@ -5,12 +5,12 @@ package gram
 // temporaries are the 16 registers of AVX2.
 const tileWidth = 5
 
-// maxSteps bounds the steps of one call of a tile. Each step of the AVX2 tile
-// adds one t per lane with |t| <= 3*2^29, and eight lanes are added at the end,
-// so the package comment's c is 8*steps: e < c*2^16 <= 2^32 needs
-// steps <= 2^13, and |hi| <= c*1.5*2^14 < 2^31 needs steps < 10922. Half of the
+// maxSteps bounds the steps of one call of a tile. Each step of an assembly tile
+// adds one t with |t| <= 3*2^29 to each of 16 lanes (the AVX2 tile two to each of eight), and
+// the lanes are added at the end, so the package comment's c is 16*steps: e < c*2^16 <= 2^32 needs
+// steps <= 2^12, and |hi| <= c*1.5*2^14 < 2^31 needs steps < 5461. Half of the
 // smaller bound is used.
-const maxSteps = 1 << 12
+const maxSteps = 1 << 11
 
 // A block must fit one call; a negative difference does not compile.
 const _ = uint(maxSteps - blockRows/stepRows)

@@ -19,6 +19,7 @@ func TestKernelError(t *testing.T) {
 
 func TestAssembly(t *testing.T) {
 	tile, kernel := fastest()
+	tiles := append(assembled(), tile)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		steps := r.IntN(70) + 1
@@ -33,11 +34,13 @@ func TestAssembly(t *testing.T) {
 			}
 		}
 		x, y := make([]int32, tileRows*tileCols), make([]int32, tileRows*tileCols)
-		tile(x, tileCols, a, 2*steps, b, steps)
 		tileGo(y, tileCols, a, 2*steps, b, steps)
-		for i := range x {
-			if x[i] != y[i] {
-				t.Fatal(i, x[i], y[i])
+		for k, tile := range tiles {
+			tile(x, tileCols, a, 2*steps, b, steps)
+			for i := range x {
+				if x[i] != y[i] {
+					t.Fatal(k, i, x[i], y[i])
+				}
 			}
 		}
 		n := r.IntN(70)

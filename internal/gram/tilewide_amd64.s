@@ -1,0 +1,153 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// Registers: Z0-Z4 lo and Z5-Z9 hi sums of columns 0-4 of b; Z10-Z12 the 96
+// rows of a in hand; Z13 a temporary. SI a, DI b, R8 stride, R9 3*stride,
+// CX steps left.
+
+// LOAD takes the next 96 rows of a.
+#define LOAD \
+	VMOVDQU64 0(SI), Z10;  \
+	VMOVDQU64 64(SI), Z11; \
+	VMOVDQU64 128(SI), Z12
+
+// COL multiplies them with a column of b whose three vectors are at M0-M2.
+// Three sums of two products, of at most 2^29, are added: t fits 32 bits.
+#define COL(M0, M1, M2, LO, HI) \
+	VPMADDWD M0, Z10, Z13; \
+	VPDPWSSD M1, Z11, Z13; \
+	VPDPWSSD M2, Z12, Z13; \
+	VPADDD   Z13, LO, LO;  \
+	VPSRAD   $16, Z13, Z13; \
+	VPADDD   Z13, HI, HI
+
+#define COL0 COL(0(DI), 64(DI), 128(DI), Z0, Z5)
+#define COL1 COL(0(DI)(R8*1), 64(DI)(R8*1), 128(DI)(R8*1), Z1, Z6)
+#define COL2 COL(0(DI)(R8*2), 64(DI)(R8*2), 128(DI)(R8*2), Z2, Z7)
+#define COL3 COL(0(DI)(R9*1), 64(DI)(R9*1), 128(DI)(R9*1), Z3, Z8)
+#define COL4 COL(0(DI)(R8*4), 64(DI)(R8*4), 128(DI)(R8*4), Z4, Z9)
+
+// NEXT moves to the next 96 rows and sets the flags for the loop.
+#define NEXT \
+	ADDQ $192, SI; \
+	ADDQ $192, DI; \
+	DECQ CX
+
+// FOLD adds the upper half of a register to the lower one.
+#define FOLD(Z, Y) \
+	VEXTRACTI64X4 $1, Z, Y10; \
+	VPADDD        Y10, Y, Y
+
+// func tileWide(out *halves, a, b *int16, stride, steps, w int)
+// Requires: AVX512F, AVX512BW, AVX512VNNI
+TEXT ·tileWide(SB), NOSPLIT, $0-48
+	MOVQ  out+0(FP), DX
+	MOVQ  a+8(FP), SI
+	MOVQ  b+16(FP), DI
+	MOVQ  stride+24(FP), R8
+	MOVQ  steps+32(FP), CX
+	MOVQ  w+40(FP), BX
+	LEAQ  (R8)(R8*2), R9
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	TESTQ CX, CX
+	JLE   reduce
+	CMPQ  BX, $1
+	JLT   reduce
+	JEQ   one
+	CMPQ  BX, $3
+	JLT   two
+	JEQ   three
+	CMPQ  BX, $4
+	JEQ   four
+
+	PCALIGN $32
+five:
+	LOAD
+	COL0
+	COL1
+	COL2
+	COL3
+	COL4
+	NEXT
+	JNZ five
+	JMP reduce
+
+	PCALIGN $32
+four:
+	LOAD
+	COL0
+	COL1
+	COL2
+	COL3
+	NEXT
+	JNZ four
+	JMP reduce
+
+	PCALIGN $32
+three:
+	LOAD
+	COL0
+	COL1
+	COL2
+	NEXT
+	JNZ three
+	JMP reduce
+
+	PCALIGN $32
+two:
+	LOAD
+	COL0
+	COL1
+	NEXT
+	JNZ two
+	JMP reduce
+
+	PCALIGN $32
+one:
+	LOAD
+	COL0
+	NEXT
+	JNZ one
+
+	// Add the sixteen lanes of each register: lo[0:4], hi[0:4], then column 4.
+reduce:
+	FOLD(Z0, Y0)
+	FOLD(Z1, Y1)
+	FOLD(Z2, Y2)
+	FOLD(Z3, Y3)
+	FOLD(Z4, Y4)
+	FOLD(Z5, Y5)
+	FOLD(Z6, Y6)
+	FOLD(Z7, Y7)
+	FOLD(Z8, Y8)
+	FOLD(Z9, Y9)
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $1, Y0, X10
+	VPADDD       X10, X0, X0
+	VMOVDQU      X0, 0(DX)
+	VPHADDD      Y6, Y5, Y5
+	VPHADDD      Y8, Y7, Y7
+	VPHADDD      Y7, Y5, Y5
+	VEXTRACTI128 $1, Y5, X10
+	VPADDD       X10, X5, X5
+	VMOVDQU      X5, 20(DX)
+	VPHADDD      Y9, Y4, Y4
+	VPHADDD      Y4, Y4, Y4
+	VEXTRACTI128 $1, Y4, X10
+	VPADDD       X10, X4, X4
+	VMOVD        X4, 16(DX)
+	VPEXTRD      $1, X4, 36(DX)
+	VZEROUPPER
+	RET

@@ -1,0 +1,17 @@
+//go:build !purego
+
+package kernelmap
+
+import "golang.org/x/sys/cpu"
+
+// assembled lists the tiles in assembly that this processor can run.
+func assembled() []tileFunc {
+	var out []tileFunc
+	if cpu.X86.HasAVX2 {
+		out = append(out, tileAVX2)
+	}
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI {
+		out = append(out, tileVNNI)
+	}
+	return out
+}

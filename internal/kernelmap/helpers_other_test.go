@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package kernelmap
+
+func assembled() []tileFunc { return nil }
