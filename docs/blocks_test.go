@@ -2,39 +2,93 @@ package docs
 
 import (
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/pages"
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// TestBlocks: every block says what it is in, and a block that the tests leave out says why.
+// TestBlocks: every block says what it is in, and its options are those that there are.
 func TestBlocks(t *testing.T) {
 	languages := []string{"console", "sh", "yaml", "go", "json", "csv", "text", "sql", "python"}
-	ran, skipped := 0, 0
 	for name, p := range all(t) {
 		for _, b := range p.Blocks {
 			if !slices.Contains(languages, b.Language) {
 				t.Errorf("%s:%d: a block in %q", name, b.Line, b.Language)
 			}
-			if b.Language != "sh" && b.Language != "console" {
-				continue
-			}
-			reason, ok := b.Skipped()
-			switch {
-			case ok && reason == "":
-				t.Errorf("%s:%d: no reason", name, b.Line)
-			case ok:
-				skipped++
-			default:
-				ran++
+			if odd := b.Unknown(); len(odd) > 0 {
+				t.Errorf("%s:%d: options %q", name, b.Line, odd)
 			}
 		}
 	}
-	if ran < 10 || skipped > ran {
-		t.Errorf("%d blocks are run, %d are not", ran, skipped)
+}
+
+// TestBlocksAreRun: every block of commands is run by TestPages, which runs them on the pages that it reads; by .ci/run,
+// which has each of its lines; or by scripts/long.sh pages, with a reason. Both scripts run what they are said to.
+func TestBlocksAreRun(t *testing.T) {
+	ci, long := script(t, ".ci/run"), script(t, "scripts/long.sh")
+	if !strings.Contains(ci, "\nstep scripts/runtimes.sh go test -tags replay -timeout 20m ./...\n") {
+		t.Error(".ci/run does not run TestPages")
 	}
+	if !strings.Contains(long, "step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'") {
+		t.Error("scripts/long.sh does not run TestPages")
+	}
+	count := map[string]int{}
+	for name, p := range all(t) {
+		for _, b := range p.Blocks {
+			if b.Language != "sh" && b.Language != "console" {
+				continue
+			}
+			count[b.By()]++
+			read := path.Dir(name) == "." || path.Dir(name) == "docs" || path.Dir(path.Dir(name)) == "docs"
+			switch {
+			case !read:
+				t.Errorf("%s:%d: TestPages does not read this page", name, b.Line)
+			case b.By() == pages.CI:
+				for line := range strings.Lines(b.Text) {
+					if line = strings.TrimSpace(line); line != ".ci/run" && !strings.Contains(ci, line) {
+						t.Errorf("%s:%d: .ci/run does not run %s", name, b.Line, line)
+					}
+				}
+			case b.By() == pages.Long && b.Reason() == "":
+				t.Errorf("%s:%d: no reason", name, b.Line)
+			case b.By() != pages.Long && b.By() != pages.Tests:
+				t.Errorf("%s:%d: by %s", name, b.Line, b.By())
+			}
+		}
+	}
+	if count[pages.Tests] < 40 || count[pages.Long] > count[pages.Tests]/2 {
+		t.Errorf("%v", count)
+	}
+}
+
+// TestLongParts: the parts of scripts/long.sh that a page names are some that it has. It runs pages itself, so
+// scripts/long.sh pages leaves such lines out.
+func TestLongParts(t *testing.T) {
+	_, parts, _ := strings.Cut(script(t, "scripts/long.sh"), "case $part in ")
+	parts, _, _ = strings.Cut(parts, ")")
+	for name, p := range all(t) {
+		for _, b := range p.Blocks {
+			for line := range strings.Lines(b.Text) {
+				line, _, _ = strings.Cut(line, "#")
+				if words := strings.Fields(line); len(words) > 1 && words[0] == "scripts/long.sh" && !slices.Contains(strings.Split(parts, " | "), words[1]) {
+					t.Errorf("%s:%d: no part %s", name, b.Line, words[1])
+				}
+			}
+		}
+	}
+}
+
+func script(t *testing.T, name string) string {
+	t.Helper()
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestRecipeBlocks: every recipe that a page shows is one. What a fragment leaves out is put

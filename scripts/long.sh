@@ -12,6 +12,8 @@
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
 #   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
 #   scripts/long.sh serve      requests to a server for a minute
+#   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
+#                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
 #   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,8 +53,8 @@ machines() {
   rm -r "$dir"
 }
 
-case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | serve | coverage | coverage-classes) ;; *)
-  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|serve|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
+case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | serve | pages | coverage | coverage-classes) ;; *)
+  echo "usage: scripts/long.sh [all|empty|fuzz|kill|soak|replay|fresh|serve|pages|machines] [time for each fuzz target] | coverage FILE | coverage-classes FILE" >&2
   exit 2
   ;;
 esac
@@ -88,6 +90,9 @@ if [[ $part == all || $part == replay ]]; then
 fi
 if [[ $part == all || $part == serve ]]; then
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s
+fi
+if [[ $part == pages ]]; then
+  step scripts/runtimes.sh go test -tags replay ./cmd/dptrain -run '^TestPages$'"/page/${PAGE:-}" -count 1 -v -timeout 48h -args -by long ${QUICK:+-quick}
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")

@@ -3,8 +3,7 @@
 package main
 
 import (
-	"bytes"
-	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,10 +21,16 @@ import (
 	"github.com/dptrain/dptrain/internal/pages"
 )
 
+// What scripts/long.sh pages says: who runs the blocks of today, and whether words of quick are put in.
+var (
+	pagesBy    = flag.String("by", pages.Tests, "run the blocks of the pages that `WHO` runs")
+	pagesQuick = flag.Bool("quick", false, "run blocks by=long as quickly as they can be")
+)
+
 // TestPages runs every command that the pages show, in the order of each page, in a folder with
 // copies of testdata/ and examples/, and compares what is printed with what is shown.
 // Noise has the keys of the tests, so that it is the same in every run; -update writes what
-// is shown anew.
+// is shown anew. With -by long it runs what takes too long for a test, by the program itself.
 func TestPages(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the pages are written for a Unix shell")
@@ -34,20 +39,41 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	program := ""
+	if *pagesBy == pages.Long {
+		program = builtProgram(t, root)
+	}
 	commands := 0
 	t.Run("page", func(t *testing.T) {
 		for _, path := range pagesWithCommands(t, root) {
 			p := parsePage(t, path)
 			commands += len(p.Blocks)
+			if !slices.ContainsFunc(p.Blocks, func(b pages.Block) bool { return b.By() == *pagesBy }) {
+				continue
+			}
 			t.Run(strings.TrimPrefix(path, root+"/"), func(t *testing.T) {
-				t.Parallel()
-				newPageRun(t, root, p).run(t)
+				if program == "" {
+					t.Parallel()
+				}
+				newPageRun(t, root, program, p).run(t)
 			})
 		}
 	})
 	if commands < 20 {
 		t.Errorf("%d blocks", commands)
 	}
+}
+
+// builtProgram builds dptrain as anybody does, with fresh noise.
+func builtProgram(t *testing.T, root string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dptrain")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/dptrain")
+	cmd.Dir = root
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return path
 }
 
 func pagesWithCommands(t *testing.T, root string) []string {
@@ -79,13 +105,15 @@ func parsePage(t *testing.T, path string) pages.Page {
 // A pageRun carries out one page in a folder of its own.
 type pageRun struct {
 	page pages.Page
+	root string   // the repository
 	dir  string   // the working directory of the commands
 	env  []string // has dptrain on the path
 }
 
-func newPageRun(t *testing.T, root string, p pages.Page) *pageRun {
+// newPageRun makes the folder. A program of "" is this one, with the keys of the tests.
+func newPageRun(t *testing.T, root, program string, p pages.Page) *pageRun {
 	t.Helper()
-	r := &pageRun{page: p, dir: t.TempDir()}
+	r := &pageRun{page: p, root: root, dir: t.TempDir()}
 	for _, folder := range []string{"testdata", "examples"} {
 		if err := os.CopyFS(filepath.Join(r.dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
@@ -97,10 +125,13 @@ func newPageRun(t *testing.T, root string, p pages.Page) *pageRun {
 	}
 	bin := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\n%s=1 GOCOVERDIR=%q exec %q \"$@\"\n", asProcess, bin, self)
+	if program != "" {
+		script = fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
+	}
 	if err := os.WriteFile(filepath.Join(bin, "dptrain"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
 		t.Fatal(err)
 	}
-	r.env = append(os.Environ(), secret.SeedVariable+"=", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.env = append(os.Environ(), secret.SeedVariable+"=", "RUN="+r.dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return r
 }
 
@@ -135,15 +166,11 @@ func (r *pageRun) blocks(t *testing.T) []doneBlock {
 		if name := b.Option("file"); name != "" {
 			write(t, filepath.Join(r.dir, name), b.Text)
 		}
-		if _, skipped := b.Skipped(); skipped {
-			continue
-		}
-		switch b.Language {
-		case "sh":
-			if text, code := r.shell(t, "set -e\n"+b.Text); code != 0 {
-				t.Errorf("line %d: exit code %d:\n%s", b.Line, code, text)
-			}
-		case "console":
+		switch {
+		case b.By() != *pagesBy:
+		case b.Language == "sh":
+			t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) { r.commands(t, b) })
+		case b.Language == "console":
 			out = append(out, r.console(t, b))
 		}
 	}
@@ -157,7 +184,8 @@ func (r *pageRun) console(t *testing.T, b pages.Block) doneBlock {
 	code := 0
 	for _, command := range commandsOf(b.Text) {
 		var text string
-		text, code = r.shell(t, command)
+		text, code = place{r.dir, r.env}.shell(t, command)
+		text = strings.ReplaceAll(text, r.dir, "DIR")
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
 		}
@@ -199,20 +227,6 @@ func commandsOf(text string) []string {
 		goesOn = strings.HasSuffix(line, `\`)
 	}
 	return out
-}
-
-// shell runs a script and returns what it printed on both streams, and its exit code.
-func (r *pageRun) shell(t *testing.T, script string) (text string, code int) {
-	t.Helper()
-	var printed bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.dir, r.env, &printed, &printed
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return strings.ReplaceAll(printed.String(), r.dir, "DIR"), cmd.ProcessState.ExitCode()
 }
 
 var (

@@ -6,12 +6,28 @@
 //
 //	```console exit=3         commands after "$ " and what they print; the last one ends with code 3
 //	```console varies         the same, but numbers are not compared
-//	```sh no-run: minutes     commands that the tests leave out, and why
+//	```sh                     commands that must succeed
 //	```yaml file=houses.yaml  a file that the commands below it on the page read
+//
+// Blocks of commands are run by one of three (see [Block.By]): TestPages of cmd/dptrain, .ci/run,
+// or scripts/long.sh pages. The latter two are named, and why is said after a colon:
+//
+//	```sh by=long: an hour    scripts/long.sh pages runs it
+//	```sh by=ci               every line is one that .ci/run has
+//
+// How a block is run:
+//
+//	put=FILE:houses.csv       FILE, a word of the page, stands for houses.csv; + is a blank
+//	quick=10:1                the same, in the tests only; scripts/long.sh pages runs what the page says
+//	in=copy                   the place: see places in cmd/dptrain/pages_places_replay_test.go
+//	tables                    public tables lie in tables/; skipped where there are none
+//	needs=buildah,node        skipped where a program is missing
+//	background                the last line that begins with dptrain goes on until the lines below it are done
 package pages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -66,9 +82,49 @@ func Parse(path, text string) (Page, error) {
 	return p, nil
 }
 
+// Who runs a block of commands.
+const (
+	Tests = "tests" // TestPages of cmd/dptrain
+	CI    = "ci"    // .ci/run has its lines
+	Long  = "long"  // scripts/long.sh pages
+)
+
+// names are those of the options that a block may have.
+var names = []string{"exit", "varies", "file", "invalid", "by", "put", "quick", "in", "tables", "needs", "background"}
+
+// By returns who runs a block: [Tests], [CI] or [Long].
+func (b Block) By() string {
+	if by := b.Option("by"); by != "" {
+		return by
+	}
+	return Tests
+}
+
+// words returns the options one by one, and the reason after them.
+func (b Block) words() (options []string, reason string) {
+	text, reason, _ := strings.Cut(b.Options+" ", ": ")
+	return strings.Fields(text), strings.TrimSpace(reason)
+}
+
+// Reason returns why a block is run as its options say; "" if nothing is said.
+func (b Block) Reason() string {
+	_, reason := b.words()
+	return reason
+}
+
+// Unknown returns the options that mean nothing.
+func (b Block) Unknown() []string {
+	options, _ := b.words()
+	return slices.DeleteFunc(options, func(o string) bool {
+		name, _, _ := strings.Cut(o, "=")
+		return slices.Contains(names, name)
+	})
+}
+
 // Option returns the value of an option name=value, or "".
 func (b Block) Option(name string) string {
-	for _, o := range strings.Fields(b.Options) {
+	options, _ := b.words()
+	for _, o := range options {
 		if value, ok := strings.CutPrefix(o, name+"="); ok {
 			return value
 		}
@@ -76,9 +132,39 @@ func (b Block) Option(name string) string {
 	return ""
 }
 
-// Skipped returns why the tests do not run a block, and whether they do not.
-func (b Block) Skipped() (reason string, skipped bool) {
-	return strings.CutPrefix(b.Options, "no-run: ")
+// Has reports whether a block has an option without a value.
+func (b Block) Has(name string) bool {
+	options, _ := b.words()
+	return slices.Contains(options, name)
+}
+
+// Commands returns the text of a block with what its options put in the place of words; those
+// of quick among them if it is to be quick.
+func (b Block) Commands(quick bool) string {
+	options, _ := b.words()
+	text := b.Text
+	for _, o := range options {
+		name, value, _ := strings.Cut(o, "=")
+		if word, by, ok := strings.Cut(value, ":"); ok && (name == "put" || name == "quick" && quick) {
+			text = replaceWord(text, word, strings.ReplaceAll(by, "+", " "))
+		}
+	}
+	return text
+}
+
+// replaceWord replaces a word between blanks, wherever it stands.
+func replaceWord(text, word, by string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, " ")
+		for j, c := range cells {
+			if c == word {
+				cells[j] = by
+			}
+		}
+		lines[i] = strings.Join(cells, " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Headings returns the texts of the headings, without their marks.

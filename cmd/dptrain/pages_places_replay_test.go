@@ -1,0 +1,357 @@
+//go:build replay
+
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/pages"
+	"github.com/dptrain/dptrain/internal/publicdata"
+)
+
+// A place is where commands of a page are run.
+type place struct {
+	dir string
+	env []string
+}
+
+// places are what a block may have as in=. A block without it is run in the folder of its page.
+var places = map[string]func(*pageRun, *testing.T) place{
+	"":          func(r *pageRun, _ *testing.T) place { return place{r.dir, r.env} },
+	"source":    func(r *pageRun, _ *testing.T) place { return place{r.root, r.env} }, // it writes to $RUN only
+	"copy":      (*pageRun).copied,
+	"github":    (*pageRun).github,
+	"proxy":     (*pageRun).proxy,
+	"release":   (*pageRun).release,
+	"image":     (*pageRun).image,
+	"databases": (*pageRun).databases,
+}
+
+// commands runs a block of commands, each of which must succeed.
+func (r *pageRun) commands(t *testing.T, b pages.Block) {
+	make, ok := places[b.Option("in")]
+	if !ok {
+		t.Fatalf("there is no place %q", b.Option("in"))
+	}
+	if b.Has("tables") {
+		if err := os.Symlink(publicdata.Path(t), filepath.Join(r.dir, "tables")); err != nil && !errors.Is(err, os.ErrExist) {
+			t.Fatal(err)
+		}
+	}
+	for name := range strings.SplitSeq(b.Option("needs"), ",") {
+		if _, err := exec.LookPath(name); name != "" && err != nil {
+			t.Skipf("there is no %s", name)
+		}
+	}
+	at := make(r, t)
+	text := r.left(t, b.Commands(*pagesQuick || *pagesBy == pages.Tests))
+	if b.Has("background") {
+		at.background(t, text)
+		return
+	}
+	started := time.Now()
+	printed, code := at.shell(t, "set -e\n"+text)
+	if code != 0 {
+		t.Errorf("exit code %d:\n%s", code, printed)
+	}
+	t.Logf("%s\n%s\n%.1f s", text, lastLines(printed, 12), time.Since(started).Seconds())
+}
+
+func lastLines(text string, n int) string {
+	lines := splitLines(text)
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}
+
+// left returns the lines that are run here: those that .ci/run has as a step are run by it, and scripts/long.sh by
+// whoever runs this.
+func (r *pageRun) left(t *testing.T, text string) string {
+	ci := read(t, filepath.Join(r.root, ".ci", "run"))
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(ci, " "+line) || strings.HasPrefix(line, "scripts/long.sh") {
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// shell runs a script and returns what it printed on both streams, and its exit code.
+func (p place) shell(t *testing.T, script string) (text string, code int) {
+	t.Helper()
+	var printed bytes.Buffer
+	cmd := p.command(t, script)
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return printed.String(), cmd.ProcessState.ExitCode()
+}
+
+func (p place) command(t *testing.T, script string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	return cmd
+}
+
+// must runs a script that prepares something.
+func (p place) must(t *testing.T, script string) {
+	t.Helper()
+	if text, code := p.shell(t, "set -e\n"+script); code != 0 {
+		t.Fatalf("exit code %d of\n%s\n%s", code, script, text)
+	}
+}
+
+// background starts what goes on until it is told to stop, carries out the lines below it or, without one, asks for the
+// address that it prints, and stops it, which must succeed. The port of a page is one that is free here.
+func (p place) background(t *testing.T, text string) {
+	before, last, after := served(text)
+	port := freePort(t)
+	swap := func(s string) string { return strings.ReplaceAll(s, "8080", port) }
+	said := &lockedBuffer{}
+	cmd := p.command(t, swap("set -e\n"+before+"exec "+last))
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	address := ""
+	for range 600 {
+		if address = regexp.MustCompile(`http://[^\s#]+`).FindString(said.String()); address != "" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if address == "" {
+		t.Fatalf("it does not say where it serves:\n%s", said.String())
+	}
+	if strings.TrimSpace(after) == "" {
+		p.asked(t, address)
+	} else if printed, code := p.shell(t, swap("set -e\n"+strings.ReplaceAll(after, "curl ", "curl -fsS "))); code != 0 || strings.Count(printed, "\"prediction")+strings.Count(printed, "prediction\n") == 0 {
+		t.Errorf("exit code %d:\n%s", code, printed)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("%v:\n%s", err, said.String())
+	}
+}
+
+// asked fetches a page.
+func (p place) asked(t *testing.T, address string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("%s: %s", address, answer.Status)
+	}
+}
+
+// served cuts a block at the command that goes on.
+func served(text string) (before, last, after string) {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "dptrain serve") || strings.HasPrefix(line, "dptrain ui") {
+			return strings.Join(lines[:i], ""), line, strings.Join(lines[i+1:], "")
+		}
+	}
+	return text, "false", ""
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// copied is a clone of the commit, which commands may write to.
+func (r *pageRun) copied(t *testing.T) place {
+	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
+		t.Skip("the sources are no repository of git")
+	}
+	at := place{filepath.Join(t.TempDir(), "dptrain"), r.env}
+	place{r.dir, r.env}.must(t, fmt.Sprintf("git clone -q %q %q", r.root, at.dir))
+	return at
+}
+
+// github is an empty folder, from which an address at GitHub leads to these sources. What is built has no paths of this
+// machine, so that one build serves every run.
+func (r *pageRun) github(t *testing.T) place {
+	if _, err := os.Stat(filepath.Join(r.root, ".git")); err != nil {
+		t.Skip("the sources are no repository of git")
+	}
+	return place{t.TempDir(), append(r.env, "GOFLAGS=-trimpath -buildvcs=false",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
+}
+
+// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0. Other modules come from
+// where they always do.
+func (r *pageRun) proxy(t *testing.T) place {
+	const module = "github.com/dptrain/dptrain"
+	at := r.copied(t)
+	folder := t.TempDir()
+	versions := filepath.Join(folder, module, "@v")
+	if err := os.MkdirAll(versions, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	if err := os.RemoveAll(filepath.Join(at.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(at.dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		below, err := filepath.Rel(at.dir, name)
+		if err != nil {
+			return err
+		}
+		w, err := z.Create(module + "@v1.0.0/" + filepath.ToSlash(below))
+		if err == nil {
+			_, err = w.Write([]byte(read(t, name)))
+		}
+		return err
+	})
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := json.Marshal(map[string]string{"Version": "v1.0.0", "Time": "2026-01-01T00:00:00Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"list": "v1.0.0\n", "v1.0.0.info": string(info), "v1.0.0.mod": read(t, filepath.Join(at.dir, "go.mod")), "v1.0.0.zip": packed.String()} {
+		write(t, filepath.Join(versions, name), text)
+	}
+	cache, bin := t.TempDir(), t.TempDir()
+	known, _ := place{r.dir, r.env}.shell(t, "go env GOMODCACHE GOPROXY")
+	lines := splitLines(known)
+	t.Cleanup(func() { // modules are read-only
+		cmd := exec.CommandContext(context.Background(), "go", "clean", "-modcache") //nolint:usetesting // after the test
+		cmd.Env = append(os.Environ(), "GOMODCACHE="+cache)
+		if err := cmd.Run(); err != nil {
+			t.Error(err)
+		}
+	})
+	return place{r.dir, append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOPRIVATE=",
+		"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+lines[1])}
+}
+
+// release is a folder with what scripts/release.sh makes of version 1.0.0 for this platform, and an environment of Python
+// that fetches nothing. The libraries are those of DPTRAIN_PYTHON (scripts/runtimes.sh).
+func (r *pageRun) release(t *testing.T) place {
+	python := os.Getenv("DPTRAIN_PYTHON")
+	if python == "" {
+		t.Skip("scripts/runtimes.sh has no Python")
+	}
+	at := r.copied(t)
+	at.must(t, "scripts/release.sh --here --version v1.0.0")
+	dist := place{filepath.Join(at.dir, "dist"), append(r.env, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PATH="+filepath.Join(at.dir, "dist", "env", "bin")+":"+os.Getenv("PATH"))}
+	dist.must(t, fmt.Sprintf(`%q -m venv env
+%q -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(env/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libraries.pth"`, python, python))
+	return dist
+}
+
+// podman is that of buildah, where there is no podman: what a page asks of it, in a root folder of its own.
+const podman = `#!/bin/bash
+set -euo pipefail
+case $1 in
+build) exec buildah bud -q --isolation chroot -t "localhost/$3" "$4" ;;
+run)
+  shift
+  volumes=() user=''
+  while [[ $1 == -* ]]; do
+    case $1 in
+    --rm) shift ;;
+    -v) volumes+=(-v "$2") && shift 2 ;;
+    --user) user=$2 && shift 2 ;;
+    *) shift 2 ;;
+    esac
+  done
+  container=$(buildah from "localhost/$1")
+  trap 'buildah rm "$container" >/dev/null; buildah rmi "localhost/'"$1"'" >/dev/null' EXIT
+  shift
+  buildah run --isolation chroot --user "$user" "${volumes[@]}" "$container" -- /dptrain "$@"
+  ;;
+esac
+`
+
+// image is a clone of the commit beside a table, with podman or buildah in its place.
+func (r *pageRun) image(t *testing.T) place {
+	at := r.copied(t)
+	write(t, filepath.Join(at.dir, "houses.csv"), read(t, filepath.Join(r.dir, "testdata", "houses.csv")))
+	if _, err := exec.LookPath("podman"); err == nil {
+		return at
+	}
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "podman"), []byte(podman), 0o700); err != nil { //nolint:gosec // it is executed
+		t.Fatal(err)
+	}
+	at.env = append(at.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	return at
+}
+
+// databases is a folder with a shop in three of them. Where there is no command of DuckDB, its library for Python is
+// one; the server of Postgres is that of scripts/runtimes.sh.
+func (r *pageRun) databases(t *testing.T) place {
+	python, server := os.Getenv("DPTRAIN_PYTHON"), os.Getenv("DPTRAIN_POSTGRES")
+	if python == "" || server == "" {
+		t.Skip("scripts/runtimes.sh has no Python or no Postgres")
+	}
+	at, bin := place{r.dir, r.env}, t.TempDir()
+	if _, err := exec.LookPath("duckdb"); err != nil {
+		script := fmt.Sprintf("#!/bin/sh\nexec %q -c 'import sys, duckdb; duckdb.connect(sys.argv[1]).execute(sys.argv[3])' \"$@\"\n", python)
+		if err := os.WriteFile(filepath.Join(bin, "duckdb"), []byte(script), 0o700); err != nil { //nolint:gosec // it is executed
+			t.Fatal(err)
+		}
+	}
+	at.env = append(at.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	for field := range strings.FieldsSeq(server) {
+		switch name, value, _ := strings.Cut(field, "="); name {
+		case "host":
+			at.env = append(at.env, "PGHOST="+value)
+		case "user":
+			at.env = append(at.env, "PGUSER="+value)
+		}
+	}
+	at.must(t, `duckdb shop.duckdb -c "CREATE TABLE houses AS FROM read_csv('testdata/houses.csv')"
+sqlite3 shop.db ".import --csv testdata/houses.csv houses"
+psql -q postgres -c "DROP DATABASE IF EXISTS shop" -c "CREATE DATABASE shop"
+psql -q shop -c "CREATE TABLE houses (area float8, rooms float8, age float8, distance float8, latitude float8, longitude float8, quality float8, garden float8, ocean text, price float8)" \
+  -c "\copy houses FROM 'testdata/houses.csv' CSV HEADER"`)
+	return at
+}
