@@ -5,7 +5,8 @@
 #
 # DPTRAIN_PYTHON is a Python with the libraries of python/tests/requirements.txt, installed once
 # below the cache folder. DPTRAIN_POSTGRES is a server that ends with the command, if Postgres is
-# installed. What cannot be had is left out with a word, and its tests are skipped.
+# installed. DPTRAIN_AXE is the accessibility checker axe-core for the tests in Chromium, of one version and
+# hash, fetched once by npm. What cannot be had is left out with a word, and its tests are skipped.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 without() { printf 'without %s: %s\n' "$1" "$2" >&2; }
@@ -46,6 +47,22 @@ postgres() {
   export DPTRAIN_POSTGRES="host=$folder user=dptrain dbname=postgres"
 }
 
+axe() {
+  local version=4.14.1 hash=e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745 home
+  if ! command -v npm >/dev/null; then without axe 'there is no npm' && return; fi
+  home=${XDG_CACHE_HOME:-$HOME/.cache}/dptrain/axe-$version
+  if [[ ! -e $home/package/axe.min.js ]]; then
+    rm -rf "$home" && mkdir -p "$home"
+    if ! (cd "$home" && npm pack --silent --ignore-scripts "axe-core@$version" && printf '%s  %s\n' "$hash" "axe-core-$version.tgz" | sha256sum --check --quiet &&
+      tar -xzf "axe-core-$version.tgz") >&2; then
+      rm -rf "$home"
+      without axe 'it cannot be fetched, or is another file' && return
+    fi
+  fi
+  export DPTRAIN_AXE=$home/package/axe.min.js
+}
+
+if [[ -z ${DPTRAIN_AXE:-} ]]; then axe; fi
 if [[ -z ${DPTRAIN_PYTHON:-} ]]; then python_with_libraries; fi
 if [[ -z ${DPTRAIN_POSTGRES:-} ]]; then postgres; fi
 "$@"

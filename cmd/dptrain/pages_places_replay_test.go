@@ -40,6 +40,7 @@ var places = map[string]func(*pageRun, *testing.T) place{
 	"release":   (*pageRun).release,
 	"image":     (*pageRun).image,
 	"databases": (*pageRun).databases,
+	"numpy":     (*pageRun).numpy,
 }
 
 // commands runs a block of commands, each of which must succeed.
@@ -208,6 +209,16 @@ func (r *pageRun) copied(t *testing.T) place {
 	return at
 }
 
+// numpy is a clone with a Python that has the libraries of scripts/runtimes.sh.
+func (r *pageRun) numpy(t *testing.T) place {
+	if os.Getenv("DPTRAIN_PYTHON") == "" {
+		t.Skip("scripts/runtimes.sh has no Python")
+	}
+	at := r.copied(t)
+	at.env = append(at.env, "PYTHON="+os.Getenv("DPTRAIN_PYTHON"))
+	return at
+}
+
 // github is an empty folder, from which an address at GitHub leads to these sources. What is built has no paths of this
 // machine, so that one build serves every run.
 func (r *pageRun) github(t *testing.T) place {
@@ -267,7 +278,7 @@ func (r *pageRun) proxy(t *testing.T) place {
 			t.Error(err)
 		}
 	})
-	return place{r.dir, append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOPRIVATE=",
+	return place{r.dir, append(r.env, "GOFLAGS=-trimpath", "GOBIN="+bin, "GOMODCACHE="+cache, "GONOSUMDB="+module,
 		"GOPROXY=file://"+folder+",file://"+filepath.Join(lines[0], "cache", "download")+","+lines[1])}
 }
 

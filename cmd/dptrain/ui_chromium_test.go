@@ -188,6 +188,9 @@ func (b *browser) look(step string) {
 		if wide := eval[int64](b, `document.documentElement.scrollWidth`); wide > s.width {
 			b.t.Errorf("%s, %s: %d pixels wide", step, s.name, wide)
 		}
+		if over := eval[int64](b, `(e => e ? e.scrollWidth - e.clientWidth : 0)(document.querySelector("#run-text"))`); over > 0 && s.width < 500 {
+			b.t.Errorf("%s, %s: what the run printed scrolls sideways by %d pixels", step, s.name, over)
+		}
 		if !s.print {
 			b.axe(step + ", " + s.name)
 		}
