@@ -89,7 +89,7 @@ func (p *Plan) streams(t *Table) (bool, error) {
 
 // FitOn is [Plan.Fit] on the records that an engine holds, with the schema of the plan. A plan
 // with a stage that needs all records in one place ([Plan.Gathers]) is refused before it is paid
-// for, and so is one that protects units.
+// for, and so is one that protects units, unless the engine limits their records.
 func (p *Plan) FitOn(ctx context.Context, e Engine) (*Fit, error) {
 	if err := p.pipeline.CheckEngine(p.Plan, e); err != nil {
 		return nil, err

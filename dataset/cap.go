@@ -68,6 +68,18 @@ func newDrawer(v View) *drawer {
 	return d
 }
 
+// Content returns what computes the content of a record of the view; see [View.Cap]. words has the lists that codes of
+// words are positions in, by column of the table; nil if the table has them.
+func (v View) Content(words [][]string) func(k int32) [32]byte {
+	d := newDrawer(v)
+	if words != nil {
+		for j := range d.words {
+			d.words[j] = words[v.column(j)]
+		}
+	}
+	return d.content
+}
+
 // content returns the SHA-256 of the cells of a record of the view, in an encoding
 // that depends on the schema alone.
 func (d *drawer) content(k int32) [32]byte {

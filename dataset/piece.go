@@ -10,7 +10,7 @@ import (
 // that many rows, as the readers made them, without words. It may be called again for one column, and
 // concurrently if the piece is used concurrently.
 //
-// The schema must be that of a table and have no unit.
+// The schema must be that of a table. If it has a unit, ids names that of each record.
 func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) ColumnData) *Table {
 	t := newTable(s, rows, ids)
 	t.first, t.cells = first, cells

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"slices"
@@ -21,9 +22,10 @@ import (
 type Stream struct {
 	schema dataset.Schema
 	file   *scratch.File
-	widths []int // bytes of a cell of each column
+	widths []int // bytes of a cell of each column, and of the name of a unit
 	most   int   // records of a chunk, the last one fewer
 	chunks []chunk
+	kept   []scratch.Place // of each chunk: which records units keep, one bit each; nil: all
 
 	wordBytes int64 // that the words of all chunks take in memory, those to be found
 
@@ -36,7 +38,7 @@ type Stream struct {
 type chunk struct {
 	first   uint64
 	rows    int
-	columns []scratch.Place // and, last, that of the words that are to be found
+	columns []scratch.Place // then that of the names of units, if there are units, and of words that are to be found
 }
 
 // StreamOf returns an engine without records, by which a plan can be checked before any is read.
@@ -152,6 +154,7 @@ type chunkReader struct {
 	loaded []int // of each column: the chunk that is loaded, from 1
 	floats [][]float64
 	codes  [][]int32
+	ids    []uint64
 	err    error // the first of a read
 	shelf  Shelf
 }
@@ -187,11 +190,11 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) e
 
 // part returns the records of a chunk that belong to a part, with its columns.
 func (r *chunkReader) part(ctx context.Context, p Part, i int) (dataset.View, error) {
-	r.at = i
-	c := r.chunks[i]
-	v := r.schema.Piece(c.rows, c.first, nil, r.cells).All()
-	if len(p.Cuts) > 0 {
-		var err error
+	v, err := r.all(i)
+	if err != nil {
+		return v, err
+	}
+	if len(p.Cuts) > 0 || r.kept != nil {
 		if v, err = r.cut(ctx, p.Cuts, v, i); err != nil {
 			return v, err
 		}
@@ -204,14 +207,41 @@ func (r *chunkReader) part(ctx context.Context, p Part, i int) (dataset.View, er
 	return v.Columns(p.Columns), errors.Join(r.err, ctx.Err())
 }
 
-// cut returns the records of a chunk that all cuts keep. Which these are is found out once, and kept
-// as one bit per record.
+// all returns all records of a chunk.
+func (r *chunkReader) all(i int) (dataset.View, error) {
+	r.at = i
+	c := &r.chunks[i]
+	ids, err := r.units(c)
+	return r.schema.Piece(c.rows, c.first, ids, r.cells).All(), err
+}
+
+// units returns the identities of the units of a chunk, nil if there are none.
+func (r *chunkReader) units(c *chunk) ([]uint64, error) {
+	if r.schema.Unit == "" {
+		return nil, nil
+	}
+	data, err := r.file.Read(c.columns[len(r.schema.Columns)], r.room)
+	if err != nil {
+		return nil, err
+	}
+	r.room, r.ids = data, r.ids[:0]
+	for k := range c.rows {
+		r.ids = append(r.ids, binary.LittleEndian.Uint64(data[8*k:]))
+	}
+	return r.ids, nil
+}
+
+// cut returns the records of a chunk that units keep and all cuts. Which these are is found out once, and
+// kept as one bit per record.
 func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int) (dataset.View, error) {
 	key := ""
 	for _, c := range cuts {
 		key += c.key()
 	}
 	place := r.member(key, i)
+	if len(cuts) == 0 {
+		place = r.kept[i]
+	}
 	if place != (scratch.Place{}) {
 		bits, err := r.file.Read(place, r.room)
 		if err != nil {
@@ -221,6 +251,14 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		return v.Select(rowsIn(bits, v.Len())), nil
 	}
 	of := v
+	if r.kept != nil {
+		bits, err := r.file.Read(r.kept[i], r.room)
+		if err != nil {
+			return v, err
+		}
+		r.room = bits
+		of = v.Select(rowsIn(bits, v.Len()))
+	}
 	for _, c := range cuts {
 		kept, _, err := c.deal(ctx, of)
 		if err != nil {
@@ -232,9 +270,8 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		return v, r.err
 	}
 	bits := make([]byte, (r.most+7)/8)
-	for k := range of.Len() {
-		row := of.ID(k) - r.chunks[i].first
-		bits[row/8] |= 1 << (row % 8)
+	for b, k := of.Block(0, of.Len()), 0; k < b.Len(); k++ {
+		setBit(bits, b.Row(k))
 	}
 	place = r.file.Reserve(len(bits))
 	var err error
@@ -256,6 +293,8 @@ func (e *Stream) member(key string, chunk int) scratch.Place {
 	}
 	return e.members[key][chunk]
 }
+
+func setBit(bits []byte, k int) { bits[k/8] |= 1 << (k % 8) }
 
 // rowsIn lists the first n bits that are set.
 func rowsIn(bits []byte, n int) []int32 {

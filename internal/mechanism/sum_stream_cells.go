@@ -35,7 +35,7 @@ const (
 const maxStreamRows = math.MaxInt32
 
 // Spill reads a table once and returns its engine, with what the reader counted, which is private. The
-// schema must have no unit. Errors are those of [dataset.Read] and of the scratch file.
+// Errors are those of [dataset.Read] and of the scratch file.
 func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *dataset.Stats, error) {
 	var key [scratch.KeySize]byte
 	if _, err := rand.Read(key[:]); err != nil {
@@ -48,6 +48,9 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 	e := &Stream{schema: schema, file: file, members: map[string][]scratch.Place{}, states: map[State][]shelved{}, most: s.Chunk}
 	for _, c := range schema.Columns {
 		e.widths = append(e.widths, cellWidth(c))
+	}
+	if schema.Unit != "" {
+		e.widths = append(e.widths, 8)
 	}
 	if e.most == 0 {
 		e.most = max(min(chunkCells/max(len(e.widths), 1)&^(chunkLeast-1), chunkMost), chunkLeast)
@@ -98,6 +101,13 @@ func (e *Stream) encode(b *dataset.Batch) (any, error) {
 	out := &encoded{b.Table.Len(), make([][]byte, len(e.widths)), make([]batchWords, len(e.widths)), b.Stats}
 	for j, width := range e.widths {
 		to := make([]byte, 0, out.rows*width)
+		if j == len(e.schema.Columns) {
+			for k := range out.rows {
+				to = binary.LittleEndian.AppendUint64(to, b.Table.ID(k))
+			}
+			out.columns[j] = to
+			continue
+		}
 		for _, x := range b.Table.Float(j) {
 			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(x))
 		}

@@ -129,7 +129,8 @@ func (w *chunkWriter) pack() []byte {
 
 // words returns the lists of a chunk, with no word at place 0; nil for columns whose words are not kept.
 func (r *chunkReader) words(i int) ([][]string, error) {
-	data, err := r.file.Read(r.chunks[i].columns[len(r.widths)], nil)
+	places := r.chunks[i].columns
+	data, err := r.file.Read(places[len(places)-1], nil)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +246,7 @@ func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among fu
 // file.
 func (e *Stream) resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
 	out := &Stream{schema: dataset.Schema{Columns: all, Unit: e.schema.Unit}, file: e.file, most: e.most,
-		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, chunks: slices.Clone(e.chunks)}
+		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, chunks: slices.Clone(e.chunks), kept: e.kept}
 	var recoded []int
 	for j, c := range all {
 		if c.Kind == dataset.Category && e.schema.Columns[j].Found {
@@ -264,8 +265,11 @@ func (e *Stream) resolve(ctx context.Context, all []dataset.Column) (Engine, err
 		}
 		c := &out.chunks[i]
 		c.columns = slices.Clone(c.columns)
-		r.at = i
-		b := r.schema.Piece(c.rows, c.first, nil, r.cells).All().Block(0, c.rows)
+		v, err := r.all(i)
+		if err != nil {
+			return err
+		}
+		b := v.Block(0, c.rows)
 		for _, j := range recoded {
 			of, other := all[j].CodesOf(words[j]), len(all[j].Categories)
 			cells := make([]byte, 0, e.most*out.widths[j])

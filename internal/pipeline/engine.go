@@ -25,8 +25,7 @@ import (
 var ErrEngine = errors.New("the engine cannot carry the plan out")
 
 // FitOn is [Pipeline.FitPlan] on the records that an engine holds. A plan that the engine cannot carry
-// out is refused with [ErrEngine] before a record is read. Records of privacy units are limited in
-// memory only.
+// out is refused with [ErrEngine] before a record is read.
 func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o Options) (*Result, error) {
 	return p.runOn(ctx, plan, mechanism.NewSession, e, o)
 }
@@ -47,7 +46,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if len(names) > 0 {
 		return fmt.Errorf("%w: all records are needed in one place by: %s", ErrEngine, strings.Join(names, ", "))
 	}
-	if p.Budget.Unit != (budget.Unit{}) {
+	if _, ok := e.(mechanism.UnitEngine); !ok && p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
 	if p.Transform != rescale.None {
@@ -64,7 +63,15 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 		return nil, err
 	}
 	all := mechanism.RecordsOf(e, plan.columns)
-	return p.runFrom(ctx, plan, open, source{e.Schema(), func(*runner, *mechanism.Session) mechanism.Records { return all }, all.Len}, o)
+	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
+		unit := plan.Target().Unit // that of the session, which widens every bound
+		if unit == (budget.Unit{}) {
+			return all, nil
+		}
+		defer r.stage("unit")()
+		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
+	}
+	return p.runFrom(ctx, plan, open, source{e.Schema(), limited, all.Len}, o)
 }
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of

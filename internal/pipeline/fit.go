@@ -123,8 +123,8 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 	}
 	return p.runFrom(ctx, plan, open, source{
 		schema: schema,
-		records: func(r *runner, s *mechanism.Session) mechanism.Records {
-			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns)))
+		records: func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
+			return mechanism.Over(r.limitUnits(s, t.All().Columns(plan.columns))), nil
 		},
 		rows: func(context.Context) (int, error) { return t.Len(), nil },
 	}, o)
@@ -133,8 +133,8 @@ func (p *Pipeline) run(ctx context.Context, plan *Plan, open opener, t *dataset.
 // source is where the records of a run come from.
 type source struct {
 	schema  dataset.Schema
-	records func(*runner, *mechanism.Session) mechanism.Records // with the plan's columns, those of units limited
-	rows    func(context.Context) (int, error)                  // their exact number before that
+	records func(*runner, *mechanism.Session) (mechanism.Records, error) // with the plan's columns, those of units limited
+	rows    func(context.Context) (int, error)                           // their exact number before that
 }
 
 // runFrom is run on the records of a source.
@@ -151,7 +151,11 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 		return nil, err
 	}
 	r := &runner{pipeline: p, plan: plan, options: o, facts: plan.facts, seconds: map[string]float64{}}
-	train, held := r.split(s, from.records(r, s))
+	all, err := from.records(r, s)
+	if err != nil {
+		return nil, err
+	}
+	train, held := r.split(s, all)
 	r.held, r.training = held, train
 	training := s
 	if p.wraps() {
