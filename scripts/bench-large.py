@@ -1,12 +1,15 @@
 """Measures `dptrain fit --engine stream` on generated Parquet tables of 20 numeric features.
 
-usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream]
+usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--plot FILE.svg]
 
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
-10^8 rows is ten names of one file. Prints one line per run: wall and processor seconds, and the largest
-memory of the process in MB.
+10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the largest memory of
+the process, and what the disk of the folder had less. Then it says how much the cost per row differs
+between sizes. A folder needs about 30 GB for 10^8 rows: all of it takes
+
+    bench-large.py ./dptrain /data/tmp --rows 1000000 --rows 10000000 --rows 100000000 --plot large.svg
 """
-import argparse, os, shutil, time
+import argparse, math, os, shutil, threading, time
 
 import numpy as np
 import pyarrow as pa
@@ -33,14 +36,53 @@ def generate(path, rows):
     writer.close()
 
 
-def measure(command):
-    """Returns wall seconds, processor seconds and the peak of memory in MB."""
+def measure(command, folder):
+    """Returns wall seconds, processor seconds, the peak of memory in MB and of the disk in GB."""
+    free = lambda: os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    ended, before, least = threading.Event(), free(), [free()]
+
+    def watch():
+        while not ended.wait(.2):
+            least[0] = min(least[0], free())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     begin = time.time()
     pid = os.spawnvp(os.P_NOWAIT, command[0], command)
     _, status, usage = os.wait4(pid, 0)
+    wall = time.time() - begin
+    ended.set()
+    watcher.join()
     if status:
         raise SystemExit(f"{' '.join(command)}: status {status}")
-    return time.time() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000, (before - least[0]) / 1e9
+
+
+def plot(path, runs):
+    """Draws processor time per row and the peak of memory by the number of rows, one line per method."""
+    colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 260" font-family="sans-serif" font-size="12">']
+    sizes = sorted({r[0] for r in runs})
+    for panel, (title, of) in enumerate([("microseconds of processor per row", 3), ("peak of memory, MB", 4)]):
+        left, top, width, height = 50 + 360 * panel, 30, 290, 180
+        most = 1.1 * max(r[of] for r in runs)
+        span = max(math.log10(sizes[-1] / sizes[0]), 1)
+        x = lambda n: left + width * math.log10(n / sizes[0]) / span
+        y = lambda v: top + height * (1 - v / most)
+        out.append(f'<text x="{left}" y="18">{title}</text><path d="M{left} {top}V{top + height}H{left + width}" fill="none" stroke="#555"/>')
+        for v in (0, most / 2.2, most / 1.1):
+            out.append(f'<text x="{left - 6}" y="{y(v) + 4:.0f}" text-anchor="end">{v:.3g}</text>')
+        for n in sizes:
+            out.append(f'<text x="{x(n):.0f}" y="{top + height + 18}" text-anchor="middle">{n:,}</text>')
+        for k, method in enumerate(dict.fromkeys(r[1] for r in runs)):
+            points = [(x(r[0]), y(r[of])) for r in runs if r[1] == method]
+            line = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+            out.append(f'<polyline points="{line}" fill="none" stroke="{colors[k % 4]}" stroke-width="2"/>')
+            out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colors[k % 4]}"/>' for a, b in points]
+            if panel == 0:
+                out.append(f'<text x="{left + 10 + 120 * k}" y="250" fill="{colors[k % 4]}">{method}</text>')
+    with open(path, "w") as f:
+        f.write("\n".join(out) + "\n</svg>\n")
 
 
 def main():
@@ -50,7 +92,10 @@ def main():
     parser.add_argument("--rows", type=int, action="append")
     parser.add_argument("--recipes", default="joint-gram,auto")
     parser.add_argument("--engine", default="stream")
+    parser.add_argument("--plot")
     args = parser.parse_args()
+    runs = []
+    print("| records | method | clock | processor | per record | peak of memory | disk |\n| --- | --- | --- | --- | --- | --- | --- |")
     for rows in args.rows or [1_000_000, 10_000_000]:
         folder = os.path.join(args.folder, f"table-{rows}")
         os.makedirs(folder)
@@ -65,10 +110,16 @@ def main():
                 if method != "auto":
                     f.write(f"model: {{method: {method}}}\n")
             out = os.path.join(folder, "out-" + method)
-            wall, cpu, peak = measure([args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"])
-            print(f"{rows:>11} rows  {method:<16} {args.engine:<6} {wall:7.1f} s  {cpu:7.1f} s of processor"
-                  f"  {cpu / rows * 1e6:6.2f} us a row  {peak:6.0f} MB", flush=True)
+            command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
+            wall, cpu, peak, disk = measure(command, args.folder)
+            runs.append((rows, method, wall, cpu / rows * 1e6, peak))
+            print(f"| {rows:,} | `{method}` | {wall:.1f} s | {cpu:.1f} s | {cpu / rows * 1e6:.2f} µs | {peak:.0f} MB | {disk:.1f} GB |", flush=True)
         shutil.rmtree(folder)
+    for method in args.recipes.split(","):
+        costs, peaks = ([r[k] for r in runs if r[1] == method] for k in (3, 4))
+        print(f"{method}: the cost per row differs by {100 * (max(costs) / min(costs) - 1):.0f}% between sizes, the peak of memory by {100 * (max(peaks) / min(peaks) - 1):.0f}%")
+    if args.plot:
+        plot(args.plot, runs)
 
 
 main()
