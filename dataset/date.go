@@ -67,12 +67,15 @@ type datePart struct {
 	part   string
 }
 
-// newDates returns the reader of a layout.
-func newDates(layout string) *dates {
+// storedLayouts is how the dates of a file that stores them are written as text. They are read whatever layout is declared.
+var storedLayouts = []string{time.DateOnly, time.DateTime}
+
+// newDates returns the reader of a layout, and of stored dates if there may be some.
+func newDates(layout string, stored ...string) *dates {
 	if layout == AutoDate {
 		return &dates{layouts: DateLayouts()}
 	}
-	return &dates{layouts: []string{layout}}
+	return &dates{layouts: append([]string{layout}, stored...)}
 }
 
 // moment is a date with a time, as the clock on the wall has it: an offset from UTC is not looked at.

@@ -106,7 +106,7 @@ func TestUnreadableFiles(t *testing.T) {
 		t.Errorf("%v", absent)
 	}
 	checkError(t, "directory", read(mkdir(t, dir, "d.csv")), ErrUnreadable)
-	checkError(t, "suffix", read(filepath.Join(dir, "x.xlsx")), ErrFormat)
+	checkError(t, "suffix", read(filepath.Join(dir, "x.xls")), ErrFormat)
 	checkError(t, "parquet.gz", read(filepath.Join(dir, "x.parquet.gz")), ErrFormat)
 	notGzip := filepath.Join(dir, "x.csv.gz")
 	writeFile(t, notGzip, []byte("a,b\n"+marker+",2\n"))

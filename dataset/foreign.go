@@ -29,10 +29,13 @@ func (rd *reader) foreign(line int, names []string) error {
 		}
 		return refuse("the first line names a separator and no columns", hint)
 	}
+	if strings.Contains(names[0], `" "`) {
+		return refuse("the header is one field that holds names in quotes with blanks between them", "write it with commas; R's write.csv does, with row.names=FALSE")
+	}
 	for _, sep := range []struct {
 		char rune
 		name string
-	}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}} {
+	}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"}} {
 		if sep.char == rune(rd.format.comma) || !strings.ContainsRune(names[0], sep.char) {
 			continue
 		}

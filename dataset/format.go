@@ -31,6 +31,8 @@ type Format struct {
 	Skip int
 	// Missing lists numbers that stand for missing cells, such as -999.
 	Missing []float64
+	// Sheet is the name of the sheet of a workbook that is read; empty: the first one.
+	Sheet string
 	// Strict reads nothing as a number but plain numbers; see package cell for what else is read.
 	Strict bool
 }

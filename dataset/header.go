@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // header is the first record of a CSV file.
@@ -47,7 +48,7 @@ func (rd *reader) header(recs records) (header, error) {
 	for f, name := range fields {
 		h.names[f] = cell.Trim(name)
 	}
-	if err := rd.foreign(h.line, h.names); err != nil {
+	if err := rd.foreign(h.line, h.names); err != nil && rd.format.packed == tablefile.NotPacked {
 		return header{}, err
 	}
 	if allNumbers(h.names) {
@@ -116,8 +117,11 @@ func checkNames(path string, line int, names []string) error {
 	}
 	for f, name := range names {
 		if name == "" {
-			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header has no name", f+1),
-				Hint: "name it; pandas writes such a column unless told index=False", Err: ErrEmptyName}
+			hint := "name it"
+			if line > 0 {
+				hint += fmt.Sprintf(", or list all names with --skip %d --header a,b,c; pandas and R write such a column unless told index=False or row.names=FALSE", line)
+			}
+			return &FileError{Path: path, Line: line, Column: f + 1, Msg: fmt.Sprintf("field %d of the header has no name", f+1), Hint: hint, Err: ErrEmptyName}
 		}
 		if g, ok := first[name]; ok {
 			return &FileError{Path: path, Line: line, Column: f + 1,
@@ -150,6 +154,10 @@ func (l layout) text() int { return l.fields + 1 }
 // bind finds the declared columns in the header.
 func (rd *reader) bind(h header) (layout, error) {
 	lay := layout{fields: len(h.names)}
+	var stored []string
+	if rd.format.packed != tablefile.NotPacked {
+		stored = storedLayouts
+	}
 	want := make(map[string]int, len(rd.schema.Columns)+1)
 	for j := range rd.schema.Columns {
 		c := &rd.schema.Columns[j]
@@ -159,7 +167,7 @@ func (rd *reader) bind(h header) (layout, error) {
 			at = j
 		case !ok || at > dateField:
 			at = dateField - len(lay.dates)
-			lay.dates = append(lay.dates, newDates(c.Date))
+			lay.dates = append(lay.dates, newDates(c.Date, stored...))
 		}
 		if c.isDate() {
 			d := lay.dates[dateField-at]

@@ -5,7 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"strings"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // jsonLines makes CSV of JSON Lines: a record of each line that is not blank, with the cells of the named columns. It is
@@ -55,27 +56,15 @@ func (j *jsonLines) record(line []byte) {
 			j.out = append(j.out, ',')
 		}
 		raw := object[name]
-		if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-			if len(j.names) == 1 {
-				j.out = append(j.out, `""`...)
-			}
-			continue
-		}
 		text := string(raw)
-		if raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
+		if len(raw) == 0 || text == "null" || raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
 			text = ""
 		}
-		if raw[0] != '"' && !strings.ContainsAny(text, "\",\r\n") { // a number or a word
-			j.out = append(j.out, text...)
-			continue
-		}
-		j.out = append(j.out, '"')
-		j.out = append(j.out, quotedText.Replace(text)...)
-		j.out = append(j.out, '"')
+		j.out = cell.AppendCell(j.out, text)
+	}
+	if len(j.out) == 0 {
+		j.out = append(j.out, `""`...)
 	}
 	j.out = append(j.out, '\n')
 	j.todo = j.out
 }
-
-// quotedText makes text within quotes of a single line.
-var quotedText = strings.NewReplacer(`"`, `""`, "\r\n", " ", "\n", " ", "\r", " ")

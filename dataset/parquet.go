@@ -138,10 +138,15 @@ func (t *parquetTable) countRows() (int, error) {
 		return 0, damagedParquet(t.rd.path)
 	}
 	if (total-freeRows)/rowsPerByte > t.size {
-		return 0, &FileError{Path: t.rd.path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
-			Hint: "check that it is the table that was meant", Err: ErrTooLarge}
+		return 0, tooManyPerByte(t.rd.path)
 	}
 	return int(total), nil
+}
+
+// tooManyPerByte reports a file with more rows than its bytes can mean.
+func tooManyPerByte(path string) error {
+	return &FileError{Path: path, Msg: fmt.Sprintf("holds more than %d rows for each of its bytes", rowsPerByte),
+		Hint: "check that it is the table that was meant", Err: ErrTooLarge}
 }
 
 // fields returns the positions of the fields of the file's schema that are read, and for each the column of the table

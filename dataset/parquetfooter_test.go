@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -275,7 +276,7 @@ func TestParquetWholeDoubles(t *testing.T) {
 		}
 	}
 	for x, want := range map[float64]string{0.5: "0.5", 1e21: "1e+21", 1 << 53: "9.007199254740992e+15", 1234567.25: "1.23456725e+06"} {
-		if got := string(appendFloat(nil, x, 64)); got != want {
+		if got := string(cell.AppendFloat(nil, x, 64)); got != want {
 			t.Errorf("%v is written %s, want %s", x, got, want)
 		}
 	}

@@ -210,7 +210,7 @@ func floatConverter() *converter {
 	get := func(v parquetfile.Value) float64 { return float64(math.Float32frombits(uint32(v.Bits))) }
 	return &converter{
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
-		text:   func(b []byte, v parquetfile.Value) []byte { return appendFloat(b, get(v), 32) },
+		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendFloat(b, get(v), 32) },
 	}
 }
 
@@ -218,22 +218,9 @@ func doubleConverter() *converter {
 	return &converter{
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(math.Float64frombits(v.Bits)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
-			return appendFloat(b, math.Float64frombits(v.Bits), 64)
+			return cell.AppendFloat(b, math.Float64frombits(v.Bits), 64)
 		},
 	}
-}
-
-// exactWhole is the first whole number after which a float64 has gaps.
-const exactWhole = 1 << 53
-
-// appendFloat writes whole numbers below 2^53 without an exponent, as integers are
-// written: pandas turns a column of integers into one of floats where a single record has none,
-// and the text of the others must stay what it was.
-func appendFloat(b []byte, x float64, bits int) []byte {
-	if x == math.Trunc(x) && math.Abs(x) < exactWhole {
-		return strconv.AppendInt(b, int64(x), 10)
-	}
-	return strconv.AppendFloat(b, x, 'g', -1, bits)
 }
 
 // void reports whether a column has the type of no value, which writers give one of

@@ -81,19 +81,21 @@ type fileKind struct {
 	decode  func(io.Reader) (io.Reader, error)
 	parquet bool
 	json    bool
+	packed  tablefile.Packed
 }
+
+// offsets reports whether the file is read at offsets.
+func (k fileKind) offsets() bool { return k.parquet || k.packed != tablefile.NotPacked }
 
 // formatOf reads the suffix of a path, in either case.
 func formatOf(path string) (fileKind, error) {
 	if k, _, ok := tablefile.Of(path); ok {
-		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet, k.JSON}, nil
+		return fileKind{k.Comma, k.Coding, k.Decode, k.Parquet, k.JSON, k.Packed}, nil
 	}
 	hint := "name it " + tablefile.Names
 	switch strings.ToLower(filepath.Ext(path)) {
-	case ".xlsx", ".xls", ".ods":
-		hint = "save the sheet as CSV in UTF-8"
-	case ".feather", ".arrow", ".ipc":
-		hint = "write it as Parquet"
+	case ".xls", ".xlsb", ".ods":
+		hint = "save it as .xlsx, or the sheet as CSV in UTF-8"
 	case ".json":
 		hint = "write it as JSON Lines, one object a line, and name it .jsonl"
 	case ".txt", ".dat", ".data":
@@ -125,6 +127,11 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 		opts.Format = Format{Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
 		opts.MultilineQuotes = false
 	}
+	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
+		f := opts.Format
+		opts.Format = Format{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing, Strict: f.Strict, Skip: f.Skip, Sheet: f.Sheet}
+		opts.MultilineQuotes = false
+	}
 	if opts.Format.Separator != 0 && !fm.parquet {
 		fm.comma = opts.Format.Separator
 	}
@@ -135,8 +142,8 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 // unit reports whether rows carry the identity of a declared unit.
 func (rd *reader) unit() bool { return rd.schema.Unit != "" }
 
-// Header returns the column names of a file: the first record of a CSV, without
-// the blanks around names, or the top-level fields of a Parquet schema. It looks
+// Header returns the column names of a file: the first record of a CSV or of a sheet, without
+// the blanks around names, or the top-level fields of the schema of Parquet or Arrow. It looks
 // at no data row. It fails like [Read] does on the header.
 func Header(path string, opts ReadOptions) ([]string, error) {
 	paths, err := filesOf(path)
@@ -167,6 +174,14 @@ func fileHeader(path string, opts ReadOptions) ([]string, error) {
 	if fm.parquet {
 		return parquetHeader(path, f, size)
 	}
+	if fm.packed != tablefile.NotPacked {
+		lines, err := rd.unpack(context.Background(), f, size, false)
+		if err != nil {
+			return nil, err
+		}
+		head, err := rd.header(rd.records(lines))
+		return head.names, err
+	}
 	src, err := rd.decode(f)
 	if err != nil {
 		return nil, err
@@ -176,7 +191,7 @@ func fileHeader(path string, opts ReadOptions) ([]string, error) {
 }
 
 // Read reads the declared columns of a file. Its suffix says what it is: .csv, .tsv or .jsonl, each with .gz or
-// without, or .parquet. Columns are found by name in the header; others are skipped unparsed. A path with *, ? or [
+// without, .parquet, .xlsx, or .arrow and .feather. Columns are found by name in the header; others are skipped unparsed. A path with *, ? or [
 // stands for all files that it matches, which must have the same header: their records follow one another in the order
 // of the names. The counts are private, see [Stats].
 //
@@ -214,6 +229,12 @@ func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions,
 	switch {
 	case fm.parquet:
 		return rd.parquet(ctx, f, size)
+	case fm.packed != tablefile.NotPacked:
+		lines, err := rd.unpack(ctx, f, size, false)
+		if err != nil {
+			return nil, nil, err
+		}
+		return rd.csv(ctx, lines, nil, 0)
 	case regular:
 		return rd.csv(ctx, f, f, size)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // A stream is a file that is read once, from the beginning, batch by batch: what is
@@ -75,6 +76,8 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	switch {
 	case fm.parquet:
 		return streamParquet(ctx, rd, f, size, to)
+	case fm.packed != tablefile.NotPacked:
+		return streamPacked(ctx, rd, f, size, to)
 	case regular:
 		return streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
 	}
@@ -107,6 +110,23 @@ func streamCSV[T any](ctx context.Context, rd *reader, from func(context.Context
 	if err != nil {
 		return err
 	}
+	return streamLines(ctx, within, cancel, rd, src, counted, size, to)
+}
+
+// streamPacked reads a file that becomes lines.
+func streamPacked[T any](ctx context.Context, rd *reader, f io.ReaderAt, size int64, to Consumer[T]) error {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	counted := &counterAt{at: f, most: size}
+	lines, err := rd.unpack(within, counted, size, true)
+	if err != nil {
+		return err
+	}
+	return streamLines(ctx, within, cancel, rd, lines, counted.counter(), size, to)
+}
+
+// streamLines reads decoded lines. size is 0 for what may block.
+func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, src io.Reader, counted *counter, size int64, to Consumer[T]) error {
 	recs := rd.records(src)
 	head, err := rd.header(recs)
 	if err != nil {
@@ -230,8 +250,8 @@ func streamReader(name string, schema Schema, opts ReadOptions) (*reader, error)
 	if err != nil {
 		fm = fileKind{comma: ','}
 	}
-	if fm.parquet {
-		return nil, &FileError{Path: name, Msg: "Parquet cannot be read from a stream",
+	if fm.offsets() {
+		return nil, &FileError{Path: name, Msg: "Parquet, Arrow and workbooks cannot be read from a stream",
 			Hint: "give the path of a file", Err: ErrFormat}
 	}
 	return newReader(name, fm, schema, opts)

@@ -70,6 +70,7 @@ if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzFormats           # CSV in other dialects
   fuzz dataset FuzzJSONLines         # JSON Lines
   fuzz dataset FuzzParquet           # Parquet
+  fuzz dataset FuzzPacked            # workbooks and Arrow
   fuzz internal/parquetfile FuzzPages # pages of Parquet, as a whole and as streams
   fuzz internal/recipe FuzzParse              # recipes
   fuzz regression FuzzDecodeModel    # model files

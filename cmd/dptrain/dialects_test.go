@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ func TestDialects(t *testing.T) {
 	want := [][]float64{{1.5, 2.25, math.NaN(), 1234.5, -7, .125}, {1200, 7.5, 1250000.25, 3, math.NaN(), 12}, {0, 1, 2, 0, 3, 1},
 		{19782, 19722, 19723, math.NaN(), 10776, 19782}, {2, 12, 1, math.NaN(), 7, 2}}
 	names := []string{"größe", "ort", "preis", "tag"}
+	seen := map[string]bool{"write.py": true, "README.md": true}
 	for _, c := range []struct {
 		file  string
 		first string // what is said of it without flags; empty: nothing is wrong
@@ -38,18 +40,53 @@ func TestDialects(t *testing.T) {
 		{"pandas-sentinel.csv", "", "--missing -999"},
 		{"pandas.jsonl", "--header", "--header größe,ort,preis,tag"},
 		{"pandas.json", "JSON Lines", "-"},
-		{"pandas.xlsx", "as CSV", "-"},
+		{"pandas.xlsx", "", ""},
 		{"pyarrow.csv", "", ""},
 		{"pyarrow.parquet", "", ""},
-		{"pyarrow.feather", "as Parquet", "-"},
+		{"pyarrow.feather", "", ""},
+		{"pyarrow-typed.feather", "", ""},
+		{"pyarrow-stream.arrows", "", ""},
+		{"pyarrow-v1.feather", "version 2", "-"},
+		{"polars.csv", "", ""},
+		{"polars.arrow", "", ""},
+		{"polars-typed.arrow", "", ""},
+		{"polars.parquet", "", ""},
+		{"duckdb.csv", "", ""},
+		{"duckdb-semicolon.csv", `--separator ";"`, "--separator ;"},
+		{"duckdb.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{"sqlite.csv", "", ""},
+		{"sqlite.tsv", "", ""},
+		{"sqlite-list.csv", `--separator "|"`, "--separator |"},
+		{"postgres.csv", "", ""},
+		{"postgres-text.tsv", "", ""},
+		{"psql.csv", `--separator ";"`, "--separator ;"},
+		{"mawk.csv", `--separator ^`, "--separator ^"},
+		{"node.jsonl", "--header", "--header größe,ort,preis,tag"},
+		{"libreoffice.xlsx", "", ""},
+		{"libreoffice-latin.csv", "--encoding windows-1252", "--separator ; --encoding windows-1252"},
+		{"libreoffice-unicode.csv", "--encoding utf-16", "--encoding utf-16 --separator tab"},
+		{"libreoffice.ods", "as .xlsx", "-"},
+		{"libreoffice.xls", "as .xlsx", "-"},
+		{"gnumeric.xlsx", "", ""},
+		{"gnumeric.csv", "", ""},
+		{"xlsxwriter.xlsx", "--sheet", "--sheet Daten --skip 2"},
 		{"excel-unicode.txt.csv", "--encoding utf-16", "--encoding utf-16 --separator tab"},
 		{"excel-german.csv", "--skip 1", "--skip 1 --separator ; --decimal , --thousands ."},
 		{"libreoffice-french.csv", "semicolons", "--encoding windows-1252 --separator ; --decimal , --thousands blank"},
+		{"r.csv", "", ""},
 		{"r-csv2.csv", `--separator ";"`, "--separator ; --decimal ,"},
+		{"r-rownames.csv", "--skip 1 --header", "--skip 1 --header row,größe,ort,preis,tag"},
+		{"r-table.csv", "write.csv", "-"},
 		{"report.csv", "--skip", "--skip 2"},
 		{"mac.csv", "line ends", "-"},
 	} {
 		path := filepath.Join("..", "..", "testdata", "dialects", c.file)
+		seen[c.file] = true
+		schema := schema
+		if c.file == "gnumeric.csv" {
+			schema.Columns = slices.Clone(schema.Columns)
+			schema.Columns[3].Date, schema.Columns[4].Date = dataset.AutoDate, dataset.AutoDate
+		}
 		told, given := "", []string(nil)
 		if c.flags != "-" {
 			given = strings.Fields(c.flags)
@@ -93,6 +130,15 @@ func TestDialects(t *testing.T) {
 					t.Errorf("%s: row %d of %s is %v, want %v", c.file, i+1, schema.Columns[j].Name, got, x)
 				}
 			}
+		}
+	}
+	files, err := os.ReadDir(filepath.Join("..", "..", "testdata", "dialects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !seen[f.Name()] {
+			t.Errorf("%s is read by nobody", f.Name())
 		}
 	}
 }

@@ -31,6 +31,7 @@ func (f *formatFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.format.Encoding, "encoding", "", "a character set by `NAME`: windows-1252, latin1, utf-16")
 	set.StringVar(&f.format.Quote, "quote", "", "by `NAME`: double, single or none around cells")
 	set.StringSliceVar(&f.header, "header", nil, "all `COLUMNS` of a table without a header line")
+	set.StringVar(&f.format.Sheet, "sheet", "", "the sheet of an .xlsx by `NAME` (default the first one)")
 	set.IntVar(&f.format.Skip, "skip", 0, "a `NUMBER` of lines before the header")
 	set.StringSliceVar(&f.missing, "missing", nil, "`NUMBERS` that mean missing: -999")
 	set.StringVar(&f.numbers, "numbers", "", "by `NAME`: strict does not read 45 yrs, 27.1%, <5")
@@ -39,7 +40,7 @@ func (f *formatFlags) add(set *pflag.FlagSet) {
 // formatKeys are the keys of the recipe that the flags stand for.
 var formatKeys = map[string]string{
 	"separator": "data.format.separator", "decimal": "data.format.decimal", "thousands": "data.format.thousands", "encoding": "data.format.encoding",
-	"quote": "data.format.quote", "skip": "data.format.skip", "header": "data.header", "missing": "data.format.missing", "numbers": "data.numbers",
+	"quote": "data.format.quote", "skip": "data.format.skip", "sheet": "data.format.sheet", "header": "data.header", "missing": "data.format.missing", "numbers": "data.numbers",
 }
 
 // lay copies what was given as a flag into the section data of a recipe.
@@ -51,7 +52,7 @@ func (f *formatFlags) lay(d *recipe.Data) error {
 	for flag, text := range map[string]struct{ from, to *string }{
 		"separator": {&f.format.Separator, &out.Separator}, "decimal": {&f.format.Decimal, &out.Decimal},
 		"thousands": {&f.format.Thousands, &out.Thousands}, "encoding": {&f.format.Encoding, &out.Encoding},
-		"quote": {&f.format.Quote, &out.Quote}, "numbers": {&f.numbers, &d.Numbers},
+		"quote": {&f.format.Quote, &out.Quote}, "sheet": {&f.format.Sheet, &out.Sheet}, "numbers": {&f.numbers, &d.Numbers},
 	} {
 		if f.set.Changed(flag) {
 			*text.to = *text.from
@@ -107,6 +108,8 @@ type declareFlags struct {
 	maxRows    int
 	categories []string
 	undeclared string
+	fold       string
+	most       int
 	ranges     []string
 	dates      []string
 	transform  string
@@ -120,6 +123,8 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
 	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: found, numbers or words (default), or numbers")
+	set.StringVar(&f.fold, "fold", "", "which words are one value, by `NAME`: exact (default), blanks or case")
+	set.IntVar(&f.most, "most-classes", 0, "the `NUMBER` of classes that are found at most, 2 to 255 (default 2)")
 	set.StringArrayVar(&f.ranges, "range", nil, "a public range, `NAME=LOWER:UPPER`, of the target too; may be repeated")
 	set.StringVar(&f.transform, "transform", "", "fit log or sqrt of the target, by `NAME`; predictions are in its own units")
 	set.StringArrayVar(&f.dates, "date", nil, "a column of dates, `NAME=LAYOUT`, such as born=2006-01-02, or =auto; may be repeated")
@@ -132,7 +137,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
 	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "range": "data.columns", "date": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
-	"undeclared": "data.undeclared",
+	"undeclared": "data.undeclared", "fold": "data.fold", "most-classes": "data.most_classes",
 }
 
 // lay copies what was given as a flag into the recipe.
@@ -164,6 +169,14 @@ func (f *declareFlags) lay(r *recipe.Recipe) error {
 	}
 	if f.set.Changed("undeclared") {
 		r.Data.Undeclared = f.undeclared
+	}
+	if f.set.Changed("fold") {
+		r.Data.Fold = f.fold
+	}
+	if f.set.Changed("most-classes") {
+		if r.Data.MostClasses = f.most; f.most < 2 {
+			return usagef("--most-classes must be from 2 to 255, not %d", f.most)
+		}
 	}
 	if f.set.Changed("select") {
 		r.Select(f.selection)

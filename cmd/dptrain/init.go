@@ -7,10 +7,22 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 const initLong = `Print a commented recipe for a table. Only the header line is read; nothing is
 declared about the columns, because that must come from public knowledge.`
+
+// oneField returns the error about a table with one column.
+func oneField(path string) error {
+	hint := "set what separates the cells with --separator, or how many lines are above the header with --skip"
+	if kind, _, _ := tablefile.Of(path); kind.Packed == tablefile.Sheet {
+		hint = "name the sheet with --sheet, or set how many rows are above the header with --skip"
+	} else if kind.Offsets() {
+		hint = "write one with more columns"
+	}
+	return fault.As(fault.Data, &placeError{path, "the header is a single field, so there is nothing to learn from; " + hint})
+}
 
 func initCommand(a *app) *cobra.Command {
 	var target, task string
@@ -36,8 +48,7 @@ func initCommand(a *app) *cobra.Command {
 				return err
 			}
 			if len(header) == 1 {
-				return fault.As(fault.Data, &placeError{args[0], "the header is a single field, so there is nothing to learn from; set what separates the cells with --separator, " +
-					"or how many lines are above the header with --skip"})
+				return oneField(args[0])
 			}
 			switch {
 			case task == "classification" && len(classes) == 0:

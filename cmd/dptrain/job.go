@@ -35,7 +35,7 @@ type recipeFlags struct {
 }
 
 // dataUsage is the help of --data.
-const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz) or .parquet, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
+const dataUsage = "the table: a `FILE` .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather, a pattern such as 'visits-*.csv', or - for CSV on standard input (-.jsonl for JSON Lines)"
 
 // add declares the flags on a verb.
 func (f *recipeFlags) add(set *pflag.FlagSet) {

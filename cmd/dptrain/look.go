@@ -23,7 +23,8 @@ import (
 const lookLong = `Write for the owner of a table what its cells look like, before the first run:
 
   look/curator/look.txt: by column the shares of numbers, words and missing
-  cells, how numbers and dates seem to be written, and a recipe that says so
+  cells, how numbers and dates seem to be written, whether the target holds
+  words, which are classes, and a recipe that says so
 
 No guarantee covers that file, and no budget pays for it: it must not be
 published. How a table is written (separators, character sets, layouts of dates)
@@ -155,14 +156,40 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 		}
 		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n", text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows), share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
 	}
+	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
-	starter, err := data.Init(header, target)
+	starter, err := data.Init(header, target, classes...)
 	if err != nil {
 		return err
 	}
 	b.Write(starter)
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// fewValues is the most different numbers of a target that may be classes.
+const fewValues = 10
+
+// proposedClasses says what the target looks like, and returns what the recipe says of its classes; nil for a regression.
+// That a column holds words is how it was exported. How many values it has is not, so a recipe does not say it.
+func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed string) []string {
+	k := slices.IndexFunc(seen.Columns, func(c look.Column) bool { return c.Name == target })
+	c := &seen.Columns[k]
+	say := func(text string) { b.WriteString("\n" + report.Paragraph("Target", text)) }
+	declared, _ := guess(c, proposed)
+	switch few := !c.Many && c.Values <= fewValues && c.Values > 0; {
+	case declared.Categories != nil && c.Values < 2:
+		say("It holds one word, so there is nothing to learn.")
+		return []string{"private"}
+	case declared.Categories != nil:
+		say("It holds words, so the recipe is one of a classification. The classes are found privately, two of them. If more than two are public knowledge, " +
+			"set data.most_classes, or list them in data.classes. How many there are here is no reason: that is not harmless.")
+		return []string{"private"}
+	case few && declared.Date == "":
+		say(fmt.Sprintf("It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+
+			"or run dptrain init with --task classification. The recipe here does not, for which values there are is not harmless.", c.Values))
+	}
+	return nil
 }
 
 // proposedFormat adds to the format of the data what most texts need to be numbers, and returns what it added, in words.

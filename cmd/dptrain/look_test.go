@@ -64,6 +64,23 @@ func TestLook(t *testing.T) {
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
+	for target, want := range map[string][2]string{"ward": {"It holds words", "\ntask: classification\n"}, "stay": {"It has 9 different values", "\ntask: regression\n"}, "cost": {"", "\ntask: regression\n"}} {
+		if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", target, "--out", target); got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+		text := read(t, target+"/curator/look.txt")
+		if !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) || want[0] == "" && strings.Contains(text, "Target ") {
+			t.Errorf("%s: no %q in\n%s", target, want, text)
+		}
+		_, recipe, _ := strings.Cut(text, "# yaml-language")
+		if strings.Contains(recipe, "secretward") || strings.Contains(recipe, "most_classes") {
+			t.Errorf("%s: the recipe has what is in the table:\n%s", target, recipe)
+		}
+		write(t, "recipe.yaml", "# yaml-language"+recipe)
+		if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
+			t.Errorf("%s: %+v", target, got)
+		}
+	}
 	write(t, "t.csv", table(0, "\x00;;\"\n"))
 	if again := dptrain(t, args...); again.code != exitUsage {
 		t.Errorf("a file that is there: %+v", again)

@@ -24,9 +24,10 @@ const predictLong = `Print one prediction a record, in the order of the table, u
 "prediction", or for a classifier one class a record, under the name of the
 target. Inputs are treated as in training: a number that is missing or
 unreadable takes the model's missing value, every number is clamped to its
-range, and an unknown category counts as other. DATA is a .csv or .tsv (also
-.gz) or .parquet file, or - for CSV on standard input. Its text is read as the
-recipe.yaml beside the model says; --separator and the flags after it go first.
+range, and an unknown category counts as other. DATA is a .csv, .tsv or .jsonl
+(also .gz), .parquet, .xlsx, .arrow or .feather file, or - for CSV on standard
+input. Its text is read as the recipe.yaml beside the model says; --separator
+and the flags after it go first.
 
 A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes

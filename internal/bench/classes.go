@@ -131,10 +131,29 @@ func readLevels(ctx context.Context, path string, header []string) ([]spellings,
 		out[j].names = map[string]bool{}
 	}
 	kind, _, _ := tablefile.Of(path)
-	if kind.Parquet {
+	switch {
+	case kind.Parquet:
 		return out, dataset.ParquetText(ctx, path, func(j int, text []byte) { out[j].add(string(text)) })
+	case kind.Offsets():
+		return out, readPacked(ctx, path, out)
 	}
 	return out, readLines(ctx, path, kind, out)
+}
+
+// readPacked is readLevels for files that become lines.
+func readPacked(ctx context.Context, path string, out []spellings) error {
+	return dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1}, dataset.Consumer[struct{}]{
+		Begin: func(dataset.Head) error { return nil },
+		Work: func(b *dataset.Batch) (struct{}, error) {
+			return struct{}{}, b.Text(func(_ int, cells []string) error {
+				for j, text := range cells[:min(len(cells), len(out))] {
+					out[j].add(strings.Clone(text))
+				}
+				return nil
+			})
+		},
+		Emit: func(struct{}) error { return nil },
+	})
 }
 
 // readLines is readLevels for CSV and TSV.

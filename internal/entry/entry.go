@@ -85,7 +85,7 @@ func Reserve(ctx context.Context, r Request) (*Entry, error) {
 // Records returns what a run takes as one record of its table.
 func Records(table string, multilineQuotes bool) ledger.Records {
 	switch kind, _, _ := tablefile.Of(table); {
-	case table == "", kind.Parquet:
+	case table == "", kind.Offsets():
 		return ledger.RecordsUnstated
 	case multilineQuotes:
 		return ledger.RecordsQuoted

@@ -30,7 +30,7 @@ const (
 // likely returns how many bytes a table takes in memory that comes from files of so many bytes.
 func likely(path string, size int64, fields int, schema dataset.Schema) int64 {
 	cell := int64(textCell)
-	if kind, _, _ := tablefile.Of(path); kind.Parquet || kind.Decode != nil {
+	if kind, _, _ := tablefile.Of(path); kind.Offsets() || kind.Decode != nil {
 		cell = packedCell
 	}
 	return size / (cell * int64(max(1, fields))) * (rowBytes(schema) + keptBytes)

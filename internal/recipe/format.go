@@ -21,6 +21,7 @@ type Format struct {
 	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"What surrounds cells that hold separators: double (default), single or none."`
 	Header    string    `yaml:"header,omitempty" json:"header,omitempty" jsonschema_description:"line (default): the first line names the columns. none: data.header does, and the first line is a record."`
 	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"How many lines there are before the header line."`
+	Sheet     string    `yaml:"sheet,omitempty" json:"sheet,omitempty" jsonschema_description:"The sheet of a workbook (.xlsx) that holds the table. Left out: the first one."`
 	Missing   []float64 `yaml:"missing,omitempty" json:"missing,omitempty" jsonschema_description:"Numbers that stand for a missing cell, such as -999."`
 }
 
@@ -69,7 +70,7 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.Separator, _ = character(f.Separator, separatorWords, dataset.Separators)
 	o.Format.Decimal, _ = character(f.Decimal, markWords, ",.")
 	o.Format.Thousands, _ = character(f.Thousands, markWords, marks)
-	o.Format.Encoding, o.Format.Skip, o.Format.Missing = f.Encoding, f.Skip, f.Missing
+	o.Format.Encoding, o.Format.Skip, o.Format.Missing, o.Format.Sheet = f.Encoding, f.Skip, f.Missing, f.Sheet
 	o.Format.Quote, _ = character(f.Quote, quoteWords, `"'`)
 	o.Format.NoQuote = f.Quote == "none"
 	return o
@@ -95,7 +96,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 	f := Format{
 		Separator: word(o.Format.Separator, separatorWords), Decimal: word(o.Format.Decimal, markWords),
 		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding, Quote: word(o.Format.Quote, quoteWords),
-		Skip: o.Format.Skip, Missing: o.Format.Missing,
+		Skip: o.Format.Skip, Sheet: o.Format.Sheet, Missing: o.Format.Missing,
 	}
 	if o.Format.NoQuote {
 		f.Quote = "none"
@@ -105,7 +106,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 			f.Header = "none"
 		}
 	}
-	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Header != "" || f.Skip != 0 || len(f.Missing) > 0 {
+	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Header+f.Sheet != "" || f.Skip != 0 || len(f.Missing) > 0 {
 		d.Format = &f
 	}
 }
@@ -184,6 +185,9 @@ func (c *checker) reading() {
 	}
 	if f.Skip < 0 || f.Skip > 1000 {
 		c.add("data.format.skip", "data.format.skip must be from 0 to 1000, not "+strconv.Itoa(f.Skip), "")
+	}
+	if kind, _, ok := tablefile.Of(d.Path); f.Sheet == "" && c.given("data.format.sheet") || f.Sheet != "" && ok && kind.Packed != tablefile.Sheet {
+		c.add("data.format.sheet", "data.format.sheet names a sheet of a workbook, a table that ends in .xlsx", "leave it out for other tables")
 	}
 	for i, x := range f.Missing {
 		if !finiteNumber(x) {

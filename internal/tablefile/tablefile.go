@@ -17,7 +17,21 @@ type Kind struct {
 	Decode  func(io.Reader) (io.Reader, error)
 	Parquet bool
 	JSON    bool // JSON Lines: every line is a record, and there is no header line
+	Packed  Packed
 }
+
+// Packed is a format whose bytes are read at offsets, and become lines of cells between commas.
+type Packed int
+
+// The formats of [Packed].
+const (
+	NotPacked Packed = iota
+	Sheet            // a workbook of Excel
+	Arrow            // a file or stream of Arrow, or Feather
+)
+
+// Offsets reports whether a file is read at offsets, and so cannot come from standard input.
+func (k Kind) Offsets() bool { return k.Parquet || k.Packed != NotPacked }
 
 // kinds has a suffix of two parts before the shorter one that it ends in. A source of rows is an entry
 // here and the file with its Decode.
@@ -34,17 +48,23 @@ var kinds = [...]struct {
 	{".jsonl", Kind{Comma: ',', JSON: true}},
 	{".ndjson", Kind{Comma: ',', JSON: true}},
 	{".parquet", Kind{Parquet: true}},
+	{".xlsx", Kind{Comma: ',', Packed: Sheet}},
+	{".xlsm", Kind{Comma: ',', Packed: Sheet}},
+	{".feather", Kind{Comma: ',', Packed: Arrow}},
+	{".arrow", Kind{Comma: ',', Packed: Arrow}},
+	{".arrows", Kind{Comma: ',', Packed: Arrow}},
+	{".ipc", Kind{Comma: ',', Packed: Arrow}},
 }
 
 // Stdin reports whether a path means standard input: "-", which holds CSV, or "-" with the suffix of what it holds, such as
-// "-.jsonl". name is what messages call it, and ends like the path. Parquet cannot be read from there.
+// "-.jsonl". name is what messages call it, and ends like the path. Files that are read at offsets cannot be read from there.
 func Stdin(path string) (name string, ok bool) {
 	suffix, ok := strings.CutPrefix(strings.TrimPrefix(path, argument), "-")
 	if !ok || suffix == "" {
 		return "stdin", ok
 	}
 	for _, k := range kinds {
-		if strings.EqualFold(suffix, k.suffix) && !k.kind.Parquet {
+		if strings.EqualFold(suffix, k.suffix) && !k.kind.Offsets() {
 			return "stdin" + suffix, true
 		}
 	}
@@ -63,7 +83,7 @@ func Argument(arg string) string {
 }
 
 // Names are the suffixes, for messages.
-const Names = ".csv, .tsv, .jsonl (with or without .gz) or .parquet"
+const Names = ".csv, .tsv, .jsonl (with or without .gz), .parquet, .xlsx, .arrow or .feather"
 
 // Suffixes lists the suffixes of tables, in lower case.
 func Suffixes() []string {

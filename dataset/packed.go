@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/dptrain/dptrain/internal/arrowfile"
+	"github.com/dptrain/dptrain/internal/sheetfile"
+	"github.com/dptrain/dptrain/internal/tablefile"
+)
+
+// Workbooks and Arrow files become lines of CSV, so that all rules of cells are those of CSV: the same table in either has
+// the same cells. Numbers that are stored as numbers are written in full. What the packages that read them report becomes
+// words of our own.
+
+// unpack returns the lines of a file, with columns that are not declared too if whole is set. Names of columns come from a
+// schema if the format has one.
+func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole bool) (io.Reader, error) {
+	at := stoppableAt{ctx, f}
+	comma := rd.opts.Format.Decimal == ','
+	if rd.format.packed == tablefile.Sheet {
+		lines, err := sheetfile.Open(at, size, sheetfile.Options{Sheet: rd.opts.Format.Sheet, Comma: comma, Width: len(rd.opts.Names),
+			Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine()})
+		if err != nil {
+			return nil, rd.packedError(ctx, err)
+		}
+		return &packedLines{rd, ctx, lines}, nil
+	}
+	rd.opts.Format.Skip = 0
+	file, err := arrowfile.Open(at, size)
+	if err != nil {
+		return nil, rd.packedError(ctx, err)
+	}
+	if (file.Rows-freeRows)/rowsPerByte > size {
+		return nil, tooManyPerByte(rd.path)
+	}
+	if len(file.Fields) == 0 {
+		return nil, &FileError{Path: rd.path, Msg: "has no columns", Err: ErrNoHeader}
+	}
+	declared := map[string]bool{rd.schema.Unit: rd.unit()}
+	for j := range rd.schema.Columns {
+		declared[rd.schema.Columns[j].source()] = true
+	}
+	want := make([]bool, len(file.Fields))
+	rd.opts.Names = nil
+	for i := range file.Fields {
+		x := &file.Fields[i]
+		rd.opts.Names = append(rd.opts.Names, x.Name)
+		if declared[x.Name] && !x.Readable {
+			return nil, &FileError{Path: rd.path, Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported", x.Name, x.Type),
+				Hint: "store it as a number, a boolean, a date or a string", Err: ErrColumnType}
+		}
+		want[i] = whole || declared[x.Name]
+	}
+	return &packedLines{rd, ctx, file.Lines(want, comma, rd.opts.maxLine())}, nil
+}
+
+// packedLines says what is wrong with a file as other readers do.
+type packedLines struct {
+	rd  *reader
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (p *packedLines) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := p.r.Read(b)
+	if err != nil && err != io.EOF {
+		err = p.rd.packedError(p.ctx, err)
+	}
+	return n, err
+}
+
+// packedError says what a failure means.
+func (rd *reader) packedError(ctx context.Context, err error) error {
+	e := &FileError{Path: rd.path, Err: ErrCorrupt}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, arrowfile.ErrDamaged):
+		e.Msg, e.Hint = "is not a complete Arrow file", "copy or write it again"
+	case errors.Is(err, arrowfile.ErrFeather1):
+		e.Msg, e.Hint, e.Err = "is a Feather file of version 1", "write it with version 2, or as Parquet", ErrFormat
+	case errors.Is(err, arrowfile.ErrForeign):
+		e.Msg, e.Hint, e.Err = "is written in a variant of Arrow that is not supported", "write it little-endian, with LZ4, Zstandard or no compression, or as Parquet", ErrFormat
+	case errors.Is(err, sheetfile.ErrDamaged):
+		e.Msg, e.Hint = "is not a complete workbook", "copy or save it again"
+	case errors.Is(err, sheetfile.ErrForeign):
+		e.Msg, e.Hint, e.Err = "is no .xlsx workbook, or has a password", "save it as .xlsx without a password", ErrFormat
+	case errors.Is(err, sheetfile.ErrNoSheet) && rd.opts.Format.Sheet == "":
+		e.Msg, e.Hint, e.Err = "has no sheet with cells", "save the table as .xlsx again", ErrFormat
+	case errors.Is(err, sheetfile.ErrNoSheet):
+		e.Msg, e.Err = fmt.Sprintf("has no sheet named %q", rd.opts.Format.Sheet), ErrFormat
+		e.Hint = "name one with --sheet, or in a recipe data.format: {sheet: NAME}; the first one is read if none is named"
+	case errors.Is(err, arrowfile.ErrTooLarge), errors.Is(err, sheetfile.ErrTooLarge):
+		e.Msg, e.Hint, e.Err = "expands to far more than it has bytes", "check that it is the table that was meant", ErrTooLarge
+	default:
+		return unreadable(rd.path, err)
+	}
+	return e
+}
+
+// counterAt is a counter for a file that is read at offsets: what was read of it so far, at most its size.
+type counterAt struct {
+	at   io.ReaderAt
+	most int64
+	sum  counter
+}
+
+func (c *counterAt) counter() *counter { return &c.sum }
+
+// ReadAt implements io.ReaderAt.
+func (c *counterAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := c.at.ReadAt(p, at)
+	c.sum.n = min(c.most, c.sum.n+int64(n))
+	return n, err
+}

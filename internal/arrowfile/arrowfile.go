@@ -1,0 +1,242 @@
+// Package arrowfile reads tables in the file and stream formats of Apache Arrow, which is what Feather has been since its
+// version 2, as lines of comma-separated text.
+//
+// Messages are found first, and then read row by row with one cursor per column. What is held does not grow with the
+// length of a batch: of every buffer there is a small window, compressed or not. Held as a whole are the values of
+// dictionaries, and the long texts of compressed views. Package flatbuffers reads the metadata and panics on some
+// that is damaged; both entry points turn that into [ErrDamaged].
+//
+// The format: https://arrow.apache.org/docs/format/Columnar.html, "Serialization and Interprocess Communication".
+package arrowfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+var (
+	// ErrDamaged is returned for a file that is truncated or contradicts itself.
+	ErrDamaged = errors.New("not a complete Arrow file")
+	// ErrFeather1 is returned for a file of version 1 of Feather.
+	ErrFeather1 = errors.New("version 1 of Feather")
+	// ErrForeign is returned for big-endian files and for a compression that the format did not have when this was written.
+	ErrForeign = errors.New("a variant of Arrow that is not supported")
+	// ErrTooLarge is returned for a file whose dictionaries or windows would take far more memory than the file has bytes.
+	ErrTooLarge = errors.New("expands too much")
+)
+
+// The public limit of what is held as a whole: so many bytes for each of the file, and some that are free of it.
+const (
+	heldPerByte = 64
+	freeHeld    = 1 << 28
+)
+
+// maxMetadata is the longest metadata of a message, in bytes.
+const maxMetadata = 1 << 26
+
+// kinds of messages.
+const (
+	schemaMessage     = 1
+	dictionaryMessage = 2
+	batchMessage      = 3
+)
+
+// message is where a message lies in the file.
+type message struct {
+	kind      byte
+	meta      int64 // where the metadata begins
+	metaBytes int64
+	body      int64 // where the body begins
+	bodyBytes int64
+}
+
+// A File is an Arrow file whose schema was read.
+type File struct {
+	Fields []Field
+	Rows   int64 // that its batches say they hold
+
+	at       io.ReaderAt
+	size     int64
+	random   bool // dictionaries may come after the batches that use them
+	version  int16
+	messages []message // without the schema
+}
+
+// magic begins and ends a file; a stream has none.
+const magic = "ARROW1"
+
+// Open finds the messages of a file.
+func Open(at io.ReaderAt, size int64) (f *File, err error) {
+	defer guard(&err)
+	f = &File{at: at, size: size}
+	head := make([]byte, 8)
+	if _, err := at.ReadAt(head, 0); err != nil {
+		return nil, ErrDamaged
+	}
+	switch {
+	case string(head[:4]) == "FEA1":
+		return nil, ErrFeather1
+	case string(head[:6]) == magic:
+		return f, f.footer()
+	}
+	return f, f.stream()
+}
+
+// stream finds the messages of a stream, one behind the other. Its end may be marked.
+func (f *File) stream() (err error) {
+	pos, ended := int64(0), false
+	for !ended && pos < f.size {
+		var m message
+		if m, pos, ended, err = f.message(pos); err != nil {
+			return err
+		}
+		if !ended {
+			if err := f.take(m); err != nil {
+				return err
+			}
+		}
+	}
+	if f.Fields == nil {
+		return ErrDamaged
+	}
+	return nil
+}
+
+// footer finds the messages of a file, which its end lists. Some programs write no schema at its beginning.
+func (f *File) footer() error {
+	f.random = true
+	tail := make([]byte, 4+len(magic))
+	end := f.size - int64(len(tail))
+	if _, err := f.at.ReadAt(tail, max(0, end)); err != nil || end < 8 || string(tail[4:]) != magic {
+		return ErrDamaged
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > maxMetadata || n > end-8 {
+		return ErrDamaged
+	}
+	b := make([]byte, n)
+	if _, err := f.at.ReadAt(b, end-n); err != nil {
+		return readError(err)
+	}
+	t := rootOf(b)
+	f.version = t.int16(0, 0)
+	schema, ok := t.table(1)
+	if !ok {
+		return ErrDamaged
+	}
+	if err := f.schema(schema); err != nil {
+		return err
+	}
+	for _, kind := range []struct {
+		list int
+		kind byte
+	}{{2, dictionaryMessage}, {3, batchMessage}} {
+		blocks := t.int64s(kind.list, 3) // offset, bytes of the metadata, bytes of the body
+		for ; len(blocks) > 0; blocks = blocks[3:] {
+			if blocks[0] < 8 || blocks[0] > end {
+				return ErrDamaged
+			}
+			m, _, ended, err := f.message(blocks[0])
+			if err != nil {
+				return err
+			}
+			if ended || m.kind != kind.kind {
+				return ErrDamaged
+			}
+			if err := f.take(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// guard turns a panic of package flatbuffers into an error. Those of the runtime are what it has for reads out of bounds.
+func guard(err *error) {
+	if recover() != nil {
+		*err = ErrDamaged
+	}
+}
+
+// message finds the message at a place; ended for the mark of the end.
+func (f *File) message(pos int64) (m message, next int64, ended bool, err error) {
+	word, err := f.word(pos)
+	if err != nil {
+		return m, 0, false, err
+	}
+	if pos += 4; word == 0xffffffff { // absent before version 0.15
+		if word, err = f.word(pos); err != nil {
+			return m, 0, false, err
+		}
+		pos += 4
+	}
+	if word == 0 {
+		return m, pos, true, nil
+	}
+	m = message{meta: pos, metaBytes: int64(word)}
+	if m.metaBytes > maxMetadata || m.metaBytes > f.size-pos {
+		return m, 0, false, ErrDamaged
+	}
+	t, err := f.metadata(m)
+	if err != nil {
+		return m, 0, false, err
+	}
+	m.kind, m.bodyBytes = t.byte(1), t.int64(3)
+	m.body = pos + m.metaBytes
+	if m.bodyBytes < 0 || m.bodyBytes > f.size-m.body {
+		return m, 0, false, ErrDamaged
+	}
+	return m, m.body + m.bodyBytes, false, nil
+}
+
+func (f *File) word(pos int64) (uint32, error) {
+	var b [4]byte
+	if _, err := f.at.ReadAt(b[:], pos); err != nil {
+		return 0, readError(err)
+	}
+	return binary.LittleEndian.Uint32(b[:]), nil
+}
+
+// readError returns what a failure to read means: the end of the file where there should be more, or what the system says.
+func readError(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return ErrDamaged
+	}
+	return err
+}
+
+// metadata reads the table of a message.
+func (f *File) metadata(m message) (table, error) {
+	b := make([]byte, m.metaBytes)
+	if _, err := f.at.ReadAt(b, m.meta); err != nil {
+		return table{}, readError(err)
+	}
+	return rootOf(b), nil
+}
+
+// take adds a message to the file.
+func (f *File) take(m message) error {
+	t, err := f.metadata(m)
+	if err != nil {
+		return err
+	}
+	header, ok := t.table(2)
+	switch {
+	case !ok || (m.kind == schemaMessage) != (f.Fields == nil):
+		return ErrDamaged
+	case m.kind == schemaMessage:
+		f.version = t.int16(0, 0)
+		return f.schema(header)
+	case m.kind == batchMessage:
+		rows := header.int64(0)
+		if rows < 0 || f.Rows+rows < f.Rows {
+			return ErrDamaged
+		}
+		f.Rows += rows
+	case m.kind != dictionaryMessage:
+		return ErrForeign // tensors
+	}
+	f.messages = append(f.messages, m)
+	return nil
+}

@@ -1,0 +1,168 @@
+package arrowfile
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// codecs of bodies.
+const (
+	codecNone = -1
+	codecLZ4  = 0
+	codecZstd = 1
+)
+
+// maxWindow is the largest window of Zstandard, what its own tools take without being asked for more.
+const maxWindow = 1 << 27
+
+// body is a batch, or the values of a dictionary.
+type body struct {
+	rows    int64
+	nodes   []int64 // two per column: its length, and how many values are null
+	buffers []int64 // two per buffer: offset and length
+	views   []int64 // buffers of texts of each column of views
+	codec   int
+	at      message
+}
+
+// body reads the metadata of a batch.
+func (f *File) body(m message, t table) (*body, error) {
+	b := &body{rows: t.int64(0), nodes: t.int64s(1, 2), buffers: t.int64s(2, 2), views: t.int64s(4, 1), codec: codecNone, at: m}
+	if c, ok := t.table(3); ok {
+		if b.codec = int(c.byte(0)); b.codec > codecZstd || c.byte(1) != 0 {
+			return nil, ErrForeign
+		}
+	}
+	for i := 0; i+1 < len(b.buffers); i += 2 {
+		if off, n := b.buffers[i], b.buffers[i+1]; off < 0 || n < 0 || off > m.bodyBytes || n > m.bodyBytes-off {
+			return nil, ErrDamaged
+		}
+	}
+	if b.rows < 0 {
+		return nil, ErrDamaged
+	}
+	return b, nil
+}
+
+// streams opens buffers, and counts what their windows take. Decoders are used again from batch to batch.
+type streams struct {
+	f      *File
+	window int // bytes of each buffer that are held
+	held   int64
+
+	zstds []*zstd.Decoder
+	lz4s  []*lz4.Reader
+	usedZ int
+	usedL int
+}
+
+// again forgets the buffers that are open.
+func (s *streams) again() { s.held, s.usedZ, s.usedL = 0, 0, 0 }
+
+// hold counts bytes that will be held.
+func (s *streams) hold(n int64) error {
+	if n < 0 || n > freeHeld+heldPerByte*s.f.size-s.held {
+		return ErrTooLarge
+	}
+	s.held += n
+	return nil
+}
+
+// open opens a buffer of a body. bytes is its length after decoding; nil for a buffer that is absent.
+func (s *streams) open(b *body, buffer int) (r *bufio.Reader, bytes int64, err error) {
+	if 2*buffer+1 >= len(b.buffers) {
+		return nil, 0, ErrDamaged
+	}
+	at, n := b.at.body+b.buffers[2*buffer], b.buffers[2*buffer+1]
+	if n == 0 {
+		return nil, 0, nil
+	}
+	if b.codec == codecNone {
+		return s.raw(at, n), n, nil
+	}
+	head := make([]byte, min(n, 8+24))
+	if _, err := s.f.at.ReadAt(head, at); err != nil || len(head) < 8 {
+		return nil, 0, ErrDamaged
+	}
+	bytes = int64(binary.LittleEndian.Uint64(head))
+	if at, n = at+8, n-8; bytes == -1 {
+		return s.raw(at, n), n, nil
+	}
+	if bytes < 0 {
+		return nil, 0, ErrDamaged
+	}
+	decoder, err := s.decoder(b.codec, head[8:], io.NewSectionReader(s.f.at, at, n))
+	if err != nil {
+		return nil, 0, err
+	}
+	return bufio.NewReaderSize(io.LimitReader(decoder, bytes), s.size(bytes)), bytes, nil
+}
+
+func (s *streams) raw(at, n int64) *bufio.Reader {
+	return bufio.NewReaderSize(io.NewSectionReader(s.f.at, at, n), s.size(n))
+}
+
+func (s *streams) size(n int64) int { return int(min(int64(s.window), n)) }
+
+// decoder returns a decoder of a frame that begins with head.
+func (s *streams) decoder(codec int, head []byte, r io.Reader) (io.Reader, error) {
+	if codec == codecLZ4 {
+		if len(head) < 6 || binary.LittleEndian.Uint32(head) != 0x184d2204 {
+			return nil, ErrDamaged
+		}
+		if err := s.hold(int64(2) << (8 + 2*(head[5]>>4&7))); err != nil { // blocks of 64 KiB are called 4
+			return nil, err
+		}
+		if s.usedL == len(s.lz4s) {
+			s.lz4s = append(s.lz4s, lz4.NewReader(nil))
+		}
+		s.usedL++
+		d := s.lz4s[s.usedL-1]
+		d.Reset(r)
+		return d, nil
+	}
+	var h zstd.Header
+	if h.Decode(head) != nil || h.Skippable {
+		return nil, ErrDamaged
+	}
+	window := h.WindowSize
+	if h.SingleSegment {
+		window = h.FrameContentSize
+	}
+	if window > maxWindow {
+		return nil, ErrTooLarge
+	}
+	if err := s.hold(int64(window)); err != nil {
+		return nil, err
+	}
+	if s.usedZ == len(s.zstds) {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		s.zstds = append(s.zstds, d)
+	}
+	s.usedZ++
+	d := s.zstds[s.usedZ-1]
+	return d, d.Reset(r)
+}
+
+// whole reads a buffer into memory.
+func (s *streams) whole(b *body, buffer int) ([]byte, error) {
+	r, n, err := s.open(b, buffer)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if err := s.hold(n); err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(r) // grows with what is there, not with what is claimed
+	if err != nil {
+		return nil, decoded(err)
+	}
+	return out, nil
+}

@@ -1,0 +1,209 @@
+// Package sheetfile reads one sheet of a workbook in the format of Excel since 2007 (ECMA-376, Office Open XML) as lines of
+// comma-separated text.
+//
+// A workbook is a zip file with a document of XML per sheet, which is read from its beginning to its end. Held are a row, and
+// the list of shared texts as far as cells have asked for it. Every row of the sheet is a line, and rows that are empty or
+// absent are empty lines, so that lines have the numbers of rows. A cell is the value that is stored: a number in
+// full whatever its format shows, the last result of a formula, nothing for an error. A number is a date if its format
+// has a day or a year.
+package sheetfile
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strings"
+)
+
+var (
+	// ErrDamaged is returned for a workbook that is truncated or contradicts itself.
+	ErrDamaged = errors.New("not a complete workbook")
+	// ErrForeign is returned for what is no zip file: a workbook with a password, or of an older format.
+	ErrForeign = errors.New("not a workbook")
+	// ErrNoSheet is returned if there is no sheet of the name.
+	ErrNoSheet = errors.New("no such sheet")
+	// ErrTooLarge is returned for shared texts that would take far more memory than the file has bytes.
+	ErrTooLarge = errors.New("expands too much")
+)
+
+// Public limits. A row has that many cells in every program, and a sheet that many rows. A text has at most 32,767
+// characters. Of markup between two texts, or of a text, no program writes more than maxToken bytes.
+const (
+	maxColumns = 1 << 14
+	maxRows    = 1 << 20
+	maxToken   = 1 << 20
+	maxText    = 1 << 17
+)
+
+// The public limit of shared texts: so many bytes for each of the file, and some that are free of it.
+const (
+	textPerByte = 64
+	freeText    = 1 << 26
+)
+
+// maxFormats is how many formats of cells a workbook may have; Excel has 65,490.
+const maxFormats = 1 << 17
+
+// Options say which sheet is read, and how numbers are written.
+type Options struct {
+	Sheet string // its name; empty: the first one
+	Comma bool   // numbers are written with a decimal comma, as texts are said to be
+	Width int    // the least number of cells of a line after Skip lines; 0: as many as the first of them has
+	Skip  int
+	Most  int // bytes that are looked at of a line
+}
+
+// Lines are the rows of a sheet.
+type Lines struct {
+	o       Options
+	sheet   *tokens
+	texts   *texts
+	dates   []bool // of each format of a cell
+	is1904  bool
+	row     int // lines so far
+	now     row // that was read last
+	pending int // its number, until it is a line
+	out     []byte
+	todo    []byte
+	failed  error
+}
+
+// parts are the files within the workbook.
+type parts struct {
+	files map[string]*zip.File
+	size  int64
+}
+
+// Open finds the sheet of a workbook.
+func Open(at io.ReaderAt, size int64, o Options) (*Lines, error) {
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		head := make([]byte, 4)
+		if _, short := at.ReadAt(head, 0); short == nil && string(head) == "PK\x03\x04" {
+			return nil, ErrDamaged
+		}
+		return nil, ErrForeign
+	}
+	p := parts{map[string]*zip.File{}, size}
+	for _, f := range z.File {
+		p.files[strings.TrimPrefix(f.Name, "/")] = f
+	}
+	book := "xl/workbook.xml"
+	if related, err := p.relations(""); err == nil {
+		for _, r := range related {
+			if strings.HasSuffix(r.kind, "/officeDocument") {
+				book = r.target
+			}
+		}
+	}
+	l := &Lines{o: o}
+	sheet, err := l.book(p, book)
+	if err != nil {
+		return nil, err
+	}
+	l.sheet, err = p.open(sheet)
+	return l, err
+}
+
+// open opens a part as XML.
+func (p parts) open(name string) (*tokens, error) {
+	f := p.files[name]
+	if f == nil {
+		return nil, ErrDamaged
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return newTokens(r), nil
+}
+
+// relation is what a part names another by.
+type relation struct{ id, kind, target string }
+
+// relations returns the relations of a part.
+func (p parts) relations(of string) ([]relation, error) {
+	dir, file := path.Split(of)
+	t, err := p.open(dir + "_rels/" + file + ".rels")
+	if err != nil {
+		return nil, err
+	}
+	var out []relation
+	for {
+		e, err := t.element()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Name.Local != "Relationship" || len(out) > maxFormats {
+			continue
+		}
+		r := relation{id: attribute(e, "Id"), kind: attribute(e, "Type"), target: attribute(e, "Target")}
+		if !strings.HasPrefix(r.target, "/") {
+			r.target = path.Join("/", dir, r.target)
+		}
+		r.target = strings.TrimPrefix(r.target, "/")
+		out = append(out, r)
+	}
+}
+
+// book reads the list of sheets, and returns the part of the one that is meant.
+func (l *Lines) book(p parts, name string) (string, error) {
+	related, err := p.relations(name)
+	if err != nil {
+		return "", err
+	}
+	target := map[string]relation{}
+	for _, r := range related {
+		target[r.id] = r
+		switch {
+		case strings.HasSuffix(r.kind, "/sharedStrings"):
+			l.texts, err = newTexts(p, r.target)
+		case strings.HasSuffix(r.kind, "/styles"):
+			l.dates, err = readStyles(p, r.target)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	t, err := p.open(name)
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	for {
+		e, err := t.element()
+		switch {
+		case err == io.EOF && found == "":
+			return "", ErrNoSheet
+		case err == io.EOF:
+			return found, nil
+		case err != nil:
+			return "", err
+		}
+		switch e.Name.Local {
+		case "workbookPr":
+			on := attribute(e, "date1904")
+			l.is1904 = on == "1" || on == "true"
+		case "sheet":
+			r := target[attribute(e, "id")]
+			if found == "" && strings.HasSuffix(r.kind, "/worksheet") && (l.o.Sheet == "" || attribute(e, "name") == l.o.Sheet) {
+				found = r.target
+			}
+		}
+	}
+}
+
+// attribute returns an attribute by the last part of its name.
+func attribute(e *xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

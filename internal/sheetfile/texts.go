@@ -1,0 +1,89 @@
+package sheetfile
+
+import (
+	"encoding/xml"
+	"io"
+)
+
+// texts is the list of texts that cells name by number. It is read as far as it is asked for.
+type texts struct {
+	t     *tokens
+	most  int64 // bytes that it may take
+	bytes []byte
+	ends  []int
+}
+
+func newTexts(p parts, name string) (*texts, error) {
+	t, err := p.open(name)
+	return &texts{t: t, most: freeText + textPerByte*p.size}, err
+}
+
+// at returns a text, valid until the next call.
+func (x *texts) at(k int) ([]byte, error) {
+	for k >= len(x.ends) {
+		if err := x.read(); err != nil {
+			return nil, err
+		}
+	}
+	start := 0
+	if k > 0 {
+		start = x.ends[k-1]
+	}
+	return x.bytes[start:x.ends[k]], nil
+}
+
+// read reads the next text.
+func (x *texts) read() error {
+	for {
+		e, err := x.t.element()
+		switch {
+		case err == io.EOF:
+			return ErrDamaged // there are fewer than a cell says
+		case err != nil:
+			return err
+		case e.Name.Local != "si":
+			continue
+		}
+		if x.bytes, err = x.t.text(x.bytes, "si"); err != nil {
+			return err
+		}
+		if x.ends = append(x.ends, len(x.bytes)); int64(len(x.bytes)+8*len(x.ends)) > x.most {
+			return ErrTooLarge
+		}
+		return nil
+	}
+}
+
+// text appends the text within an element up to its end: its runs, without what says how they are pronounced. At most maxText
+// bytes are kept.
+func (t *tokens) text(out []byte, element string) ([]byte, error) {
+	begin, within, aside := len(out), false, 0
+	for {
+		token, err := t.next()
+		if err != nil {
+			if err == io.EOF {
+				err = ErrDamaged
+			}
+			return nil, err
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			if e.Name.Local == "rPh" {
+				aside++
+			}
+			within = e.Name.Local == "t" && aside == 0
+		case xml.EndElement:
+			switch e.Name.Local {
+			case element:
+				return out, nil
+			case "rPh":
+				aside--
+			}
+			within = false
+		case xml.CharData:
+			if within {
+				out = append(out, e[:min(len(e), maxText-(len(out)-begin))]...)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package sheetfile
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+)
+
+// tokens reads a document of XML.
+type tokens struct {
+	d *xml.Decoder
+	r *limited
+}
+
+// limited hands a decoder its bytes, but not more than maxToken of one token.
+type limited struct {
+	r    *bufio.Reader
+	used int
+}
+
+var errLongToken = errors.New("a token is too long")
+
+// ReadByte implements io.ByteReader.
+func (l *limited) ReadByte() (byte, error) {
+	if l.used++; l.used > maxToken {
+		return 0, errLongToken
+	}
+	return l.r.ReadByte()
+}
+
+// Read implements io.Reader. The decoder takes bytes one by one.
+func (l *limited) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	b, err := l.ReadByte()
+	p[0] = b
+	return 1, err
+}
+
+func newTokens(r io.Reader) *tokens {
+	l := &limited{r: bufio.NewReaderSize(r, 1<<16)}
+	d := xml.NewDecoder(l)
+	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, ErrDamaged } // UTF-8, and no table of others
+	return &tokens{d, l}
+}
+
+// next returns the next token.
+func (t *tokens) next() (xml.Token, error) {
+	t.r.used = 0
+	token, err := t.d.RawToken()
+	if err != nil && err != io.EOF {
+		err = damaged(err)
+	}
+	return token, err
+}
+
+// element returns the next beginning of an element.
+func (t *tokens) element() (*xml.StartElement, error) {
+	for {
+		token, err := t.next()
+		if err != nil {
+			return nil, err
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			return &e, nil
+		}
+	}
+}
+
+// damaged returns what a failure to read a part means: damage, or what the system says.
+func damaged(err error) error {
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return system
+	}
+	return ErrDamaged
+}
