@@ -108,8 +108,9 @@ func (e *Stream) encode(b *dataset.Batch) (any, error) {
 			out.columns[j] = to
 			continue
 		}
-		for _, x := range b.Table.Float(j) {
-			to = binary.LittleEndian.AppendUint64(to, math.Float64bits(x))
+		if x := b.Table.Float(j); x != nil {
+			to = to[:cap(to)]
+			scratch.Put(to, x)
 		}
 		for _, k := range b.Table.Codes(j) {
 			to = appendCode(to, width, int(k))
@@ -298,9 +299,7 @@ func (r *chunkReader) load(j int, c *chunk) {
 		return
 	}
 	r.room = data
-	for i := range r.floats[j] {
-		r.floats[j][i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
+	scratch.Get(r.floats[j], data)
 	for i := range r.codes[j] {
 		switch r.widths[j] {
 		case 1:

@@ -1,9 +1,6 @@
 package mechanism
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/scratch"
 )
@@ -139,10 +136,7 @@ func (h *Shelf) Floats(k int) []float64 {
 		l.floats = make([]float64, h.rows)
 	}
 	l.floats = l.floats[:h.rows]
-	cells := l.cells[8*h.from:]
-	for i := range l.floats {
-		l.floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(cells[8*i:]))
-	}
+	scratch.Get(l.floats, l.cells[8*h.from:])
 	return l.floats
 }
 
@@ -157,10 +151,7 @@ func (h *Shelf) PutBytes(k int, x []uint8) {
 func (h *Shelf) PutFloats(k int, x []float64) {
 	l := h.list(k, 8)
 	l.dirty = true
-	cells := l.cells[8*h.from:]
-	for i, v := range x {
-		binary.LittleEndian.PutUint64(cells[8*i:], math.Float64bits(v))
-	}
+	scratch.Put(l.cells[8*h.from:], x)
 }
 
 // Shorts returns the lists that were put under a tag for the block, nil if there are none. They are valid until
@@ -183,9 +174,7 @@ func (h *Shelf) Shorts(tag, lists int) [][]int16 {
 			h.shorts[k] = make([]int16, h.rows)
 		}
 		h.shorts[k] = h.shorts[k][:h.rows]
-		for i := range h.shorts[k] {
-			h.shorts[k][i] = int16(binary.LittleEndian.Uint16(data[2*i:]))
-		}
+		scratch.Get(h.shorts[k], data)
 		data = data[2*h.rows:]
 	}
 	return h.shorts[:lists]
@@ -196,11 +185,13 @@ func (h *Shelf) PutShorts(tag int, x [][]int16) {
 	for len(h.chunk.tagged) <= h.block {
 		h.chunk.tagged = append(h.chunk.tagged, tagged{})
 	}
-	h.cells = h.cells[:0]
-	for _, list := range x {
-		for _, v := range list {
-			h.cells = binary.LittleEndian.AppendUint16(h.cells, uint16(v))
-		}
+	if size := 2 * len(x) * h.rows; cap(h.cells) < size {
+		h.cells = make([]byte, size)
+	} else {
+		h.cells = h.cells[:size]
+	}
+	for k, list := range x {
+		scratch.Put(h.cells[2*k*h.rows:], list)
 	}
 	t := &h.chunk.tagged[h.block]
 	h.file.Release(t.place)
