@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Sentinels for errors.Is. Every one arrives inside a [*FileError].
@@ -74,7 +75,11 @@ func unreadable(path string, err error) error {
 		return err
 	}
 	err = fault.Cause(err)
-	return &FileError{Path: path, Msg: fmt.Sprintf("cannot be read: %v", err), Hint: unreadableHint(err), Err: ErrUnreadable}
+	hint := unreadableHint(err)
+	if kind, stem, _ := tablefile.Of(path); stem == "-" && kind.Offsets() && errors.Is(err, fs.ErrNotExist) {
+		hint = "of this kind nothing comes from standard input: write it to a file first"
+	}
+	return &FileError{Path: path, Msg: fmt.Sprintf("cannot be read: %v", err), Hint: hint, Err: ErrUnreadable}
 }
 
 func unreadableHint(err error) string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // Validate checks r against the names of the columns: every column the recipe
@@ -125,6 +127,9 @@ func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path,
 	hint := "names are compared exactly"
 	if len(h.header) == 1 {
 		hint = "the header is a single field: set data.format.separator (--separator), or skip lines before it (--skip)"
+		if kind, _, _ := tablefile.Of(h.r.Data.Path); kind.Packed == tablefile.Sheet {
+			hint = "the header is a single field: name the sheet with data.format.sheet (--sheet), or skip rows before it (--skip)"
+		}
 	}
 	folded := strings.TrimSpace(name)
 	if slices.ContainsFunc(h.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), folded) }) {

@@ -141,7 +141,7 @@ func (c *checker) classes() {
 		return
 	}
 	if c.r.Data.MostClasses != 0 && !classes.Private() {
-		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord, "remove it")
+		c.add("data.most_classes", "data.most_classes has no meaning without classes: "+privateWord, mostHint(c.r.Task))
 	}
 	c.nameList("data.classes", classes.Listed(), "class")
 }
@@ -394,4 +394,12 @@ func (c *checker) path(key, name string) {
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		c.add(key, key+" holds a control character: "+quoted(name), "name a file without one")
 	}
+}
+
+// mostHint says what to do about a number of classes that none are found for.
+func mostHint(task string) string {
+	if task == "classification" {
+		return "remove it"
+	}
+	return "remove it, or set task: classification (--task classification)"
 }
