@@ -14,6 +14,9 @@ type Problems = recipe.Problems
 // errNoRecipe is returned for a run that names no table.
 var errNoRecipe = fault.New(fault.Usage, "the run was not read from a recipe that names a table; open one by its path")
 
+// errQuery is returned for a run whose records are in a database.
+var errQuery = fault.New(fault.Recipe, "data.sql: the program dptrain reads databases, by dptrain-sql; this package reads files and tables in memory")
+
 // ReadRecipe returns the run that the recipe in a file describes (docs/reference/recipe.md). Its fields have
 // what they can say. The rest stays with the run: how features are chosen, what is trained, fallbacks,
 // searches. A Selector, Model or Fallback that is set afterwards takes the place of the recipe's. The
@@ -77,6 +80,8 @@ func (r Run) Open() (*Table, error) {
 	}
 	data := r.base.Data
 	switch path := r.base.DataFile(); {
+	case data.SQL != nil:
+		return nil, errQuery
 	case path != "":
 		return open(path, data.Reading())
 	case len(data.Header) > 0:

@@ -74,7 +74,7 @@ func (a *app) noteAudit(ctx context.Context, j *job, p *pipeline.Pipeline, plan 
 		return nil
 	}
 	_, err := a.openLedger(j.ledger).Note(ctx, ledger.Note{
-		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.table), Method: plan.Method(), What: ledger.NoteAudit,
+		Dataset: j.recipe.Ledger.Dataset, Table: entry.RealPath(j.filed()), Method: plan.Method(), What: ledger.NoteAudit,
 	})
 	if err != nil {
 		return entry.Hint(ctx, err, j.ledger, entry.RunOf(p, plan))
@@ -111,7 +111,7 @@ func newOwnAudit(j *job, p *pipeline.Pipeline, v audit.Verdict) *ownAudit {
 	x, tool := newAudited(methodName(p), v), thisVersion()
 	out := &ownAudit{
 		Format: ownAuditFormat, Notice: ownNotice, Date: time.Now().UTC().Format(time.RFC3339),
-		Tool: report.Tool{Version: tool.Version, Commit: tool.Commit, Go: tool.Go}, Data: j.table,
+		Tool: report.Tool{Version: tool.Version, Commit: tool.Commit, Go: tool.Go}, Data: j.shown(),
 		Method: x.Method, Relation: x.Relation, Confidence: x.Confidence, Delta: x.Delta, Run: x.Run, Pairs: x.Pairs, Violations: x.Violations,
 	}
 	switch {

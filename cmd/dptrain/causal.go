@@ -170,7 +170,7 @@ func (j *job) study(header []string) (causal.Study, *causal.Plan, error) {
 // prepareStudy reads the header of the table, if there is one, and prices the study. No row
 // is read.
 func (j *job) prepareStudy(ctx context.Context) (causal.Study, *causal.Plan, error) {
-	header, err := j.columns()
+	header, err := j.columns(ctx)
 	if err != nil {
 		return causal.Study{}, nil, err
 	}
@@ -246,7 +246,7 @@ func (a *app) reserveStudy(ctx context.Context, j *job, s causal.Study, plan *ca
 	}
 	return entry.Reserve(ctx, entry.Request{
 		Ledger: a.openLedger(j.ledger), Dataset: j.recipe.Ledger.Dataset, Note: j.note,
-		Table: j.table, MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header,
+		Table: j.filed(), MultilineQuotes: j.recipe.Data.MultilineQuotes, Header: j.header,
 		Run: runOf(s, plan),
 	})
 }
@@ -273,7 +273,7 @@ func (a *app) carryOut(ctx context.Context, j *job, s causal.Study, plan *causal
 	if err != nil {
 		return none, err
 	}
-	files := report.CollectCausal(res, stats, public, j.table)
+	files := report.CollectCausal(res, stats, public, j.shown())
 	e.Enter(files.Causal)
 	a.stage("write")
 	if err := folder.Stage(ctx, files); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -22,7 +23,7 @@ func checkCommand(a *app) *cobra.Command {
 		Long:    checkLong,
 		Example: "  dptrain check recipe.yaml",
 		Args:    exactly(1, "one recipe"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.check(args[0], asJSON) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args[0], asJSON) },
 	}
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
@@ -50,8 +51,8 @@ type checkProblem struct {
 }
 
 // check reports what is wrong with a recipe.
-func (a *app) check(path string, asJSON bool) error {
-	unread, err := a.judge(path)
+func (a *app) check(ctx context.Context, path string, asJSON bool) error {
+	unread, err := a.judge(ctx, path)
 	if !asJSON {
 		return a.checkedText(path, unread, err)
 	}
@@ -102,15 +103,15 @@ func (j *job) priceable(header []string) error {
 // judge puts a recipe to its rules, to the header of its table and to a price.
 // Here a declared column that is absent is a mistake of the recipe. It returns the
 // path of a table that cannot be read, whose columns were not checked.
-func (a *app) judge(path string) (unread string, err error) {
+func (a *app) judge(ctx context.Context, path string) (unread string, err error) {
 	flags := recipeFlags{set: noFlags(), stdin: a.stdin}
 	j, err := flags.load([]string{path})
 	if err != nil {
 		return "", err
 	}
-	header, err := j.columns()
+	header, err := j.columns(ctx)
 	if errors.Is(err, dataset.ErrUnreadable) {
-		return j.table, nil
+		return j.shown(), nil
 	}
 	if err != nil {
 		return "", err

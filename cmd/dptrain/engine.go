@@ -9,6 +9,7 @@ import (
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/query"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
@@ -27,6 +28,11 @@ func (f *engineFlags) stream(j *job, p *pipeline.Pipeline, plan *pipeline.Plan) 
 	if _, piped := tablefile.Stdin(path); piped {
 		path = ""
 	}
+	if j.queries() && f.name == entry.EngineAuto { // nobody knows how many rows it has
+		if stream, err := entry.Streams(entry.EngineStream, p, plan, path, len(j.header)); err == nil {
+			return stream, nil
+		}
+	}
 	stream, err := entry.Streams(f.name, p, plan, path, len(j.header))
 	if err != nil || stream {
 		return stream, err
@@ -41,6 +47,14 @@ func (j *job) streamed(p *pipeline.Pipeline, plan *pipeline.Plan, folder string)
 		from := mechanism.Source{Path: j.table, Options: j.readOptions(), Folder: folder}
 		if stdin, piped := tablefile.Stdin(j.table); piped {
 			from.Path, from.From = stdin, j.stdin
+		}
+		if j.queries() {
+			rows, err := j.rows(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			defer rows.Close()
+			from.Path, from.From = query.Name, rows
 		}
 		res, stats, err := entry.FitStreamed(ctx, p, plan, from, pipeline.Options{Progress: progress}, func() { seconds = ended() })
 		if err == nil {

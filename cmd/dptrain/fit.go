@@ -191,7 +191,7 @@ func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, e
 	if err != nil {
 		return report.Files{}, err
 	}
-	return report.Collect(res, stats, public, j.table), nil
+	return report.Collect(res, stats, public, j.shown()), nil
 }
 
 // pointer says where the results are. It ends the output of every run in the

@@ -141,6 +141,13 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		return nil, err
 	}
 	j.recipe, j.table, j.ledger = base, base.DataFile(), base.LedgerFile()
+	if base.Data.SQL != nil {
+		if j.blame["data.path"] == "" {
+			j.table = tableOfQuery
+		} else {
+			base.Data.SQL = nil // --data takes its place
+		}
+	}
 	or := func(value, instead string) string {
 		if value == "" {
 			return instead
@@ -262,7 +269,7 @@ func isAbsent(p recipe.Problem) bool {
 // prepare reads the header of the table, if there is one, and prices the run. No row is
 // read.
 func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, error) {
-	header, err := j.columns()
+	header, err := j.columns(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -279,9 +286,12 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 }
 
 // columns returns the header of the table, or of a recipe without one.
-func (j *job) columns() ([]string, error) {
+func (j *job) columns(ctx context.Context) ([]string, error) {
 	if j.table == "" {
 		return j.recipe.Data.Header, nil
+	}
+	if j.queries() {
+		return j.queryColumns(ctx)
 	}
 	stdin, piped := tablefile.Stdin(j.table)
 	if !piped {
@@ -294,6 +304,9 @@ func (j *job) columns() ([]string, error) {
 
 // read reads the records of the table.
 func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+	if j.queries() {
+		return j.readQuery(ctx, schema)
+	}
 	if stdin, piped := tablefile.Stdin(j.table); piped {
 		return dataset.ReadFrom(ctx, j.stdin, stdin, schema, j.readOptions())
 	}

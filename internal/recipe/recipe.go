@@ -52,6 +52,8 @@ type Data struct {
 	// Path is the table, relative to the recipe unless absolute; see
 	// [Recipe.DataFile].
 	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1" jsonschema_description:"The table, relative to this file: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; or a pattern such as visits-*.csv."`
+	// SQL names rows of a database instead; nil for a file.
+	SQL *SQL `yaml:"sql,omitempty" json:"sql,omitempty" jsonschema_description:"Rows of a database in place of a file. The program dptrain-sql reads them."`
 	// Header lists the columns of the table, all of them, in its order. A published
 	// recipe has it, so that it has a plan without the table. Beside Path it is what the
 	// table must have.

@@ -47,6 +47,7 @@ func schema() *generate.Schema {
 	closed("data.undeclared", undeclaredWords)
 	closed("data.numbers", numberWords)
 	closed("data.fold", foldWords)
+	closed("data.sql.driver", drivers)
 	for key, names := range formatNames() {
 		closed("data.format."+key, names)
 	}
@@ -114,7 +115,7 @@ func inOnePlace(target, column *generate.Schema) {
 
 // addConditions adds the rules between keys that editors can show.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
-	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}}
+	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}}
 	at("data.columns[]").DependentRequired = map[string][]string{
 		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"}, "parts": {"date"}, "between": {"date"},
 	}

@@ -142,6 +142,9 @@ func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err err
 		}
 		return s.inside(filepath.Join(beside, filepath.FromSlash(name)))
 	}
+	if r.Data.SQL != nil {
+		return nil, nil, badf(http.StatusBadRequest, "this page reads one file; give the recipe to `dptrain fit`")
+	}
 	table, err := at(r.Data.Path)
 	if err != nil {
 		return nil, nil, err

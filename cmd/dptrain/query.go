@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/query"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// tableOfQuery stands for the table of a job whose rows a database has: like standard input, it is in no file.
+const tableOfQuery = "-"
+
+// queries reports whether a database has the rows.
+func (j *job) queries() bool { return j.recipe.Data.SQL != nil }
+
+// shown is what the table is called.
+func (j *job) shown() string {
+	if j.queries() {
+		return query.Name
+	}
+	return j.table
+}
+
+// filed is the path of the table for a ledger, empty for rows of a database.
+func (j *job) filed() string {
+	if j.queries() {
+		return ""
+	}
+	return j.table
+}
+
+// queryColumns asks the database for the columns. No row is read.
+func (j *job) queryColumns(ctx context.Context) ([]string, error) {
+	q, _, err := j.recipe.Question()
+	if err != nil {
+		return nil, err
+	}
+	line, err := q.Header(ctx)
+	if err != nil {
+		return nil, j.unanswered(err)
+	}
+	names, _, err := dataset.HeaderFrom(bytes.NewReader(line), query.Name, j.readOptions())
+	return names, err
+}
+
+// rows asks the database for the rows.
+func (j *job) rows(ctx context.Context) (io.ReadCloser, error) {
+	q, _, err := j.recipe.Question()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.Rows(ctx, j.header)
+	if err != nil {
+		return nil, j.unanswered(err)
+	}
+	return rows, nil
+}
+
+// readQuery reads the rows into memory.
+func (j *job) readQuery(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
+	rows, err := j.rows(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	return dataset.ReadFrom(ctx, rows, query.Name, schema, j.readOptions())
+}
+
+// unanswered says where the recipe asks for what this installation cannot do, or which key has no answer.
+func (j *job) unanswered(err error) error {
+	if errors.Is(err, query.ErrProgram) {
+		return recipe.Problems{j.recipe.Place(recipe.Problem{Path: query.Name,
+			Msg:  "data.sql: dptrain itself reads no database; " + query.Program + " does, and is neither beside dptrain nor on the PATH",
+			Hint: "build it from the folder sql of the sources, or export the table to a file"})}
+	}
+	var wrong *fault.Error
+	if errors.As(err, &wrong) {
+		return &dataset.FileError{Path: query.Name, Msg: wrong.Message, Hint: wrong.Hint, Err: errNoAnswer}
+	}
+	return err
+}
+
+// errNoAnswer is wrapped by errors of databases.
+var errNoAnswer = errors.New("the database does not answer")

@@ -1,0 +1,87 @@
+package recipe
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/query"
+)
+
+// SQL names rows of a database in place of a file. None of it is published.
+type SQL struct {
+	// Driver is the kind of database.
+	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"The kind of database: postgres."`
+	// DSN says where it is: env:NAME, file:PATH, or the text itself, without a password.
+	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Where the database is, without a password: host=db dbname=shop user=me; or env:NAME or file:PATH, which hold that and may have one."`
+	// Query is one SELECT.
+	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"One SELECT, whose rows are the records. It is run in a read-only transaction, and is not published."`
+}
+
+// drivers lists the kinds of databases that dptrain-sql reads.
+var drivers = []string{"postgres"}
+
+// secrets finds a password in a dsn.
+var secrets = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/@]*@`)
+
+// mostDSN is the largest file with a dsn.
+const mostDSN = 1 << 16
+
+// sql checks the section data.sql.
+func (c *checker) sql() {
+	d := &c.r.Data
+	if d.SQL == nil {
+		return
+	}
+	if d.Path != "" {
+		c.add("data.sql", "data.sql and data.path both name the records", "remove one")
+	}
+	if d.Format != nil || d.MultilineQuotes {
+		c.add("data.sql", "data.format and data.multiline_quotes have no meaning with data.sql", "remove them; the query says what a cell is")
+	}
+	if d.SQL.Driver != "" || c.given("data.sql.driver") {
+		c.name("data.sql.driver", d.SQL.Driver, drivers, drivers)
+	} else {
+		c.add("data.sql.driver", "data.sql.driver is required: the kind of database", "postgres")
+	}
+	if strings.TrimSpace(d.SQL.Query) == "" {
+		c.add("data.sql.query", "data.sql.query is required: the SELECT whose rows are the records", "")
+	}
+	switch dsn := d.SQL.DSN; {
+	case strings.TrimSpace(dsn) == "":
+		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is", "env:NAME, file:PATH, or such as host=db dbname=shop user=me")
+	case !dsnElsewhere(dsn) && secrets.MatchString(dsn):
+		c.add("data.sql.dsn", "data.sql.dsn holds a password, which has no place in a recipe", "write env:NAME or file:PATH, or keep it in ~/.pgpass")
+	}
+}
+
+// dsnElsewhere reports whether a dsn is in a variable or a file.
+func dsnElsewhere(dsn string) bool {
+	return strings.HasPrefix(dsn, "env:") || strings.HasPrefix(dsn, "file:")
+}
+
+// Question returns what is asked of the database, or false if the records are elsewhere. The problem of a dsn
+// that is not where the recipe says never repeats it.
+func (r *Recipe) Question() (query.Question, bool, error) {
+	s := r.Data.SQL
+	if s == nil {
+		return query.Question{}, false, nil
+	}
+	fail := func(msg string) (query.Question, bool, error) {
+		return query.Question{}, true, Problems{r.Place(Problem{Path: "data.sql.dsn", Msg: msg, Hint: "it holds such as host=db dbname=shop user=me"})}
+	}
+	dsn := s.DSN
+	if name, ok := strings.CutPrefix(dsn, "env:"); ok {
+		if dsn = os.Getenv(name); dsn == "" {
+			return fail(fmt.Sprintf("the environment variable %s is not set", quoted(name)))
+		}
+	} else if path, ok := strings.CutPrefix(dsn, "file:"); ok {
+		text, err := os.ReadFile(r.beside(path))
+		if err != nil || len(text) > mostDSN {
+			return fail(fmt.Sprintf("the file %s cannot be read", quoted(path)))
+		}
+		dsn = strings.TrimSpace(string(text))
+	}
+	return query.Question{Driver: s.Driver, DSN: dsn, Query: s.Query}, true, nil
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+)
+
+// lines writes rows as CSV, every row as exactly one line that is not empty: where a record ends must not depend on
+// what is in a cell. So line ends inside cells become blanks.
+type lines struct {
+	w       *bufio.Writer
+	columns []column
+}
+
+// newLines writes the header.
+func newLines(to io.Writer, columns []column) *lines {
+	l := &lines{bufio.NewWriterSize(to, 1<<18), columns}
+	for i, c := range columns {
+		l.cell(i, []byte(c.name))
+	}
+	_ = l.w.WriteByte('\n') // an error stays until flush
+	return l
+}
+
+// row writes a row, whose values are in the text format of the server; nil is NULL.
+func (l *lines) row(values [][]byte) error {
+	for i, v := range values {
+		if l.columns[i].boolean {
+			switch string(v) {
+			case "t":
+				v = []byte("true")
+			case "f":
+				v = []byte("false")
+			}
+		}
+		l.cell(i, v)
+	}
+	return l.w.WriteByte('\n')
+}
+
+// cell writes the cell of column i. One that is alone in its line is quoted, so that the line is not empty.
+func (l *lines) cell(i int, v []byte) {
+	if i > 0 {
+		_ = l.w.WriteByte(',')
+	}
+	quoted := len(l.columns) == 1 || bytes.ContainsAny(v, ",\"\r\n")
+	if !quoted {
+		l.w.Write(v)
+		return
+	}
+	_ = l.w.WriteByte('"')
+	for _, c := range v {
+		switch c {
+		case '\r', '\n':
+			c = ' '
+		case '"':
+			_ = l.w.WriteByte('"')
+		}
+		_ = l.w.WriteByte(c)
+	}
+	_ = l.w.WriteByte('"')
+}
+
+// flush reports whether all was written.
+func (l *lines) flush() error { return l.w.Flush() }

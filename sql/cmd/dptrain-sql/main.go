@@ -1,0 +1,82 @@
+// Command dptrain-sql reads databases for dptrain, which knows none itself.
+//
+// dptrain starts it for a recipe with data.sql, and asks one question on standard
+// input: a line of JSON. The answer is on standard output: a
+// header line and one line of CSV per row. Exit code 0 says that it is whole. Otherwise the last
+// line on standard error is an object of JSON with a word and a SQLSTATE, of which dptrain
+// makes a sentence. No text of the server is passed on, because it may quote a row.
+//
+// The query runs in one read-only transaction on one snapshot, by a cursor, so that neither
+// the program nor the server holds more than a block of rows for it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Format is the format of a question.
+const format = "dptrain.sql/1"
+
+// A question is what dptrain asks.
+type question struct {
+	Format  string   `json:"format"`
+	Want    string   `json:"want"` // "columns" or "rows"
+	Driver  string   `json:"driver"`
+	DSN     string   `json:"dsn"`
+	Query   string   `json:"query"`
+	Columns []string `json:"columns,omitempty"` // of rows: what the query had when it was asked for columns
+}
+
+// A failure says in words of this program why there is no whole answer. It holds nothing of a row.
+type failure struct {
+	Word     string `json:"word"`
+	SQLState string `json:"sqlstate,omitempty"` // its class alone, once rows are read
+	Position int32  `json:"position,omitempty"` // character of the query, from 1; 0 for none
+	Column   string `json:"column,omitempty"`   // of the row description
+	Type     string `json:"type,omitempty"`     // of that column
+}
+
+func (f *failure) Error() string { return f.Word }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := answer(ctx, os.Stdin, os.Stdout)
+	stop()
+	if err == nil {
+		return
+	}
+	failed := &failure{Word: "broken"}
+	errors.As(err, &failed)
+	if text, err := json.Marshal(failed); err == nil {
+		_, _ = os.Stderr.Write(append(text, '\n'))
+	}
+	os.Exit(1)
+}
+
+// answer reads one question and writes its answer. Whoever asked keeps standard input open
+// as long as the answer is wanted.
+func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in := bufio.NewReader(stdin)
+	line, err := in.ReadBytes('\n')
+	var q question
+	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format || q.Want != "columns" && q.Want != "rows" {
+		return &failure{Word: "question"}
+	}
+	if q.Driver != "postgres" {
+		return &failure{Word: "driver"}
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	return postgres(ctx, &q, stdout)
+}
