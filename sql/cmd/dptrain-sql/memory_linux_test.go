@@ -36,7 +36,7 @@ func TestMemory(t *testing.T) {
 		used := cmd.ProcessState.SysUsage().(*syscall.Rusage) // of dptrain, or of dptrain-sql if that needs more
 		t.Logf("%d rows of %d columns: peak %d MB, processor of dptrain and dptrain-sql %v", rows, columns, used.Maxrss>>10,
 			cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-		return used.Maxrss << 10
+		return int64(used.Maxrss) << 10
 	}
 	few := *mostRows / 5
 	if *mostRows > 5_000_000 {
