@@ -52,6 +52,7 @@ const (
 // an epoch. A target that stands for classes says how large residuals are: there is
 // no residual scale then. Its error is [linear.ErrTooWide].
 func (Additive) Plan(f method.Facts) (budget.Node, error) {
+	f.Columns = linear.MostEntries(f.Columns)
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
 		return budget.Node{}, err
 	}
@@ -75,20 +76,13 @@ func (Additive) Plan(f method.Facts) (budget.Node, error) {
 
 // Fit trains; see [method.Trainer].
 func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
-	frame, err := linear.NewFrame(d.Columns, d.Ranges)
-	if err != nil {
-		return nil, err
-	}
 	s = s.Sub(additiveNode)
-	records := d.Records
-	moments, err := linear.ReleaseMoments(ctx, s, gramLeaf, d.Columns, records, d.Ranges)
+	b, err := newBooster(ctx, s, d)
 	if err != nil {
 		return nil, err
 	}
-	b := &booster{ctx: ctx, session: s, records: records, frame: frame, moments: moments, classes: d.Derived, releases: additiveReleases{s}}
-	b.start, b.startCov = moments.Solve()
-	b.state = &state{Columns: d.Columns, Ranges: d.Ranges, Start: b.start}
-	defer records.Forget(b.state)
+	b.releases = additiveReleases{s}
+	defer d.Records.Forget(b.state)
 	if err := b.prepare(); err != nil {
 		return nil, err
 	}
@@ -97,12 +91,31 @@ func (Additive) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*
 			return nil, err
 		}
 	}
-	return b.fit(indicators(d.Columns), b.model(d.Ranges)), nil
+	return b.fit(b.model(d.Ranges)), nil
+}
+
+// newBooster releases the matrix of the start and returns the run that starts from it.
+func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*booster, error) {
+	b := &booster{ctx: ctx, session: s, records: d.Records, classes: d.Derived, columns: d.Columns}
+	b.state = &state{Columns: d.Columns, Ranges: d.Ranges}
+	if err := b.countValues(); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.frame, err = linear.NewFrame(b.state.Columns, d.Ranges); err != nil {
+		return nil, err
+	}
+	if b.moments, err = linear.ReleaseMoments(ctx, s, gramLeaf, b.state.Columns, d.Records, d.Ranges); err != nil {
+		return nil, err
+	}
+	b.start, b.startCov = b.moments.Solve()
+	b.state.Start = b.start
+	return b, nil
 }
 
 // fit returns what was learned with a model of it.
-func (b *booster) fit(indicators []int, m regression.Model) *method.Fit {
-	return &method.Fit{Model: m, TargetMean: b.moments.TargetMean(), Spreads: [][]regression.Spread{b.spreads(indicators)}}
+func (b *booster) fit(m regression.Model) *method.Fit {
+	return &method.Fit{Model: m, TargetMean: b.moments.TargetMean(), Spreads: [][]regression.Spread{b.spreads(indicators(b.state.Columns))}}
 }
 
 // releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the
@@ -141,6 +154,8 @@ type booster struct {
 	frame   *linear.Frame
 	moments *linear.Moments
 	classes bool
+	columns []dataset.Column // as they are declared; those of the state have entries for frequent values alone
+	valued  []*shape         // of the columns of many values
 
 	releases releases
 
@@ -173,6 +188,8 @@ func (b *booster) prepare() error {
 	for i, j := range numeric {
 		b.counted = append(b.counted, counted{j, slots[i], counts[i]})
 	}
+	// The start knows nothing of values, so they come first.
+	b.shapes = append(b.shapes, b.valued...)
 	for i, j := range append(numeric, scoreColumn) {
 		if j != scoreColumn && twoValued(counts[i], sigma, max(total(counts), minRecords)) {
 			continue
@@ -214,7 +231,13 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	released, err := mechanism.Gaussian(b.session, countsLeaf, acc.hist.Bound())
+	release := mechanism.Gaussian
+	if len(b.valued) > 0 {
+		release = func(s *mechanism.Session, leaf string, x mechanism.Bounded[mechanism.Vector]) (mechanism.Public[[]float64], error) {
+			return mechanism.GaussianShare(s, leaf, 0, 1, b.countParts(len(b.valued)), x)
+		}
+	}
+	released, err := release(b.session, countsLeaf, acc.hist.Bound())
 	if err != nil {
 		return nil, err
 	}
@@ -301,6 +324,9 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 	first := b.moments.Linear(b.start, b.startCov)
 	m := &regression.Additive{Linear: *b.moments.Linear(b.linear.total(b.start), b.ownCurves(b.covariance()))}
 	for _, s := range b.shapes {
+		if s.levels != nil {
+			continue
+		}
 		r := target // the score's
 		if s.column != scoreColumn {
 			r = ranges[s.column]
@@ -319,6 +345,9 @@ func (b *booster) model(ranges []scaling.Range) *regression.Additive {
 		for _, term := range first.Terms {
 			m.Score.Coefficients = append(m.Score.Coefficients, saturated(term.Coefficient))
 		}
+	}
+	if len(b.valued) > 0 {
+		b.addValues(m)
 	}
 	return m
 }

@@ -164,7 +164,8 @@ type shape struct {
 	column int // index of the column, or scoreColumn
 	bins   int // of the state
 	groups groups
-	kernel *mat.SymDense
+	levels *valueGroups  // of a column of many values; nil for a curve
+	kernel *mat.SymDense // nil for values without order, which are independent
 	values []float64
 	mean   []float64 // of the observations
 	weight float64   // the sum of 1/sigma^2
@@ -200,6 +201,9 @@ func (s *shape) learn(sums []float64, sigma, clip float64) []float64 {
 		s.mean[b] += w / s.weight * (s.values[b] + sums[b]/n - s.mean[b])
 		// Privacy noise, and that residuals of about clip/2 are a sample.
 		deviation[b] = math.Sqrt(1/s.weight/(n*n) + clip*clip/4/n)
+	}
+	if s.kernel == nil {
+		return s.independent(deviation)
 	}
 	scaled := mat.NewSymDense(k, nil)
 	for b := range k {

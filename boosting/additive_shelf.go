@@ -11,11 +11,11 @@ const (
 	binLists
 )
 
-func (s *state) inputLists() int { return binLists + len(s.Slots) + 1 }
+func (s *state) inputLists() int { return binLists + s.lists() }
 
 // Open implements [mechanism.Shelved].
 func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
-	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, len(s.Slots)+1), joined: make([]bool, len(s.Slots)+1)}
+	k := &kept{state: s, n: n, shelf: from, bins: make([][]uint8, s.lists()), joined: make([]bool, s.lists())}
 	for i, m := range s.Moves[:done] {
 		if m.Map != nil {
 			k.features, k.entered = m.Map, i

@@ -42,6 +42,9 @@ func (b *booster) spreads(indicators []int) []regression.Spread {
 		spread.Unit = out[c.column].Unit
 		out[c.column] = spread
 	}
+	for _, s := range b.valued {
+		out[s.column] = b.valueSpread(s, theta, cov)
+	}
 	return out
 }
 
@@ -116,6 +119,9 @@ func (s *shape) tilt() float64 {
 // of the last epoch: an averaged observation has the variance 1/(weight n^2), n the
 // count of its step.
 func (s *shape) noise() *mat.SymDense {
+	if s.levels != nil {
+		return s.variances()
+	}
 	k := len(s.values)
 	out := mat.NewSymDense(k, nil)
 	if s.last.vectors == nil {

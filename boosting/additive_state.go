@@ -17,12 +17,13 @@ import (
 type state struct {
 	Columns []dataset.Column
 	Ranges  []scaling.Range
-	Start   []float64 // coefficients of the start, by entry of x
-	Slots   []int     // entries of x with bins; the last bins are those of the start's prediction
-	Rows    bool      // whether the encoded rows are kept, or encoded in every pass
-	Inputs  []input   // of feature maps, if there may be any
-	Kept    int       // how many features of a map are kept in memory; more are computed in every pass
-	OnShelf float64   // how many are kept on a shelf
+	Start   []float64   // coefficients of the start, by entry of x
+	Slots   []int       // entries of x with bins; the last bins are those of the start's prediction
+	Values  []valueList // columns of many values; their bins come after all others
+	Rows    bool        // whether the encoded rows are kept, or encoded in every pass
+	Inputs  []input     // of feature maps, if there may be any
+	Kept    int         // how many features of a map are kept in memory; more are computed in every pass
+	OnShelf float64     // how many are kept on a shelf
 	Moves   []move
 
 	once  sync.Once
@@ -66,6 +67,9 @@ type kept struct {
 	joined []bool           // by list: whether the bins do
 }
 
+// lists is the number of lists of bins: of numbers, of the score, of values.
+func (s *state) lists() int { return len(s.Slots) + 1 + len(s.Values) }
+
 // Steps implements [mechanism.State].
 func (s *state) Steps() int { return len(s.Moves) }
 
@@ -73,7 +77,7 @@ func (s *state) Steps() int { return len(s.Moves) }
 // and finds their fine bins.
 func (s *state) Begin(b dataset.Block) mechanism.Kept {
 	n := b.Len()
-	k := &kept{state: s, n: n, joined: make([]bool, len(s.Slots)+1), y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, len(s.Slots)+1)}
+	k := &kept{state: s, n: n, joined: make([]bool, s.lists()), y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, s.lists())}
 	rows := s.encode(b)
 	defer s.rows.Put(rows)
 	copy(k.y, rows.Y)
@@ -94,6 +98,9 @@ func (s *state) Begin(b dataset.Block) mechanism.Kept {
 		score[r] = fineBin(int16(min(max(p, -1), 1) * mechanism.FixedOne))
 	}
 	k.bins[len(s.Slots)] = score
+	for i, v := range s.Values {
+		k.bins[len(s.Slots)+1+i] = v.bins(b)
+	}
 	for _, in := range s.Inputs {
 		k.inputs = append(k.inputs, in.bins(rows.X, k.bins))
 	}

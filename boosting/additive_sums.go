@@ -35,7 +35,7 @@ type countsPass struct {
 
 func (p *countsPass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
-	for i := range k.bins {
+	for i := range p.bins {
 		p.bins[i] = p.bins[i][:0]
 		for _, bin := range k.list(i) {
 			p.bins[i] = append(p.bins[i], uint16(bin))

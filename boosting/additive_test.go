@@ -136,17 +136,11 @@ func (x sample) booster(t testing.TB, epsilon float64) *booster {
 		t.Fatal(err)
 	}
 	s := testrows.Session(t, node, epsilon, budget.AddRemove).Sub(additiveNode)
-	frame, err := linear.NewFrame(x.columns, x.ranges)
+	b, err := newBooster(context.Background(), s, x.data(budget.AddRemove))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := linear.ReleaseMoments(context.Background(), s, gramLeaf, x.columns, mechanism.Over(x.tab.All()), x.ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &booster{ctx: context.Background(), session: s, records: mechanism.Over(x.tab.All()), frame: frame, moments: m, releases: additiveReleases{s}}
-	b.start, b.startCov = m.Solve()
-	b.state = &state{Columns: x.columns, Ranges: x.ranges, Start: b.start}
+	b.releases = additiveReleases{s}
 	if err := b.prepare(); err != nil {
 		t.Fatal(err)
 	}

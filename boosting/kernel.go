@@ -3,6 +3,7 @@ package boosting
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
@@ -55,6 +56,7 @@ func kernelStages() []stagePlan {
 // Plan returns the leaves: those of [Additive], but that the sizes of the residuals and the
 // sums of all epochs are one draw each, spent in parts. Its error is [linear.ErrTooWide].
 func (Kernel) Plan(f method.Facts) (budget.Node, error) {
+	f.Columns = linear.MostEntries(f.Columns)
 	if _, err := (adassp.JointGram{}).Plan(f); err != nil {
 		return budget.Node{}, err
 	}
@@ -85,23 +87,18 @@ func (Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*me
 	if len(k.stages) > 0 {
 		m = k.model(d.Ranges)
 	}
-	return k.fit(indicators(d.Columns), m), nil
+	return k.fit(m), nil
 }
 
 // newKernelBooster returns a run that is ready for its first epoch.
 func newKernelBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*kernelBooster, error) {
-	frame, err := linear.NewFrame(d.Columns, d.Ranges)
+	b, err := newBooster(ctx, s, d)
 	if err != nil {
 		return nil, err
 	}
-	moments, err := linear.ReleaseMoments(ctx, s, gramLeaf, d.Columns, d.Records, d.Ranges)
-	if err != nil {
-		return nil, err
-	}
-	b := &booster{ctx: ctx, session: s, records: d.Records, frame: frame, moments: moments, classes: d.Derived}
-	b.start, b.startCov = moments.Solve()
-	k := &kernelBooster{booster: b, levels: levelInputs(moments, d.Columns)}
-	b.state = &state{Columns: d.Columns, Ranges: d.Ranges, Start: b.start, Inputs: k.inputs(d.Columns)}
+	k := &kernelBooster{booster: b, levels: levelInputs(b.moments, b.state.Columns)}
+	k.levels = slices.DeleteFunc(k.levels, func(l levels) bool { return b.state.Columns[l.column].Levels != nil })
+	b.state.Inputs = k.inputs(b.state.Columns)
 	return k, b.prepare()
 }
 
@@ -110,14 +107,16 @@ type kernelBooster struct {
 	*booster
 	levels []levels // the inputs that are no numbers
 
-	mu     float64 // of a release of sensitivity 1 that would spend all
-	total  float64 // the noisy number of records
-	share  float64 // of the stages; 0: there are none
-	marks  int     // the number of landmarks
-	gate   []bool  // by number: whether the rest of its curve is a coordinate
-	spend  *schedule
-	public *syntheticRecords
-	stages []*kernelStage
+	mu    float64 // of a release of sensitivity 1 that would spend all
+	total float64 // the noisy number of records
+	share float64 // of the stages; 0: there are none
+	marks int     // the number of landmarks
+	gate  []bool  // by number: whether the rest of its curve is a coordinate
+	// gateValues says by column of many values whether its effects are one.
+	gateValues []bool
+	spend      *schedule
+	public     *syntheticRecords
+	stages     []*kernelStage
 }
 
 // run carries the epochs out.
@@ -170,7 +169,7 @@ func (k *kernelBooster) reckon() {
 	if k.session.Relation() != budget.AddRemove {
 		k.mu /= 2 // sums move by twice as much
 	}
-	inputs := len(k.counted)
+	inputs := len(k.counted) + len(k.valued)
 	for _, l := range k.levels {
 		inputs += len(l.entries)
 	}

@@ -80,6 +80,9 @@ func (k *kernelBooster) inputs(columns []dataset.Column) []input {
 	for _, l := range k.levels {
 		out = append(out, input{List: -1, Entries: l.entries})
 	}
+	for i := range k.valued {
+		out = append(out, input{List: len(numeric) + 1 + i})
+	}
 	return out
 }
 
@@ -112,6 +115,9 @@ func newMarginal(counts []float64, sigma float64) marginal {
 	return m
 }
 
+// marginalOf is a distribution without a distribution function.
+func marginalOf(shares []float64) marginal { return marginal{share: shares} }
+
 // quantile returns the bin in which the distribution function reaches q.
 func (m marginal) quantile(q float64) uint8 {
 	below, last := 0., 0
@@ -130,6 +136,7 @@ func (m marginal) quantile(q float64) uint8 {
 // a public stream. They are landmarks, and say how features vary together; they are nobody's.
 type syntheticRecords struct {
 	marginals []marginal // of the numbers
+	values    []marginal // of the columns of many values
 	bins      [][]uint8  // by input
 }
 
@@ -156,7 +163,10 @@ func (k *kernelBooster) synthesize() {
 		p.bins[j] = make([]uint8, syntheticCount)
 	}
 	stream := k.session.PublicStream("landmarks")
-	normal := make([]float64, len(entries))
+	for _, s := range k.valued {
+		p.values = append(p.values, marginalOf(s.levels.shares(sigma)))
+	}
+	normal := make([]float64, len(entries)+len(p.values))
 	for r := range syntheticCount {
 		for i := range normal {
 			normal[i] = mathext.NormalQuantile((stream.Symmetric() + 1) / 2)
@@ -189,6 +199,10 @@ func (k *kernelBooster) draw(p *syntheticRecords, r int, root *mat.TriDense, nor
 			}
 			at++
 		}
+	}
+	for i, m := range p.values { // independent of all others
+		p.bins[len(p.marginals)+len(k.levels)+i][r] = m.quantile(normalCDF(normal[at]))
+		at++
 	}
 }
 
@@ -304,7 +318,17 @@ func (k *kernelBooster) coordinates() []coordinate {
 		splits[i] = k.public.marginals[i].split(k.curve(c))
 		all += splits[i].alongShare + splits[i].restShare
 	}
+	theta := k.linear.total(k.start)
+	effects := make([]split, len(k.valued))
+	for i, s := range k.valued {
+		effects[i] = k.public.values[i].centred(k.effects(s, theta))
+		all += effects[i].restShare
+	}
 	if k.gate == nil {
+		k.gateValues = make([]bool, len(effects))
+		for i, s := range effects {
+			k.gateValues[i] = s.restShare > gateShare*all
+		}
 		k.gate = make([]bool, len(splits))
 		for i, s := range splits {
 			k.gate[i] = s.restShare > gateShare*all
@@ -317,13 +341,8 @@ func (k *kernelBooster) coordinates() []coordinate {
 		if !k.gate[i] {
 			continue
 		}
-		scale := max(math.Sqrt(3*s.restShare), 1e-7)
-		for b := range s.rest {
-			s.rest[b] /= scale
-		}
-		out = append(out, coordinate{i, s.rest, constant(len(s.rest), scale)})
+		out = append(out, s.coordinate(i))
 	}
-	theta := k.linear.total(k.start)
 	for i, l := range k.levels {
 		for level, e := range l.entries {
 			values := constant(len(l.entries)+1, -l.shares[level])
@@ -331,7 +350,34 @@ func (k *kernelBooster) coordinates() []coordinate {
 			out = append(out, coordinate{len(k.counted) + i, values, constant(len(values), theta[e])})
 		}
 	}
+	for i, s := range effects {
+		if k.gateValues[i] {
+			out = append(out, s.coordinate(len(k.counted)+len(k.levels)+i))
+		}
+	}
 	return out
+}
+
+// centred returns effects about their mean, none of them along an order.
+func (m marginal) centred(effects []float64) split {
+	s, mean := split{rest: slices.Clone(effects)}, 0.
+	for b, p := range m.share {
+		mean += p * effects[b]
+	}
+	for b, p := range m.share {
+		s.rest[b] -= mean
+		s.restShare += p * s.rest[b] * s.rest[b]
+	}
+	return s
+}
+
+// coordinate returns the rest as one of an input, of standard deviation 1/sqrt3 as a rank has.
+func (s split) coordinate(input int) coordinate {
+	scale := max(math.Sqrt(3*s.restShare), 1e-7)
+	for b := range s.rest {
+		s.rest[b] /= scale
+	}
+	return coordinate{input, s.rest, constant(len(s.rest), scale)}
 }
 
 func constant(n int, x float64) []float64 {

@@ -24,6 +24,9 @@ func (k *kernelBooster) model(ranges []scaling.Range) *regression.Kernel {
 		}
 		m.Cells = append(m.Cells, in)
 	}
+	for _, v := range k.state.Values {
+		m.Cells = append(m.Cells, kernelmap.Input{Column: v.Column, Of: kernelmap.Categories, Bins: v.Of})
+	}
 	half := k.frame.Target().Half()
 	for _, s := range k.stages {
 		t := kernelmap.Term{Map: s.features, Coefficients: s.coefficients(s.theta)}

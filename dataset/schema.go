@@ -51,6 +51,9 @@ type Column struct {
 	// Categories lists the values of a category column; cells are compared after
 	// spaces and tabs around both are removed.
 	Categories []string
+	// Levels says, if set, which of the Categories each code of the table stands for, len(Categories) for none of them:
+	// a trainer may tell fewer values apart than the table does. Readers know nothing of it.
+	Levels []int32
 	// Other asks trainers to give cells outside Categories a level of their own.
 	// The readers code such cells as len(Categories) either way.
 	Other bool

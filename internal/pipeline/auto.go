@@ -10,6 +10,7 @@ import (
 	"github.com/dptrain/dptrain/boosting"
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/scaling"
@@ -159,18 +160,19 @@ func (p *Plan) choose(s *mechanism.Session, f selection.Facts, records int) (bra
 
 // pick is the rule of docs/methods/auto.md, "The rule".
 func (p *Plan) pick(low int, columns []dataset.Column) branch {
-	if float64(low)*p.modelMu(allBranch) < p.fewest()*weight(columns) {
+	if float64(low)*p.modelMu(allBranch) < p.fewest(columns) {
 		return p.branches[1]
 	}
 	return p.branches[0]
 }
 
-// fewest is the strength per weight of the columns below which the second branch is taken.
-func (p *Plan) fewest() float64 {
+// fewest is the strength below which the second branch is taken. Curves take a column of many values for one
+// of few. A linear score keeps each value an entry, and still is better where these are many.
+func (p *Plan) fewest(columns []dataset.Column) float64 {
 	if p.branches[1].name == logisticBranch {
-		return fewForCurves
+		return fewForCurves * weight(columns)
 	}
-	return fewRecords
+	return fewRecords * weight(linear.MostEntries(columns))
 }
 
 // modelMu is the mu, for one record, of all that the model of a branch releases.

@@ -117,7 +117,7 @@ func (p *Plan) gathers(few int64) []string {
 // noise is larger than 50 scales with a probability below 2^-70.
 func (p *Plan) fewCells() float64 {
 	columns := len(p.facts.Columns) + 1
-	records := p.fewest()*weight(p.facts.Columns)/p.modelMu(allBranch) + 54/(countShare*p.Target().Epsilon)
+	records := p.fewest(p.facts.Columns)/p.modelMu(allBranch) + 54/(countShare*p.Target().Epsilon)
 	return 8 * float64(columns) * records
 }
 

@@ -182,11 +182,14 @@ func TestRefusals(t *testing.T) {
 		"unbounded":       {func(p *Pipeline) { p.Budget.Epsilon, p.Selector = 1e7, selection.Kendall{K: 1} }, ErrUnbounded},
 		"pure":            {func(p *Pipeline) { p.Budget.Delta = 0 }, budget.ErrNotPure},
 		"too wide": {func(p *Pipeline) {
-			many := dataset.Column{Name: "many", Kind: dataset.Category}
-			for i := range linear.MaxSlots {
-				many.Categories = append(many.Categories, strings.Repeat("x", i+1))
+			few := dataset.Column{Kind: dataset.Category} // of more values fewer are entries
+			for i := range linear.FewValues {
+				few.Categories = append(few.Categories, strings.Repeat("x", i+1))
 			}
-			p.Schema.Columns = append(p.Schema.Columns, many)
+			for range linear.MaxSlots/linear.FewValues + 1 {
+				few.Name += "k"
+				p.Schema.Columns = append(p.Schema.Columns, few)
+			}
 		}, linear.ErrTooWide},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func (e *Encoder) Encode(b dataset.Block, dst [][]int16, buf *Scratch) {
 			last = e.first[j+1]
 		}
 		buf.codes = grow(buf.codes, n)
-		encodeCategory(dst[e.first[j]:last], b.Codes(j, buf.codes))
+		encodeCategory(dst[e.first[j]:last], b.Codes(j, buf.codes), c.Levels)
 	}
 }
 
@@ -144,11 +144,14 @@ func encodeMissing(dst []int16, column []float64) {
 
 // encodeCategory writes a 0/1 block: at most one slot of a row is 1, so the
 // block's norm is at most 1.
-func encodeCategory(dst [][]int16, codes []int32) {
+func encodeCategory(dst [][]int16, codes, levels []int32) {
 	for _, slot := range dst {
 		clear(slot)
 	}
 	for i, c := range codes {
+		if 0 <= c && int(c) < len(levels) {
+			c = levels[c]
+		}
 		if 0 <= c && int(c) < len(dst) {
 			dst[c][i] = mechanism.FixedOne
 		}
@@ -157,14 +160,14 @@ func encodeCategory(dst [][]int16, codes []int32) {
 
 // NormLimit returns B^2, the public limit on the squared norm of an encoded row
 // with a constant entry kappa: [NumericNorm] for every numeric column, with an
-// indicator or not ([MissingEntry]), 1 for every category block, and kappa^2
+// indicator or not ([MissingEntry]), 1 for every category block that has an entry, and kappa^2
 // (docs/methods/joint-gram.md, "Algorithm").
 func (e *Encoder) NormLimit(kappa float64) float64 {
 	total := kappa * kappa
 	for _, c := range e.columns {
 		if c.Kind == dataset.Numeric {
 			total += NumericNorm
-		} else {
+		} else if c.Other || len(c.Categories) > 0 {
 			total++
 		}
 	}

@@ -1,0 +1,55 @@
+package linear
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// FewValues is the largest number of categories of a column that are entries of x, one each, for a trainer that
+// learns more by their sums. Of a column of more so many are entries, the most frequent ones (docs/methods/boosted-additive.md, "Columns of many values").
+const FewValues = 64
+
+// ManyValues lists the columns of more categories.
+func ManyValues(columns []dataset.Column) []int {
+	var many []int
+	for j, c := range columns {
+		if c.Kind == dataset.Category && len(c.Categories) > FewValues {
+			many = append(many, j)
+		}
+	}
+	return many
+}
+
+// MostEntries returns columns of which those of many values have as many entries as [Frequent] gives them at most.
+func MostEntries(columns []dataset.Column) []dataset.Column {
+	out := slices.Clone(columns)
+	for _, j := range ManyValues(columns) {
+		c := &out[j]
+		c.Categories, c.Other = c.Categories[:min(len(c.Categories), FewValues)], true
+	}
+	return out
+}
+
+// Frequent returns a column of many values with entries for the most frequent ones alone, and one for all others.
+// counts are released ones, by code; values that do not exceed least are not frequent. Without a frequent value
+// the column has no entry.
+func Frequent(c dataset.Column, counts []float64, least float64) dataset.Column {
+	var codes []int
+	for v := range c.Categories {
+		if counts[v] > least {
+			codes = append(codes, v)
+		}
+	}
+	slices.SortStableFunc(codes, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	codes = codes[:min(len(codes), FewValues)]
+	slices.Sort(codes)
+	out := c
+	out.Categories, out.Other = make([]string, len(codes)), len(codes) > 0
+	out.Levels = slices.Repeat([]int32{int32(len(codes))}, len(c.Categories)+1)
+	for i, v := range codes {
+		out.Categories[i], out.Levels[v] = c.Categories[v], int32(i)
+	}
+	return out
+}
