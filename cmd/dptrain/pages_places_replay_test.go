@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -229,8 +230,8 @@ func (r *pageRun) github(t *testing.T) place {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+r.root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/dptrain/dptrain")}
 }
 
-// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0. Other modules come from
-// where they always do.
+// proxy is an empty folder with a proxy of modules in which these sources are version 1.0.0, without the modules nested in
+// it, as a module's archive must be. Other modules come from where they always do.
 func (r *pageRun) proxy(t *testing.T) place {
 	const module = "github.com/dptrain/dptrain"
 	at := r.copied(t)
@@ -245,6 +246,11 @@ func (r *pageRun) proxy(t *testing.T) place {
 		t.Fatal(err)
 	}
 	err := filepath.WalkDir(at.dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.IsDir() && name != at.dir {
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil {
+				return fs.SkipDir
+			}
+		}
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}

@@ -72,7 +72,7 @@ func beyondSeen(strength float64) float64 { return min(max(strength/400, .25), 1
 
 // otherKind returns by which factor the mean square of records of another kind may exceed the square of the limit, by
 // n mu: where there are many records the limit is far out, rare errors beyond are large, and allowing for them costs little.
-func otherKind(strength float64) float64 { return min(max(strength/80, 8), 64) }
+func otherKind(strength float64) float64 { return min(max(strength/40, 8), 128) }
 
 // hidden returns how many standard deviations of a bin's noise the records may be that are not seen, in units of records
 // at the limit, by n mu: one where there are few records, and up to ten where allowing for them costs little
