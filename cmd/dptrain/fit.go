@@ -98,7 +98,7 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err != nil {
 		return err
 	}
-	fit := j.inMemory(p)
+	fit := j.inMemory(p, plan)
 	if stream {
 		fit = j.streamed(p, plan, how.engine.scratch)
 	}
@@ -132,7 +132,7 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 type fitter func(ctx context.Context, progress func(string)) (res *pipeline.Result, stats *dataset.Stats, err error)
 
 // inMemory returns what reads the whole table and trains on it.
-func (j *job) inMemory(p *pipeline.Pipeline) fitter {
+func (j *job) inMemory(p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
 		table, stats, err := j.read(ctx, p.Schema)
@@ -140,7 +140,7 @@ func (j *job) inMemory(p *pipeline.Pipeline) fitter {
 			return nil, nil, err
 		}
 		seconds := ended()
-		res, err := p.Fit(ctx, table, pipeline.Options{Progress: progress})
+		res, err := p.FitPlan(ctx, plan, table, pipeline.Options{Progress: progress})
 		if err == nil {
 			res.Curator.Seconds["read"] = seconds
 		}
