@@ -219,7 +219,7 @@ func (v *verdict) epsilonAt(delta float64) float64 {
 	if hi == 1 {
 		lo = 0
 	}
-	_, hi = bisect(lo, hi, 1e-12, func(e float64) bool { return v.at(e) > delta })
+	_, hi = newThreshold(v.at, delta, false).bisect(lo, hi, 1e-12)
 	return math.Min(hi, pure)
 }
 

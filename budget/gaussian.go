@@ -40,7 +40,8 @@ func GaussianDelta(mu, epsilon float64) float64 {
 	case a < 0:
 		delta = math.Erfc(a/math.Sqrt2)/2 - phi*mills(b)
 	default:
-		delta = phi * (mills(a) - mills(b))
+		ma, mb := mills2(a, b)
+		delta = phi * (ma - mb)
 	}
 	return math.Min(1, delta*(1+deltaGuard))
 }
@@ -57,12 +58,31 @@ func mills(x float64) float64 {
 	}
 	// Laplace's continued fraction 1/(x+1/(x+2/(x+3/...))), from the bottom; n
 	// terms give full precision (measured against 4000 terms).
-	n := 8 + int(400/(x*x))
 	t := x
-	for k := n; k > 0; k-- {
+	for k := millsTerms(x); k > 0; k-- {
 		t = x + float64(k)/t
 	}
 	return 1 / t
+}
+
+// millsTerms is the n of mills from 4 on.
+func millsTerms(x float64) int { return 8 + int(400/(x*x)) }
+
+// mills2 returns mills(x) and mills(y) for x <= y. A division of one waits for the last one, and
+// those of two are carried out side by side.
+func mills2(x, y float64) (float64, float64) {
+	if x < 4 {
+		return mills(x), mills(y)
+	}
+	k, n, t, u := millsTerms(x), millsTerms(y), x, y
+	for ; k > n; k-- {
+		t = x + float64(k)/t
+	}
+	for ; k > 0; k-- {
+		f := float64(k)
+		t, u = x+f/t, y+f/u
+	}
+	return 1 / t, 1 / u
 }
 
 // millsDrop returns M(m-r)-M(m+r) for a short interval without cancellation, as the
@@ -73,8 +93,12 @@ func millsDrop(m, r float64) float64 {
 		n1, w1 = 0.3399810435848563, 0.6521451548625461
 		n2, w2 = 0.8611363115940526, 0.3478548451374538
 	)
-	f := func(x float64) float64 { return 1 - x*mills(x) }
-	return r * (w1*(f(m-r*n1)+f(m+r*n1)) + w2*(f(m-r*n2)+f(m+r*n2)))
+	f := func(d float64) float64 {
+		x, y := m-d, m+d
+		mx, my := mills2(x, y)
+		return (1 - x*mx) + (1 - y*my)
+	}
+	return r * (w1*f(r*n1) + w2*f(r*n2))
 }
 
 // GaussianMu returns the largest mu for which a Gaussian mechanism is
@@ -94,15 +118,16 @@ func gaussianMuBracket(epsilon, delta, tol float64) (float64, float64) {
 	case delta >= 1:
 		return math.Inf(1), math.Inf(1)
 	}
+	t := newThreshold(func(mu float64) float64 { return GaussianDelta(mu, epsilon) }, delta, true)
 	hi := 1.0
-	for GaussianDelta(hi, epsilon) <= delta && hi < 1e150 {
+	for t.holds(hi) && hi < 1e150 {
 		hi *= 2
 	}
 	lo := hi / 2
-	for GaussianDelta(lo, epsilon) > delta {
+	for !t.holds(lo) {
 		lo, hi = lo/2, lo
 	}
-	lo, hi = bisect(lo, hi, tol, func(mu float64) bool { return GaussianDelta(mu, epsilon) <= delta })
+	lo, hi = t.bisect(lo, hi, tol)
 	return lo * (1 - numericGuard), hi * (1 + numericGuard)
 }
 
@@ -120,6 +145,6 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	}
 	// 1-Phi(t) <= exp(-t^2/2) makes the upper end feasible.
 	top := mu*mu/2 + mu*math.Sqrt(-2*math.Log(delta))
-	_, hi := bisect(0, top, 1e-15, func(e float64) bool { return GaussianDelta(mu, e) > delta })
+	_, hi := newThreshold(func(e float64) float64 { return GaussianDelta(mu, e) }, delta, false).bisect(0, top, 1e-15)
 	return hi * (1 + numericGuard)
 }

@@ -20,6 +20,100 @@ func bisect(lo, hi, tol float64, holds func(float64) bool) (float64, float64) {
 	return lo, hi
 }
 
+// A threshold tells on which side of a level a monotone function lies, with few
+// evaluations: what is asked beyond two points that were evaluated, and lie well to either side, is known.
+// It answers as an evaluation would, if noise of computation moves the function by less than
+// thresholdNoise of its value.
+type threshold struct {
+	f     func(float64) float64 // positive
+	level float64
+	rises bool    // it holds where f is at most the level; else f falls, and it holds where f is above
+	yes   float64 // it holds up to here
+	no    float64 // it does not from here on
+}
+
+// thresholdNoise is a hundred times what the curves of this package err by, relatively.
+const thresholdNoise = 1e-10
+
+func newThreshold(f func(float64) float64, level float64, rises bool) *threshold {
+	return &threshold{f: f, level: level, rises: rises, yes: math.Inf(-1), no: math.Inf(1)}
+}
+
+// holds reports whether f(x) is at most the level, if f rises, or above it, if f falls.
+func (t *threshold) holds(x float64) bool {
+	switch {
+	case x <= t.yes:
+		return true
+	case x >= t.no:
+		return false
+	}
+	holds, _ := t.look(x)
+	return holds
+}
+
+// look evaluates f at x. It returns whether it holds there, and the logarithm of how far f
+// is from the level, which is positive where it holds.
+func (t *threshold) look(x float64) (holds bool, gap float64) {
+	y := t.f(x)
+	if gap = math.Log(y / t.level); t.rises {
+		holds, gap = y <= t.level, -gap
+	} else {
+		holds = y > t.level
+	}
+	switch {
+	case gap >= thresholdNoise:
+		t.yes = math.Max(t.yes, x)
+	case gap <= -thresholdNoise:
+		t.no = math.Min(t.no, x)
+	}
+	return holds, gap
+}
+
+// bisect is [bisect] of holds.
+func (t *threshold) bisect(lo, hi, tol float64) (float64, float64) {
+	t.enclose(lo, hi, tol)
+	return bisect(lo, hi, tol, t.holds)
+}
+
+// enclose brings yes and no as near to each other as a search of [a, b] to tol is helped
+// by: by secants of the logarithms (Anderson and Björck 1973), and then by a point on
+// either side of where they lead.
+func (t *threshold) enclose(a, b, tol float64) {
+	_, ga := t.look(a)
+	_, gb := t.look(b)
+	if math.Abs(ga) < math.Abs(gb) {
+		a, ga, b, gb = b, gb, a, ga
+	}
+	slope := 0.0
+	for i := 0; i < 30 && ga*gb <= 0 && (slope == 0 || math.Abs(gb) > 1e-5); i++ {
+		x := b - gb*(b-a)/(gb-ga)
+		if math.Abs(gb) < 1e-8 {
+			x = b + (a-b)*1e-5
+		}
+		if !(x > math.Min(a, b) && x < math.Max(a, b)) {
+			x = a + (b-a)/2
+		}
+		_, g := t.look(x)
+		slope = (g - gb) / (x - b)
+		if g*gb < 0 {
+			a, ga = b, gb
+		} else if m := 1 - g/gb; m > 0 {
+			ga *= m
+		} else {
+			ga /= 2
+		}
+		b, gb = x, g
+	}
+	root := b - gb/slope
+	for width := math.Max(-4*thresholdNoise/slope, tol*root/8); width < root/16; width *= 8 {
+		below, _ := t.look(root - width)
+		above, _ := t.look(root + width)
+		if below && !above {
+			return
+		}
+	}
+}
+
 // minimum returns the smallest value of f seen on [lo, hi] and where it was seen:
 // a scan of n points and a golden-section refinement around the best one. Callers use it only where
 // f is a valid bound at every point, so a missed minimum costs tightness and
