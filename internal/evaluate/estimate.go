@@ -67,8 +67,9 @@ func tail(strength float64, sizes mechanism.Sizes, l limits, a mechanism.Squares
 const beyondMore = 1.3
 
 // beyondSeen returns how many standard deviations of its noise the count beyond the limit must be to be seen, by n mu. Where
-// there are few records a second kind of them is hard to see, and even a weak sign of it counts.
-func beyondSeen(strength float64) float64 { return min(max(strength/400, .25), 1) }
+// there are few records a second kind of them is hard to see, and even a weak sign of it counts. Where there are many it may
+// be rarer still.
+func beyondSeen(strength float64) float64 { return max(min(strength/400, 1000/strength, 1), .25) }
 
 // otherKind returns by which factor the mean square of records of another kind may exceed the square of the limit, by
 // n mu: where there are many records the limit is far out, rare errors beyond are large, and allowing for them costs little.

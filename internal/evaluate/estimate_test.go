@@ -99,7 +99,7 @@ func TestTail(t *testing.T) {
 	least := .5 * 1.5 * math.Sqrt(5)
 	for _, c := range []struct{ strength, beyond, noise, limit, want float64 }{
 		{750, -9, 2, 1, least}, {750, 1.9, 2, 1, least + .95}, {750, 2, 2, 1, 4.6 * 3.5}, {750, 2, 2, 0.5, 4.6 * 1.75},
-		{100, .5, 2, 9, 3.1 * 3.5}, {100, .49, 2, 9, .5 * (math.Sqrt(5) + .49)}, {2000, 3, 2, 9, 5.6 * (25 - .5)}, {1e9, 3, 2, 9, 5.6 * (64 - .5)},
+		{100, .5, 2, 9, 3.1 * 3.5}, {100, .49, 2, 9, .5 * (math.Sqrt(5) + .49)}, {2000, 1, 2, 9, 3.6 * (25 - .5)}, {2000, .99, 2, 9, 2*math.Sqrt(5) + .99/2}, {1e9, 3, 2, 9, 5.6 * (64 - .5)},
 	} {
 		a.Beyond, a.BeyondNoise, l.target = c.beyond, c.noise, c.limit
 		if got := tail(c.strength, sizes, l, a); math.Abs(got-c.want) > 1e-9 {
