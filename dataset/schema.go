@@ -65,6 +65,9 @@ type Column struct {
 	// and to how many buckets values are hashed, 0 for none. Categories lists values as these make them.
 	Fold         string
 	Prefix, Hash int
+	// TargetEncoded asks for a number in the place of each category: the mean of the target over the records that
+	// have it, which the run releases with noise. Category columns only. Readers know nothing of it.
+	TargetEncoded bool
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
 	// Found says that the run finds out privately what is in the column: of a category column,
@@ -165,6 +168,8 @@ func (c *Column) validate() error {
 		return c.errorf("is a category and takes neither bounds nor a missing value or indicator")
 	case c.HasMissing && c.Indicator:
 		return c.errorf("has both a missing value and an indicator of missing cells")
+	case c.Kind == Numeric && c.TargetEncoded:
+		return c.errorf("is numeric and has no values to encode")
 	case c.Kind == Numeric && len(c.Categories) > 0:
 		return c.errorf("is numeric and takes no categories")
 	case c.Found && c.Kind == Numeric && (c.Ranged || c.HasMissing || c.Indicator):

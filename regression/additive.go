@@ -139,7 +139,7 @@ func (m *Additive) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Additive) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller { return m.filler(rows) })
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.filler(rows) })
 }
 
 // filler sets the sums of rows to those of the terms and curves.

@@ -87,15 +87,16 @@ func cellOf(v reflect.Value) Cell {
 
 // A cellReader reads the cells of one input of a model.
 type cellReader struct {
-	name  string
-	codes map[string]int // of the trimmed names of categories; nil for a numeric column
-	text  cell.Text      // which value a text is
-	other int
+	name   string
+	codes  map[string]int // of the trimmed names of categories; nil for a numeric column
+	text   cell.Text      // which value a text is
+	other  int
+	values []float64 // [Column.Values]
 }
 
 func newCellReader(c *Column) cellReader {
-	r := cellReader{name: c.Name, other: len(c.Categories), text: c.text()}
-	if c.Type == Category {
+	r := cellReader{name: c.Name, other: len(c.Categories), text: c.text(), values: c.Values}
+	if c.Text() {
 		r.codes = make(map[string]int, len(c.Categories))
 		for k, name := range c.Categories {
 			r.codes[cell.Trim(name)] = k
@@ -105,7 +106,10 @@ func newCellReader(c *Column) cellReader {
 }
 
 func (r *cellReader) value(x Cell) value {
-	if r.codes != nil {
+	switch {
+	case r.values != nil:
+		return value{number: r.values[r.code(x)]}
+	case r.codes != nil:
 		return value{code: r.code(x)}
 	}
 	switch x.form {

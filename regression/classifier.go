@@ -185,7 +185,7 @@ func (m *Classifier) validateScore(path string, score Model, inputs map[string]C
 		return &ModelError{path + ".interval", "is not for the scores of a classifier"}
 	}
 	for j, c := range score.Inputs() {
-		if o, ok := inputs[c.Name]; ok && (o.Type != c.Type || !slices.Equal(o.Categories, c.Categories)) {
+		if o, ok := inputs[c.Name]; ok && (o.Type != c.Type || !slices.Equal(o.Categories, c.Categories) || !slices.Equal(o.Values, c.Values)) {
 			return &ModelError{fmt.Sprintf("%s.columns[%d]", path, j), "another score has this column with another type or other categories"}
 		}
 		inputs[c.Name] = c

@@ -98,7 +98,7 @@ func (m *ClippedLinear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *ClippedLinear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms, squares := adders(m.addends(nil), rows), adders(m.squares(nil), rows)
 		return func(sums []float64, first int) {
 			norms := make([]float64, len(sums))

@@ -78,7 +78,7 @@ func (m *Kernel) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Kernel) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		fill, binners := m.filler(rows), m.binners(rows)
 		return func(sums []float64, first int) {
 			fill(sums, first)

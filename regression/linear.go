@@ -123,33 +123,58 @@ func (m *Linear) validateColumns() error {
 func (c *Column) validate(path string) error {
 	switch c.Type {
 	case Numeric:
-		if len(c.Categories) > 0 || c.Other {
-			return &ModelError{path, "a numeric column has no categories"}
+		if err := c.validateValues(path); err != nil {
+			return err
 		}
 		if !finite(c.Missing) {
 			return &ModelError{path + ".missing", "is not finite"}
 		}
 		return validRange(path, c.Lower, c.Upper)
 	case Category:
-		if c.Lower != 0 || c.Upper != 0 || c.Missing != 0 {
-			return &ModelError{path, "a category column has no lower, upper and missing"}
+		if c.Lower != 0 || c.Upper != 0 || c.Missing != 0 || c.Values != nil {
+			return &ModelError{path, "a category column has no lower, upper, missing and values"}
 		}
-		seen := make(map[string]bool, len(c.Categories))
-		for j, name := range c.Categories {
-			if !utf8.ValidString(name) {
-				return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "is not valid UTF-8"}
-			}
-			if seen[name] {
-				return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "the category is listed twice"}
-			}
-			seen[name] = true
-		}
-		if !c.text().Known() {
-			return &ModelError{path, "has a fold, prefix or hash that is not known"}
-		}
-		return nil
+		return c.validateTexts(path)
 	}
 	return &ModelError{path + ".type", "is neither numeric nor category"}
+}
+
+// validateTexts checks the list of texts.
+func (c *Column) validateTexts(path string) error {
+	seen := make(map[string]bool, len(c.Categories))
+	for j, name := range c.Categories {
+		if !utf8.ValidString(name) {
+			return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "is not valid UTF-8"}
+		}
+		if seen[name] {
+			return &ModelError{fmt.Sprintf("%s.categories[%d]", path, j), "the category is listed twice"}
+		}
+		seen[name] = true
+	}
+	if !c.text().Known() {
+		return &ModelError{path, "has a fold, prefix or hash that is not known"}
+	}
+	return nil
+}
+
+// validateValues checks the list of texts that a numeric column has if it has values.
+func (c *Column) validateValues(path string) error {
+	switch {
+	case c.Other:
+		return &ModelError{path, "a numeric column has no other"}
+	case c.Values == nil && len(c.Categories) > 0:
+		return &ModelError{path, "a numeric column without values has no categories"}
+	case c.Values == nil:
+		return nil
+	case len(c.Values) != len(c.Categories)+1:
+		return &ModelError{path + ".values", "is not one number a category and one for every other cell"}
+	}
+	for j, x := range c.Values {
+		if !(x >= c.Lower && x <= c.Upper) {
+			return &ModelError{fmt.Sprintf("%s.values[%d]", path, j), "is not within lower and upper"}
+		}
+	}
+	return c.validateTexts(path)
 }
 
 func (m *Linear) validateTerms() error {

@@ -42,16 +42,17 @@ type estimate struct {
 
 // columnFile has pointers for what only numeric or only category columns have.
 type columnFile struct {
-	Name       string    `json:"name"`
-	Type       string    `json:"type"`
-	Lower      *float64  `json:"lower,omitempty"`
-	Upper      *float64  `json:"upper,omitempty"`
-	Missing    *float64  `json:"missing,omitempty"`
-	Categories *[]string `json:"categories,omitempty"`
-	Other      *bool     `json:"other,omitempty"`
-	Fold       string    `json:"fold,omitempty" format:"2?"`
-	Prefix     int       `json:"prefix,omitempty" format:"2?"`
-	Hash       int       `json:"hash,omitempty" format:"2?"`
+	Name       string     `json:"name"`
+	Type       string     `json:"type"`
+	Lower      *float64   `json:"lower,omitempty"`
+	Upper      *float64   `json:"upper,omitempty"`
+	Missing    *float64   `json:"missing,omitempty"`
+	Values     *[]float64 `json:"values,omitempty" format:"2?"`
+	Categories *[]string  `json:"categories,omitempty"`
+	Other      *bool      `json:"other,omitempty"`
+	Fold       string     `json:"fold,omitempty" format:"2?"`
+	Prefix     int        `json:"prefix,omitempty" format:"2?"`
+	Hash       int        `json:"hash,omitempty" format:"2?"`
 }
 
 type termFile struct {
@@ -79,6 +80,11 @@ func (c *Column) file() columnFile {
 		f.Lower, f.Upper, f.Missing = &c.Lower, &c.Upper, &c.Missing
 	} else {
 		f.Categories, f.Other = &c.Categories, &c.Other
+	}
+	if c.Values != nil {
+		f.Values, f.Categories = &c.Values, &c.Categories
+	}
+	if c.Text() {
 		f.Fold, f.Prefix, f.Hash = c.Fold, c.Prefix, c.Hash
 	}
 	return f
@@ -115,12 +121,20 @@ func (f *columnFile) column() (Column, error) {
 	c := Column{Name: f.Name}
 	switch f.Type {
 	case Numeric.String():
-		if f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Categories != nil || f.Other != nil || f.Fold != "" || f.Prefix != 0 || f.Hash != 0 {
+		plain := f.Values == nil && f.Categories == nil && f.Fold == "" && f.Prefix == 0 && f.Hash == 0
+		switch {
+		case f.Lower == nil || f.Upper == nil || f.Missing == nil || f.Other != nil:
 			return c, &ModelError{"", "a numeric column has the keys name, type, lower, upper, missing"}
+		case !plain && (f.Values == nil || f.Categories == nil):
+			return c, &ModelError{"", "a numeric column has the keys values and categories, or neither"}
 		}
 		c.Lower, c.Upper, c.Missing = *f.Lower, *f.Upper, *f.Missing
+		if !plain {
+			c.Values, c.Categories = append([]float64{}, *f.Values...), filled(*f.Categories)
+			c.Fold, c.Prefix, c.Hash = f.Fold, f.Prefix, f.Hash
+		}
 	case Category.String():
-		if f.Categories == nil || f.Other == nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
+		if f.Categories == nil || f.Other == nil || f.Values != nil || f.Lower != nil || f.Upper != nil || f.Missing != nil {
 			return c, &ModelError{"", "a category column has the keys name, type, categories, other"}
 		}
 		c.Type, c.Categories, c.Other = Category, filled(*f.Categories), *f.Other

@@ -85,6 +85,11 @@ type Column struct {
 	// the column's own units. All three are finite and Lower <= Upper.
 	Lower, Upper, Missing float64
 
+	// Values makes numbers of a column of texts: a cell that is category number i of Categories is the
+	// number Values[i], and every other cell the last one. The column is Numeric, and the numbers are in
+	// [Lower, Upper]. Nil for a column of numbers.
+	Values []float64
+
 	// Category columns. A cell outside Categories counts as other. Other says
 	// whether training had an indicator for it; without one such a cell
 	// contributes nothing.
@@ -96,6 +101,9 @@ type Column struct {
 	Fold         string
 	Prefix, Hash int
 }
+
+// Text reports whether the cells of the column are texts: categories, or what stands for numbers.
+func (c *Column) Text() bool { return c.Type == Category || c.Values != nil }
 
 // text is the rule that says which value a text is.
 func (c *Column) text() cell.Text { return cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash} }

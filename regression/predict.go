@@ -20,7 +20,7 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms := adders(m.addends(nil), rows)
 		return func(sums []float64, first int) { addAll(sums, m.Intercept, terms, first) }
 	})
@@ -33,7 +33,7 @@ type blockFiller func(sums []float64, first int)
 // predictBlocks is Predict for whole, the model that m is or is embedded in. It
 // checks whole and rows, and only then prepares what fills a block; the blocks
 // are clamped to the range of m, and turned back if the target is transformed.
-func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func() blockFiller) ([]float64, error) {
+func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller) ([]float64, error) {
 	if err := whole.Validate(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float6
 	if err := rows.check(m.Columns); err != nil {
 		return nil, err
 	}
-	fill, limits := prepare(), m.limits()
+	fill, limits := prepare(rows.numbered(m.Columns)), m.limits()
 	if cap(dst) < rows.N {
 		dst = make([]float64, rows.N)
 	}

@@ -105,7 +105,7 @@ func (m *Prototypes) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Prototypes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms, scores, limits := adders(m.addends(nil), rows), make([][]adder, len(m.Prototypes)), m.limits()
 		for i := range scores {
 			scores[i] = adders(m.scored(&m.Prototypes[i]).addends(nil), rows)

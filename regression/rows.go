@@ -3,13 +3,15 @@ package regression
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Rows is a batch of rows to predict, by named column. A column a model does
 // not need is ignored; the slices are read only, never kept.
 //
 // A numeric input is looked up in Numeric. A category input is looked up in
-// Labels, then in Codes: a caller fills whichever it has.
+// Labels, then in Codes: a caller fills whichever it has. One with [Column.Values] is looked up as a
+// category is, and then in Numeric, by its number.
 type Rows struct {
 	N       int                  // number of rows, the length of every column
 	Numeric map[string][]float64 // NaN for a missing or unparseable cell
@@ -62,9 +64,9 @@ func (rows Rows) checkColumn(c Column) error {
 	switch {
 	case !isNumeric && !isLabels && !isCodes:
 		return ErrColumnAbsent
-	case c.Type == Numeric && !isNumeric, c.Type == Category && !isLabels && !isCodes:
+	case c.Type == Numeric && !isNumeric && c.Values == nil, c.Type == Category && !isLabels && !isCodes:
 		return ErrColumnType
-	case c.Type == Numeric:
+	case c.Type == Numeric && isNumeric && (c.Values == nil || !isLabels && !isCodes):
 		length = len(numeric)
 	case isLabels:
 		length = len(labels)
@@ -75,4 +77,58 @@ func (rows Rows) checkColumn(c Column) error {
 		return ErrColumnLength
 	}
 	return nil
+}
+
+// numbered returns the rows with numbers in the place of the texts of columns with [Column.Values]; check has passed
+// them.
+func (rows Rows) numbered(inputs []Column) Rows {
+	own := false
+	for i := range inputs {
+		c := &inputs[i]
+		_, isLabels := rows.Labels[c.Name]
+		if _, isCodes := rows.Codes[c.Name]; c.Values == nil || !isLabels && !isCodes {
+			continue
+		}
+		if !own {
+			own, rows.Numeric = true, maps.Clone(rows.Numeric)
+			if rows.Numeric == nil {
+				rows.Numeric = map[string][]float64{}
+			}
+		}
+		rows.Numeric[c.Name] = rows.numbersOf(c)
+	}
+	return rows
+}
+
+// numbersOf returns the numbers of a column with [Column.Values].
+func (rows Rows) numbersOf(c *Column) []float64 {
+	last := len(c.Categories)
+	of := make(map[string]float64, last)
+	for i, name := range c.Categories {
+		of[name] = c.Values[i]
+	}
+	number := func(name string) float64 {
+		if x, ok := of[name]; ok {
+			return x
+		}
+		return c.Values[last]
+	}
+	out := make([]float64, rows.N)
+	if labels, ok := rows.Labels[c.Name]; ok {
+		for i, label := range labels {
+			out[i] = number(label)
+		}
+		return out
+	}
+	codes := rows.Codes[c.Name]
+	other := uint32(len(codes.Categories))
+	table := make([]float64, other+1) // by the rows' own codes
+	for i, name := range codes.Categories {
+		table[i] = number(name)
+	}
+	table[other] = c.Values[last]
+	for i, code := range codes.Values {
+		out[i] = table[min(uint32(code), other)] // negative codes wrap above other
+	}
+	return out
 }

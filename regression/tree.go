@@ -128,7 +128,7 @@ func (m *Tree) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Tree) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms, walk := adders(m.addends(nil), rows), m.walker(rows)
 		return func(sums []float64, first int) {
 			addAll(sums, m.Intercept, terms, first)
@@ -189,7 +189,7 @@ func (m *Tree) CostsOf(dst []float64, rows Rows) ([]float64, error) {
 	}
 	paths := m.pathCosts()
 	whole := &Linear{Lower: -Unbounded, Upper: Unbounded, Columns: m.Columns}
-	return whole.predictBlocks(whole, dst, rows, m.workers(rows), func() blockFiller {
+	return whole.predictBlocks(whole, dst, rows, m.workers(rows), func(rows Rows) blockFiller {
 		walk := m.walker(rows)
 		return func(sums []float64, first int) {
 			for i, leaf := range walk(first, len(sums)).leaves {

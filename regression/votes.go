@@ -90,7 +90,7 @@ func (m *Votes) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Votes) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func() blockFiller {
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
 		terms, members := adders(m.addends(nil), rows), make([][]adder, len(m.Members))
 		for i := range members {
 			members[i] = adders(m.scored(i).addends(nil), rows)

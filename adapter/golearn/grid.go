@@ -135,7 +135,7 @@ func Rows(grid base.FixedDataGrid, inputs []regression.Column) (regression.Rows,
 		if err != nil {
 			return regression.Rows{}, err
 		}
-		requests[i] = request{a, c.Type == regression.Category}
+		requests[i] = request{a, c.Text()}
 	}
 	list, err := read(grid, requests)
 	if err != nil {

@@ -46,8 +46,11 @@ func ruled(m regression.Model, rule func(regression.Column) bool) string {
 	return ""
 }
 
-// exactTexts refuses models that fold, cut or hash texts, which a form cannot express.
+// exactTexts refuses models that fold, cut or hash texts, or make numbers of them, which a form cannot express.
 func exactTexts(m regression.Model, form string) error {
+	if c := ruled(m, func(c regression.Column) bool { return c.Values != nil }); c != "" {
+		return fmt.Errorf("a model that makes numbers of the texts of the column %q %w to %s; a program (--python, --js, --go) or a query (--sql) holds it", c, ErrKind, form)
+	}
 	c := ruled(m, func(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 })
 	if c == "" {
 		return nil

@@ -31,7 +31,7 @@ func kinds(t *testing.T) map[string]regression.Model {
 	if err != nil || len(paths) < 9 {
 		t.Fatal(paths, err)
 	}
-	for _, path := range append(paths, "testdata/three.json", "testdata/awkward.json", "testdata/folded.json", "testdata/hashed.json") {
+	for _, path := range append(paths, "testdata/three.json", "testdata/awkward.json", "testdata/folded.json", "testdata/encoded.json", "testdata/hashed.json") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,9 @@ var foldable = []string{
 	"Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
 }
 
-func ruleOf(c regression.Column) bool { return c.Fold != "" || c.Prefix > 0 || c.Hash > 0 }
+func ruleOf(c regression.Column) bool {
+	return c.Values != nil || c.Fold != "" || c.Prefix > 0 || c.Hash > 0
+}
 
 // record returns a record of all inputs: cells of the right kind, or not.
 func record(r *rand.Rand, columns []regression.Column) map[string]any {
@@ -91,7 +93,7 @@ func record(r *rand.Rand, columns []regression.Column) map[string]any {
 		switch {
 		case r.IntN(5) == 0:
 			out[c.Name] = hostile[r.IntN(len(hostile))]
-		case c.Type == regression.Numeric:
+		case !c.Text():
 			out[c.Name] = c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
 			if r.IntN(4) == 0 {
 				out[c.Name] = strconv.FormatFloat(out[c.Name].(float64), 'g', -1, 64)
@@ -383,7 +385,7 @@ json.dump(answers, sys.stdout)
 
 // typed returns a cell and what a typed runtime is given for it: a number, as a text if it is none, or a text.
 func typed(r *rand.Rand, c regression.Column) (cell, given any) {
-	if c.Type == regression.Category {
+	if c.Text() {
 		text := []string{"unknown", "", "it's", "2"}[r.IntN(4)]
 		if len(c.Categories) > 0 && r.IntN(3) > 0 {
 			text = trimmed(c.Categories[r.IntN(len(c.Categories))])
@@ -518,7 +520,7 @@ func (db *database) check(t *testing.T, name string, m regression.Model) {
 	var columns []string
 	for _, c := range m.Inputs() {
 		kind := "DOUBLE PRECISION"
-		if c.Type == regression.Category {
+		if c.Text() {
 			kind = "TEXT"
 		}
 		columns = append(columns, identifier(c.Name)+" "+kind)
@@ -576,7 +578,7 @@ func (db *database) value(r *rand.Rand, c regression.Column) (cell any, sql stri
 	if r.IntN(6) == 0 {
 		return nil, "NULL"
 	}
-	if c.Type == regression.Category {
+	if c.Text() {
 		text := []string{"unknown", "", "it's", "\t x"}[r.IntN(4)]
 		if len(c.Categories) > 0 && r.IntN(3) > 0 {
 			text = c.Categories[r.IntN(len(c.Categories))] + strings.Repeat(" ", r.IntN(2))

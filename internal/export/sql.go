@@ -303,9 +303,27 @@ func (q *query) raw(c *regression.Column) string {
 
 // cell is the treated cell of a numeric column.
 func (q *query) cell(c *regression.Column) string {
+	if c.Values != nil {
+		return q.name(cellLayer, q.value(c))
+	}
 	x := q.raw(c)
 	return q.name(cellLayer, fmt.Sprintf("CASE WHEN %s THEN %s ELSE %s END",
 		fmt.Sprintf(q.dialect.finite, x), q.clamp(x, c.Lower, c.Upper), q.number(min(max(c.Missing, c.Lower), c.Upper))))
+}
+
+// value is the number that stands for a text.
+func (q *query) value(c *regression.Column) string {
+	last := q.number(c.Values[len(c.Categories)])
+	if len(c.Categories) == 0 {
+		return last
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "CASE %s", q.textOf(c))
+	for i, name := range c.Categories {
+		fmt.Fprintf(&out, " WHEN %s THEN %s", literal(trimmed(name)), q.number(c.Values[i]))
+	}
+	fmt.Fprintf(&out, " ELSE %s END", last)
+	return out.String()
 }
 
 // flag is a number where the cell of a numeric column is missing, else 0.
@@ -315,12 +333,15 @@ func (q *query) flag(c *regression.Column, x float64) string {
 }
 
 // label is the text of a cell of a category column.
-func (q *query) label(c *regression.Column) string {
+func (q *query) label(c *regression.Column) string { return q.name(cellLayer, q.textOf(c)) }
+
+// textOf is that of a cell of a column of texts, without a name.
+func (q *query) textOf(c *regression.Column) string {
 	text := fmt.Sprintf(q.dialect.text, "t."+identifier(c.Name))
 	if folded := q.folded(c, text); folded != text {
 		text = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, literals([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}), folded)
 	}
-	return q.name(cellLayer, text)
+	return text
 }
 
 // folded is the value that a trimmed text is in a column without buckets.

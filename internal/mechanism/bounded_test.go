@@ -104,6 +104,7 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 		"histogram":  func(s *Session) float64 { return s.NewHistogram([]int{1, 4}, 3).Bound().sens },
 		"sums":       func(s *Session) float64 { return s.NewSums([]float64{0, -1, 2}, []float64{1, 1, 3}).Bound().sens },
 		"bin sums":   func(s *Session) float64 { return s.NewBinSums(3, .5).Bound().sens },
+		"value sums": func(s *Session) float64 { return s.NewValueSums([]int{3, 2}).Bound().sens },
 		"cross":      func(s *Session) float64 { return s.NewCross(2, 3, .5).Bound().sens },
 		"gram":       func(s *Session) float64 { return s.NewGram(2, 3).Bound().sens },
 		"node grams": func(s *Session) float64 { return s.NewNodeGrams(2, 2, 3).Bound().sens },

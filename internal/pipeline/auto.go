@@ -170,9 +170,9 @@ func (p *Plan) pick(low int, columns []dataset.Column) branch {
 // of few. A linear score keeps each value an entry, and still is better where these are many.
 func (p *Plan) fewest(columns []dataset.Column) float64 {
 	if p.branches[1].name == logisticBranch {
-		return fewForCurves * weight(columns)
+		return fewForCurves * weight(asNumbers(columns))
 	}
-	return fewRecords * weight(linear.MostEntries(columns))
+	return fewRecords * weight(linear.MostEntries(asNumbers(columns)))
 }
 
 // modelMu is the mu, for one record, of all that the model of a branch releases.

@@ -342,7 +342,7 @@ func SchemaOf(m regression.Model) dataset.Schema {
 	var s dataset.Schema
 	for _, in := range m.Inputs() {
 		c := dataset.Column{Name: in.Name}
-		if in.Type == regression.Category {
+		if in.Text() {
 			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
 			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash
 		}

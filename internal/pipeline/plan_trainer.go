@@ -40,11 +40,14 @@ func importances(f *method.Fit) []regression.Importance {
 }
 
 // trainerFor returns the trainer for a target: a trainer of numbers tells classes apart
-// one against the rest.
-func trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
+// one against the rest. Columns that are encoded by the target are numbers to it.
+func (p *Pipeline) trainerFor(t method.Trainer, target dataset.Column) method.Trainer {
 	if target.Kind == dataset.Category {
 		m, _ := methodOf(t) // that it is one the rules say
-		return classifierOf(t, m, len(target.Categories))
+		t = classifierOf(t, m, len(target.Categories))
+	}
+	if p.encodes() {
+		return withEncoding{t}
 	}
 	return t
 }

@@ -35,6 +35,7 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	r.unit()
 	r.privateColumns()
 	r.vocabulary()
+	r.encoding()
 	if p.Search != nil {
 		r.search()
 	} else {

@@ -106,7 +106,7 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 // whose laws scale.
 func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
 	target := columns[len(columns)-1]
-	model, err := trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))
+	model, err := p.trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 	if b.fallback == nil {
 		return nodes, nil
 	}
-	if model, err = trainerFor(b.fallback, target).Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
+	if model, err = p.trainerFor(b.fallback, target).Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
 		return nil, err
 	}
 	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest).As(budget.Stage)), nil

@@ -204,7 +204,7 @@ func (r *runner) model(ctx context.Context, s *mechanism.Session, b branch, atLe
 // fit fits the method of a branch.
 func (r *runner) fit(ctx context.Context, s *mechanism.Session, b branch, atLeast int, v records, ranges []scaling.Range) (*method.Fit, error) {
 	columns := v.all.Schema().Columns
-	t := trainerFor(b.trainer, columns[len(columns)-1])
+	t := r.pipeline.trainerFor(b.trainer, columns[len(columns)-1])
 	known, err := v.of(b.trainer)
 	if err != nil {
 		return nil, err

@@ -266,7 +266,7 @@ func (r *runner) findWords(
 			most = r.pipeline.mostClasses()
 		}
 		found = found[:min(most, len(found))]
-		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true, Fold: c.Fold, Prefix: c.Prefix}
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true, TargetEncoded: c.TargetEncoded, Fold: c.Fold, Prefix: c.Prefix}
 		if target {
 			continue
 		}

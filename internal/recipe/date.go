@@ -71,6 +71,7 @@ func (c *checker) date(name, path string, col Column) {
 	none(col.Categories != nil, "categories", "", "a column has dates or categories, not both")
 	none(col.Prefix != 0, "prefix", "", "a column has dates or categories, not both")
 	none(col.Hash != 0, "hash", "", "a column has dates or buckets, not both")
+	none(col.Encode != "", "encode", "", "a column has dates or categories, not both")
 	switch {
 	case name == c.r.Data.Target:
 		c.add(at("date"), "the target "+quoted(name)+" cannot be a date", "export days since a date as a number")

@@ -39,10 +39,13 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	p.Schema.Columns = append(p.Schema.Columns, target)
 	for name, c := range r.Data.Columns {
-		if c.Private && name != target.Name {
-			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true})
-		} else if c.Categories.Private() && name != target.Name {
-			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: true})
+		encoded := c.Encode == encodeTarget && (c.Categories != nil || c.Hash != 0)
+		switch {
+		case name == target.Name:
+		case c.Private:
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Private: true, TargetEncoded: encoded})
+		case c.Categories.Private() || encoded:
+			p.Schema.Columns = append(p.Schema.Columns, dataset.Column{Name: name, Kind: dataset.Category, Other: true, Found: c.Categories.Private(), TargetEncoded: encoded})
 		}
 	}
 	if r.Search != nil {

@@ -102,6 +102,9 @@ type Column struct {
 	Prefix int `yaml:"prefix,omitempty" json:"prefix,omitempty" jsonschema:"minimum=1,maximum=64" jsonschema_description:"How many characters of a value are kept, from the first: 3 makes one category of all codes that begin alike."`
 	// Hash makes the column categorical and its categories buckets, so many of them.
 	Hash int `yaml:"hash,omitempty" json:"hash,omitempty" jsonschema:"minimum=2,maximum=1024" jsonschema_description:"Makes the column categorical without a list: values fall into so many buckets by a public hash. Nothing of them is published, and it costs no budget."`
+	// Encode is "target" for a column whose values become numbers, the means of the target, or "none", which is also what the
+	// empty text means.
+	Encode string `yaml:"encode,omitempty" json:"encode,omitempty" jsonschema:"default=none" jsonschema_description:"target: each value becomes one number, the mean of the target over the records that have it, released with noise. For category columns of many values, and a target of numbers or two classes."`
 	// Date makes numbers of the dates in the column: it is a layout of package time, or "auto". Parts lists the numbers, and
 	// Between the first and the last day, written 2006-01-02.
 	Date    string   `yaml:"date,omitempty" json:"date,omitempty" jsonschema:"minLength=1" jsonschema_description:"The column holds dates, written as 2 January 2006 is here: 2006-01-02, or 01/02/2006 15:04. auto: any of the usual ways that mean one thing."`

@@ -47,6 +47,7 @@ func schema() *generate.Schema {
 	closed("data.undeclared", undeclaredWords)
 	closed("data.numbers", numberWords)
 	closed("data.fold", foldWords)
+	closed("data.columns[].encode", encodeWords)
 	closed("data.sql.driver", drivers)
 	for key, names := range formatNames() {
 		closed("data.format."+key, names)
@@ -83,9 +84,7 @@ func schema() *generate.Schema {
 	for _, path := range []string{"data.target", "causal.columns[]", "data.header[]", "privacy.unit.column", "data.exclude[]", "data.classes[]", "data.columns[].categories[]"} {
 		asName(at(path))
 	}
-	for _, word := range rescale.Words() {
-		at("data.columns[].transform").Enum = append(at("data.columns[].transform").Enum, word)
-	}
+	closed("data.columns[].transform", rescale.Words())
 	inOnePlace(at("data.target"), at("data.columns[]"))
 	for _, path := range findable {
 		orPrivate(at(path))

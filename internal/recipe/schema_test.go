@@ -53,7 +53,7 @@ var beyondSchema = strings.Fields(`
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
-	most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
+	encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
 	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {

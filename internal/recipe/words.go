@@ -118,7 +118,32 @@ func (c *checker) foldChecks() {
 		case col.Prefix != 0 && col.Hash == 0 && col.Categories == nil:
 			c.add(child(path, "prefix"), shown(path)+": prefix has no meaning without categories or hash", "add categories: "+privateWord)
 		}
+		c.encode(child(path, "encode"), name, col)
 		c.sameValue(child(path, "categories"), "category", col.Categories.Listed(), col)
+	}
+}
+
+// The values of encode.
+const (
+	encodeNone   = "none"
+	encodeTarget = "target"
+)
+
+// encodeWords are the values of encode.
+var encodeWords = []string{encodeNone, encodeTarget}
+
+// encode checks how the values of a column become numbers. What the run cannot encode the pipeline says.
+func (c *checker) encode(path, name string, col Column) {
+	if col.Encode == "" || !c.name(path, col.Encode, encodeWords, encodeWords) || col.Encode == encodeNone {
+		return
+	}
+	switch {
+	case c.r.Task == TaskCausal:
+		c.add(path, shown(path)+" has no meaning with task: causal", "remove it")
+	case name == c.r.Data.Target:
+		c.add(path, shown(path)+": the target cannot be encoded by itself", "remove it")
+	case col.Categories == nil && col.Hash == 0:
+		c.add(path, shown(path)+": encode has no meaning without categories or hash", "add categories: "+privateWord)
 	}
 }
 

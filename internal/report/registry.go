@@ -261,6 +261,9 @@ func preparation(r *Report) string {
 	if n, m := len(r.Features.Selected), len(r.Features.Considered); n < m && released("selection") {
 		s = fmt.Sprintf("Of %d columns %d were chosen as features by a mechanism within the budget. ", m, n)
 	}
+	if released("target-encoding") {
+		s += "Values of category columns were replaced by noisy means of the target, by a mechanism within the budget. "
+	}
 	if released("scaling") {
 		s += "Ranges that the recipe does not declare were found by a mechanism within the budget"
 	} else {

@@ -11,8 +11,8 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	var inputs []map[string]any
 	for _, c := range s.model.Inputs() {
 		x := map[string]any{"name": c.Name}
-		if c.Type == regression.Category {
-			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other
+		if c.Text() {
+			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other || c.Values != nil
 		} else {
 			x["type"], x["lower"], x["upper"] = "numeric", c.Lower, c.Upper
 		}
@@ -37,7 +37,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	cells, required := object{}, []string{}
 	for _, c := range s.model.Inputs() {
 		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
-		if c.Type == regression.Category {
+		if c.Text() {
 			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
 		}
 		cells[c.Name] = x

@@ -178,7 +178,8 @@ class Score {
         column.missing = clamp(column.missing, column.lower, column.upper);
         column.middle = column.lower / 2 + column.upper / 2;
         column.half = column.upper / 2 - column.lower / 2;
-      } else {
+      }
+      if (column.categories) {
         column.codes = new Map(column.categories.map((name, i) => [trim(name), i]));
       }
     }
@@ -194,7 +195,11 @@ class Score {
     const out = new Map();
     for (const [name, column] of this.columns) {
       if (!Object.hasOwn(record, name)) throw new Error(`the record has no cell for ${JSON.stringify(name)}`);
-      if (column.type === "numeric") {
+      if (column.values) {
+        // numbers that stand for texts, the last one for every other
+        const code = column.codes.get(valueOf(column, textOf(record[name]))) ?? column.categories.length;
+        out.set(name, { number: column.values[code], missing: false });
+      } else if (column.type === "numeric") {
         const x = numberOf(record[name]);
         const missing = Number.isNaN(x);
         out.set(name, { number: missing ? column.missing : clamp(x, column.lower, column.upper), missing });

@@ -105,7 +105,7 @@ class _Score:
         for column in self.columns.values():
             if column["type"] == "numeric":
                 column["missing"] = _clamp(column["missing"], column["lower"], column["upper"])
-            else:
+            if column["type"] != "numeric" or "values" in column:
                 column["codes"] = {name.strip(" \t"): i for i, name in enumerate(column["categories"])}
         self.lower, self.upper = model["prediction"]["lower"], model["prediction"]["upper"]
         if kind == "kernel":
@@ -116,7 +116,9 @@ class _Score:
         out = {}
         for name, column in self.columns.items():
             cell = record[name]
-            if column["type"] == "numeric":
+            if "values" in column:  # numbers that stand for texts, the last one for every other
+                out[name] = (column["values"][column["codes"].get(_value(column, _text(cell)), -1)], False)
+            elif column["type"] == "numeric":
                 x = _number(cell)
                 missing = x != x
                 out[name] = (column["missing"] if missing else _clamp(x, column["lower"], column["upper"]), missing)

@@ -1,0 +1,104 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// valueCount is what a record adds to a count, where it adds up to 1 to a sum: a count is large where a sum
+// may be near 0, so it bears more noise.
+const valueCount = .5
+
+// ValueSums accumulates, for each of several columns, two numbers of each of its values: how many
+// records have it, and the sum of a number g over them. g is clamped to [-1, 1] and rounded toward zero to a
+// grid, so the sums are exact integers and neither order nor thread count changes them. The mean of a target by
+// the values of a category column is read from such sums.
+//
+// A record moves a cell by at most 2^14 grid units, so int64 holds the sums of 2^49 records.
+type ValueSums struct {
+	grid     numberGrid
+	relation budget.Relation
+	levels   []int
+	sums     []int64 // of each column its counts, times valueCount, and then its sums
+}
+
+// NewValueSums returns empty sums of columns with so many values each, at least 1.
+func (m Maker) NewValueSums(levels []int) *ValueSums {
+	cells := 0
+	for _, n := range levels {
+		cells += 2 * n
+	}
+	return &ValueSums{newNumberGrid(1), m.Relation(), levels, make([]int64, cells)}
+}
+
+// Add adds a block of records: values holds one slice per column and one value per record, g one number per
+// record. A record whose g is NaN adds nothing at all, nor does a value that does not exist. Both must depend on
+// that record and on public values only. Add panics if the slices differ in number or length.
+func (v *ValueSums) Add(values [][]int32, g []float64) {
+	if len(values) != len(v.levels) {
+		panic("mechanism: a block of sums by value has one slice a column")
+	}
+	count, at := int64(valueCount/v.grid.unit), 0
+	for c, column := range values {
+		if len(column) != len(g) {
+			panic("mechanism: a block of sums by value has one value and one number a record")
+		}
+		n := v.levels[c]
+		counts, sums := v.sums[at:at+n], v.sums[at+n:at+2*n]
+		at += 2 * n
+		for i, k := range column {
+			if x := g[i]; k >= 0 && int(k) < n && x == x {
+				counts[k] += count
+				sums[k] += int64(v.grid.round(x))
+			}
+		}
+	}
+}
+
+// Cells are those that [ValueSums.Add] adds to.
+func (v *ValueSums) Cells() Cells { return sums(v.sums) }
+
+// Bound returns, column by column, the counts times one half and then the sums, with their L2
+// sensitivity.
+//
+// Add or remove one record: in a column one count moves by w = 1/2 and one sum by |g| <= 1, so the
+// square of the change is at most 1 + w² = 5/4; of d columns d times that, attained by |g| = 1. Substitution:
+// if the record has another value in a column, two counts and two sums move, and the square is at most
+// 2 (1 + w²) = 5/2. If it has the same value no count moves and the sum moves by |g - g'| <= 2: the square is at most 4. So
+// it is at most 4 d, attained by g' = -g and the same values.
+func (v *ValueSums) Bound() Bounded[Vector] {
+	square := 1 + valueCount*valueCount
+	if v.relation != budget.AddRemove {
+		square = max(2*square, 4)
+	}
+	sens := up(math.Sqrt(square*float64(len(v.levels)))) * v.grid.bound
+	return Bounded[Vector]{append(Vector(nil), v.sums...), L2, sens, v.grid.unit, StatValueSums}
+}
+
+// Read takes the released numbers of column c apart: how many records have each value, and the sums of
+// g. The noise of a count is twice that of a sum.
+func (v *ValueSums) Read(c int, released []float64) (counts, sums []float64) {
+	at := 0
+	for _, n := range v.levels[:c] {
+		at += 2 * n
+	}
+	n := v.levels[c]
+	for _, x := range released[at : at+n] {
+		counts = append(counts, x/valueCount)
+	}
+	return counts, append(sums, released[at+n:at+2*n]...)
+}
+
+// StatValueSums is the statistic of [ValueSums.Bound].
+const StatValueSums budget.Statistic = "value sums"
+
+func worstValueSums() WorstPair {
+	return vectorPair(StatValueSums, anyRecord(), func(s *Session, side int) (Bounded[Vector], error) {
+		v := s.NewValueSums([]int{3, 2})
+		if r := RecordOn(s.Relation(), side); r != 0 {
+			v.Add([][]int32{{1}, {0}}, []float64{float64(r)})
+		}
+		return v.Bound(), nil
+	})
+}
