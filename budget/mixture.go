@@ -2,6 +2,7 @@ package budget
 
 import (
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -24,6 +25,7 @@ type mixture struct {
 	coin   float64
 	first  []curve
 	second []atom
+	few    []atom  // see [spread]
 	lost   float64 // of A2, where L2 is infinite; and of B2, where it is 0
 	slack  float64
 	wide   bool // the losses of the second kid leave float64
@@ -68,6 +70,7 @@ func (w *composer) mixture(n *Node) *mixture {
 			m.second = append(m.second, atom{math.Exp(x), p * math.Exp(-x)})
 		}
 	}
+	m.few = spread(m.second)
 	m.lost = mass.inf
 	m.slack = fftSlack + drawSlack*float64(len(m.second))
 	return m
@@ -82,10 +85,48 @@ func (m *mixture) at(epsilon float64) float64 {
 	defer m.mu.Unlock()
 	d, ok := m.known[epsilon]
 	if !ok {
-		d = math.Min(1, (math.Max(m.there(epsilon), m.back(epsilon))+m.slack)*(1+numericGuard))
+		d = math.Min(1, (m.larger(epsilon)+m.slack)*(1+numericGuard))
 		m.known[epsilon] = d
 	}
 	return d
+}
+
+// larger is the larger of both directions. That back is the smaller one is often seen from few
+// atoms.
+func (m *mixture) larger(epsilon float64) float64 {
+	there := m.there(epsilon)
+	if there > MinDelta/10 && m.back(epsilon, m.few) < there*(1-fewGuard) {
+		return there
+	}
+	return math.Max(there, m.back(epsilon, m.second))
+}
+
+const (
+	// fewStep is how many atoms become one, fewGuard far more than what rounding makes of it.
+	fewStep  = 8
+	fewGuard = 1e-5
+)
+
+// spread moves what lies between every eighth atom to these, so that the mean stays what it
+// was. A convex function has no smaller mean over the result, and what [mixture.back] adds up is
+// convex in the ratio: it is E over B1 of (1 - t h ratio - t (1-h) L1)+.
+func spread(atoms []atom) []atom {
+	out := slices.Clone(atoms[:min(1, len(atoms))])
+	for i := 0; i < len(atoms)-1; i += fewStep {
+		j := min(i+fewStep, len(atoms)-1)
+		a, b := &out[len(out)-1], atoms[j]
+		width := b.ratio - a.ratio
+		for _, x := range atoms[i+1 : j] {
+			share := 0.
+			if width > 0 {
+				share = (x.ratio - a.ratio) / width
+			}
+			a.mass += x.mass * (1 - share)
+			b.mass += x.mass * share
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // delta1 is the curve of the first kid at any real epsilon.
@@ -113,10 +154,10 @@ func (m *mixture) there(epsilon float64) float64 {
 }
 
 // back folds e^epsilon k' into one number, which cannot overflow.
-func (m *mixture) back(epsilon float64) float64 {
+func (m *mixture) back(epsilon float64, second []atom) float64 {
 	t, rest := math.Exp(epsilon), 1-m.coin
 	sum := m.lost * m.delta1(epsilon+math.Log(rest))
-	for _, a := range m.second {
+	for _, a := range second {
 		if k := 1 - t*m.coin*a.ratio; k > 0 {
 			sum += a.mass * k * m.delta1(epsilon-math.Log(k/rest))
 		}

@@ -61,6 +61,33 @@ func TestMixtureAgainstDPAccounting(t *testing.T) {
 	}
 }
 
+// The bound by few atoms lies above the direction that it stands for, close by, so that the
+// larger of both directions is the same number with it.
+func TestMixtureByFewAtoms(t *testing.T) {
+	laws := []Law{gauss(.02), gauss(.3), gauss(1.4), pure(Laplace, .4, 3), pure(Pure, .8, 1), pure(Exponential, .1, 50), {Kind: Approximate, Epsilon: .5, Delta: 1e-9, Draws: 1}}
+	spared := 0
+	for i, first := range laws {
+		for j, second := range laws {
+			m := mixed(t, []float64{.03, .2, .5}[(i+j)%3], []Law{first, gauss(.1)}, []Law{second})
+			for epsilon := -3.; epsilon < 12; epsilon += .17 {
+				there, back, above := m.there(epsilon), m.back(epsilon, m.second), m.back(epsilon, m.few)
+				if above < back*(1-1e-12) || above > 1.5*back+1e-9 {
+					t.Errorf("%v | %v at %v: %v by few atoms, %v by all", first, second, epsilon, above, back)
+				}
+				if got := m.larger(epsilon); got != math.Max(there, back) {
+					t.Errorf("%v | %v at %v: the larger one is %v, want %v", first, second, epsilon, got, math.Max(there, back))
+				}
+				if above < there*(1-fewGuard) {
+					spared++
+				}
+			}
+		}
+	}
+	if spared < 1000 {
+		t.Errorf("%d evaluations were spared", spared)
+	}
+}
+
 // TestMixtureValues reproduces how far the first kid may be raised at delta 1e-6, in multiples
 // of the mu that each kid could have alone.
 func TestMixtureValues(t *testing.T) {
