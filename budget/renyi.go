@@ -127,9 +127,10 @@ func logDelta(curve func(float64) float64, u, epsilon float64) float64 {
 	return t*(curve(1+t)-epsilon-math.Log1p(1/t)) - math.Log1p(t)
 }
 
-// bestOrder returns the u at which logDelta is smallest.
+// bestOrder returns the u at which logDelta is smallest. A Rényi curve times a-1 is convex, and so is
+// logDelta as a function of a: it falls and then rises.
 func bestOrder(curve func(float64) float64, epsilon float64) float64 {
-	_, u := minimum(-9, 25, 80, func(u float64) float64 { return logDelta(curve, u, epsilon) })
+	_, u := minimumBeside(-9, 25, 80, 8, func(u float64) float64 { return logDelta(curve, u, epsilon) })
 	return u
 }
 

@@ -119,13 +119,26 @@ func (t *threshold) enclose(a, b, tol float64) {
 // f is a valid bound at every point, so a missed minimum costs tightness and
 // never soundness.
 func minimum(lo, hi float64, n int, f func(float64) float64) (best, at float64) {
+	return minimumBeside(lo, hi, n, 1, f)
+}
+
+// minimumBeside is minimum for an f that falls and then rises, and so has its lowest point of the
+// scan beside the lowest of every stride-th.
+func minimumBeside(lo, hi float64, n, stride int, f func(float64) float64) (best, at float64) {
 	step := (hi - lo) / float64(n-1)
 	best, at = math.Inf(1), lo
-	for i := range n {
-		x := lo + float64(i)*step
-		if y := f(x); y < best {
-			best, at = y, x
+	scan := func(from, to, by int) (lowest int) {
+		for i := from; i < to; i += by {
+			x := lo + float64(i)*step
+			if y := f(x); y < best {
+				best, at, lowest = y, x, i
+			}
 		}
+		return lowest
+	}
+	if i := scan(0, n, stride); stride > 1 {
+		best, at = math.Inf(1), lo
+		scan(max(0, i-stride), min(n, i+stride+1), 1)
 	}
 	const golden = 0.6180339887498949
 	a, b := math.Max(lo, at-step), math.Min(hi, at+step)
