@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"encoding/binary"
 	"math"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -119,9 +120,12 @@ type composer struct {
 	coarsen float64 // factor on the step that a product chooses
 	earlier bool    // see Target.Earlier
 	ffts    map[int]*fourier.FFT
+	known   map[string]curve // by product and step: a search ends where it has been, and settles there
 }
 
-func newComposer() *composer { return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}} }
+func newComposer() *composer {
+	return &composer{coarsen: 1, ffts: map[int]*fourier.FFT{}, known: map[string]curve{}}
+}
 
 // curves returns the curves of products.
 func (w *composer) curves(ps []product) []curve {
@@ -141,11 +145,25 @@ func (w *composer) curve(p product) curve {
 	if h == 0 {
 		h = p.step() * w.coarsen
 	}
-	if s, ok := p.selection(); ok {
-		return newCurve(connectDots(w.chosenDots(s, h), h))
+	key := string(p.key(binary.LittleEndian.AppendUint64(nil, math.Float64bits(h))))
+	known, ok := w.known[key]
+	if ok {
+		return known
 	}
-	return newCurve(w.compose(p, h))
+	if s, ok := p.selection(); ok {
+		known = newCurve(connectDots(w.chosenDots(s, h), h))
+	} else {
+		known = newCurve(w.compose(p, h))
+	}
+	if len(w.known) == mostKnown {
+		clear(w.known)
+	}
+	w.known[key] = known
+	return known
 }
+
+// mostKnown is how many curves a composer keeps. What is asked for again was asked for just before.
+const mostKnown = 16
 
 // dots samples the curve of p on the grid.
 func (w *composer) dots(p product, h float64) []float64 {

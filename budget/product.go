@@ -1,6 +1,9 @@
 package budget
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // product is a composition of independent dominating pairs: merged Gaussians,
 // other laws, alternatives among which released values choose, and selections.
@@ -215,6 +218,39 @@ func (p product) spread() (variance, draws float64) {
 		draws += most + 1
 	}
 	return variance, draws
+}
+
+// key appends to b what tells p from every other product.
+func (p product) key(b []byte) []byte {
+	number := func(xs ...float64) {
+		for _, x := range xs {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+	}
+	count := func(n int) { b = binary.LittleEndian.AppendUint64(b, uint64(n)) }
+	list := func(ps []product) {
+		count(len(ps))
+		for _, q := range ps {
+			b = q.key(b)
+		}
+	}
+	number(p.mu2)
+	count(len(p.laws))
+	for _, l := range p.laws {
+		count(int(l.Kind))
+		number(l.Mu, l.Epsilon, l.Delta)
+		count(l.Draws)
+	}
+	count(len(p.alts))
+	for _, alts := range p.alts {
+		list(alts)
+	}
+	count(len(p.sels))
+	for _, s := range p.sels {
+		number(s.law.Eta, s.law.Gamma)
+		list(s.candidates)
+	}
+	return b
 }
 
 // step chooses the grid. Connecting the dots adds up to h^2/4 to the variance of
