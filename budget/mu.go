@@ -136,14 +136,20 @@ func (a *account) cover(lo, hi, shift float64) float64 {
 	if lo < shift {
 		return best
 	}
+	consider := func(deltaLo, deltaHi float64) {
+		// Where the Gaussian of best lies below an end, no smaller one lies above the chord.
+		if GaussianDelta(best, lo) >= deltaLo*(1-1e-9) && GaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
+			best = math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
+		}
+	}
 	if len(a.curves) > 0 {
-		best = math.Min(best, coverChord(lo, hi, worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift)))
+		consider(worstCurve(a.curves, lo-shift), worstCurve(a.curves, hi-shift))
 	}
 	if line := a.line; a.selects && hi-shift <= line().epsilon {
-		best = math.Min(best, coverChord(lo, hi, line().at(lo-shift), line().at(hi-shift)))
+		consider(line().at(lo-shift), line().at(hi-shift))
 	}
-	deltaLo, deltaHi := a.ledger.line(lo-shift, hi-shift)
-	return math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
+	consider(a.ledger.line(lo-shift, hi-shift))
+	return best
 }
 
 // coverChord returns a mu whose Gaussian curve G lies above the chord, in the
@@ -156,6 +162,9 @@ func (a *account) cover(lo, hi, shift float64) float64 {
 // below its own chord, and it suffices to reach delta + sag at both ends.
 func coverChord(lo, hi, deltaLo, deltaHi float64) float64 {
 	_, first := gaussianMuBracket(hi, deltaLo, muTolerance) // G falls, so this covers as well
+	if deltaLo == deltaHi {
+		return first // which is b below
+	}
 	_, a := gaussianMuBracket(lo, deltaLo, muTolerance)
 	_, b := gaussianMuBracket(hi, deltaHi, muTolerance)
 	m := math.Max(a, b)

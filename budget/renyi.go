@@ -1,6 +1,9 @@
 package budget
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // ledger is the Rényi cost of a tree as a function of the order. Orders add
 // under adaptive composition (Mironov 2017) whatever the earlier releases
@@ -11,6 +14,9 @@ type ledger struct {
 	alts  [][]*ledger
 	sels  []*selected
 	delta float64 // spent by Approximate laws beside the Rényi cost
+
+	mu     sync.Mutex
+	orders map[float64]float64 // that were best, by epsilon
 }
 
 // newLedger reads the laws beneath n, which Calibrate has filled.
@@ -107,15 +113,31 @@ func (l *ledger) renyi(a float64) float64 {
 
 // deltaAt returns the delta that the ledger guarantees at epsilon >= 0.
 func (l *ledger) deltaAt(epsilon float64) float64 {
-	u := bestOrder(l.renyi, epsilon)
+	u := l.order(epsilon)
 	return l.delta + math.Exp(logDelta(l.renyi, u, epsilon))*(1+numericGuard)
+}
+
+// order is [bestOrder], known where it was asked for before: the ends and the middles of spans
+// are those of others.
+func (l *ledger) order(epsilon float64) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u, ok := l.orders[epsilon]
+	if !ok {
+		u = bestOrder(l.renyi, epsilon)
+		if l.orders == nil {
+			l.orders = map[float64]float64{}
+		}
+		l.orders[epsilon] = u
+	}
+	return u
 }
 
 // line returns what the order that suits the middle of [lo, hi] guarantees at
 // both ends. That order's delta is an exponential in -epsilon, hence convex in
 // e^epsilon: between the ends it lies below the chord.
 func (l *ledger) line(lo, hi float64) (deltaLo, deltaHi float64) {
-	u := bestOrder(l.renyi, (lo+hi)/2)
+	u := l.order((lo + hi) / 2)
 	at := func(e float64) float64 { return l.delta + math.Exp(logDelta(l.renyi, u, e))*(1+numericGuard) }
 	return at(lo), at(hi)
 }
