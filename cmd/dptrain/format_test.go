@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -37,7 +38,7 @@ func TestFormatFlags(t *testing.T) {
 			if verb[0] == "predict" && got.code == exitData {
 				continue // there is no model
 			}
-			if got.code != exitUsage && got.code != exitRecipe || !strings.Contains(got.stderr, "--"+flag) || strings.Contains(got.stderr, "data.") {
+			if got.code == exitOK || !strings.Contains(got.stderr, "--"+flag) || strings.Contains(got.stderr, "data.") {
 				t.Errorf("%s --%s: %+v", verb[0], flag, got)
 			}
 		}
@@ -83,6 +84,50 @@ model: {method: adassp}
 		if !strings.Contains(got.stderr, text) || strings.Contains(got.stderr, "model.method") {
 			t.Errorf("%v: %+v", args, got)
 		}
+	}
+}
+
+// TestValueFlags: flags that say which texts are one value, and which values are numbers, give the plan of a recipe that does.
+// A column of which nothing else is said is one of words that are found.
+func TestValueFlags(t *testing.T) {
+	chdir(t)
+	write(t, "t.csv", "a,b,c,y\n1,2,3,4\n")
+	write(t, "recipe.yaml", `data:
+  path: t.csv
+  target: y
+  undeclared: found
+  columns: {a: {categories: private, prefix: 3}, b: {hash: 64, encode: target}, c: {categories: [x, z], encode: target}}
+privacy: {epsilon: 1}
+`)
+	want := dptrain(t, "plan", "recipe.yaml", "--json")
+	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1"}
+	got := dptrain(t, append(base, "--json", "--prefix", "a=3", "--hash", "b=64", "--encode", "b,c", "--categories", "c=x,z")...)
+	if got != want || got.code != exitOK {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for text, args := range map[string][]string{
+		"--prefix takes": {"--prefix", "a"}, "--hash takes": {"--hash", "b=x"}, "must be from 2 to 1024, not 5000": {"--hash", "b=5000"},
+		"from 1 to 64, not 99": {"--prefix", "a=99"}, "cannot be encoded by itself": {"--encode", "y"}, "is not in the header": {"--encode", "nobody"},
+	} {
+		if got := dptrain(t, append(base, args...)...); got.code == exitOK || !strings.Contains(got.stderr, text) {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+// TestShapeOfWords: a report says which number each word counts as.
+func TestShapeOfWords(t *testing.T) {
+	houses, err := filepath.Abs("../../testdata/houses.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	if got := dptrain(t, "fit", "--data", houses, "--target", "price", "--epsilon", "3", "--encode", "ocean", "--method", "joint-gram", "-q"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	got := dptrain(t, "report", "out", "--shape", "ocean")
+	if got.code != exitOK || !strings.Contains(got.stdout, "means of the target") || !strings.Contains(got.stdout, `"inland"`) || !strings.Contains(got.stdout, "every other") {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -107,6 +107,9 @@ type declareFlags struct {
 	unit       string
 	maxRows    int
 	categories []string
+	prefixes   []string
+	hashes     []string
+	encoded    []string
 	undeclared string
 	fold       string
 	most       int
@@ -122,6 +125,9 @@ type declareFlags struct {
 func (f *declareFlags) add(set *pflag.FlagSet) {
 	f.set = set
 	set.StringArrayVar(&f.categories, "categories", nil, "public values of a column, `NAME=VALUES`, such as color=red,green, or color=private; may be repeated")
+	set.StringArrayVar(&f.prefixes, "prefix", nil, "how many first characters of its values count, `NAME=NUMBER`, such as diagnosis=3; may be repeated")
+	set.StringArrayVar(&f.hashes, "hash", nil, "values of a column fall into so many buckets, `NAME=BUCKETS`, such as surgeon=64; may be repeated")
+	set.StringSliceVar(&f.encoded, "encode", nil, "`COLUMNS` of words of which each value becomes a number: the mean of the target, with noise")
 	set.StringVar(&f.undeclared, "undeclared", "", "what columns are that nothing is said of, by `NAME`: found, numbers or words (default), or numbers")
 	set.StringVar(&f.fold, "fold", "", "which words are one value, by `NAME`: exact (default), blanks or case")
 	set.IntVar(&f.most, "most-classes", 0, "the `NUMBER` of classes that are found at most, 2 to 255 (default 2)")
@@ -136,7 +142,7 @@ func (f *declareFlags) add(set *pflag.FlagSet) {
 
 // declareKeys are the keys of the recipe that the flags stand for.
 var declareKeys = map[string]string{
-	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "range": "data.columns", "date": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
+	"unit": "privacy.unit.column", "max-rows": "privacy.unit.max_rows", "categories": "data.columns", "prefix": "data.columns", "hash": "data.columns", "encode": "data.columns", "range": "data.columns", "date": "data.columns", "transform": "data.columns", "method": "model.method", "select": "selection.method",
 	"undeclared": "data.undeclared", "fold": "data.fold", "most-classes": "data.most_classes",
 }
 
@@ -201,6 +207,9 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 		}
 		columns[name] = recipe.Column{Categories: recipe.NamesOf(values), Other: new(true), Private: columns[name].Private}
 	}
+	if err := f.values(columns); err != nil {
+		return err
+	}
 	for _, given := range f.ranges {
 		name, column, err := parseRange(given)
 		if err != nil {
@@ -220,6 +229,49 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 		r.Data.Columns = columns
 	}
 	return nil
+}
+
+// values says which texts of columns are one value, and which values become numbers. What says nothing of its categories has
+// some that are found.
+func (f *declareFlags) values(columns map[string]recipe.Column) error {
+	for _, given := range f.hashes {
+		name, n, ok := numbered(given)
+		if !ok {
+			return usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
+		}
+		c := columns[name]
+		c.Hash = n
+		columns[name] = c
+	}
+	words := func(name string) recipe.Column {
+		c := columns[name]
+		if c.Categories == nil && c.Hash == 0 {
+			c.Categories, c.Other = recipe.Private(), new(true)
+		}
+		return c
+	}
+	for _, given := range f.prefixes {
+		name, n, ok := numbered(given)
+		if !ok {
+			return usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
+		}
+		c := words(name)
+		c.Prefix = n
+		columns[name] = c
+	}
+	for _, name := range f.encoded {
+		c := words(name)
+		c.Encode = recipe.EncodeTarget
+		columns[name] = c
+	}
+	return nil
+}
+
+// numbered splits NAME=NUMBER, of which the number is at least 1.
+func numbered(given string) (name string, n int, ok bool) {
+	name, text, _ := strings.Cut(given, "=")
+	n, err := strconv.Atoi(text)
+	return name, n, err == nil && n > 0 && name != ""
 }
 
 // commaList splits a list as flags of lists do: a value with a comma is quoted.

@@ -91,7 +91,12 @@ func (p part) print(w io.Writer, name string) error {
 			row("Score", text)
 		}
 	case j >= 0:
-		row("Column", name+": a number; values "+unit)
+		if p.Columns[j].Values != nil {
+			row("Column", name+": words that count as numbers, means of the target; values "+unit)
+			b.WriteString("\n" + numbersOf(&p.Columns[j]) + "\n\n")
+		} else {
+			row("Column", name+": a number; values "+unit)
+		}
 		for _, t := range p.Terms {
 			if t.Column == j {
 				row("Line", fmt.Sprintf("%s for each unit of %s, standard error %s", digits(t.Coefficient), name, digits(t.StdError)))
@@ -198,6 +203,17 @@ func steps(s regression.Step) string {
 
 // edge prints where a step begins; neighbouring edges can be close.
 func edge(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// numbersOf prints what the words of a column count as.
+func numbersOf(c *regression.Column) string {
+	t := terminal.RightAligned(2)
+	t.AppendHeader(table.Row{"word", "number"})
+	for i, name := range c.Categories {
+		t.AppendRow(table.Row{strconv.Quote(name), digits(c.Values[i])})
+	}
+	t.AppendRow(table.Row{"every other", digits(c.Values[len(c.Categories)])})
+	return t.Render()
+}
 
 // categories prints the terms of a category column. A category without a term
 // adds nothing.

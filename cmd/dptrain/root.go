@@ -92,6 +92,7 @@ func verbs(a *app) []*cobra.Command {
 		versionCommand(a),
 		recipeTopic(),
 		methodsTopic(),
+		formatsTopic(),
 		exitCodesTopic(),
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -82,4 +83,37 @@ in one, and dptrain schema prints its JSON Schema, for editors. All keys:
 	}
 	b.WriteString("\ndocs/reference/recipe.md explains every key.")
 	return &cobra.Command{Use: "recipe", Short: "The keys of a recipe", Long: b.String()}
+}
+
+// formatsTopic is the help topic formats.
+func formatsTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Which files can be read as tables. The name says what a file is, the header line\nnames the columns, and nothing is guessed from rows.\n\n")
+	for _, f := range [...][2]string{
+		{".csv, .tsv", "cells between commas, semicolons or tabs, with a header line"},
+		{".jsonl, .ndjson", "one JSON object a line. There is no header: list the columns, --header a,b,c"},
+		{".gz after these", "the same, packed by gzip"},
+		{".parquet", "Parquet"},
+		{".xlsx, .xlsm", "a sheet of a workbook of Excel"},
+		{".arrow, .feather", "Arrow, as a file or a stream (.arrows, .ipc)"},
+		{"visits-*.csv", "all files that match, as one table. Quote it: --data 'visits-*.csv'"},
+		{"-", "CSV from standard input; -.jsonl, -.tsv, -.csv.gz what these say"},
+	} {
+		item(&b, f[0], f[1])
+	}
+	b.WriteString("\nHow the text of a table is written is said by flags, or by keys of a recipe:\n\n")
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	(&formatFlags{}).add(set)
+	set.VisitAll(func(f *pflag.Flag) {
+		_, meaning := pflag.UnquoteUsage(f)
+		item(&b, "--"+f.Name, meaning+" ("+formatKeys[f.Name]+")")
+	})
+	b.WriteString(`
+A header line that looks otherwise than declared is an error that names the flag
+which mends it. dptrain look TABLE writes for the owner of a table how its cells
+seem to be written, with a recipe that says so.
+
+docs/guide/tables.md has examples.`)
+	return &cobra.Command{Use: "formats", Short: "Which tables can be read, and how they may be written", Long: b.String()}
 }

@@ -39,7 +39,7 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	p.Schema.Columns = append(p.Schema.Columns, target)
 	for name, c := range r.Data.Columns {
-		encoded := c.Encode == encodeTarget && (c.Categories != nil || c.Hash != 0)
+		encoded := c.Encode == EncodeTarget && (c.Categories != nil || c.Hash != 0)
 		switch {
 		case name == target.Name:
 		case c.Private:

@@ -115,7 +115,7 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if d.Categories != nil || d.Hash > 0 {
 		c.Kind, c.Categories, c.Other = dataset.Category, r.values(d.Categories.Listed(), d), d.Other == nil || *d.Other
 		c.Found, c.Fold, c.Prefix, c.Hash = d.Categories.Private(), r.fold(), d.Prefix, d.Hash
-		c.TargetEncoded = d.Encode == encodeTarget
+		c.TargetEncoded = d.Encode == EncodeTarget
 		if d.Hash > 0 {
 			c.Categories = r.textOf(d).Buckets()
 		}

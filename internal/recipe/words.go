@@ -123,14 +123,14 @@ func (c *checker) foldChecks() {
 	}
 }
 
-// The values of encode.
+// EncodeTarget is the value of encode of a column whose values become numbers; the other one is encodeNone.
 const (
+	EncodeTarget = "target"
 	encodeNone   = "none"
-	encodeTarget = "target"
 )
 
 // encodeWords are the values of encode.
-var encodeWords = []string{encodeNone, encodeTarget}
+var encodeWords = []string{encodeNone, EncodeTarget}
 
 // encode checks how the values of a column become numbers. What the run cannot encode the pipeline says.
 func (c *checker) encode(path, name string, col Column) {

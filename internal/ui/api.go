@@ -28,6 +28,7 @@ type ask struct {
 		Separator string `json:"separator"`
 		Decimal   string `json:"decimal"`
 		Encoding  string `json:"encoding"`
+		Sheet     string `json:"sheet"`
 		Skip      int    `json:"skip"`
 	} `json:"format"`
 	Total struct {
@@ -61,6 +62,7 @@ func (s *Server) columns(r *http.Request, a *ask) (any, error) {
 	flag("separator", a.Format.Separator)
 	flag("decimal", a.Format.Decimal)
 	flag("encoding", a.Format.Encoding)
+	flag("sheet", a.Format.Sheet)
 	if a.Format.Skip > 0 {
 		flag("skip", strconv.Itoa(a.Format.Skip))
 	}

@@ -281,7 +281,7 @@ func TestCommands(t *testing.T) {
 		return 4
 	}
 	var got said
-	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","skip":2}}`, &got)
+	r.ask(t, "columns", `{"path":"t.csv","format":{"separator":";","sheet":"Data","skip":2}}`, &got)
 	if got.Code != 4 || got.Err != "t.csv: no" {
 		t.Errorf("%+v", got)
 	}
@@ -289,7 +289,7 @@ func TestCommands(t *testing.T) {
 	r.ask(t, "register", `{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`, &got)
 	in := func(name string) string { return filepath.Join(r.folder, name) }
 	want := [][]string{
-		{"init", "--json", "--separator=;", "--skip=2", "--", in("t.csv")},
+		{"init", "--json", "--separator=;", "--sheet=Data", "--skip=2", "--", in("t.csv")},
 		{"ledger", "show", "--json", "--", in("dptrain.ledger")},
 		{"ledger", "init", "--dataset=d", "--epsilon=3", "--relation=add-remove", "--unit=", "--delta=1e-5", "--", in("dptrain.ledger")},
 	}

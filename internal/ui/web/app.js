@@ -111,7 +111,7 @@ async function choose(f) {
 
 function writing() {
   const out = {};
-for (const id of ["separator", "decimal", "encoding"]) if ($(id).value) out[id] = $(id).value;
+for (const id of ["separator", "decimal", "encoding", "sheet"]) if ($(id).value) out[id] = $(id).value;
   if (Number($("skip").value) > 0) out.skip = Number($("skip").value);
   return out;
 }
@@ -379,7 +379,7 @@ async function register(e) {
 // ---- Begin
 
 for (const b of document.querySelectorAll("[data-go]")) b.addEventListener("click", () => go(b.dataset.go));
-for (const id of ["separator", "decimal", "encoding", "skip", "classes", "delta", "dataset", "ledger-path", "out", "file"]) $(id).addEventListener("input", changed);
+for (const id of ["separator", "decimal", "encoding", "sheet", "skip", "classes", "delta", "dataset", "ledger-path", "out", "file"]) $(id).addEventListener("input", changed);
 for (const id of ["delta", "relation", "dataset", "ledger-path"]) $(id).addEventListener("input", reprice);
 for (const id of ["found", "relation"]) $(id).addEventListener("change", changed);
 $("target").addEventListener("change", () => { drawColumns(); changed(); });
