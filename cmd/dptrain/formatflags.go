@@ -207,7 +207,7 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 		}
 		columns[name] = recipe.Column{Categories: recipe.NamesOf(values), Other: new(true), Private: columns[name].Private}
 	}
-	if err := f.values(columns); err != nil {
+	if err := f.values(columns, r.Data.Target); err != nil {
 		return err
 	}
 	for _, given := range f.ranges {
@@ -233,7 +233,7 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 
 // values says which texts of columns are one value, and which values become numbers. What says nothing of its categories has
 // some that are found.
-func (f *declareFlags) values(columns map[string]recipe.Column) error {
+func (f *declareFlags) values(columns map[string]recipe.Column, target string) error {
 	for _, given := range f.hashes {
 		name, n, ok := numbered(given)
 		if !ok {
@@ -245,7 +245,7 @@ func (f *declareFlags) values(columns map[string]recipe.Column) error {
 	}
 	words := func(name string) recipe.Column {
 		c := columns[name]
-		if c.Categories == nil && c.Hash == 0 {
+		if c.Categories == nil && c.Hash == 0 && name != target {
 			c.Categories, c.Other = recipe.Private(), new(true)
 		}
 		return c

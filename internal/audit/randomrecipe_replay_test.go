@@ -99,6 +99,9 @@ func (m *maker) column(b *strings.Builder, name string, private bool) {
 		if m.chance(.4) {
 			facts = append(facts, "other: false")
 		}
+		if m.seed%4 == 1 { // of the seed, as the transform is
+			facts = append(facts, "encode: target")
+		}
 	case k < 5:
 		facts = append(facts, m.ranges())
 	case k < 6:

@@ -341,7 +341,7 @@ func foundWarnings(r *Result) []Warning {
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
-			"No word of %s is in enough records to be found at this budget, as in a column of names or identifiers. They are not in the model. Declare their categories if they are public knowledge, or exclude them.", listNames(none))})
+			"No word of %s is in enough records to be found at this budget, as in a column of names or identifiers. They are not in the model. Declare their categories if they are public knowledge, or make fewer values of them: codes that begin alike (prefix: 3), or buckets (hash: 64). Exclude names and identifiers.", listNames(none))})
 	}
 	return out
 }
