@@ -1,0 +1,223 @@
+package parquetfile
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// valueReader reads the values of a page that are not places in a dictionary.
+type valueReader struct {
+	typ      Type
+	src      *source
+	encoding format.Encoding
+	most     int
+	long     sync.Locker
+	locked   bool
+
+	vals   [batch]Value
+	bits   hybrid // booleans
+	bools  [batch]uint32
+	deltas delta
+	ints   [batch]int64
+
+	at              int     // of lengths or split
+	lengths, begins []int32 // of texts, and of what each shares with the one before
+	last            []byte  // such a text, as far as it is read
+	lastLen         int
+	split           []byte // a page of streams, one for each byte of a value
+	text            []byte // of such values, put together
+}
+
+// start begins a page of at most most values.
+func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
+	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
+	text := v.typ.Kind == format.ByteArray
+	if !src.has(1) { // no value, whatever the encoding
+		v.encoding = format.Plain
+	}
+	switch v.encoding {
+	case format.Plain:
+		v.bits.start(src, 1, int64(most))
+		v.bits.groups = uint64(most+7) / 8
+		return true
+	case format.RLE:
+		if _, ok = src.length(); ok {
+			v.bits.start(src, 1, int64(most))
+		}
+		return ok && v.typ.Kind == format.Boolean
+	case format.DeltaBinaryPacked:
+		return v.deltas.start(src, most) && (v.typ.Kind == format.Int32 || v.typ.Kind == format.Int64)
+	case format.DeltaLengthByteArray:
+		v.lengths, ok = v.deltas.lengths(v.lengths, src, most)
+		return ok && text
+	case format.DeltaByteArray:
+		if v.begins, ok = v.deltas.lengths(v.begins, src, most); ok {
+			v.lengths, ok = v.deltas.lengths(v.lengths, src, most)
+		}
+		return ok && len(v.begins) == len(v.lengths) && (text || v.typ.Kind == format.FixedLenByteArray)
+	case format.ByteStreamSplit:
+		width := int(v.typ.least())
+		most = min(most, (1<<31-1)/width) * width
+		v.split = v.split[:0]
+		for ok = !text && v.typ.Kind != format.Boolean; ok && len(v.split) <= most && src.has(1); {
+			v.split, ok = src.appendText(v.split, len(src.buf), most+1)
+		}
+		return ok && len(v.split)%width == 0 && len(v.split) <= most
+	}
+	return false
+}
+
+// next returns at most n values, at least one, until it is called again.
+func (v *valueReader) next(n int) (vals []Value, ok bool) {
+	vals = v.vals[:n]
+	switch v.encoding {
+	case format.DeltaBinaryPacked:
+		if ok = v.deltas.next(v.ints[:n]); ok {
+			for k, x := range v.ints[:n] {
+				vals[k] = Value{Bits: uint64(x)}
+			}
+		}
+		return vals, ok
+	case format.DeltaLengthByteArray:
+		if v.at == len(v.lengths) {
+			return nil, false
+		}
+		v.at++
+		vals[0].Bytes, ok = v.textOf(int(v.lengths[v.at-1]))
+		return vals[:1], ok
+	case format.DeltaByteArray:
+		ok = v.follow()
+		vals[0] = Value{Bytes: v.last}
+		return vals[:1], ok
+	case format.ByteStreamSplit:
+		return v.joined(vals)
+	}
+	switch v.typ.Kind {
+	case format.Boolean:
+		if ok = v.bits.next(v.bools[:n]); ok {
+			for k, x := range v.bools[:n] {
+				vals[k] = Value{Bits: uint64(x)}
+			}
+		}
+		return vals, ok
+	case format.ByteArray:
+		return v.texts(vals)
+	}
+	return v.fixed(vals)
+}
+
+// fixed reads values that all take the same number of bytes.
+func (v *valueReader) fixed(vals []Value) ([]Value, bool) {
+	width := int(v.typ.least())
+	vals = vals[:min(len(vals), sourceBuffer/width)]
+	data, ok := v.src.take(len(vals) * width)
+	if !ok {
+		return nil, false
+	}
+	for k := range vals {
+		switch {
+		case v.typ.Kind == format.FixedLenByteArray:
+			vals[k] = Value{Bytes: data[width*k:][:width]}
+		case width == 4:
+			vals[k] = Value{Bits: uint64(binary.LittleEndian.Uint32(data[4*k:]))}
+		default:
+			vals[k] = Value{Bits: binary.LittleEndian.Uint64(data[8*k:])}
+		}
+	}
+	return vals, true
+}
+
+// texts reads texts with their lengths before them: those that are at hand, or one.
+func (v *valueReader) texts(vals []Value) ([]Value, bool) {
+	buf := v.src.buf
+	for k := range vals {
+		if len(buf) < 4 {
+			return v.one(vals, k)
+		}
+		n := int(binary.LittleEndian.Uint32(buf))
+		if n > len(buf)-4 {
+			return v.one(vals, k)
+		}
+		vals[k] = Value{Bytes: buf[4 : 4+min(n, v.most)]}
+		buf = buf[4+n:]
+		v.src.buf = buf
+	}
+	return vals, true
+}
+
+// one returns the values that were read, or reads the one that is not at hand.
+func (v *valueReader) one(vals []Value, done int) ([]Value, bool) {
+	if done > 0 {
+		return vals[:done], true
+	}
+	n, ok := v.src.length()
+	if ok {
+		vals[0].Bytes, ok = v.textOf(n)
+	}
+	return vals[:1], ok
+}
+
+// textOf reads the beginning of a text of n bytes, and passes over the rest.
+func (v *valueReader) textOf(n int) ([]byte, bool) {
+	if v.src.stream == nil || n <= sourceBuffer {
+		b, ok := v.src.take(n)
+		return b[:min(len(b), v.most)], ok
+	}
+	v.lock()
+	return v.src.appendText(nil, n, v.most)
+}
+
+// lock is called before a text is put together that may be long.
+func (v *valueReader) lock() {
+	if v.long != nil && !v.locked {
+		v.long.Lock()
+		v.locked = true
+	}
+}
+
+// release lets go of a long text.
+func (v *valueReader) release() {
+	if v.locked {
+		v.long.Unlock()
+		v.locked = false
+	}
+}
+
+// follow reads a text that shares its beginning with the one before.
+func (v *valueReader) follow() (ok bool) {
+	if v.at == len(v.lengths) {
+		return false
+	}
+	begin, size := int(v.begins[v.at]), int(v.lengths[v.at])
+	if v.at++; begin > v.lastLen || size > math.MaxInt32-begin {
+		return false
+	}
+	if begin+size > sourceBuffer {
+		v.lock()
+	}
+	v.lastLen = begin + size
+	v.last, ok = v.src.appendText(v.last[:min(begin, len(v.last))], size, v.most)
+	return ok && (v.typ.Kind == format.ByteArray || v.lastLen == v.typ.Width)
+}
+
+// joined puts values together of which each byte stands in a stream of its own.
+func (v *valueReader) joined(vals []Value) ([]Value, bool) {
+	width := int(v.typ.least())
+	stride := len(v.split) / width
+	vals = vals[:min(len(vals), stride-v.at, sourceBuffer/width)]
+	data := room(&v.text, int64(len(vals)*width+8)) // read eight bytes at a time
+	for j := range width {
+		for k, b := range v.split[j*stride+v.at:][:len(vals)] {
+			data[k*width+j] = b
+		}
+	}
+	for k := range vals {
+		b := data[k*width:]
+		vals[k] = Value{Bits: binary.LittleEndian.Uint64(b), Bytes: b[:width]} // of four bytes the lowest
+	}
+	v.at += len(vals)
+	return vals, len(vals) > 0
+}
