@@ -13,7 +13,7 @@ import (
 // exponential mechanism of width 5/2 and later 5, epsilon/k a round.
 func soundKendall(x [][]float64, y []float64, k int, epsilon float64) Law {
 	tau := func(a, b []float64) float64 {
-		return math.Abs(float64(kendall.Pair(a, b, nil))) / float64(len(a)-1)
+		return math.Abs(float64(kendall.S(kendall.Rank(a, nil), kendall.Rank(b, nil), nil))) / float64(len(a)-1)
 	}
 	return must(peel{k: k, d: len(x), round: func(picked []int) ([]float64, float64) {
 		scores, width := make([]float64, len(x)), 2.5

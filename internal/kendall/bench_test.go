@@ -35,7 +35,7 @@ func BenchmarkPair(b *testing.B) {
 	x, y := continuous(r, benchRows), continuous(r, benchRows)
 	scratch := new(kendall.Scratch)
 	for b.Loop() {
-		kendall.Pair(x, y, scratch)
+		kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch)
 	}
 }
 

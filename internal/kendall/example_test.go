@@ -15,11 +15,6 @@ func ExampleS() {
 	// Output: 4
 }
 
-func ExamplePair() {
-	fmt.Println(kendall.Pair([]float64{1, 2, 3, 4, 5}, []float64{1, 3, 2, 5, 4}, nil))
-	// Output: 6
-}
-
 func ExampleRank() {
 	ranks := kendall.Rank([]float64{2.5, -1, 2.5}, nil)
 	fmt.Println(ranks.Len(), ranks.Distinct())

@@ -1,10 +1,6 @@
 package kendall
 
-import (
-	"math/bits"
-
-	"github.com/dptrain/dptrain/internal/carry"
-)
+import "math/bits"
 
 const (
 	leafBits  = 10 // a leaf counts the ascents among 2^leafBits places
@@ -28,29 +24,6 @@ func ascents(p, work []uint32) int64 {
 	}
 	shift := splitShift(len(p))
 	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift)
-}
-
-// ascentsOnTwo is ascents on two goroutines.
-func ascentsOnTwo(p, work []uint32) int64 {
-	if len(p) <= 1<<leafBits {
-		return leafAscents(p)
-	}
-	shift, half := splitShift(len(p)), len(p)/2
-	var second carry.Group
-	var part int64
-	second.Go(func() {
-		s := newSplit(shift)
-		s.skip(p[:half])
-		part = s.ascents(p[half:], work)
-	})
-	total := newSplit(shift).ascents(p[:half], work)
-	second.Wait()
-	total += part
-	half = half >> shift << shift // between two digits
-	second.Go(func() { part = ascentsInDigits(work[half:], p[half:], shift) })
-	total += ascentsInDigits(work[:half], p[:half], shift)
-	second.Wait()
-	return total + part
 }
 
 // ascentsInDigits returns the ascents within each digit of what a split has
@@ -87,19 +60,6 @@ func newSplit(shift uint) *split {
 		s.next[d] = uint32(d) << (shift & 31)
 	}
 	return s
-}
-
-// skip brings s to the state in which ascents(p, ...) would leave it.
-func (s *split) skip(p []uint32) {
-	var counts [digits]uint32
-	for _, v := range p {
-		counts[v>>(s.shift&31)%digits]++
-	}
-	for d, c := range counts {
-		s.next[d] += c
-	}
-	starts(counts[:])
-	s.before = counts
 }
 
 // ascents returns how many pairs of an element before p or in p and a later

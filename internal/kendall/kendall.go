@@ -1,10 +1,6 @@
 package kendall
 
-import (
-	"slices"
-
-	"github.com/dptrain/dptrain/internal/carry"
-)
+import "slices"
 
 // manyTies is the number of ties a row has on average from which on fine sorts
 // all rows by (x, y) rather than each group of ties.
@@ -18,10 +14,7 @@ const manyTies = 4
 //
 // Many calls may share x and y; each needs a scratch of its own. It panics if
 // x and y have different lengths.
-func S(x, y *Ranks, scratch *Scratch) int64 { return sum(x, y, scratch, ascents) }
-
-// sum is [S], with ascents or ascentsOnTwo to count.
-func sum(x, y *Ranks, scratch *Scratch, count func(p, work []uint32) int64) int64 {
+func S(x, y *Ranks, scratch *Scratch) int64 {
 	if x.Len() != y.Len() {
 		panic("kendall: x and y have different numbers of rows")
 	}
@@ -37,28 +30,7 @@ func sum(x, y *Ranks, scratch *Scratch, count func(p, work []uint32) int64) int6
 	case int64(x.distinct)*int64(y.distinct) <= cellsPerRow*int64(x.Len()):
 		return scratch.coarse(x, y)
 	}
-	return scratch.fine(x, y, count)
-}
-
-// Pair ranks two columns and returns their [S], on two goroutines; scratch holds the working memory of both. It panics if they have
-// different lengths or more than [MaxRows] rows.
-func Pair(x, y []float64, scratch *Scratch) int64 {
-	if len(x) != len(y) {
-		panic("kendall: x and y have different numbers of rows")
-	}
-	checkRows(len(x))
-	if scratch == nil {
-		scratch = new(Scratch)
-	}
-	if scratch.second == nil {
-		scratch.second = new(Scratch)
-	}
-	var other *Ranks
-	var second carry.Group
-	second.Go(func() { other = Rank(y, scratch.second) })
-	ranks := Rank(x, scratch)
-	second.Wait()
-	return sum(ranks, other, scratch, ascentsOnTwo)
+	return scratch.fine(x, y)
 }
 
 // fine is [S] for any columns, x with at least as many distinct values as y.
@@ -67,7 +39,7 @@ func Pair(x, y []float64, scratch *Scratch) int64 {
 // of (y, x). Pairs tied in either column are ascents of that permutation, so
 // disc = n0 - ascents and
 // S = n0 - n1 - n2 + n3 - 2 disc = 2 ascents - n0 - n1 - n2 + n3.
-func (s *Scratch) fine(x, y *Ranks, count func(p, work []uint32) int64) int64 {
+func (s *Scratch) fine(x, y *Ranks) int64 {
 	n := x.Len()
 	s.perm, s.work = grown(s.perm, n), grown(s.work, n)
 	n3 := int64(0)
@@ -88,7 +60,7 @@ func (s *Scratch) fine(x, y *Ranks, count func(p, work []uint32) int64) int64 {
 		s.next = y.groupStarts(s.next)
 		ranksToPlaces(s.perm, s.next)
 	}
-	return 2*count(s.perm, s.work) - pairs(n) - x.tied - y.tied + n3
+	return 2*ascents(s.perm, s.work) - pairs(n) - x.tied - y.tied + n3
 }
 
 // lookUp sets perm[i] to the rank of row order[i].

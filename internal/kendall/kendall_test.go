@@ -263,14 +263,14 @@ func mergeInversions(v, work []float64) int64 {
 	return total
 }
 
-func TestPair(t *testing.T) {
+func TestScratchIsUsedAgain(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	scratch := new(kendall.Scratch)
 	for i := range 30 {
-		n := 100 + 100*i // leaves only, and splits on two goroutines
+		n := 100 + 100*i // leaves only, and splits
 		x, y := column(r, n), column(r, n)
-		if got, want := kendall.Pair(x, y, scratch), definition(x, y); got != want {
-			t.Errorf("Pair = %d, want %d", got, want)
+		if got, want := kendall.S(kendall.Rank(x, scratch), kendall.Rank(y, scratch), scratch), definition(x, y); got != want {
+			t.Errorf("S = %d, want %d", got, want)
 		}
 	}
 }

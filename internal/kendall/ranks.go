@@ -32,7 +32,7 @@ type Ranks struct {
 
 // Scratch is the working memory of one goroutine for [Rank] and [S]: 36 bytes a
 // row of the longest column it has seen, more only if many of its values lie
-// closer together than 2^-16 of their range, and twice as much for [Pair]. The
+// closer together than 2^-16 of their range. The
 // zero value is ready to use; nil stands for one that is used once. It holds
 // what it last worked on and deserves the same care.
 type Scratch struct {
@@ -41,7 +41,6 @@ type Scratch struct {
 	next       []uint32 // next free place of each group of ties
 	seen       []uint32 // rows by value of y, for coarse
 	group      []uint32
-	second     *Scratch // for the second column of Pair
 }
 
 // Rank ranks a column of any float64 values: equal ones are tied, -0 equals

@@ -53,7 +53,3 @@ type Public[T any] struct{ value T }
 
 // Value returns the public value.
 func (p Public[T]) Value() T { return p.value }
-
-// Const marks a declared, public fact: something the recipe states, never
-// something computed from rows.
-func Const[T any](v T) Public[T] { return Public[T]{v} }

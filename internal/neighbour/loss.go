@@ -169,17 +169,3 @@ func (s lossSum) gradient(v []float64, dim int, gamma2 float64) []float64 {
 	}
 	return g
 }
-
-// slope returns ∂L/∂γ² = Σ_ij (r_ij - p_ij)‖u_i - v_j‖², where x is u. As Σ_j q_ij = 0, the terms
-// of ‖u‖² vanish.
-func (s lossSum) slope(v []float64, dim int) float64 {
-	sum := 0.
-	for j, length := range norms(v, dim) {
-		dot := 0.
-		for k := j * dim; k < (j+1)*dim; k++ {
-			dot += s.cross[k] * v[k]
-		}
-		sum += 2*dot - s.mass[j]*length
-	}
-	return sum
-}
