@@ -61,3 +61,6 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 
 // Merge adds the counts of o, of the same schema.
 func (s *Stats) Merge(o *Stats) { s.merge(o) }
+
+// Files lists the files that a path stands for, in the order of their records.
+func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }

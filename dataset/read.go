@@ -28,6 +28,9 @@ type ReadOptions struct {
 	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
 	// compare the two.
 	ForceSlow bool
+	// Groups are the row groups of one Parquet file that [ReadOptions.Batches] reads, from the first up to the second;
+	// zero means all. Those without rows do not count.
+	Groups [2]int
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.

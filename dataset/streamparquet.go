@@ -66,6 +66,9 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
 	index, read := 0, int64(0)
 	for g, left := range t.footer.Groups {
+		if of := t.rd.opts.Groups; of[1] > 0 && (g < of[0] || g >= of[1]) {
+			continue
+		}
 		if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.open(g, left) }); err != nil {
 			return t.pageError(ctx, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -22,7 +21,7 @@ func completions(root *cobra.Command) {
 			"categories": ofHeader("="), "prefix": ofHeader("="), "hash": ofHeader("="), "encode": ofHeader(""), "range": ofHeader("="), "date": ofHeader("="),
 			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
 			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"),
-			"encoding": oneOf(dataset.Encodings()...), "numbers": oneOf("lenient", "strict"), "fold": oneOf("exact", "blanks", "case"), "undeclared": oneOf("found", "numbers"), "engine": oneOf(entry.Engines()...),
+			"encoding": oneOf(dataset.Encodings()...), "numbers": oneOf("lenient", "strict"), "fold": oneOf("exact", "blanks", "case"), "undeclared": oneOf("found", "numbers"), "engine": oneOf(engines()...),
 		} {
 			if cmd.Flags().Lookup(name) != nil {
 				_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -13,12 +15,42 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
+// engines lists what --engine takes.
+func engines() []string { return append(entry.Engines(), engineSpark) }
+
 // engineFlags say where the table is while a run goes over it.
-type engineFlags struct{ name, scratch string }
+type engineFlags struct{ name, scratch, connect string }
 
 func (f *engineFlags) add(set *pflag.FlagSet) {
-	set.StringVar(&f.name, "engine", entry.EngineAuto, "where the table is kept, by `NAME`: memory, stream (a scratch file), auto")
+	set.StringVar(&f.name, "engine", entry.EngineAuto, "where the table is kept, by `NAME`: memory, stream (a scratch file), spark (a cluster), auto")
 	set.StringVar(&f.scratch, "scratch", "", "the `FOLDER` of the scratch file (default: for temporary files)")
+	set.StringVar(&f.connect, "connect", "", "where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
+}
+
+// fitter returns what reads the rows and trains, and what ends it. A plan or a table that the engine cannot take is
+// refused.
+func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (fit fitter, end func(), err error) {
+	if !slices.Contains(engines(), f.name) {
+		return nil, nil, usagef("--engine is one of %s", strings.Join(engines(), ", "))
+	}
+	if f.connect != "" && f.name != engineSpark {
+		return nil, nil, usagef("--connect says where the cluster of --engine spark is: give both")
+	}
+	if f.name == engineSpark {
+		s, err := f.dial(ctx, j, p, plan)
+		if err != nil {
+			return nil, nil, err
+		}
+		return j.onCluster(s, p, plan), func() { _ = s.Close() }, nil
+	}
+	stream, err := f.stream(j, p, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if stream {
+		return j.streamed(p, plan, f.scratch), func() {}, nil
+	}
+	return j.inMemory(p, plan), func() {}, nil
 }
 
 // stream reports whether the table goes to a scratch file; see [entry.Streams]. Otherwise a table that

@@ -90,17 +90,14 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err != nil {
 		return err
 	}
-	stream, err := how.engine.stream(j, p, plan)
+	fit, end, err := how.engine.fitter(ctx, j, p, plan)
 	if err != nil {
 		return err
 	}
+	defer end()
 	e, err := a.reserve(ctx, j, p, plan)
 	if err != nil {
 		return err
-	}
-	fit := j.inMemory(p, plan)
-	if stream {
-		fit = j.streamed(p, plan, how.engine.scratch)
 	}
 	res, files, err := a.train(ctx, j, fit, a.progress(plan, how), e, folder)
 	if err != nil {

@@ -90,6 +90,7 @@ func verbs(a *app) []*cobra.Command {
 		schemaCommand(a),
 		manCommand(a),
 		versionCommand(a),
+		workerCommand(a),
 		recipeTopic(),
 		methodsTopic(),
 		formatsTopic(),

@@ -188,6 +188,31 @@ func (p Pass) Over(ctx context.Context, v dataset.View, kept func(block int, b d
 	return joined(accs), ctx.Err()
 }
 
+// A Total adds a pass up over records that come view by view, for one goroutine. It keeps no state: one is computed
+// for every view.
+type Total struct {
+	pass Pass
+	acc  Accumulator
+}
+
+// Total returns one without records.
+func (p Pass) Total() *Total { return &Total{p, p.New()} }
+
+// Add adds the records of a view, which are those of the part, or some of them. The only error is that of the context.
+func (t *Total) Add(ctx context.Context, v dataset.View) error {
+	kept := t.pass.computed()
+	for i := range t.pass.blocks(v) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.acc.Add(t.pass.block(v, i, kept))
+	}
+	return nil
+}
+
+// Values returns the values of the cells, exactly.
+func (t *Total) Values() []int64 { return t.acc.Cells().values() }
+
 // computed returns what computes a state for this pass; nil for a statistic without one.
 func (p Pass) computed() func(block int, b dataset.Block) Kept {
 	x, ok := p.Statistic.(Stateful)

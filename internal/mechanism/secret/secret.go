@@ -29,3 +29,10 @@ var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 
 // Token returns a text that nobody can guess: 128 bits, for what lets a program of this computer ask.
 func Token() string { return rand.Text() }
+
+// FreshKey returns a key from the operating system, by which the parts of one program know each other. Nothing that is
+// released depends on it. It fails only when the operating system's random source does.
+func FreshKey() (key [KeySize]byte, err error) {
+	_, err = rand.Read(key[:])
+	return key, err
+}

@@ -1,0 +1,169 @@
+//go:build replay
+
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/cluster"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+)
+
+// inProcess carries tasks out in this process.
+type inProcess struct{}
+
+func (inProcess) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+	slices.Reverse(tasks)
+	var out bytes.Buffer
+	if err := cluster.Work(ctx, bytes.NewReader(bytes.Join(tasks, []byte("\n"))), &out); err != nil {
+		return nil, err
+	}
+	return bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n")), nil
+}
+
+// TestClusterAgrees: for every example whose statistics are sums, the workers of a cluster give the release that a
+// table in memory gives under the same key, byte for byte. The table comes in files of CSV, and in files of
+// Parquet.
+//
+// With DPTRAIN_SPARK, an address, the cluster is one of Spark, whose workers are the program DPTRAIN_SPARK_WORKER;
+// DPTRAIN_SPARK_EXAMPLES names the examples then. .ci/spark sets them.
+func TestClusterAgrees(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	var runner cluster.Runner = inProcess{}
+	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
+	several := []string{"boosted-additive", "classes-three", "declared", "fixed"} // in 17 files of CSV, too
+	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
+		runner, several = dialSpark(t, address), nil
+	}
+	var refused []string
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if len(only) > 0 && !slices.Contains(only, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			r, p, table := example(t, file)
+			plan := plan(t, p)
+			if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
+				if !errors.Is(err, pipeline.ErrEngine) {
+					t.Error(err)
+				}
+				refused = append(refused, name)
+				return
+			}
+			recorder := func() *mechanism.Recorder {
+				if p.Search == nil {
+					return mechanism.NewRecorder(1)
+				}
+				return mechanism.NewRecorder(1).ForceTries(2)
+			}
+			want := record(t, r, p, plan, table, recorder())
+			cuts := map[int]func(t *testing.T, path string, parts int) string{3: cutParquet}
+			if slices.Contains(several, name) {
+				cuts[17] = cutFile
+			}
+			for parts, cut := range cuts {
+				e, stats, err := cluster.Open(t.Context(), runner, cut(t, r.DataFile(), parts), p.Schema, dataset.ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+					t.Errorf("%d files, other bytes than from memory (-memory +cluster):\n%s", parts, diff)
+				}
+				if stats.Rows != table.Len() || res.Curator.Rows != table.Len() {
+					t.Errorf("%d and %d rows, want %d", stats.Rows, res.Curator.Rows, table.Len())
+				}
+			}
+		})
+	}
+	want := strings.Fields(
+		"auto-few-records basic brc-paper brc-pure brc categories classes-kendall dpfs-substitute dpfsdr-sizes found houses " +
+			"kendall-substitute kendall logistic-output most-classes prefix private-columns-brc private-columns-three private-columns " +
+			"search-dpfsdr search sis-tau-substitute sublasso-substitute sublasso substitute svm target-encoding-units transform-substitute transform " +
+			"tukey-fallback tukey unit words-substitute words-units words")
+	if len(only) == 0 && !slices.Equal(refused, want) {
+		t.Errorf("these examples need another engine: %q, want %q", refused, want)
+	}
+}
+
+// dialSpark starts a session of Spark.
+func dialSpark(t *testing.T, address string) cluster.Runner {
+	t.Helper()
+	a, err := cluster.ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.Dial(t.Context(), a, os.Getenv("DPTRAIN_SPARK_WORKER"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// cutParquet writes a CSV file as several files of Parquet with texts, in row groups of 1,000 records, and returns their pattern.
+func cutParquet(t *testing.T, path string, parts int) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, rows := rows[0], rows[1:]
+	group := parquet.Group{}
+	for _, name := range names {
+		group[name] = parquet.String()
+	}
+	schema := parquet.NewSchema("table", group)
+	dir, at := t.TempDir(), 0
+	for i := range parts {
+		end := len(rows) * (i + 1) * (i + 1) / (parts * parts)
+		var out bytes.Buffer
+		w := parquet.NewWriter(&out, schema, parquet.MaxRowsPerRowGroup(1000))
+		for _, cells := range rows[at:end] {
+			row := make(parquet.Row, len(names))
+			for k, field := range schema.Fields() {
+				row[k] = parquet.ValueOf(cells[slices.Index(names, field.Name())]).Level(0, 0, k)
+			}
+			if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at = end
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-%02d.parquet", i)), out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "part-*.parquet")
+}

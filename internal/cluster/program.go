@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+)
+
+// Program is what speaks to clusters. It is a module of its own, so that what it needs is no part of dptrain.
+const Program = "dptrain-spark"
+
+// ErrProgram is returned where there is no [Program].
+var ErrProgram = errors.New("the program " + Program + " is not there")
+
+// question is what the program is told first; spark/cmd/dptrain-spark has the same.
+type question struct {
+	Format  string `json:"format"`
+	Address string `json:"address"`
+	TLS     bool   `json:"tls"`
+	Token   string `json:"token,omitempty"`
+	Session string `json:"session"`
+	Program string `json:"program"`
+}
+
+// The limits of what is kept of the program's words, of an answer, and of the time to end.
+const (
+	mostWords  = 1 << 16
+	mostAnswer = 1 << 30
+	patience   = 8 * time.Second
+)
+
+// Spark is a session of a Spark cluster, by way of [Program].
+type Spark struct {
+	mu     sync.Mutex
+	ctx    context.Context
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *bufio.Reader
+	words  words
+	ended  error // once the program has
+}
+
+// Dial starts a session. The program at worker is sent to the executors, where [Work] is what its verb worker does. The
+// session ends with the context: what the cluster still does for it is interrupted.
+func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
+	path, err := find()
+	if err != nil {
+		return nil, err
+	}
+	key, err := secret.FreshKey()
+	if err != nil {
+		return nil, err
+	}
+	id := hex.EncodeToString(key[:16]) // as a UUID of version 4
+	id = id[:8] + "-" + id[8:12] + "-4" + id[13:16] + "-a" + id[17:20] + "-" + id[20:32]
+	text, err := json.Marshal(question{"dptrain.spark/1", a.host, a.tls, a.token, id, worker})
+	if err != nil {
+		return nil, err
+	}
+	s := &Spark{ctx: ctx, cmd: exec.CommandContext(ctx, path)}
+	s.cmd.Stderr, s.cmd.WaitDelay = &s.words, patience
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	s.cmd.Cancel = s.stdin.Close // it interrupts the cluster, and ends
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.stdout = bufio.NewReader(out)
+	if err := s.cmd.Start(); err != nil {
+		return nil, ErrProgram
+	}
+	_, _ = s.stdin.Write(append(text, '\n')) // a program that has ended says so itself
+	if ready, err := readList(s.stdout); err != nil || len(ready) > 0 {
+		return nil, s.failed()
+	}
+	return s, nil
+}
+
+// find returns the path of the program: beside this one, or on the PATH.
+func find() (string, error) {
+	name := Program
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", ErrProgram
+	}
+	return path, nil
+}
+
+// Run implements [Runner].
+func (s *Spark) Run(_ context.Context, tasks [][]byte) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended != nil {
+		return nil, s.ended
+	}
+	_ = writeList(s.stdin, tasks) // as above
+	answers, err := readList(s.stdout)
+	if err != nil {
+		return nil, s.failed()
+	}
+	return answers, nil
+}
+
+// Close ends the session.
+func (s *Spark) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil {
+		s.ended = io.ErrClosedPipe
+		_ = s.stdin.Close()
+		_ = s.cmd.Wait()
+	}
+	return nil
+}
+
+// failed waits for the end of the program, and says why it came.
+func (s *Spark) failed() error {
+	_ = s.stdin.Close()
+	_, _ = io.Copy(io.Discard, s.stdout)
+	_ = s.cmd.Wait()
+	s.ended = s.words.failure()
+	if s.ctx.Err() != nil {
+		s.ended = s.ctx.Err()
+	}
+	return s.ended
+}
+
+// words keeps the beginning of what the program says on standard error.
+type words struct{ bytes.Buffer }
+
+// Write implements io.Writer.
+func (w *words) Write(p []byte) (int, error) {
+	_, _ = w.Buffer.Write(p[:min(len(p), mostWords-w.Len())])
+	return len(p), nil
+}
+
+// sentences says what the words of the program mean, and what to do about it.
+var sentences = map[string][2]string{
+	"question": {"the program " + Program + " is of another version", "take it from the same release"},
+	"connect":  {"no Spark Connect server answers at this address", "start one, see docs/guide/clusters.md"},
+	"token":    {"the cluster does not accept the token", "ask its operators"},
+	"program":  {"the cluster does not take the program of the workers", "look at the logs of the Connect server"},
+	"protocol": {"the Connect server speaks another protocol", "it needs Spark 4"},
+	"job":      {"the cluster ended a pass with an error", "look at the logs of its executors; nothing was released"},
+	"broken":   {"the connection to the cluster broke", "nothing was released; run again"},
+}
+
+// failure returns the error of a program that has not ended well.
+func (w *words) failure() error {
+	text := strings.TrimSpace(w.String())
+	var f struct {
+		Word string `json:"word"`
+	}
+	_ = json.Unmarshal([]byte(text[strings.LastIndexByte(text, '\n')+1:]), &f)
+	s, known := sentences[f.Word]
+	if !known { // it was killed, or died
+		s = sentences["broken"]
+	}
+	return &fault.Error{Kind: fault.Data, Message: s[0], Hint: s[1]}
+}
+
+// readList reads a list of byte strings: their number, and then each with its length before it.
+func readList(r io.Reader) ([][]byte, error) {
+	n, err := readNumber(r)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]byte
+	for range n {
+		size, err := readNumber(r)
+		if err != nil {
+			return nil, err
+		}
+		if size > mostAnswer {
+			return nil, io.ErrUnexpectedEOF
+		}
+		text := make([]byte, size)
+		if _, err := io.ReadFull(r, text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+func readNumber(r io.Reader) (uint32, error) {
+	var b [4]byte
+	_, err := io.ReadFull(r, b[:])
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+// writeList writes what readList reads.
+func writeList(w io.Writer, list [][]byte) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	put := func(n int) { _, _ = out.Write(binary.LittleEndian.AppendUint32(nil, uint32(n))) }
+	put(len(list))
+	for _, text := range list {
+		put(len(text))
+		_, _ = out.Write(text)
+	}
+	return out.Flush()
+}

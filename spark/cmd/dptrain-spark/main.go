@@ -1,0 +1,110 @@
+// Command dptrain-spark asks a Spark cluster for dptrain, which knows no cluster itself.
+//
+// dptrain starts it for a run with --engine spark. The first line on standard input is a question in JSON: where
+// Spark Connect listens, and which program is to work on the executors. The program is sent there as an
+// artifact of the session. Then come passes, as lists of byte strings, and each is answered by another
+// list: every string goes through the program on some executor, and what it says comes back, in no order. What the
+// strings mean this command does not know; dptrain sees to it that none is lost, doubled or cut.
+//
+// Exit code 0 says that all passes were answered. Otherwise the last line on standard error is an object of JSON with
+// a word, of which dptrain makes a sentence. No text of the cluster is passed on, because it may quote what a
+// worker has seen.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// format is the format of a question.
+const format = "dptrain.spark/1"
+
+// A question is what dptrain asks first. internal/cluster of the main module has the same.
+type question struct {
+	Format  string `json:"format"`
+	Address string `json:"address"` // host:port
+	TLS     bool   `json:"tls"`
+	Token   string `json:"token,omitempty"`
+	Session string `json:"session"` // a UUID
+	Program string `json:"program"` // path of the program that works
+}
+
+// A failure says in a word of this program why there is no answer.
+type failure struct {
+	Word string `json:"word"`
+}
+
+func (f *failure) Error() string { return f.Word }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := answer(ctx, os.Stdin, os.Stdout)
+	stop()
+	if err == nil {
+		return
+	}
+	failed := &failure{"broken"}
+	errors.As(err, &failed)
+	if text, err := json.Marshal(failed); err == nil {
+		_, _ = os.Stderr.Write(append(text, '\n'))
+	}
+	os.Exit(1)
+}
+
+// answer reads the question, and then answers passes until standard input ends. Whoever asked keeps it open as long as
+// answers are wanted; once it ends, or the context does, what the cluster still does for the session is
+// interrupted.
+func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	in, out := bufio.NewReader(stdin), bufio.NewWriter(stdout)
+	line, err := in.ReadBytes('\n')
+	var q question
+	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format {
+		return &failure{"question"}
+	}
+	s, err := open(ctx, &q)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := writeList(out, nil); err != nil { // it is ready
+		return err
+	}
+	passes := make(chan [][]byte)
+	var ended error
+	go func() {
+		defer cancel()
+		defer close(passes)
+		for {
+			var tasks [][]byte
+			if tasks, ended = readList(in); ended != nil {
+				return
+			}
+			select {
+			case passes <- tasks:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for tasks := range passes {
+		answers, err := s.run(ctx, tasks)
+		if err != nil {
+			return err
+		}
+		if err := writeList(out, answers); err != nil {
+			return err
+		}
+	}
+	if ended == io.EOF {
+		return nil
+	}
+	return &failure{"broken"}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"hash/crc32"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	tableName  = "tasks"
+	columnName = "task"
+	service    = "/spark.connect.SparkConnectService/"
+	chunkBytes = 1 << 20
+	mostAnswer = 1 << 30 // bytes of a message
+	patience   = 3 * time.Second
+)
+
+// session is a session of a Spark Connect server.
+type session struct {
+	conn    *grpc.ClientConn
+	id      string
+	token   string
+	program string // its name among the files of the session
+}
+
+// open connects, and sends the program.
+func open(ctx context.Context, q *question) (*session, error) {
+	how := insecure.NewCredentials()
+	if q.TLS {
+		how = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+	}
+	conn, err := grpc.NewClient(q.Address, grpc.WithTransportCredentials(how), grpc.WithDefaultCallOptions(
+		grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(mostAnswer), grpc.MaxCallSendMsgSize(mostAnswer)))
+	if err != nil {
+		return nil, &failure{"connect"}
+	}
+	s := &session{conn: conn, id: q.Session, token: q.Token, program: "dptrain-" + strings.ReplaceAll(q.Session, "-", "")}
+	if err := s.send(s.as(ctx), q.Program); err != nil {
+		s.close()
+		return nil, word(ctx, err, "connect")
+	}
+	return s, nil
+}
+
+// as says who asks.
+func (s *session) as(ctx context.Context) context.Context {
+	if s.token == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+s.token)
+}
+
+// word returns the failure for an error of a call: if the server was not there, what the caller says.
+func word(ctx context.Context, err error, absent string) error {
+	switch status.Code(err) {
+	case codes.OK:
+		return &failure{"broken"}
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return &failure{"token"}
+	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
+		return &failure{absent}
+	}
+	if ctx.Err() != nil {
+		return &failure{"broken"}
+	}
+	return &failure{"job"}
+}
+
+// send makes the program a file of the session, which Spark brings to every executor. The name is that of no other
+// session.
+func (s *session) send(ctx context.Context, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return &failure{"program"}
+	}
+	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, service+"AddArtifacts")
+	if err != nil {
+		return err
+	}
+	chunks := (len(data) + chunkBytes - 1) / chunkBytes
+	for i := range chunks {
+		part := data[i*chunkBytes : min((i+1)*chunkBytes, len(data))]
+		chunk := artifactChunk(part, crc32.ChecksumIEEE(part))
+		request := addArtifacts(s.id)
+		if i == 0 {
+			request = request.bytes(4, message(nil).text(1, "files/"+s.program).number(2, int64(len(data))).number(3, int64(chunks)).bytes(4, chunk))
+		} else {
+			request = request.bytes(5, chunk)
+		}
+		m := []byte(request)
+		if err := stream.SendMsg(&m); err != nil {
+			break // RecvMsg says why
+		}
+	}
+	if err := stream.CloseSend(); err != nil {
+		return err
+	}
+	var answer []byte
+	if err := stream.RecvMsg(&answer); err != nil {
+		return err
+	}
+	if ok, err := artifactsArrived(answer); err != nil || !ok {
+		return &failure{"program"}
+	}
+	return nil
+}
+
+// query pipes the tasks through the program. Spark runs the command by bash in the folder of the executor; the files of
+// a session are in a folder below, whose name the executor chooses.
+func (s *session) query() string {
+	return "SELECT TRANSFORM(" + columnName + ") USING 'exec ./*/" + s.program + " worker' AS (answer STRING) FROM " + tableName
+}
+
+// run answers a pass. The number of answers may be any: whoever asked looks at them.
+func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+	table, err := local(tasks)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := s.conn.NewStream(s.as(ctx), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
+	if err != nil {
+		return nil, word(ctx, err, "broken")
+	}
+	request := executePlan(s.id, "", s.query(), table)
+	if err := stream.SendMsg(&request); err != nil && err != io.EOF {
+		return nil, word(ctx, err, "broken")
+	}
+	if err := stream.CloseSend(); err != nil {
+		return nil, word(ctx, err, "broken")
+	}
+	var answers [][]byte
+	for {
+		var m []byte
+		err := stream.RecvMsg(&m)
+		if err == io.EOF { // the server has said that all is well
+			return answers, nil
+		}
+		if err != nil {
+			return nil, word(ctx, err, "broken")
+		}
+		r, err := readResponse(m)
+		if err != nil {
+			return nil, &failure{"protocol"}
+		}
+		if answers, err = appendBatch(answers, r); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// local returns the tasks as a table of one column, in the format of Arrow streams.
+func local(tasks [][]byte) ([]byte, error) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: columnName, Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for _, t := range tasks {
+		b.Field(0).(*array.StringBuilder).Append(string(t))
+	}
+	record := b.NewRecordBatch()
+	defer record.Release()
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
+	if err := w.Write(record); err != nil {
+		return nil, err
+	}
+	err := w.Close()
+	return out.Bytes(), err
+}
+
+// appendBatch adds the cells of a batch of answers. It must have as many as the server says.
+func appendBatch(to [][]byte, r response) ([][]byte, error) {
+	if r.batch == nil {
+		return to, nil
+	}
+	in, err := ipc.NewReader(bytes.NewReader(r.batch))
+	if err != nil {
+		return nil, &failure{"protocol"}
+	}
+	defer in.Release()
+	rows := uint64(0)
+	for in.Next() {
+		b := in.RecordBatch()
+		column, ok := b.Column(0).(*array.String)
+		if b.NumCols() != 1 || !ok {
+			return nil, &failure{"protocol"}
+		}
+		for i := range column.Len() {
+			to = append(to, []byte(column.Value(i)))
+		}
+		rows += uint64(column.Len())
+	}
+	if in.Err() != nil || rows != r.rows {
+		return nil, &failure{"protocol"}
+	}
+	return to, nil
+}
+
+// close ends what the cluster still does for the session, and the session.
+func (s *session) close() {
+	ctx, cancel := context.WithTimeout(s.as(context.Background()), patience)
+	defer cancel()
+	var answer []byte
+	interrupt, release := interruptAll(s.id), releaseSession(s.id)
+	_ = s.conn.Invoke(ctx, service+"Interrupt", &interrupt, &answer)
+	_ = s.conn.Invoke(ctx, service+"ReleaseSession", &release, &answer)
+	_ = s.conn.Close()
+}
+
+// raw hands messages on as they are.
+type raw struct{}
+
+// Marshal implements encoding.Codec.
+func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+// Unmarshal implements encoding.Codec.
+func (raw) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = bytes.Clone(data)
+	return nil
+}
+
+// Name implements encoding.Codec.
+func (raw) Name() string { return "proto" }

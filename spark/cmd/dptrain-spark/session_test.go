@@ -1,0 +1,342 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// server is a Connect server that answers every task by itself in capitals.
+type server struct {
+	mu      sync.Mutex
+	files   map[string][]byte
+	queries []string
+	calls   []string
+	spoil   func(batch []byte) error // nil, or what a query ends with
+	block   chan struct{}            // not nil: a query waits until it is interrupted
+	begun   chan struct{}
+}
+
+func serve(t *testing.T, s *server) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := grpc.NewServer(grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.call))
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(l) }()
+	t.Cleanup(func() {
+		g.Stop()
+		<-ended
+	})
+	return l.Addr().String()
+}
+
+func (s *server) call(_ any, stream grpc.ServerStream) error {
+	name, _ := grpc.MethodFromServerStream(stream)
+	name = strings.TrimPrefix(name, service)
+	s.mu.Lock()
+	s.calls = append(s.calls, name)
+	s.mu.Unlock()
+	switch name {
+	case "AddArtifacts":
+		return s.take(stream)
+	case "ExecutePlan":
+		return s.execute(stream)
+	case "Interrupt":
+		if s.block != nil {
+			close(s.block)
+		}
+	}
+	var m []byte
+	if err := stream.RecvMsg(&m); err != nil {
+		return err
+	}
+	m = nil
+	return stream.SendMsg(&m)
+}
+
+// take keeps an artifact whose chunks have the checksums that they say.
+func (s *server) take(stream grpc.ServerStream) error {
+	name, data, good := "", []byte(nil), true
+	var chunk func(field protowire.Number, b []byte, v uint64) error
+	var part []byte
+	chunk = func(field protowire.Number, b []byte, v uint64) error {
+		if field == 1 {
+			part = b
+		} else if field == 2 {
+			good = good && uint64(crc32.ChecksumIEEE(part)) == v
+			data = append(data, part...)
+		}
+		return nil
+	}
+	for {
+		var m []byte
+		err := stream.RecvMsg(&m)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		err = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+			switch field {
+			case 4:
+				return fields(b, func(field protowire.Number, b []byte, _ uint64) error {
+					switch field {
+					case 1:
+						name = string(b)
+					case 4:
+						return fields(b, chunk)
+					}
+					return nil
+				})
+			case 5:
+				return fields(b, chunk)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	s.files[name] = data
+	s.mu.Unlock()
+	ok := int64(0)
+	if good {
+		ok = 1
+	}
+	m := []byte(message(nil).bytes(1, message(nil).text(1, name).number(2, ok)))
+	return stream.SendMsg(&m)
+}
+
+// inside returns the bytes at a path of fields.
+func inside(m []byte, path ...protowire.Number) []byte {
+	for _, at := range path {
+		var found []byte
+		_ = fields(m, func(field protowire.Number, b []byte, _ uint64) error {
+			if field == at {
+				found = b
+			}
+			return nil
+		})
+		m = found
+	}
+	return m
+}
+
+func (s *server) execute(stream grpc.ServerStream) error {
+	var m []byte
+	if err := stream.RecvMsg(&m); err != nil {
+		return err
+	}
+	with := inside(m, 3, 1, 41)
+	s.mu.Lock()
+	s.queries = append(s.queries, string(inside(with, 1, 10, 1)))
+	s.mu.Unlock()
+	if s.begun != nil {
+		close(s.begun)
+	}
+	if s.block != nil {
+		<-s.block
+		return status.Error(codes.Internal, "interrupted")
+	}
+	in, err := ipc.NewReader(bytes.NewReader(inside(with, 2, 16, 1, 11, 1)))
+	if err != nil {
+		return err
+	}
+	defer in.Release()
+	for in.Next() {
+		var answers [][]byte
+		column := in.RecordBatch().Column(0).(*array.String)
+		for i := range column.Len() {
+			answers = append(answers, []byte(strings.ToUpper(column.Value(i))))
+		}
+		batch, err := local(answers)
+		if err != nil {
+			return err
+		}
+		if s.spoil != nil {
+			if err := s.spoil(batch); err != nil {
+				return err
+			}
+		}
+		m := []byte(message(nil).bytes(2, message(nil).number(1, int64(len(answers))).bytes(2, batch)))
+		if err := stream.SendMsg(&m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asked returns the beginning of standard input, and the content of the program that it names.
+func asked(t *testing.T, address string) (string, []byte) {
+	t.Helper()
+	program := bytes.Repeat([]byte("dptrain"), 400_000) // three chunks
+	path := filepath.Join(t.TempDir(), "worker")
+	if err := os.WriteFile(path, program, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(question{Format: format, Address: address, Session: "0-1", Program: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text) + "\n", program
+}
+
+func list(t *testing.T, texts ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	var all [][]byte
+	for _, s := range texts {
+		all = append(all, []byte(s))
+	}
+	if err := writeList(bufio.NewWriter(&out), all); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// converse hands over input, and keeps it open until so many bytes were answered or the program has ended. It returns
+// what was answered.
+func converse(t *testing.T, input string, want int) (string, error) {
+	t.Helper()
+	in, write := io.Pipe()
+	read, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := answer(t.Context(), in, out)
+		_ = out.Close()
+		ended <- err
+	}()
+	go func() { _, _ = io.WriteString(write, input) }()
+	got := make([]byte, want)
+	n, _ := io.ReadFull(read, got)
+	_ = write.Close()
+	rest, err := io.ReadAll(read)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(got[:n]) + string(rest), <-ended
+}
+
+// TestAnswers: the program arrives whole, tasks are answered pass by pass, none of them stands in a query, and the
+// session is ended.
+func TestAnswers(t *testing.T) {
+	s := &server{files: map[string][]byte{}}
+	head, program := asked(t, serve(t, s))
+	want := list(t) + list(t, "KEY4711", "B") + list(t) + list(t, "C")
+	got, err := converse(t, head+list(t, "key4711", "b")+list(t)+list(t, "c"), len(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+	if !bytes.Equal(s.files["files/dptrain-01"], program) {
+		t.Errorf("the server has %d files, and not the program", len(s.files))
+	}
+	for _, q := range s.queries {
+		if strings.Contains(q, "key4711") || !strings.Contains(q, "dptrain-01 worker") {
+			t.Errorf("a query is %s", q)
+		}
+	}
+	if !slices.Contains(s.calls, "Interrupt") || !slices.Contains(s.calls, "ReleaseSession") {
+		t.Errorf("the server was asked for %s", s.calls)
+	}
+}
+
+// TestNoWordOfTheServer: what a server says of an error is not repeated.
+func TestNoWordOfTheServer(t *testing.T) {
+	for word, err := range map[string]error{"job": status.Error(codes.Internal, "stderr: 4711"), "token": status.Error(codes.Unauthenticated, "4711"),
+		"broken": status.Error(codes.Unavailable, "4711")} {
+		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
+		head, _ := asked(t, serve(t, s))
+		said, got := converse(t, head+list(t, "a"), 100)
+		if got == nil || got.Error() != word || said != list(t) {
+			t.Errorf("%s: %v, %q", word, got, said)
+		}
+	}
+}
+
+// TestBadBatch: what is no batch of as many rows as the server says ends the pass.
+func TestBadBatch(t *testing.T) {
+	s := &server{files: map[string][]byte{}, spoil: func(batch []byte) error { clear(batch[8:]); return nil }}
+	head, _ := asked(t, serve(t, s))
+	if _, err := converse(t, head+list(t, "a"), 100); err == nil || err.Error() != "protocol" {
+		t.Error(err)
+	}
+	batch, err := local([][]byte{[]byte("a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := appendBatch(nil, response{batch, 2}); err == nil {
+		t.Error("a batch of 1 row passes for 2")
+	}
+}
+
+// TestInterrupted: when standard input ends in the middle of a pass, what the cluster does is interrupted.
+func TestInterrupted(t *testing.T) {
+	s := &server{files: map[string][]byte{}, block: make(chan struct{}), begun: make(chan struct{})}
+	head, _ := asked(t, serve(t, s))
+	in, write := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- answer(t.Context(), in, io.Discard) }()
+	if _, err := io.WriteString(write, head+list(t, "a")); err != nil {
+		t.Fatal(err)
+	}
+	<-s.begun
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var failed *failure
+	if err := <-ended; !errors.As(err, &failed) {
+		t.Errorf("it ended with %v", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.calls, "Interrupt") {
+		t.Errorf("the server was asked for %s", s.calls)
+	}
+}
+
+// TestNotThere: without a server, and with a question of another version.
+func TestNotThere(t *testing.T) {
+	head, _ := asked(t, "127.0.0.1:1")
+	if err := answer(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
+		t.Error(err)
+	}
+	if err := answer(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/2", 1)), io.Discard); err == nil || err.Error() != "question" {
+		t.Error(err)
+	}
+}
+
+// TestListCut: a list that ends early is an error, wherever it does.
+func TestListCut(t *testing.T) {
+	whole := list(t, "one", "two")
+	for n := range len(whole) {
+		if got, err := readList(strings.NewReader(whole[:n])); err == nil || got != nil || (n == 0) != (err == io.EOF) {
+			t.Errorf("after %d bytes: %q, %v", n, got, err)
+		}
+	}
+}
