@@ -61,10 +61,10 @@ case $part in all | empty | fuzz | kill | soak | replay | fresh | machines | ser
 esac
 
 if [[ $part == all || $part == fresh ]]; then
-  step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 ./...
+  step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 -timeout 60m ./...
 fi
 if [[ $part == all || $part == empty ]]; then
-  step go test ./internal/pipeline -run '^TestEmpty' -count 5 -args -long
+  step go test ./internal/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
 fi
 if [[ $part == all || $part == fuzz ]]; then
   fuzz dataset FuzzSlowFast          # CSV, the fast readers against the slow one
