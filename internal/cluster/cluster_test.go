@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -221,6 +223,49 @@ func TestAddress(t *testing.T) {
 		var wrong *fault.Error
 		if _, err := ParseAddress(text); !errors.As(err, &wrong) || wrong.Kind != fault.Usage || wrong.Hint == "" {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestGroups: whole row groups make splits, which together have the records of the file, each with its place.
+func TestGroups(t *testing.T) {
+	type row struct {
+		X float64 `parquet:"x"`
+	}
+	var data bytes.Buffer
+	w := parquet.NewGenericWriter[row](&data, parquet.MaxRowsPerRowGroup(3))
+	for i := range 10 {
+		if _, err := w.Write([]row{{float64(i)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := os.WriteFile(path, data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for least, want := range map[int64][][2]int{1: {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 4: {{0, 2}, {2, 4}}, 7: {{0, 3}, {3, 4}}, 100: {{0, 4}}} {
+		splits, err := cut(path, least)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups [][2]int
+		var cells []float64
+		o := &order{Schema: dataset.Schema{Columns: []dataset.Column{{Name: "x"}}}}
+		for _, s := range splits {
+			groups = append(groups, s.Groups)
+			err := s.batches(t.Context(), o, o.Schema, func(b *dataset.Batch) error {
+				cells = append(cells, b.Table.Float(0)...)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(groups, want) || !slices.Equal(cells, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
+			t.Errorf("at least %d: groups %v with %v", least, groups, cells)
 		}
 	}
 }

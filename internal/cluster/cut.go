@@ -17,8 +17,8 @@ const (
 	mostSplits = 1 << 12
 )
 
-// cut cuts the table at path into splits. It looks at names, sizes and footers of files.
-func cut(path string) ([]split, error) {
+// cut cuts the table at path into splits, of Parquet with at least so many records. It looks at names, sizes and footers of files.
+func cut(path string, least int64) ([]split, error) {
 	paths, err := dataset.ReadOptions{}.Files(path)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func cut(path string) ([]split, error) {
 		}
 		files, groups = append(files, split{Path: at, Size: size, Rows: -1}), append(groups, of)
 	}
-	least := max(leastRows, total/mostSplits)
+	least = max(least, total/mostSplits)
 	var out []split
 	for i, f := range files {
 		if groups[i] == nil {

@@ -41,7 +41,7 @@ const taskBytes = 1 << 26
 // the workers see it under the same absolute path. Also returned is what they counted, which is private.
 func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
 	pipeline.RegisterStatistics()
-	splits, err := cut(path)
+	splits, err := cut(path, leastRows)
 	if err != nil {
 		return nil, nil, err
 	}
