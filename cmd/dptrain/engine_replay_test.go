@@ -51,7 +51,11 @@ func TestEngineFlag(t *testing.T) {
 		code  int
 		text  string
 	}{
-		{[]string{"--engine", "disk"}, 2, "the engine is one of auto, memory, stream"},
+		{[]string{"--engine", "disk"}, 2, "--engine is one of auto, memory, stream, spark"},
+		{[]string{"--engine", "spark"}, 2, "--engine spark needs --connect"},
+		{[]string{"--connect", "sc://localhost"}, 2, "--connect says where the cluster of --engine spark is"},
+		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2, "not on this machine"},
+		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
 		{[]string{"--engine", "stream", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
 		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
 	} {

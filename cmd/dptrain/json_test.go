@@ -21,6 +21,7 @@ var withoutJSON = map[string]string{
 	"dptrain ui":            "is a page",
 	"dptrain schema":        "prints a JSON Schema",
 	"dptrain man":           "writes pages for man",
+	"dptrain worker":        "answers a cluster, not a person",
 }
 
 // TestEveryVerbHasJSON: each verb has --json, or is an exception with a reason, and no reason is out of date.
