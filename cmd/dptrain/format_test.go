@@ -148,7 +148,7 @@ func TestHelpSuggests(t *testing.T) {
 // TestTopics: the topics name every method and every section.
 func TestTopics(t *testing.T) {
 	for topic, words := range map[string][]string{
-		"methods": {"joint-gram", "tukey", "kendall", "fixed"}, "recipe": {"columns.NAME.lower", "format.separator", "unit.max_rows", "epsilon", "ledger", "holdout"},
+		"methods": {"joint-gram", "tukey", "kendall", "fixed"}, "formats": {".xlsx", "--separator", "data.format.decimal", "standard input"}, "recipe": {"columns.NAME.encode", "columns.NAME.lower", "format.separator", "unit.max_rows", "epsilon", "ledger", "holdout"},
 	} {
 		got := dptrain(t, "help", topic)
 		for _, w := range words {
