@@ -178,7 +178,7 @@ func (b *booster) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.state.Slots, b.state.Rows = slots, n <= keptCells/b.frame.Slots()
+	b.state.Slots, b.state.Rows = slots, n <= b.mostKept()/b.frame.Slots()
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
@@ -199,6 +199,15 @@ func (b *booster) prepare() error {
 		b.shapes = append(b.shapes, newShape(j, i, g))
 	}
 	return b.ctx.Err()
+}
+
+// mostKept is the number of cells of encoded rows up to which all are kept. The entries of a column of many values are
+// most of a row, and made anew in little time: they are kept where they take little room.
+func (b *booster) mostKept() int {
+	if len(linear.ManyValues(b.columns[:len(b.columns)-1])) > 0 {
+		return keptCells / 8
+	}
+	return keptCells
 }
 
 // numericFeatures lists the numeric features and their entries in x.
