@@ -55,17 +55,21 @@ func (v View) Columns(cols []int) View {
 // hold every record, which is what parallel composition needs. coin must return a
 // number in [0, parts), and the same one for the same identity.
 func (v View) Split(parts int, coin func(id uint64) int) []View {
-	rows := make([][]int32, parts)
-	for k := range v.Len() {
+	of, sizes := make([]int32, v.Len()), make([]int, parts)
+	for k := range of {
 		p := coin(v.ID(k))
 		if p < 0 || p >= parts {
 			panic("dataset: Split: coin out of range")
 		}
-		rows[p] = append(rows[p], v.row(k))
+		of[k] = int32(p)
+		sizes[p]++
 	}
 	views := make([]View, parts)
-	for p := range views {
-		views[p] = View{table: v.table, rows: rows[p], cols: v.cols}
+	for p, n := range sizes {
+		views[p] = View{table: v.table, rows: make([]int32, 0, n), cols: v.cols}
+	}
+	for k, p := range of {
+		views[p].rows = append(views[p].rows, v.row(k))
 	}
 	return views
 }

@@ -53,8 +53,17 @@ func item(b *strings.Builder, name, meaning string) {
 	}
 }
 
-// recipeTopic is the help topic recipe.
+// recipeTopic is the help topic recipe. Its text is made when it is asked for.
 func recipeTopic() *cobra.Command {
+	c := &cobra.Command{Use: "recipe", Short: "The keys of a recipe"}
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		c.Long = recipeText()
+		c.Root().HelpFunc()(c, args)
+	})
+	return c
+}
+
+func recipeText() string {
 	var b strings.Builder
 	b.WriteString(`A recipe is a YAML file that describes one run. Three keys are required:
 
@@ -82,7 +91,7 @@ in one, and dptrain schema prints its JSON Schema, for editors. All keys:
 		item(&b, name, k.Text)
 	}
 	b.WriteString("\ndocs/reference/recipe.md explains every key.")
-	return &cobra.Command{Use: "recipe", Short: "The keys of a recipe", Long: b.String()}
+	return b.String()
 }
 
 // formatsTopic is the help topic formats.

@@ -22,12 +22,13 @@ type Histogram struct {
 	bins     int
 	relation budget.Relation
 	counts   []int64
+	others   []int64 // of one column, while a block is added
 }
 
 // NewHistogram returns an empty histogram of one row of bins a weight; weights
 // are at least 1.
 func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
-	return &Histogram{weights, bins, m.Relation(), make([]int64, len(weights)*bins)}
+	return &Histogram{weights, bins, m.Relation(), make([]int64, len(weights)*bins), make([]int64, bins)}
 }
 
 // Add counts a block of records. bins holds one slice per column and one bin per
@@ -41,12 +42,24 @@ func (h *Histogram) Add(bins [][]uint16) {
 		if len(column) != len(bins[0]) {
 			panic("mechanism: the columns of a histogram block differ in length")
 		}
-		counts := h.counts[c*h.bins : (c+1)*h.bins]
-		for _, b := range column {
-			if int(b) < len(counts) {
-				counts[b]++
+		counts, others := h.counts[c*h.bins:(c+1)*h.bins], h.others
+		for len(column) > 1 { // where neighbours are equal, one count need not wait for the other
+			a, b := column[0], column[1]
+			if int(a) < len(counts) {
+				counts[a]++
 			}
+			if int(b) < len(others) {
+				others[b]++
+			}
+			column = column[2:]
 		}
+		if len(column) > 0 && int(column[0]) < len(counts) {
+			counts[column[0]]++
+		}
+		for b, n := range others {
+			counts[b] += n
+		}
+		clear(others)
 	}
 }
 

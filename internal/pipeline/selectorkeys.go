@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
@@ -10,8 +11,10 @@ import (
 )
 
 // SelectorKeys lists the keys of all selectors, in the order in which recipes and documents have
-// them. [Selectors] says which selector has which.
-func SelectorKeys() []method.Key {
+// them. [Selectors] says which selector has which. The list is not to be changed.
+func SelectorKeys() []method.Key { return selectorKeys() }
+
+var selectorKeys = sync.OnceValue(func() []method.Key {
 	return []method.Key{
 		{
 			Name: "k", Min: 1, Max: maxColumns, OpenEnded: true, Common: true,
@@ -74,7 +77,7 @@ func SelectorKeys() []method.Key {
 			Least: 1, Required: "the columns to use", Doc: "For example `[age, rooms]`.",
 		},
 	}
-}
+})
 
 // maxColumns is a limit of sanity.
 const maxColumns = 1_000_000

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
@@ -46,7 +47,10 @@ func (s SelectorSettings) ratio() float64 {
 
 // Selectors lists the selectors of package selection, in the order in which recipes and messages
 // have them. What these say of selectors, and ownSelector, is read from here: a new one is an entry.
-func Selectors() []SelectorMethod {
+// The list is not to be changed.
+func Selectors() []SelectorMethod { return selectors() }
+
+var selectors = sync.OnceValue(func() []SelectorMethod {
 	return []SelectorMethod{
 		{Name: selection.None{}.Name(), Summary: "every column", New: func(SelectorSettings) selection.Selector { return selection.None{} }},
 		{Name: selection.Fixed{}.Name(), Summary: "the columns that features lists", Keys: keysNamed("features"),
@@ -85,7 +89,7 @@ func Selectors() []SelectorMethod {
 				return selection.GreedyGram{K: s.K, Budget: s.Number("budget"), Costs: s.Prices("costs"), Sizes: s.Wholes("sizes")}
 			}},
 	}
-}
+})
 
 // topK returns the form of a checked name, the default for "".
 func topK(name string) mechanism.TopKForm {

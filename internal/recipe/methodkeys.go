@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	generate "github.com/invopop/jsonschema"
 
@@ -40,8 +41,23 @@ const (
 var sections = map[reflect.Type]string{reflect.TypeFor[Selection](): selectionSection, reflect.TypeFor[Model](): modelSection}
 
 // keysOf lists the keys of the methods of a section, in the order of documents; nil for
-// other sections.
+// other sections. Nobody changes the list: it is made once.
 func keysOf(section string) []ownedKey {
+	switch section {
+	case modelSection:
+		return keysOfModel()
+	case selectionSection:
+		return keysOfSelection()
+	}
+	return nil
+}
+
+var (
+	keysOfModel     = sync.OnceValue(func() []ownedKey { return gatherKeys(modelSection) })
+	keysOfSelection = sync.OnceValue(func() []ownedKey { return gatherKeys(selectionSection) })
+)
+
+func gatherKeys(section string) []ownedKey {
 	var out []ownedKey
 	own := func(name string, k method.Key) {
 		i := slices.IndexFunc(out, func(x ownedKey) bool { return x.Name == k.Name })

@@ -1,15 +1,12 @@
 package recipe
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 
 	generate "github.com/invopop/jsonschema"
-	validate "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/direction"
@@ -215,21 +212,6 @@ func anys(names []string) []any {
 	}
 	return out
 }
-
-// compiledSchema is the validator of Schema, made once; it is never changed
-// afterwards and safe for concurrent use.
-var compiledSchema = sync.OnceValue(func() *validate.Schema {
-	const name = "recipe.schema.json"
-	doc, err := validate.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		panic(err) // the schema is built from constants
-	}
-	c := validate.NewCompiler()
-	if err := c.AddResource(name, doc); err != nil {
-		panic(err)
-	}
-	return c.MustCompile(name)
-})
 
 // keysAt lists the keys a mapping at these steps may have, in order, or nil
 // where any name is allowed.

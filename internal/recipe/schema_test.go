@@ -3,11 +3,15 @@ package recipe
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	validate "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
@@ -19,6 +23,38 @@ func instanceOf(t *testing.T, fixture string) any {
 		t.Fatal(problems)
 	}
 	return root.instance()
+}
+
+// compiledSchema is the validator of all of the schema.
+var compiledSchema = sync.OnceValue(func() *validate.Schema { return compile(schema()) })
+
+// TestPrunedSchema checks that a recipe loses no finding by what is left out of the schema for it.
+func TestPrunedSchema(t *testing.T) {
+	found := 0
+	for _, fixture := range slices.Concat(files(t, ".good.yml"), files(t, ".future.yml"), files(t, ".bad.yml")) {
+		data := read(t, fixture)
+		root, problems := readYAML(fixture, data)
+		if problems != nil {
+			continue
+		}
+		src := newSource(fixture, root)
+		lines := func(found []finding) []string {
+			var out []string
+			for _, f := range found {
+				out = append(out, fmt.Sprintf("%+v", f))
+			}
+			slices.Sort(out)
+			return out
+		}
+		whole, pruned := lines(findings(compiledSchema(), root, src)), lines(findings(compiledFor(root), root, src))
+		if diff := cmp.Diff(whole, pruned); diff != "" {
+			t.Errorf("%s: -whole +pruned\n%s", fixture, diff)
+		}
+		found += len(whole)
+	}
+	if found < 150 {
+		t.Errorf("%d findings in all recipes that are refused: too few to compare", found)
+	}
 }
 
 func TestSchemaAcceptsTheGood(t *testing.T) {

@@ -35,8 +35,14 @@ func checkStructure(root *node, src *source) []finding {
 			found = append(found, finding{src.problem("privacy.epsilon", "privacy.epsilon: "+err.Error(), hint), true, ""})
 		}
 	}
+	return append(found, findings(compiledFor(root), root, src)...)
+}
+
+// findings lists what a validator finds in the tree.
+func findings(compiled *validate.Schema, root *node, src *source) []finding {
+	var found []finding
 	var failure *validate.ValidationError
-	if err := compiledSchema().Validate(root.instance()); errors.As(err, &failure) {
+	if err := compiled.Validate(root.instance()); errors.As(err, &failure) {
 		collect(failure, root, src, &found)
 	}
 	return found

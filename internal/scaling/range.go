@@ -64,19 +64,30 @@ const (
 // exponentBin returns the bin of x, in increasing order of the values it holds.
 func exponentBin(x float64) uint16 {
 	b := math.Float64bits(x)
-	e := int(b>>52&0x7ff) - 1023
-	switch {
-	case x != x:
+	switch size := b << 1; {
+	case size > 0x7ff<<53: // not a number
 		return noBin
-	case x == 0:
-		return zeroBin
+	case size-1 < 1<<53-1: // subnormal; a jump that is never taken costs nothing, and 0 is frequent
+		b |= 1 << 52
 	}
-	e = min(max(e, minExponent), maxExponent) - minExponent
-	if x > 0 {
-		return uint16(zeroBin + 1 + e)
-	}
-	return uint16(zeroBin - 1 - e)
+	return binOfExponent[b>>52]
 }
+
+// binOfExponent holds the bins by sign and exponent, as the bits of a float64 start.
+var binOfExponent = func() (bins [1 << 12]uint16) {
+	for k := range bins {
+		e := min(max(k&0x7ff-1023, minExponent), maxExponent) - minExponent
+		switch {
+		case k&0x7ff == 0:
+			bins[k] = zeroBin
+		case k < 1<<11:
+			bins[k] = uint16(zeroBin + 1 + e)
+		default:
+			bins[k] = uint16(zeroBin - 1 - e)
+		}
+	}
+	return bins
+}()
 
 // exponentEdges returns the smallest interval of values of a bin.
 func exponentEdges(bin int) (lower, upper float64) {
@@ -98,12 +109,12 @@ func linearBins(bins []uint16, column []float64, in interval) {
 	for k, x := range column {
 		p := (x - in.Lower) * scale
 		switch {
+		case p > -1 && p < Bins: // nearly always, so that nothing is guessed wrong
+			bins[k] = uint16(int32(p))
 		case x != x:
 			bins[k] = noBin
 		case p >= Bins:
 			bins[k] = Bins - 1
-		case p > 0:
-			bins[k] = uint16(p)
 		default: // below, or no number: an interval that float64 does not resolve
 			bins[k] = 0
 		}

@@ -145,6 +145,16 @@ func TestExponentBins(t *testing.T) {
 			t.Fatalf("%v outside [%v, %v]", x, lower, upper)
 		}
 	})
+	for _, x := range []float64{5e-324, 0x1p-1030, 0x1p-1022, 0x1p-65, 0x1p-64, .75, 1, 0x1p63, 0x1p64, math.MaxFloat64, math.Inf(1)} {
+		e := maxExponent // of infinity
+		if x <= math.MaxFloat64 {
+			_, e = math.Frexp(x)
+			e = min(max(e-1, minExponent), maxExponent)
+		}
+		if up, down := zeroBin+1+e-minExponent, zeroBin-1-e+minExponent; int(exponentBin(x)) != up || int(exponentBin(-x)) != down {
+			t.Errorf("±%v in bins %d and %d, not %d and %d", x, exponentBin(x), exponentBin(-x), up, down)
+		}
+	}
 	if exponentBin(math.NaN()) < exponentBins {
 		t.Error("a missing value is counted")
 	}
