@@ -180,6 +180,9 @@ func unboxWord(x float64) int32 {
 // number. Such a cell is a NaN, and so is a missing one.
 func IsText(x float64) bool { return unboxWord(x) != noText }
 
+// WordCode returns the place in the list of words that a cell of such a column has, if it [IsText].
+func WordCode(x float64) (int32, bool) { return unboxWord(x), IsText(x) }
+
 // wordsOf makes a list of words for every column that needs one.
 func wordsOf(s Schema) []*words {
 	out := make([]*words, len(s.Columns))

@@ -126,7 +126,8 @@ func TestFailClosed(t *testing.T) {
 		"no base64":         func(a [][]byte) [][]byte { a[0] = []byte("an exception quotes 4711"); return a },
 		"longer":            func(a [][]byte) [][]byte { a[0] = append(a[0], "AAAA"...); return a },
 		"one more":          func(a [][]byte) [][]byte { return append(a, []byte("x")) },
-		"format":            bit(0), "number": bit(len(format)), "length": bit(len(format) + 4), "sum": bit(len(format) + 9), "MAC": bit(-1),
+		"format":            bit(0), "number": bit(len(format)), "piece": bit(len(format) + 4), "pieces": bit(len(format) + 8), "length": bit(len(format) + 12),
+		"sum": bit(headBytes + 1), "MAC": bit(-1),
 	} {
 		h.spoil = func(a [][]byte) [][]byte { return spoil(slices.Clone(a)) }
 		values, err := e.Sum(t.Context(), pass)
@@ -176,11 +177,11 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := pack(&order{Schema: schema, Pass: &mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}})
+	packed, err := pack(&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := (&task{format, 0, 1, e.splits[0], packed}).line()
+	line, err := (&task{Format: format, Count: 1, Split: e.splits[0], Order: packed}).line()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,9 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -20,22 +17,34 @@ type Runner interface {
 }
 
 // Engine is a [mechanism.Engine] whose records are where the workers of a cluster read them. It keeps nothing between
-// passes: a state is computed anew in every one.
+// passes: a state is computed anew in every one. It brings few records to one place, limits those of units, and counts
+// words; so it is a [mechanism.FewGatherer], a [mechanism.UnitEngine] and a [mechanism.WordEngine].
 type Engine struct {
-	runner  Runner
-	schema  dataset.Schema
-	options dataset.ReadOptions
-	splits  []split
+	runner   Runner
+	schema   dataset.Schema
+	asRead   dataset.Schema   // before words were found
+	resolved []dataset.Column // those of the schema, once words were found
+	options  dataset.ReadOptions
+	splits   []split
+	words    int64 // bytes that the words to be found take at most
+	units    bool  // whether the records of units are limited
+	most     int64 // bytes of cells that may come to one place
 }
 
 // Of returns an engine without records, by which a plan can be checked before any is read.
-func Of(schema dataset.Schema) *Engine { return &Engine{schema: schema} }
+func Of(schema dataset.Schema) *Engine { return &Engine{schema: schema, most: mechanism.FewBytes} }
 
 // maxRows is the largest number of records, as of a table in memory: the widths of all sums are proved for as many.
 const maxRows = math.MaxInt32
 
 // taskBytes is how many bytes of tasks are handed over at a time.
 const taskBytes = 1 << 26
+
+// counted is what a first pass finds out about a split.
+type counted struct {
+	Stats dataset.Stats
+	Words int64 // bytes of the different words of batches
+}
 
 // Open cuts the table at path into splits and has the workers count its records. The table is a file or a pattern, and
 // the workers see it under the same absolute path. Also returned is what they counted, which is private.
@@ -45,8 +54,8 @@ func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o d
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Engine{r, schema, o, splits}
-	contents, err := e.ask(ctx, nil)
+	e := &Engine{runner: r, schema: schema, asRead: schema, options: o, splits: splits, most: mechanism.FewBytes}
+	contents, err := e.ask(ctx, order{Asks: asksCount}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,12 +64,13 @@ func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o d
 		all.Columns[j].Name = name
 	}
 	for i, content := range contents {
-		stats := &dataset.Stats{}
-		if content[0] != answerStats || unpack(content[1:], stats) != nil || stats.Rows < 0 || len(stats.Columns) != len(schema.Columns) {
+		c := &counted{}
+		if unpackAnswer(content, c) != nil || c.Stats.Rows < 0 || c.Words < 0 || len(c.Stats.Columns) != len(schema.Columns) {
 			return nil, nil, failed(errAnswer)
 		}
-		e.splits[i].First, e.splits[i].Rows = uint64(all.Rows), stats.Rows
-		all.Merge(stats)
+		e.splits[i].First, e.splits[i].Rows = uint64(all.Rows), c.Stats.Rows
+		e.words += c.Words
+		all.Merge(&c.Stats)
 		if all.Rows > maxRows {
 			return nil, nil, &dataset.FileError{Path: path, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
 		}
@@ -77,7 +87,7 @@ func (e *Engine) Forget(mechanism.State) {}
 // Sum implements [mechanism.Engine].
 func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	n := len(p.Merge())
-	contents, err := e.ask(ctx, &p)
+	contents, err := e.ask(ctx, order{Asks: asksSums, Pass: p}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +100,24 @@ func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
 	return p.Merge(sums...), nil
 }
 
-// ask has a pass carried out over all splits; nil counts the records. It returns the content of the answer of each.
-func (e *Engine) ask(ctx context.Context, p *mechanism.Pass) ([][]byte, error) {
-	key, err := secret.FreshKey()
-	if err != nil {
+// rows returns the number of all records.
+func (e *Engine) rows() int {
+	n := 0
+	for _, s := range e.splits {
+		n += s.Rows
+	}
+	return n
+}
+
+// ask has an order carried out over all splits. of, if not nil, names the units that a task asks for. It returns the
+// content of the answer of each.
+func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) ([][]byte, error) {
+	var err error
+	if o.Key, err = secret.FreshKey(); err != nil {
 		return nil, err
 	}
-	packed, err := pack(&order{key, e.schema, e.options, p})
+	o.Schema, o.As, o.Options, o.Limited = e.asRead, e.resolved, e.options, e.units
+	packed, err := pack(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +127,10 @@ func (e *Engine) ask(ctx context.Context, p *mechanism.Pass) ([][]byte, error) {
 		size := 0
 		to := from
 		for ; to < len(e.splits) && (to == from || size+len(tasks[0]) < taskBytes); to++ {
-			t := task{format, to, len(e.splits), e.splits[to], packed}
+			t := task{Format: format, Index: to, Count: len(e.splits), Split: e.splits[to], Order: packed}
+			if of != nil {
+				t.Units = of(to)
+			}
 			line, err := t.line()
 			if err != nil {
 				return nil, err
@@ -121,47 +145,10 @@ func (e *Engine) ask(ctx context.Context, p *mechanism.Pass) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := sorted(key, answers, contents, from, to); err != nil {
+		if err := sorted(o.Key, answers, contents, from, to); err != nil {
 			return nil, err
 		}
 		from = to
 	}
 	return contents, nil
-}
-
-// sorted puts the contents of answers in the order of their tasks, which are those numbered from up to to. There must be
-// exactly one for each.
-func sorted(key [secret.KeySize]byte, answers, contents [][]byte, from, to int) error {
-	for _, text := range answers {
-		i, content, err := readAnswer(key, text)
-		if err != nil || i < from || i >= to || contents[i] != nil || len(content) == 0 {
-			return failed(errAnswer)
-		}
-		contents[i] = content
-	}
-	if slices.ContainsFunc(contents[from:to], func(c []byte) bool { return c == nil }) {
-		return failed(errAnswer)
-	}
-	for _, content := range contents[from:to] {
-		if content[0] >= answerNoFile {
-			return failed(errFile[min(content[0], answerDamaged)])
-		}
-	}
-	return nil
-}
-
-// What answers without sums say.
-var errFile = map[byte]error{
-	answerNoFile:  errors.New("a worker does not find the table: it needs the same path on every machine of the cluster"),
-	answerChanged: errors.New("a file of the table is another one than before"),
-	answerDamaged: errors.New("a file of the table cannot be read to its end"),
-}
-
-// failed is the error of a pass that is not whole.
-func failed(err error) error {
-	hint := "nothing was released; run again"
-	if errors.Is(err, errAnswer) {
-		err = errors.New("the cluster lost, repeated or changed a partial sum")
-	}
-	return &fault.Error{Kind: fault.Data, Err: err, Message: err.Error(), Hint: hint}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // format begins every order and every answer. A worker of another version reads neither.
-const format = "dptrain.cluster/1\n"
+const format = "dptrain.cluster/2\n"
 
 // A split is some consecutive records.
 type split struct {
@@ -26,14 +26,38 @@ type split struct {
 	Size   int64  // bytes of the file
 	First  uint64 // identity of the first record
 	Rows   int    // negative before they are counted
+	Left   []byte // places of records that units do not keep, packed by packPlaces
 }
+
+// What an order asks of a split.
+type asks uint8
+
+const (
+	asksCount   asks = iota // how many records there are, in gob
+	asksSums                // the values of a pass
+	asksRecords             // the cells of the records of a part
+	asksUnits               // how many records there are of the units of a share
+	asksLarge               // the contents of the records of some units
+	asksWords               // how many records have the words of a share
+)
 
 // An order is what all tasks of a pass share.
 type order struct {
 	Key     [secret.KeySize]byte // of the MACs of the answers
-	Schema  dataset.Schema
+	Asks    asks
+	Schema  dataset.Schema   // as files are read
+	As      []dataset.Column // the columns once words were found, else nil
 	Options dataset.ReadOptions
-	Pass    *mechanism.Pass // nil: the records are to be counted
+	Limited bool           // units keep some of their records
+	Pass    mechanism.Pass // a part, and for sums the statistic
+	Columns []int          // of the part whose words are counted; or of the schema, what the content of a record is
+	Share   share
+}
+
+// A share is one of several that units or words are dealt to.
+type share struct {
+	Index, Count uint64
+	Salt         [16]byte // of the hash that deals words
 }
 
 // A task is an order for one split.
@@ -41,13 +65,14 @@ type task struct {
 	Format       string
 	Index, Count int // which one of how many
 	Split        split
-	Order        []byte // packed
+	Units        []uint64 // for asksLarge, sorted
+	Order        []byte   // packed
 }
 
 // The first byte of the content of an answer.
 const (
 	answerSums    = 0 // integers of 8 bytes
-	answerStats   = 1 // what a reader counted, in gob
+	answerPacked  = 1 // something else, in gob
 	answerNoFile  = 2 // the file cannot be opened
 	answerChanged = 3 // it is not the file that was counted
 	answerDamaged = 4 // it cannot be read
@@ -94,36 +119,74 @@ func readTask(line []byte) (*task, *order, error) {
 	return t, o, nil
 }
 
-// answer writes the answer to a task as text: format, number, length and content, and a MAC of it all.
+// pieceBytes is the most of an answer that comes on one line.
+const pieceBytes = 1 << 20
+
+// answer writes the answer to a task as lines, one for each piece of its content.
 func (t *task) answer(key [secret.KeySize]byte, content []byte) []byte {
-	out := make([]byte, 0, len(format)+8+len(content)+sha256.Size)
+	var out []byte
+	count := (len(content) + pieceBytes - 1) / pieceBytes
+	for k := range count {
+		p := piece{t.Index, k, count, content[k*pieceBytes : min((k+1)*pieceBytes, len(content))]}
+		out = append(p.text(out, key), '\n')
+	}
+	return out
+}
+
+// piece is some of the content of the answer to a task.
+type piece struct {
+	task, index, count int
+	content            []byte
+}
+
+// text appends the piece as text: format, numbers, length and content, and a MAC of it all.
+func (p *piece) text(to []byte, key [secret.KeySize]byte) []byte {
+	out := make([]byte, 0, headBytes+len(p.content)+sha256.Size)
 	out = append(out, format...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(t.Index))
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(content)))
-	out = append(out, content...)
+	for _, n := range []int{p.task, p.index, p.count, len(p.content)} {
+		out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	}
+	out = append(out, p.content...)
 	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write(out)
-	return base64.StdEncoding.AppendEncode(nil, mac.Sum(out))
+	return base64.StdEncoding.AppendEncode(to, mac.Sum(out))
 }
+
+const headBytes = len(format) + 16
 
 // errAnswer is returned for bytes that are no whole answer of the pass.
 var errAnswer = errors.New("no whole answer of this pass")
 
-// readAnswer reads an answer.
-func readAnswer(key [secret.KeySize]byte, text []byte) (index int, content []byte, err error) {
+// readPiece reads what text wrote.
+func readPiece(key [secret.KeySize]byte, text []byte) (*piece, error) {
 	data, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding.Strict(), bytes.NewReader(text)))
-	head := len(format) + 8
-	if err != nil || len(data) < head+sha256.Size {
-		return 0, nil, errAnswer
+	if err != nil || len(data) < headBytes+sha256.Size {
+		return nil, errAnswer
 	}
 	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
 	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write(body)
-	length := binary.LittleEndian.Uint32(body[len(format)+4:])
-	if !hmac.Equal(mac.Sum(nil), sum) || string(body[:len(format)]) != format || int64(length) != int64(len(body)-head) {
-		return 0, nil, errAnswer
+	var n [4]int
+	for i := range n {
+		n[i] = int(binary.LittleEndian.Uint32(body[len(format)+4*i:]))
 	}
-	return int(binary.LittleEndian.Uint32(body[len(format):])), body[head:], nil
+	if !hmac.Equal(mac.Sum(nil), sum) || string(body[:len(format)]) != format || n[3] != len(body)-headBytes {
+		return nil, errAnswer
+	}
+	return &piece{n[0], n[1], n[2], body[headBytes:]}, nil
+}
+
+// packAnswer writes a value as the content of an answer.
+func packAnswer(v any) ([]byte, error) {
+	packed, err := pack(v)
+	return append([]byte{answerPacked}, packed...), err
+}
+
+func unpackAnswer(content []byte, v any) error {
+	if content[0] != answerPacked || unpack(content[1:], v) != nil {
+		return errAnswer
+	}
+	return nil
 }
 
 // sumsOf writes integers as the content of an answer.

@@ -14,7 +14,7 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
-// Work carries out the tasks that stand on the lines of in, and writes an answer to each as a line. Its errors say
+// Work carries out the tasks that stand on the lines of in, and writes an answer to each as lines. Its errors say
 // nothing of a record, a file or a task.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	pipeline.RegisterStatistics()
@@ -27,7 +27,6 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 				return err
 			}
 			_, _ = answers.Write(answer)
-			_ = answers.WriteByte('\n')
 		}
 		if errors.Is(err, io.EOF) {
 			return answers.Flush()
@@ -44,15 +43,16 @@ func carryOut(ctx context.Context, line []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := t.Split.content(ctx, o)
+	content, err := t.content(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return t.answer(o.Key, content), nil
 }
 
-// content adds an order up over the records of a split. A file that is not as it should be is an answer too.
-func (s *split) content(ctx context.Context, o *order) ([]byte, error) {
+// content carries an order out on the records of a split. A file that is not as it should be is an answer too.
+func (t *task) content(ctx context.Context, o *order) ([]byte, error) {
+	s := &t.Split
 	info, err := os.Stat(s.Path)
 	if err != nil {
 		return []byte{answerNoFile}, nil
@@ -60,13 +60,7 @@ func (s *split) content(ctx context.Context, o *order) ([]byte, error) {
 	if info.Size() != s.Size {
 		return []byte{answerChanged}, nil
 	}
-	var content []byte
-	var rows int
-	if o.Pass == nil {
-		rows, content, err = s.count(ctx, o)
-	} else {
-		rows, content, err = s.sums(ctx, o)
-	}
+	content, rows, err := t.carry(ctx, o)
 	var file *dataset.FileError
 	switch {
 	case errors.As(err, &file):
@@ -79,53 +73,97 @@ func (s *split) content(ctx context.Context, o *order) ([]byte, error) {
 	return content, nil
 }
 
+// carry returns what an order asks of the split, and how many records this has.
+func (t *task) carry(ctx context.Context, o *order) (content []byte, rows int, err error) {
+	switch o.Asks {
+	case asksCount:
+		return t.Split.count(ctx, o)
+	case asksSums:
+		return t.Split.sums(ctx, o)
+	case asksRecords:
+		return t.Split.records(ctx, o)
+	case asksUnits:
+		return t.Split.units(ctx, o)
+	case asksLarge:
+		return t.Split.large(ctx, o, t.Units)
+	case asksWords:
+		return t.Split.words(ctx, o)
+	}
+	return nil, 0, errTask
+}
+
 // count reads the records of all columns.
-func (s *split) count(ctx context.Context, o *order) (rows int, content []byte, err error) {
-	stats := &dataset.Stats{Columns: make([]dataset.ColumnStats, len(o.Schema.Columns))}
+func (s *split) count(ctx context.Context, o *order) (content []byte, rows int, err error) {
+	out := &counted{Stats: dataset.Stats{Columns: make([]dataset.ColumnStats, len(o.Schema.Columns))}}
 	for j, name := range o.Schema.Names() {
-		stats.Columns[j].Name = name
+		out.Stats.Columns[j].Name = name
 	}
 	err = s.batches(ctx, o, o.Schema, func(b *dataset.Batch) error {
-		stats.Merge(b.Stats)
+		out.Stats.Merge(b.Stats)
+		out.Words += wordBytes(b.Table)
 		return nil
 	})
 	if err != nil {
-		return 0, nil, err
+		return nil, 0, err
 	}
-	packed, err := pack(stats)
-	return stats.Rows, append([]byte{answerStats}, packed...), err
+	content, err = packAnswer(out)
+	return content, out.Stats.Rows, err
 }
 
-// sums adds the pass of an order up. Only the columns that it looks at are read.
-func (s *split) sums(ctx context.Context, o *order) (rows int, content []byte, err error) {
-	read := o.Schema.Clone()
-	of := columnsOf(o.Pass.Part)
-	if len(of) == 0 {
-		of = []int{0}
-	}
-	read.Columns = nil
-	place := make([]int, len(o.Schema.Columns)) // of a column among those that are read, from 1
-	for k, j := range of {
-		read.Columns = append(read.Columns, o.Schema.Columns[j])
-		place[j] = k + 1
-	}
+// sums adds the pass of an order up.
+func (s *split) sums(ctx context.Context, o *order) (content []byte, rows int, err error) {
 	total := o.Pass.Total()
-	err = s.batches(ctx, o, read, func(b *dataset.Batch) error {
-		piece := o.Schema.Piece(b.Table.Len(), s.First+uint64(rows), nil, func(j int) dataset.ColumnData {
-			k := place[j] - 1
-			return dataset.ColumnData{Floats: b.Table.Float(k), Codes: b.Table.Codes(k)}
-		})
-		rows += b.Table.Len()
-		v, err := o.Pass.Part.Of(ctx, piece.All())
+	rows, err = s.views(ctx, o, columnsOf(o.Pass.Part), func(v dataset.View, _ func(int) []string) error {
+		v, err := o.Pass.Part.Of(ctx, v)
 		if err != nil {
 			return err
 		}
 		return total.Add(ctx, v)
 	})
-	if err != nil {
-		return 0, nil, err
+	return sumsOf(total.Values()), rows, err
+}
+
+// views calls do for the records of each batch, those that units keep, with the columns of the schema of the run. Only
+// some of them are read, and others must not be looked at. words returns the list that codes of words to be found are
+// places in. It returns the number of all records.
+func (s *split) views(ctx context.Context, o *order, of []int, do func(v dataset.View, words func(j int) []string) error) (rows int, err error) {
+	if len(of) == 0 {
+		of = []int{0}
 	}
-	return rows, sumsOf(total.Values()), nil
+	read, schema := o.Schema.Clone(), o.Schema
+	read.Columns = nil
+	if o.As != nil {
+		schema.Columns = o.As
+	}
+	var as []dataset.Column
+	place := make([]int, len(o.Schema.Columns)) // of a column among those that are read, from 1
+	for k, j := range of {
+		read.Columns, as = append(read.Columns, o.Schema.Columns[j]), append(as, schema.Columns[j])
+		place[j] = k + 1
+	}
+	kept := keeper{left: s.Left}
+	err = s.batches(ctx, o, read, func(b *dataset.Batch) error {
+		var ids []uint64
+		for k := range b.Table.Len() {
+			if schema.Unit != "" {
+				ids = append(ids, b.Table.ID(k))
+			}
+		}
+		t := b.Table
+		if o.As != nil {
+			t = t.All().Resolve(as).Table()
+		}
+		v := schema.Piece(b.Table.Len(), s.First+uint64(rows), ids, func(j int) dataset.ColumnData {
+			k := place[j] - 1
+			return dataset.ColumnData{Floats: t.Float(k), Codes: t.Codes(k)}
+		}).All()
+		rows += b.Table.Len()
+		if o.Limited {
+			v = v.Select(kept.rows(ids))
+		}
+		return do(v, func(j int) []string { return b.Table.Words(place[j] - 1) })
+	})
+	return rows, err
 }
 
 // batches calls do for all batches of the records, in order.

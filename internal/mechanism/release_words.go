@@ -17,13 +17,18 @@ import (
 // A Lexicon holds, of several columns, the words that occur and how many records have each. It comes in parts: each
 // word is in one of them.
 type Lexicon struct {
-	columns []wordColumn
+	columns []WordCounts
 	parts   int                               // 0: the columns hold all words
-	part    func(k int) ([]wordColumn, error) // else those of a part
+	part    func(k int) ([]WordCounts, error) // else those of a part
+}
+
+// LexiconIn returns the words of so many columns in parts, which part returns one after the other. It is for engines.
+func LexiconIn(columns, parts int, part func(k int) ([]WordCounts, error)) Lexicon {
+	return Lexicon{columns: make([]WordCounts, columns), parts: parts, part: part}
 }
 
 // each calls do for all parts.
-func (x Lexicon) each(do func([]wordColumn)) error {
+func (x Lexicon) each(do func([]WordCounts)) error {
 	if x.parts == 0 {
 		do(x.columns)
 	}
@@ -37,9 +42,10 @@ func (x Lexicon) each(do func([]wordColumn)) error {
 	return nil
 }
 
-type wordColumn struct {
-	words  []string
-	counts []int64
+// WordCounts is words of one column, each once, and how many records have each.
+type WordCounts struct {
+	Words  []string
+	Counts []int64
 }
 
 // NewLexicon counts the words of columns of a view; see [dataset.View.CountWords]. Two views
@@ -51,9 +57,9 @@ func (m Maker) NewLexicon(v dataset.View, columns []int) Bounded[Lexicon] {
 
 // lexiconOf counts the words of columns of a view.
 func lexiconOf(v dataset.View, columns []int) Lexicon {
-	out := make([]wordColumn, len(columns))
+	out := make([]WordCounts, len(columns))
 	for i, j := range columns {
-		out[i].words, out[i].counts = v.CountWords(j)
+		out[i].Words, out[i].Counts = v.CountWords(j)
 	}
 	return Lexicon{columns: out}
 }
@@ -195,15 +201,15 @@ func upperQuantile(p float64) float64 {
 // whatever other words there are.
 func (x Lexicon) release(key [keySize]byte, path string, sigma uint64, least int64) ([][]Word, error) {
 	out := make([][]Word, len(x.columns))
-	err := x.each(func(columns []wordColumn) {
+	err := x.each(func(columns []WordCounts) {
 		for i, c := range columns {
 			name := binary.BigEndian.AppendUint32([]byte(path), uint32(i))
-			for k, word := range c.words {
-				if c.counts[k] <= 0 { // it is a word of records of another part
+			for k, word := range c.Words {
+				if c.Counts[k] <= 0 { // it is a word of records of another part
 					continue
 				}
 				noise := newStream(derive(key, "word", string(name)+word, uint64(len(path))))
-				if n := addSaturating(c.counts[k]<<20, noise.normal(sigma)); n >= least {
+				if n := addSaturating(c.Counts[k]<<20, noise.normal(sigma)); n >= least {
 					out[i] = append(out[i], Word{word, float64(n) * countUnit})
 				}
 			}
@@ -226,7 +232,7 @@ func worstWords() WorstPair {
 			sigma := math.Sqrt2 / law.Mu
 			n := int64(2 + math.Ceil(20*sigma))
 			counts := pick(RecordOn(s.Relation(), side), []int64{n + 1, n}, []int64{n, n}, []int64{n, n + 1})
-			x := s.lexicon(Lexicon{columns: []wordColumn{{[]string{"a", "b"}, counts}}})
+			x := s.lexicon(Lexicon{columns: []WordCounts{{[]string{"a", "b"}, counts}}})
 			return func(s *Session, name string, draw int) ([]float64, error) {
 				t, sigma, err := s.takeGaussian(name, draw, x.of, x.sens, 1)
 				if err != nil {
@@ -256,10 +262,10 @@ func worstNewWords() WorstPair {
 	return WorstPair{
 		Statistic: StatNewWords, Kind: budget.Approximate, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, law budget.Law, side int) (WorstRelease, error) {
-			x := Lexicon{columns: make([]wordColumn, 2)}
+			x := Lexicon{columns: make([]WordCounts, 2)}
 			if v := RecordOn(s.Relation(), side); v != 0 {
 				word := pick(v, "a", "", "b")
-				x.columns = []wordColumn{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}
+				x.columns = []WordCounts{{[]string{word}, []int64{1}}, {[]string{word}, []int64{1}}}
 			}
 			return func(s *Session, name string, draw int) ([]float64, error) {
 				t, err := s.take(name, draw, budget.Approximate, StatNewWords)

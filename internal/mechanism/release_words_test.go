@@ -33,8 +33,8 @@ func lexiconChange(a, b Lexicon) float64 {
 	change := map[string]int64{}
 	for sign, x := range map[int64]Lexicon{-1: a, 1: b} {
 		for i, c := range x.columns {
-			for k, word := range c.words {
-				change[fmt.Sprint(i, word)] += sign * c.counts[k]
+			for k, word := range c.Words {
+				change[fmt.Sprint(i, word)] += sign * c.Counts[k]
 			}
 		}
 	}
@@ -206,9 +206,9 @@ func TestWordsPublishes(t *testing.T) {
 }
 
 func BenchmarkWords(b *testing.B) {
-	x := Lexicon{columns: []wordColumn{{make([]string, 50_000), make([]int64, 50_000)}}}
-	for i := range x.columns[0].words {
-		x.columns[0].words[i], x.columns[0].counts[i] = fmt.Sprint("code ", i), 1+int64(100_000/(i+1))
+	x := Lexicon{columns: []WordCounts{{make([]string, 50_000), make([]int64, 50_000)}}}
+	for i := range x.columns[0].Words {
+		x.columns[0].Words[i], x.columns[0].Counts[i] = fmt.Sprint("code ", i), 1+int64(100_000/(i+1))
 	}
 	for b.Loop() {
 		x.release([keySize]byte{1}, "leaf", 14<<20, 71<<20)

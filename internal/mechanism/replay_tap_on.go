@@ -141,10 +141,10 @@ func (t tap) words(k ticket, in Lexicon, bound float64, out [][]Word) [][]Word {
 	if t.rec == nil {
 		return out
 	}
-	err := in.each(func(columns []wordColumn) {
+	err := in.each(func(columns []WordCounts) {
 		for i, c := range columns {
-			for j, word := range c.words {
-				rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.counts[j])
+			for j, word := range c.Words {
+				rel.Names, rel.Input = append(rel.Names, fmt.Sprintf("%d %s", i, word)), append(rel.Input, c.Counts[j])
 			}
 		}
 	})

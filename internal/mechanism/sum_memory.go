@@ -139,13 +139,13 @@ func Over(v dataset.View) Records {
 	return RecordsOf(InMemory(v), columns)
 }
 
-// lexicon implements [WordEngine].
-func (m *Memory) lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
+// Lexicon implements [WordEngine].
+func (m *Memory) Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
 	v, err := m.Gather(ctx, p)
 	return lexiconOf(v, columns), err
 }
 
-// resolve implements [WordEngine].
-func (m *Memory) resolve(_ context.Context, all []dataset.Column) (Engine, error) {
+// Resolve implements [WordEngine].
+func (m *Memory) Resolve(_ context.Context, all []dataset.Column) (Engine, error) {
 	return InMemory(m.all.Resolve(all)), nil
 }

@@ -47,12 +47,14 @@ type Cut struct {
 func RecordsOf(e Engine, columns []int) Records { return Records{e, Part{Columns: columns}} }
 
 // Schema returns the declarations of the columns, in order.
-func (r Records) Schema() dataset.Schema {
-	all := r.engine.Schema()
-	s := dataset.Schema{Columns: make([]dataset.Column, len(r.part.Columns)), Unit: all.Unit}
-	for k, j := range r.part.Columns {
+func (r Records) Schema() dataset.Schema { return r.part.Schema(r.engine.Schema()) }
+
+// Schema returns the declarations of the columns of the part, of which all are those of the engine.
+func (p Part) Schema(all dataset.Schema) dataset.Schema {
+	s := dataset.Schema{Columns: make([]dataset.Column, len(p.Columns)), Unit: all.Unit}
+	for k, j := range p.Columns {
 		s.Columns[k] = all.Columns[j]
-		for _, c := range r.part.Recoded {
+		for _, c := range p.Recoded {
 			if c.Column == j {
 				s.Columns[k] = c.As
 			}

@@ -108,11 +108,11 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	return joined(accs), nil
 }
 
-// fewBytes is the size of cells up to which records are few.
-const fewBytes = 1 << 28
+// FewBytes is the size of cells up to which records are few.
+const FewBytes = 1 << 28
 
 // Few implements [FewGatherer].
-func (e *Stream) Few() int64 { return fewBytes }
+func (e *Stream) Few() int64 { return FewBytes }
 
 // Gather implements [Gatherer], for parts that are known to have few records: it copies their cells.
 func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {

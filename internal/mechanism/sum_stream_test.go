@@ -170,13 +170,13 @@ func TestStreamCountsWords(t *testing.T) {
 	p := Part{Columns: []int{2, 1, 0}, Cuts: []Cut{{Coin: &coins, Share: .3}}}
 	counts := func(e WordEngine) map[string]int64 {
 		out := map[string]int64{}
-		x, err := e.lexicon(t.Context(), p, []int{1, 2})
+		x, err := e.Lexicon(t.Context(), p, []int{1, 2})
 		if err == nil {
-			err = x.each(func(columns []wordColumn) {
+			err = x.each(func(columns []WordCounts) {
 				for k, c := range columns {
-					for i, word := range c.words {
-						if c.counts[i] > 0 {
-							out[fmt.Sprint(k, word)] += c.counts[i]
+					for i, word := range c.Words {
+						if c.Counts[i] > 0 {
+							out[fmt.Sprint(k, word)] += c.Counts[i]
 						}
 					}
 				}
@@ -190,7 +190,7 @@ func TestStreamCountsWords(t *testing.T) {
 	memory := InMemory(table.All())
 	want := counts(memory)
 	for _, parts := range []int64{1, 7} {
-		e.wordBytes = (parts - 1) * wordPart
+		e.wordBytes = (parts - 1) * WordPart
 		if got := counts(e); len(got) < 500 || !maps.Equal(got, want) {
 			t.Errorf("%d parts: %d words, want %d", parts, len(got), len(want))
 		}
@@ -199,7 +199,7 @@ func TestStreamCountsWords(t *testing.T) {
 		{Name: "kind", Kind: dataset.Category, Categories: []string{"blue sea", "red"}, Other: true, Found: true},
 		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "same"}, Other: true, Found: true}, {Name: "y"},
 	}
-	as, err := memory.resolve(t.Context(), found)
+	as, err := memory.Resolve(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestStreamCountsWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if as, err = e.resolve(t.Context(), found); err != nil {
+	if as, err = e.Resolve(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
 	v, err := as.(Gatherer).Gather(t.Context(), p)

@@ -10,10 +10,12 @@ import (
 	"github.com/dptrain/dptrain/internal/scratch"
 )
 
-// A UnitEngine is an engine that can limit the records of units, as [dataset.View.Cap] does.
+// A UnitEngine is an engine that can limit the records of units.
 type UnitEngine interface {
 	Engine
-	limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error)
+	// Limit returns an engine for the records that are left when every unit keeps at most so many and records without
+	// a unit none; see [dataset.View.Cap]. The content of a record is that of some columns, in this order.
+	Limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error)
 }
 
 // LimitUnits returns the records of an engine of which every unit keeps at most so many, by the lots of a name;
@@ -23,27 +25,27 @@ func LimitUnits(ctx context.Context, s *Session, name string, r Records, most in
 	if !ok {
 		return r, ErrGather
 	}
-	limited, err := e.limit(ctx, r.part.Columns, most, s.Lots(name))
+	limited, err := e.Limit(ctx, r.part.Columns, most, s.Lots(name))
 	r.engine = limited
 	return r, err
 }
 
-// unitPart is the number of records whose units are looked at in one go: the units are dealt to parts by their
+// UnitPart is the number of records whose units are looked at in one go: the units are dealt to parts by their
 // names, which are digests. Of a part the number of records per unit is held, and what is looked at of the
 // records of large units.
-const unitPart = 1 << 21
+const UnitPart = 1 << 21
 
-// entry is a record of a unit with too many.
-type entry struct {
-	unit    uint64
-	row     int64 // in the table
-	content [32]byte
+// An Entry is a record of a unit with too many.
+type Entry struct {
+	Unit    uint64   // its identity
+	Row     int64    // in the table
+	Content [32]byte // see [dataset.View.Content]
 }
 
-// limit implements [UnitEngine]. Which records of a unit are kept depends on them alone, so units can be taken
+// Limit implements [UnitEngine]. Which records of a unit are kept depends on them alone, so units can be taken
 // in any parts.
-func (e *Stream) limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error) {
-	return e.limitIn(ctx, uint64(e.Rows()/unitPart)+1, columns, most, lots)
+func (e *Stream) Limit(ctx context.Context, columns []int, most int, lots Lots) (Engine, error) {
+	return e.limitIn(ctx, uint64(e.Rows()/UnitPart)+1, columns, most, lots)
 }
 
 // limitIn is limit in a number of parts.
@@ -88,7 +90,7 @@ func (e *Stream) limitPart(ctx context.Context, columns []int, most int, lots Lo
 	if err != nil {
 		return err
 	}
-	var large []entry
+	var large []Entry
 	err = e.eachChunk(ctx, func(r *chunkReader, i int) error {
 		some, err := r.large(i, columns, kept[i], func(unit uint64) (few, many bool) {
 			n := counts[unit]
@@ -99,7 +101,7 @@ func (e *Stream) limitPart(ctx context.Context, columns []int, most int, lots Lo
 		large = append(large, some...)
 		return err
 	})
-	for _, row := range smallest(large, most, lots) {
+	for _, row := range lots.Smallest(large, most) {
 		chunk := row / int64(e.most)
 		setBit(kept[chunk], int(row-chunk*int64(e.most)))
 	}
@@ -107,13 +109,13 @@ func (e *Stream) limitPart(ctx context.Context, columns []int, most int, lots Lo
 }
 
 // large marks the records of a chunk whose unit has few, and returns those whose unit has too many.
-func (r *chunkReader) large(i int, columns []int, kept []byte, is func(unit uint64) (few, many bool)) ([]entry, error) {
+func (r *chunkReader) large(i int, columns []int, kept []byte, is func(unit uint64) (few, many bool)) ([]Entry, error) {
 	v, err := r.all(i)
 	if err != nil {
 		return nil, err
 	}
 	var content func(int32) [32]byte
-	var out []entry
+	var out []Entry
 	for k := range v.Len() {
 		few, many := is(v.ID(k))
 		if few {
@@ -131,7 +133,7 @@ func (r *chunkReader) large(i int, columns []int, kept []byte, is func(unit uint
 			}
 			content = v.Columns(columns).Content(words)
 		}
-		out = append(out, entry{v.ID(k), int64(r.chunks[i].first) + int64(k), content(int32(k))})
+		out = append(out, Entry{v.ID(k), int64(r.chunks[i].first) + int64(k), content(int32(k))})
 	}
 	return out, r.err
 }
@@ -141,23 +143,24 @@ func (e *Stream) finds() bool {
 	return slices.ContainsFunc(e.schema.Columns, func(c dataset.Column) bool { return c.Found })
 }
 
-// smallest returns the rows of the records with the smallest lots of each unit, the first of equal ones.
-func smallest(all []entry, most int, lots Lots) []int64 {
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.unit, b.unit), cmp.Compare(a.row, b.row)) })
+// Smallest returns the rows of the records with the smallest lots of each unit, at most so many and the first of equal
+// ones. It sorts the records by unit and row.
+func (l Lots) Smallest(all []Entry, most int) []int64 {
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Row, b.Row)) })
 	type ticket struct {
 		lot uint64
 		row int64
 	}
 	var out []int64
 	for len(all) > 0 {
-		n := slices.IndexFunc(all, func(x entry) bool { return x.unit != all[0].unit })
+		n := slices.IndexFunc(all, func(x Entry) bool { return x.Unit != all[0].Unit })
 		if n < 0 {
 			n = len(all)
 		}
 		tickets, copies := make([]ticket, n), map[[32]byte]int{}
 		for i, x := range all[:n] {
-			tickets[i] = ticket{lots.Draw(x.unit, x.content, copies[x.content]), x.row}
-			copies[x.content]++
+			tickets[i] = ticket{l.Draw(x.Unit, x.Content, copies[x.Content]), x.Row}
+			copies[x.Content]++
 		}
 		slices.SortStableFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.lot, b.lot) })
 		for _, t := range tickets[:min(most, n)] {

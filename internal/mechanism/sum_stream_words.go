@@ -24,8 +24,11 @@ import (
 // as what was found out.
 type WordEngine interface {
 	Engine
-	lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error)
-	resolve(ctx context.Context, all []dataset.Column) (Engine, error)
+	// Lexicon counts the words of columns of a part, which have [dataset.Column.Found].
+	Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error)
+	// Resolve returns an engine for the same records with all columns read as the given ones; see
+	// [dataset.View.Resolve].
+	Resolve(ctx context.Context, all []dataset.Column) (Engine, error)
 }
 
 // NewLexicon counts the words of columns; see [Maker.NewLexicon]. It is [ErrGather] for an engine that
@@ -35,7 +38,7 @@ func NewLexicon(ctx context.Context, s *Session, r Records, columns []int) (Boun
 	if !ok {
 		return Bounded[Lexicon]{}, ErrGather
 	}
-	x, err := e.lexicon(ctx, r.part, columns)
+	x, err := e.Lexicon(ctx, r.part, columns)
 	return s.Maker.lexicon(x), err
 }
 
@@ -54,7 +57,7 @@ func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error 
 				all[j] = as[k]
 			}
 			var err error
-			if engines[e], err = e.resolve(ctx, all); err != nil {
+			if engines[e], err = e.Resolve(ctx, all); err != nil {
 				return err
 			}
 		}
@@ -63,11 +66,11 @@ func Resolve(ctx context.Context, as []dataset.Column, parts ...*Records) error 
 	return nil
 }
 
-// wordPart is how many bytes the words take that are counted at a time, and wordRoom what one of them takes
+// WordPart is how many bytes the words take that are counted at a time, and WordRoom what one of them takes
 // beside its text.
 const (
-	wordPart = 1 << 27
-	wordRoom = 96
+	WordPart = 1 << 27
+	WordRoom = 96
 )
 
 // wordGrain is the bytes per record of a chunk to which the lists of its words are filled up: what the size of
@@ -118,7 +121,7 @@ func (w *chunkWriter) pack() []byte {
 		for _, word := range l.list {
 			out = append(append(out, uint8(len(word))), word...)
 		}
-		w.wordBytes += int64(len(l.list) * wordRoom)
+		w.wordBytes += int64(len(l.list) * WordRoom)
 		clear(l.codes)
 		l.list = l.list[:0]
 	}
@@ -188,19 +191,19 @@ func (e *Stream) eachChunk(ctx context.Context, do func(r *chunkReader, i int) e
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// lexicon implements [WordEngine].
-func (e *Stream) lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
-	parts := int(e.wordBytes/wordPart) + 1
+// Lexicon implements [WordEngine].
+func (e *Stream) Lexicon(ctx context.Context, p Part, columns []int) (Lexicon, error) {
+	parts := int(e.wordBytes/WordPart) + 1
 	seed := maphash.MakeSeed()
-	return Lexicon{columns: make([]wordColumn, len(columns)), parts: parts, part: func(k int) ([]wordColumn, error) {
+	return LexiconIn(len(columns), parts, func(k int) ([]WordCounts, error) {
 		return e.countWords(ctx, p, columns, func(word string) bool {
 			return parts == 1 || maphash.String(seed, word)%uint64(parts) == uint64(k)
 		})
-	}}, nil
+	}), nil
 }
 
 // countWords counts the words of columns of a part that are among some.
-func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among func(string) bool) ([]wordColumn, error) {
+func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among func(string) bool) ([]WordCounts, error) {
 	var mu sync.Mutex
 	counts := make([]map[string]int64, len(columns))
 	for k := range counts {
@@ -233,18 +236,18 @@ func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among fu
 		}
 		return r.err
 	})
-	out := make([]wordColumn, len(columns))
+	out := make([]WordCounts, len(columns))
 	for k := range out {
 		for word, n := range counts[k] {
-			out[k].words, out[k].counts = append(out[k].words, word), append(out[k].counts, n)
+			out[k].Words, out[k].Counts = append(out[k].Words, word), append(out[k].Counts, n)
 		}
 	}
 	return out, err
 }
 
-// resolve implements [WordEngine]: columns of words become columns of codes, in further places of the same
+// Resolve implements [WordEngine]: columns of words become columns of codes, in further places of the same
 // file.
-func (e *Stream) resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
+func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
 	out := &Stream{schema: dataset.Schema{Columns: all, Unit: e.schema.Unit}, file: e.file, most: e.most,
 		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, chunks: slices.Clone(e.chunks), kept: e.kept}
 	var recoded []int

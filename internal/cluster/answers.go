@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+)
+
+// sorted puts the contents of answers in the order of their tasks, which are those numbered from up to to. There must be
+// exactly one for each, in all of its pieces.
+func sorted(key [secret.KeySize]byte, answers, contents [][]byte, from, to int) error {
+	pieces := make([][][]byte, to-from)
+	for _, text := range answers {
+		p, err := readPiece(key, text)
+		if err != nil || p.task < from || p.task >= to || p.index >= p.count {
+			return failed(errAnswer)
+		}
+		of := &pieces[p.task-from]
+		if *of == nil {
+			*of = make([][]byte, p.count)
+		}
+		if p.count != len(*of) || (*of)[p.index] != nil {
+			return failed(errAnswer)
+		}
+		(*of)[p.index] = p.content
+	}
+	for k, of := range pieces {
+		if len(of) == 0 || slices.ContainsFunc(of, func(c []byte) bool { return len(c) == 0 }) {
+			return failed(errAnswer)
+		}
+		contents[from+k] = bytes.Join(of, nil)
+	}
+	for _, content := range contents[from:to] {
+		if content[0] >= answerNoFile {
+			return failed(errFile[min(content[0], answerDamaged)])
+		}
+	}
+	return nil
+}
+
+// What answers without sums say.
+var errFile = map[byte]error{
+	answerNoFile:  errors.New("a worker does not find the table: it needs the same path on every machine of the cluster"),
+	answerChanged: errors.New("a file of the table is another one than before"),
+	answerDamaged: errors.New("a file of the table cannot be read to its end"),
+}
+
+// failed is the error of a pass that is not whole.
+func failed(err error) error {
+	hint := "nothing was released; run again"
+	if errors.Is(err, errAnswer) {
+		err = errors.New("the cluster lost, repeated or changed a partial sum")
+	}
+	return &fault.Error{Kind: fault.Data, Err: err, Message: err.Error(), Hint: hint}
+}

@@ -1,0 +1,205 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+)
+
+// people writes two files with records of units, some of which have many, and some records have none.
+func people(t *testing.T) (*Engine, *dataset.Table) {
+	t.Helper()
+	dir := t.TempDir()
+	for f := range 2 {
+		var text strings.Builder
+		text.WriteString("who,note,kind,y\n")
+		for i := range 1000 * (f + 1) {
+			who := fmt.Sprint("p", i*i%170)
+			if i%50 == 7 {
+				who = ""
+			}
+			fmt.Fprintf(&text, "%s,%s,%s,%d\n", who, []string{"red", "7", "", "x\x01", fmt.Sprint("id ", i)}[i*7%5], []string{"a", "", "Grün"}[i%3], i%3)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f, ".csv")), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "*.csv")
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}, {Name: "kind", Kind: dataset.Category, Found: true}}, Unit: "who"}
+	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, table
+}
+
+// lots returns those of a run.
+func lots(t *testing.T) mechanism.Lots {
+	t.Helper()
+	plan, err := budget.Calibrate(budget.GaussianLeaf("a", 1, 1).Of(mechanism.StatHistogram), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: budget.AddRemove})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mechanism.NewSession(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Lots("unit")
+}
+
+// TestUnits: the records that units keep are those of a table in memory, in one share of the units or several, and tasks
+// of later passes name those that are left out.
+func TestUnits(t *testing.T) {
+	e, table := people(t)
+	l := lots(t)
+	columns := []int{1, 0, 2}
+	for _, most := range []int{1, 3, 9, 1 << 20} {
+		want := table.All().Columns(columns).Cap(most, l.Draw)
+		for _, shares := range []int{1, 5} {
+			limited, err := e.limitIn(t.Context(), shares, columns, most, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := limited.Gather(t.Context(), mechanism.Part{Columns: columns})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := got.Block(0, got.Len()), want.Block(0, want.Len())
+			same := a.Len() == b.Len() && slices.Equal(a.Float(0, nil), b.Float(0, nil))
+			for k := 0; same && k < a.Len(); k++ {
+				same = a.ID(k) == b.ID(k)
+			}
+			if !same || want.Len() == 0 || want.Len() == table.Len() {
+				t.Errorf("at most %d, %d shares: other records are kept: %d, want %d", most, shares, a.Len(), b.Len())
+			}
+		}
+	}
+}
+
+// TestPlaces: places that are packed come back, batch by batch.
+func TestPlaces(t *testing.T) {
+	for range 200 {
+		n := rand.IntN(300)
+		var places []int
+		ids, kept := make([]uint64, n), []int32{}
+		for i := range n {
+			switch rand.IntN(4) {
+			case 0:
+				places = append(places, i)
+			case 1:
+				ids[i] = dataset.NoUnit
+			default:
+				kept = append(kept, int32(i))
+			}
+		}
+		k, got := keeper{left: packPlaces(places)}, []int32{}
+		for at := 0; at < n; {
+			end := min(n, at+rand.IntN(100))
+			for _, i := range k.rows(ids[at:end]) {
+				got = append(got, int32(at)+i)
+			}
+			at = end
+		}
+		if !slices.Equal(got, kept) {
+			t.Fatalf("%v without %v: %v", kept, places, got)
+		}
+	}
+}
+
+// TestWords: the counts of words of a part are those of a table in memory, in one share or several, and what was found
+// out is read as in memory.
+func TestWords(t *testing.T) {
+	e, table := people(t)
+	p := mechanism.Part{Columns: []int{1, 0, 2}}
+	want := []map[string]int64{{}, {}}
+	for k, j := range []int{0, 2} {
+		words, counts := table.All().CountWords(j)
+		for i, word := range words {
+			if counts[i] > 0 {
+				want[k][word] = counts[i]
+			}
+		}
+	}
+	for _, shares := range []uint64{1, 7} {
+		got := []map[string]int64{{}, {}}
+		for i := range shares {
+			some, err := e.countWords(t.Context(), order{Asks: asksWords, Pass: mechanism.Pass{Part: p}, Columns: []int{1, 2}, Share: share{Index: i, Count: shares}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, c := range some {
+				for at, word := range c.Words {
+					if _, twice := got[k][word]; twice {
+						t.Errorf("%q is in two shares", word)
+					}
+					got[k][word] = c.Counts[at]
+				}
+			}
+		}
+		if len(got[0]) < 300 || !maps.Equal(got[0], want[0]) || !maps.Equal(got[1], want[1]) {
+			t.Errorf("%d shares: %d and %d words, want %d and %d", shares, len(got[0]), len(got[1]), len(want[0]), len(want[1]))
+		}
+	}
+	found := []dataset.Column{
+		{Name: "note", Kind: dataset.Category, Categories: []string{"id 4", "red"}, Other: true, Found: true}, {Name: "y"},
+		{Name: "kind", Kind: dataset.Category, Categories: []string{"Grün", "a"}, Other: true, Found: true},
+	}
+	resolved, err := e.Resolve(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := resolved.(*Engine).Gather(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := table.All().Resolve(found).Columns(p.Columns)
+	for j := 1; j < 3; j++ {
+		if !slices.Equal(got.Block(0, got.Len()).Codes(j, nil), memory.Block(0, memory.Len()).Codes(j, nil)) {
+			t.Errorf("other codes in column %d", j)
+		}
+	}
+}
+
+// TestGather: more records than the plan has room for do not come, and of an answer in pieces none may be missing.
+func TestGather(t *testing.T) {
+	e, table := people(t)
+	p := mechanism.Part{Columns: []int{1}}
+	e.most = 8*int64(table.Len()) - 1
+	if _, err := e.Gather(t.Context(), p); err == nil || !strings.Contains(err.Error(), "more records") {
+		t.Errorf("room for one record fewer: %v", err)
+	}
+	e.most = 8 * int64(table.Len())
+	if v, err := e.Gather(t.Context(), p); err != nil || v.Len() != table.Len() {
+		t.Errorf("%d records: %v", v.Len(), err)
+	}
+	var key [secret.KeySize]byte
+	long := bytes.Repeat([]byte{answerPacked}, 2*pieceBytes+1)
+	lines := func() [][]byte {
+		return bytes.Split(bytes.TrimSpace((&task{Index: 1}).answer(key, long)), []byte("\n"))
+	}
+	contents := make([][]byte, 2)
+	if err := sorted(key, lines(), contents, 1, 2); err != nil || !bytes.Equal(contents[1], long) {
+		t.Errorf("3 pieces: %v", err)
+	}
+	a := lines()
+	for name, some := range map[string][][]byte{"lost": a[1:], "last lost": a[:2], "doubled": append(a, a[2]), "of another": {a[0], a[1], a[1]}} {
+		if err := sorted(key, some, make([][]byte, 2), 1, 2); err == nil {
+			t.Errorf("a piece %s: no error", name)
+		}
+	}
+}
