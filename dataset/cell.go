@@ -25,8 +25,7 @@ type namer struct {
 	key int    // bytes of the key
 }
 
-func newNamer() *namer {
-	key := secret.NameKey()
+func newNamer(key [secret.KeySize]byte) *namer {
 	return &namer{buf: key[:], key: len(key)}
 }
 

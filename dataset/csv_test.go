@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
 
 // outcome is everything a reader returns, comparable with bits intact.
@@ -184,16 +186,16 @@ func TestUnitColumn(t *testing.T) {
 // everybody can compute from the name.
 func TestUnitNamesAreKeyed(t *testing.T) {
 	sum := sha256.Sum256([]byte("ann"))
-	id := newNamer().id("ann")
-	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer().id(" ann ") {
+	id := newNamer(secret.NameKey()).id("ann")
+	if id == binary.LittleEndian.Uint64(sum[:]) || id != newNamer(secret.NameKey()).id(" ann ") {
 		t.Error("the identity of a name is no function of the process's key and the name")
 	}
-	other := newNamer()
+	other := newNamer(secret.NameKey())
 	other.buf[0] ^= 1
 	if other.id("ann") == id || other.id("NA") != NoUnit {
 		t.Error("another key gives the same identity, or one to nobody")
 	}
-	keyed := sha256.Sum256(append(slices.Clone(newNamer().buf), "ann"...))
+	keyed := sha256.Sum256(append(slices.Clone(newNamer(secret.NameKey()).buf), "ann"...))
 	if id != binary.LittleEndian.Uint64(keyed[:]) {
 		t.Error("the identity is not the first 64 bits of the hash of key and name")
 	}

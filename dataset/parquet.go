@@ -252,7 +252,7 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 	}()
 	switch {
 	case target == unitField:
-		names := unitCells(c)
+		names := unitCells(c, t.rd.opts.namer())
 		t.out.ids, err = fillColumn(ctx, t, names)
 		stats.add(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:

@@ -117,8 +117,7 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 }
 
 // unitCells reads the names of privacy units. Those that are none are missing.
-func unitCells(c parquetColumn) *cells[uint64] {
-	names := newNamer()
+func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 	return newCells(c, NoUnit, missing, func(v parquetfile.Value) (uint64, class) {
 		if id := names.id(string(c.conv.textOf(v))); id != NoUnit {
 			return id, good

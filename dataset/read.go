@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
@@ -31,6 +32,9 @@ type ReadOptions struct {
 	// Groups are the row groups of one Parquet file that [ReadOptions.Batches] reads, from the first up to the second;
 	// zero means all. Those without rows do not count.
 	Groups [2]int
+	// NameKey is the secret key of the digests that are the identities of privacy units; zero means one of the process.
+	// Processes that read parts of one table must have the same.
+	NameKey [secret.KeySize]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
@@ -48,6 +52,14 @@ const MaxLine = 1 << 24
 // defaultChunk is the piece of a file one worker takes at a time. It fits a
 // second-level cache, and costs far more to parse than to hand out.
 const defaultChunk = 1 << 20
+
+// namer returns what makes identities of the names of units.
+func (o ReadOptions) namer() *namer {
+	if o.NameKey == [secret.KeySize]byte{} {
+		return newNamer(secret.NameKey())
+	}
+	return newNamer(o.NameKey)
+}
 
 func (o ReadOptions) workers() int {
 	if o.Workers > 0 {

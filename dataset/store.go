@@ -28,7 +28,7 @@ type store struct {
 
 func (rd *reader) newStore(lay layout) *store {
 	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: newNamer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
 }
 
 // newBatchStore returns a store whose words are not shared.

@@ -146,7 +146,7 @@ func (t *parquetTable) cursors(ctx context.Context) (all []cursor, err error) {
 	for k, c := range columns {
 		switch target := targets[k]; {
 		case target == unitField:
-			all = append(all, &cellCursor[uint64]{unitCells(c), target, func(s slab) []uint64 { return s.ids }})
+			all = append(all, &cellCursor[uint64]{unitCells(c, t.rd.opts.namer()), target, func(s slab) []uint64 { return s.ids }})
 		case t.rd.cols[target].kind == Numeric:
 			all = append(all, batches(&cellCursor[float64]{t.numbers(c, target), target, func(s slab) []float64 { return s.floats[target] }}))
 		default:

@@ -117,6 +117,9 @@ func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) 
 		return nil, err
 	}
 	o.Schema, o.As, o.Options, o.Limited = e.asRead, e.resolved, e.options, e.units
+	if e.schema.Unit != "" {
+		o.Options.NameKey = secret.NameKey()
+	}
 	packed, err := pack(&o)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +18,38 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
+
+// elsewhere is [here] in a process of its own for each task.
+type elsewhere struct{}
+
+const asWorker = "DPTRAIN_TEST_WORKER"
+
+func (elsewhere) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+	var answers [][]byte
+	for _, task := range tasks {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		cmd := exec.CommandContext(ctx, self)
+		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"), bytes.NewReader(task)
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, bytes.Split(bytes.TrimSpace(out), []byte("\n"))...)
+	}
+	return answers, nil
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asWorker) == "" {
+		os.Exit(m.Run()) //nolint:forbidigo // a TestMain ends its process
+	}
+	if Work(context.Background(), os.Stdin, os.Stdout) != nil {
+		os.Exit(1) //nolint:forbidigo // a worker ends its process
+	}
+}
 
 // people writes two files with records of units, some of which have many, and some records have none.
 func people(t *testing.T) (*Engine, *dataset.Table) {
@@ -37,7 +71,7 @@ func people(t *testing.T) (*Engine, *dataset.Table) {
 	}
 	path := filepath.Join(dir, "*.csv")
 	schema := dataset.Schema{Columns: []dataset.Column{{Name: "note", Found: true}, {Name: "y"}, {Name: "kind", Kind: dataset.Category, Found: true}}, Unit: "who"}
-	e, _, err := Open(t.Context(), &here{}, path, schema, dataset.ReadOptions{})
+	e, _, err := Open(t.Context(), elsewhere{}, path, schema, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
