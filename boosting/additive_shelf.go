@@ -29,9 +29,6 @@ const shelfCells = 1 << 32
 
 // shelvedFeatures returns the features of the block, from the shelf if they are there.
 func (k *kept) shelvedFeatures() [][]int16 {
-	if float64(k.features.Features()) > k.OnShelf {
-		return k.computed()
-	}
 	if phi := k.shelf.Shorts(k.entered, k.features.Features()); phi != nil {
 		return phi
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/gram"
 	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -29,6 +30,7 @@ type state struct {
 	once  sync.Once
 	frame *linear.Frame
 	rows  sync.Pool // of *linear.TargetRows
+	parts sync.Pool // of *featurePart
 }
 
 // A move is one step of the state: predictions move by x Linear, or, of one list of bins, the fine
@@ -81,7 +83,7 @@ func (s *state) Begin(b dataset.Block) mechanism.Kept {
 	rows := s.encode(b)
 	defer s.rows.Put(rows)
 	copy(k.y, rows.Y)
-	addProducts(k.f, rows.X, s.Start)
+	gram.AddProducts(k.f, rows.X, s.Start)
 	if s.Rows {
 		for _, column := range rows.X {
 			k.x = append(k.x, append([]int16(nil), column...))
@@ -133,7 +135,7 @@ func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
 func (k *kept) Take(step int, b dataset.Block) {
 	switch m := &k.Moves[step]; {
 	case m.Linear != nil:
-		k.each(b, func(x [][]int16) { addProducts(k.moving(), x, m.Linear) })
+		k.each(b, func(x [][]int16) { gram.AddProducts(k.moving(), x, m.Linear) })
 	case m.Of != nil:
 		bins := k.list(m.Bins)
 		k.joined[m.Bins] = true
@@ -143,7 +145,8 @@ func (k *kept) Take(step int, b dataset.Block) {
 	case m.Map != nil:
 		k.enter(m.Map, step)
 	case m.Theta != nil:
-		k.eachFeature(func(phi [][]int16) { addProducts(k.moving(), phi, m.Theta) })
+		f := k.moving()
+		k.eachFeature(func(phi [][]int16, from int) { gram.AddProducts(f[from:][:len(phi[0])], phi, m.Theta) })
 	default:
 		table, bins := (*[fineBins]float64)(m.Table), k.list(m.Bins)
 		f := k.moving()[:len(bins)]
@@ -172,19 +175,6 @@ func (k *kept) residuals(buf []float64) []float64 {
 func fineBin(x int16) uint8 {
 	const width = 2 * mechanism.FixedOne / fineBins
 	return uint8(min((int(x)+mechanism.FixedOne)/width, fineBins-1))
-}
-
-// addProducts adds x theta to f for the rows of a block, entry by entry.
-func addProducts(f []float64, x [][]int16, theta []float64) {
-	for k, column := range x {
-		w := theta[k] / mechanism.FixedOne
-		if w == 0 {
-			continue
-		}
-		for r, v := range column {
-			f[r] += float64(w * float64(v)) // the conversion forbids fusing
-		}
-	}
 }
 
 // The sizes of residuals are counted in bins of a quarter of a power of two

@@ -48,18 +48,57 @@ func (k *kept) computed() [][]int16 {
 	return phi
 }
 
-// eachFeature calls f with the features of the block.
-func (k *kept) eachFeature(f func(phi [][]int16)) {
-	if k.phi != nil {
-		f(k.phi)
-		return
-	}
-	if k.shelf != nil {
+// eachFeature calls f with the features of some records of the block after the other, and which of them is the first.
+func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
+	if k.phi == nil && k.shelf != nil && float64(k.features.Features()) <= k.OnShelf {
 		k.phi = k.shelvedFeatures() // for the rest of this pass
-		f(k.phi)
+	}
+	if k.phi != nil {
+		f(k.phi, 0)
 		return
 	}
-	f(k.computed())
+	part, ok := k.parts.Get().(*featurePart)
+	if !ok {
+		part = &featurePart{}
+	}
+	defer k.parts.Put(part)
+	bins := k.seen()
+	for from := 0; from < k.n; from += partRows {
+		n := min(partRows, k.n-from)
+		f(part.apply(k.features, bins, from, n), from)
+	}
+}
+
+// partRows is the number of records whose features are computed at a time: they stay near the processor. It is a multiple of
+// the records that maps and sums take at a time.
+const partRows = 384
+
+// A featurePart has memory for features.
+type featurePart struct {
+	cells []int16
+	phi   [][]int16
+	bins  [][]uint8
+}
+
+// partStride is the distance of the lists. It is no multiple of a large power of two, lest lists displace one
+// another in caches.
+const partStride = partRows + 32
+
+// apply returns the features of n records, valid until the next call.
+func (p *featurePart) apply(m *kernelmap.Map, bins [][]uint8, from, n int) [][]int16 {
+	features := m.Features()
+	if len(p.cells) < features*partStride {
+		p.cells = make([]int16, features*partStride)
+	}
+	p.phi, p.bins = p.phi[:0], p.bins[:0]
+	for i := range features {
+		p.phi = append(p.phi, p.cells[i*partStride:][:n])
+	}
+	for _, list := range bins {
+		p.bins = append(p.bins, list[from:from+n])
+	}
+	m.Apply(p.phi, p.bins)
+	return p.phi
 }
 
 // kernelStatistic is the sum of phi g, phi the features of the map in use, whose length is at
@@ -91,7 +130,7 @@ type kernelPass struct {
 func (p *kernelPass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
 	p.g = k.residuals(p.g)
-	k.eachFeature(func(phi [][]int16) { p.cross.Add(p.plantLength(phi), p.g) })
+	k.eachFeature(func(phi [][]int16, from int) { p.cross.Add(p.plantLength(phi), p.g[from:][:len(phi[0])]) })
 }
 
 func (p *kernelPass) Cells() mechanism.Cells { return p.cross.Cells() }

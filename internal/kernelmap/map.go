@@ -92,39 +92,41 @@ func (m *Map) Equal(o *Map) bool {
 
 // compiled is what a map needs to be applied.
 type compiled struct {
-	coordinates []Coordinate
-	dims, marks int    // of points, of landmarks
-	reach       int32  // of a coordinate of a point
-	metric      packed // coordinates x dims
-	points      packed // dims x landmarks
-	norms       []uint32
-	weights     packed // landmarks x features
-	scales      []float64
-	tile        tileFunc
-	kernel      kernelFunc
-	scratch     sync.Pool
+	coordinates           []Coordinate
+	dims, marks, features int     // of points, of landmarks
+	reach                 int32   // of a coordinate of a point
+	metric                factors // dims x coordinates
+	points                factors // landmarks x dims
+	norms                 []uint32
+	weights               factors // features x landmarks
+	scales                []float64
+	tile                  tileFunc
+	kernel                kernelFunc
+	stretch               stretchFunc
+	scratch               sync.Pool
 }
 
-// scratch is the memory of one goroutine.
+// scratch is the memory of one goroutine: what is known of a stripe of records.
 type scratch struct {
-	coordinates, points, kernel []int16
-	sums                        []int32
-	values                      []float64
+	coordinates, points, kernel []int16 // panels
+	sums                        []int32 // one row of stripe numbers for each row of factors
+	norms                       [stripe]uint32
 	features                    []int16
+	lists                       [][]int16 // of features
 }
 
 func (m *Map) compile() *compiled {
 	m.once.Do(func() {
-		tile, kernel := fastest()
-		c := &compiled{coordinates: m.Coordinates, marks: len(m.Landmarks), tile: tile, kernel: kernel}
+		c := &compiled{coordinates: m.Coordinates, marks: len(m.Landmarks), features: len(m.Weights)}
+		c.tile, c.kernel, c.stretch = fastest()
 		if len(m.Metric) > 0 {
 			c.dims = len(m.Metric[0])
 		}
 		c.reach = int32(math.Floor(math.MaxInt16 / math.Sqrt(float64(max(c.dims, 1)))))
-		c.metric = pack(len(m.Metric), c.dims, func(k, j int) int16 { return m.Metric[k][j] })
+		c.metric = newFactors(c.dims, len(m.Metric), func(i, k int) int16 { return m.Metric[k][i] })
 		c.scratch.New = func() any { return &scratch{} }
 		c.place(m.Landmarks)
-		c.weights = pack(c.marks, len(m.Weights), func(k, j int) int16 { return m.Weights[j][k] })
+		c.weights = newFactors(c.features, c.marks, func(i, k int) int16 { return m.Weights[i][k] })
 		for _, shift := range m.Shifts {
 			c.scales = append(c.scales, math.Ldexp(1, -int(shift)))
 		}
@@ -136,6 +138,7 @@ func (m *Map) compile() *compiled {
 // place makes points of the landmarks.
 func (c *compiled) place(landmarks [][]uint8) {
 	places := make([]int16, len(landmarks)*c.dims)
+	c.norms = make([]uint32, (len(landmarks)+1)/2*2)
 	s := &scratch{}
 	for i, mark := range landmarks {
 		bins := make([][]uint8, len(mark))
@@ -143,26 +146,16 @@ func (c *compiled) place(landmarks [][]uint8) {
 			bins[j] = mark[j : j+1]
 		}
 		c.locate(s, bins, 0, 1)
-		copy(places[i*c.dims:], s.points[:c.dims])
+		c.norms[i] = s.norms[0]
+		for j := range c.dims {
+			places[i*c.dims+j] = s.points[inPanel(j, 0)]
+		}
 	}
-	c.points = pack(c.dims, len(landmarks), func(k, j int) int16 { return places[j*c.dims+k] })
-	c.norms = make([]uint32, c.points.cols)
-	for i := range landmarks {
-		c.norms[i] = norm(places[i*c.dims:][:c.dims])
-	}
+	c.points = newFactors(len(landmarks), c.dims, func(i, k int) int16 { return places[i*c.dims+k] })
 }
 
-// norm returns the squared length of a point.
-func norm(z []int16) uint32 {
-	sum := uint32(0)
-	for _, v := range z {
-		sum += uint32(int32(v) * int32(v))
-	}
-	return sum
-}
-
-// stripe is the number of records that are taken at a time.
-const stripe = 32
+// stripe is the number of records that are taken at a time: those of a panel.
+const stripe = tileCols
 
 // sized returns n numbers of which nothing is known.
 func sized[T any](buf []T, n int) []T {
@@ -179,55 +172,38 @@ func zeros[T any](buf []T, n int) []T {
 	return buf
 }
 
-// spread copies records by row, stride numbers apart, to the lists of dst from a record on.
-func spread(dst [][]int16, from int, src []int16, stride, rows int) {
-	const block = 32 // of lists: one cache line of a row
-	for left := 0; left < len(dst); left += block {
-		for k := left; k < min(left+block, len(dst)); k++ {
-			to := dst[k][from:][:rows]
-			for r := range to {
-				to[r] = src[r*stride+k]
-			}
-		}
-	}
-}
-
-// locate sets the points of the records [from, from+rows).
+// locate sets the points of the records [from, from+rows), and their squared lengths.
 func (c *compiled) locate(s *scratch, bins [][]uint8, from, rows int) {
-	padded := (rows + tileRows - 1) / tileRows * tileRows
-	width, depth := 2*c.metric.steps, 2*((c.dims+1)/2)
-	s.coordinates = zeros(s.coordinates, padded*width)
+	s.coordinates = zeros(s.coordinates, c.metric.panel())
 	for k, x := range c.coordinates {
-		values := x.Values
+		values, to := x.Values, s.coordinates[inPanel(k, 0):]
 		for r, bin := range bins[x.Input][from : from+rows] {
 			if int(bin) < len(values) {
-				s.coordinates[r*width+k] = values[bin]
+				to[2*r] = values[bin]
 			}
 		}
 	}
-	s.sums = sized(s.sums, padded*c.metric.cols)
-	c.multiply(s.sums, s.coordinates, width, padded, c.metric)
-	s.points = zeros(s.points, padded*depth)
-	for r := range rows {
-		for j, v := range s.sums[r*c.metric.cols:][:c.dims] {
-			s.points[r*depth+j] = int16(min(max(v>>(CoordinateBits+MetricBits-pointBits), -c.reach), c.reach))
+	s.sums = sized(s.sums, c.metric.rows*stripe)
+	c.multiply(s.sums, c.metric, s.coordinates)
+	s.points = zeros(s.points, (c.dims+1)/2*2*stripe)
+	clear(s.norms[:])
+	for j := range c.dims {
+		to := s.points[inPanel(j, 0):]
+		for r, v := range s.sums[j*stripe:][:rows] {
+			v = min(max(v>>(CoordinateBits+MetricBits-pointBits), -c.reach), c.reach)
+			to[2*r] = int16(v)
+			s.norms[r] += uint32(v * v)
 		}
 	}
 }
 
 // resemble sets the kernel of the records [from, from+rows) and all landmarks.
-func (c *compiled) resemble(s *scratch, bins [][]uint8, from, rows int) (padded int) {
+func (c *compiled) resemble(s *scratch, bins [][]uint8, from, rows int) {
 	c.locate(s, bins, from, rows)
-	padded = (rows + tileRows - 1) / tileRows * tileRows
-	s.sums = sized(s.sums, padded*c.points.cols)
-	depth := 2 * c.points.steps
-	c.multiply(s.sums, s.points, depth, padded, c.points)
-	s.kernel = sized(s.kernel, padded*c.points.cols)
-	for r := range rows {
-		c.kernel(s.kernel[r*c.points.cols:][:c.points.cols], s.sums[r*c.points.cols:][:c.points.cols], c.norms, norm(s.points[r*depth:][:c.dims]))
-		clear(s.kernel[r*c.points.cols:][c.marks:c.points.cols])
-	}
-	return padded
+	s.sums = sized(s.sums, c.points.rows*stripe)
+	c.multiply(s.sums, c.points, s.points)
+	s.kernel = sized(s.kernel, len(c.norms)*stripe)
+	c.kernel(s.kernel, s.sums, c.norms, &s.norms)
 }
 
 // Kernel returns the kernel of records and landmarks on the grid 2^-14, one list per
@@ -244,7 +220,12 @@ func (m *Map) Kernel(bins [][]uint8) [][]int16 {
 		from := i * stripe
 		rows := min(stripe, n-from)
 		c.resemble(s, bins, from, rows)
-		spread(out, from, s.kernel, c.points.cols, rows)
+		for k := range out {
+			values := s.kernel[inPanel(k, 0):]
+			for r := range rows {
+				out[k][from+r] = values[2*r]
+			}
+		}
 	})
 	return out
 }
@@ -256,73 +237,51 @@ func (m *Map) Apply(dst [][]int16, bins [][]uint8) {
 	c, n := m.compile(), len(bins[0])
 	s := c.scratch.Get().(*scratch)
 	defer c.scratch.Put(s)
-	features := len(c.scales)
-	for from := 0; from < n; from += stripe {
-		rows := min(stripe, n-from)
-		c.project(s, bins, from, rows)
-		s.features = sized(s.features, stripe*features)
-		for r := 0; r < rows; r += tileRows {
-			c.stretch(s, r)
-		}
-		spread(dst, from, s.features, features, rows)
+	whole := n / stripe * stripe
+	for from := 0; from < whole; from += stripe {
+		c.project(s, bins, from, stripe)
+		c.stretch(dst[:c.features], from, s.sums, c.scales)
 	}
+	if whole < n {
+		for i, list := range c.some(s, bins, whole, n-whole) {
+			copy(dst[i][whole:], list[:n-whole])
+		}
+	}
+}
+
+// some returns the features of at most stripe records, in lists of stripe numbers.
+func (c *compiled) some(s *scratch, bins [][]uint8, from, rows int) [][]int16 {
+	c.project(s, bins, from, rows)
+	s.features, s.lists = sized(s.features, c.features*stripe), sized(s.lists, c.features)
+	for i := range s.lists {
+		s.lists[i] = s.features[i*stripe:][:stripe]
+	}
+	c.stretch(s.lists, 0, s.sums, c.scales)
+	return s.lists
 }
 
 // project sets the sums of weights and kernel of the records [from, from+rows).
 func (c *compiled) project(s *scratch, bins [][]uint8, from, rows int) {
-	padded := c.resemble(s, bins, from, rows)
-	s.sums = sized(s.sums, padded*c.weights.cols)
-	c.multiply(s.sums, s.kernel, c.points.cols, padded, c.weights)
-}
-
-// full is the length of a feature vector of length 1, less what floats may be off by.
-const full = (1 << FeatureBits) * (1 - 0x1p-30)
-
-// stretch sets the features of tileRows records of the stripe: q and what stretches it to length 1, on the grid. All
-// operations are those of IEEE 754 in a fixed order, without fusing: the same on every machine. The
-// records are taken together because each is a chain of additions.
-func (c *compiled) stretch(s *scratch, r int) {
-	n, cols := len(c.scales), c.weights.cols
-	s.values = sized(s.values, tileRows*n)
-	v0, v1, v2, v3 := s.values[:n], s.values[n:][:n], s.values[2*n:][:n], s.values[3*n:][:n]
-	s0, s1, s2, s3 := s.sums[r*cols:][:n], s.sums[(r+1)*cols:][:n], s.sums[(r+2)*cols:][:n], s.sums[(r+3)*cols:][:n]
-	var square [tileRows]float64
-	for i, scale := range c.scales {
-		a, b := float64(s0[i])*scale, float64(s1[i])*scale // exact: the scale is a power of two
-		x, y := float64(s2[i])*scale, float64(s3[i])*scale
-		v0[i], v1[i], v2[i], v3[i] = a, b, x, y
-		square[0] += float64(a * a) // the conversion forbids fusing
-		square[1] += float64(b * b)
-		square[2] += float64(x * x)
-		square[3] += float64(y * y)
-	}
-	for k, sum := range square {
-		by := full / max(math.Sqrt(sum), Shortest)
-		to, values := s.features[(r+k)*n:][:n], s.values[k*n:][:n]
-		for i, v := range values {
-			to[i] = int16(v * by)
-		}
-	}
+	c.resemble(s, bins, from, rows)
+	s.sums = sized(s.sums, c.weights.rows*stripe)
+	c.multiply(s.sums, c.weights, s.kernel)
 }
 
 // Add adds to each sum the features of a record times coefficients, one per feature.
 func (m *Map) Add(sums []float64, bins [][]uint8, coefficients []float64) {
 	c := m.compile()
 	s := c.scratch.Get().(*scratch)
-	features := len(c.scales)
 	for from := 0; from < len(sums); from += stripe {
 		rows := min(stripe, len(sums)-from)
-		c.project(s, bins, from, rows)
-		s.features = sized(s.features, stripe*features)
+		var products [stripe]float64
+		for i, list := range c.some(s, bins, from, rows) {
+			theta := coefficients[i]
+			for r, v := range list[:stripe] {
+				products[r] += float64(float64(v) * theta) // the conversion forbids fusing
+			}
+		}
 		for r := range rows {
-			if r%tileRows == 0 {
-				c.stretch(s, r)
-			}
-			sum := 0.
-			for i, v := range s.features[r*features:][:features] {
-				sum += float64(float64(v) * coefficients[i]) // the conversion forbids fusing
-			}
-			sums[from+r] += float64(sum * (1.0 / (1 << FeatureBits)))
+			sums[from+r] += float64(products[r] * (1.0 / (1 << FeatureBits)))
 		}
 	}
 	c.scratch.Put(s)

@@ -3,6 +3,7 @@ package kernelmap
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -18,7 +19,7 @@ func TestKernelError(t *testing.T) {
 }
 
 func TestAssembly(t *testing.T) {
-	tile, kernel := fastest()
+	tile, kernel, _ := fastest()
 	tiles := append(assembled(), tile)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -43,21 +44,136 @@ func TestAssembly(t *testing.T) {
 				}
 			}
 		}
-		n := r.IntN(70)
-		dots, norms, u, v := make([]int32, n), make([]uint32, n), make([]int16, n), make([]int16, n)
+		marks, norms := make([]uint32, 2*r.IntN(35)), [tileCols]uint32{}
+		dots, u, v := make([]int32, len(marks)*tileCols), make([]int16, len(marks)*tileCols), make([]int16, len(marks)*tileCols)
 		for i := range dots {
-			norms[i] = r.Uint32() >> r.IntN(32)
 			dots[i] = int32(r.Uint32() >> r.IntN(32))
 		}
-		nz := r.Uint32() >> r.IntN(32)
-		kernel(u, dots, norms, nz)
-		kernelGo(v, dots, norms, nz)
-		for i := range u {
-			if u[i] != v[i] {
-				t.Fatal(i, u[i], v[i])
+		for i := range marks {
+			marks[i] = r.Uint32() >> r.IntN(32)
+		}
+		for j := range norms {
+			norms[j] = r.Uint32() >> r.IntN(32)
+		}
+		kernel(u, dots, marks, &norms)
+		kernelGo(v, dots, marks, &norms)
+		if !slices.Equal(u, v) {
+			t.Fatal("kernel", u, v)
+		}
+	}
+}
+
+func TestStretch(t *testing.T) {
+	_, _, stretch := fastest()
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		n := r.IntN(300) + 1
+		sums, scales, x, y := make([]int32, n*tileCols), make([]float64, n), make([][]int16, n), make([][]int16, n)
+		size := r.IntN(32)
+		for i := range scales {
+			scales[i] = math.Ldexp(1, -r.IntN(mostShift+1))
+			x[i], y[i] = make([]int16, tileCols+3), make([]int16, tileCols+3)
+		}
+		for i := range sums {
+			sums[i] = int32(r.Uint32()) >> size
+		}
+		stretch(x, 3, sums, scales)
+		stretchGo(y, 3, sums, scales)
+		for j := range tileCols {
+			length := 0.
+			for i := range x {
+				if x[i][3+j] != y[i][3+j] {
+					t.Fatal(i, j, x[i][3+j], y[i][3+j])
+				}
+				length += square(float64(x[i][3+j]))
+			}
+			if length > 1<<(2*FeatureBits) {
+				t.Fatal("longer than 1", length)
 			}
 		}
 	}
+}
+
+func square(x float64) float64 { return x * x }
+
+// TestFeatures compares a map with its definition, one record after the other.
+func TestFeatures(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, of := range [][3]int{{1, 1, 1}, {3, 7, 5}, {20, 61, 34}, {9, 16, 16}} {
+		m := sample(r, of[0], of[1], of[2])
+		const n = 3*stripe + 5
+		bins, dst, theta, sums := make([][]uint8, of[0]), make([][]int16, of[2]), make([]float64, of[2]), make([]float64, n)
+		for j := range bins {
+			bins[j] = make([]uint8, n)
+			for i := range bins[j] {
+				bins[j][i] = uint8(r.Uint32())
+			}
+		}
+		for i := range dst {
+			dst[i], theta[i] = make([]int16, n), r.NormFloat64()
+		}
+		m.Apply(dst, bins)
+		m.Add(sums, bins, theta)
+		kernel := m.Kernel(bins)
+		for k := range n {
+			record := make([]uint8, of[0])
+			for j := range record {
+				record[j] = bins[j][k]
+			}
+			near, features := m.defined(record)
+			sum := 0.
+			for i, v := range features {
+				if dst[i][k] != v {
+					t.Fatal(of, k, i, dst[i][k], v)
+				}
+				sum += float64(float64(v) * theta[i])
+			}
+			if sums[k] != sum/(1<<FeatureBits) {
+				t.Fatal(of, k, sums[k], sum)
+			}
+			for i, v := range near {
+				if kernel[i][k] != v {
+					t.Fatal(of, k, i, kernel[i][k], v)
+				}
+			}
+		}
+	}
+}
+
+// defined returns the kernel of a record and the landmarks, and its features.
+func (m *Map) defined(record []uint8) (kernel, features []int16) {
+	point := func(bins []uint8) []int32 {
+		z := make([]int32, len(m.Metric[0]))
+		for j := range z {
+			for k, c := range m.Coordinates {
+				z[j] += int32(c.Values[bins[c.Input]]) * int32(m.Metric[k][j])
+			}
+			reach := int32(math.MaxInt16 / math.Sqrt(float64(len(z))))
+			z[j] = min(max(z[j]>>(CoordinateBits+MetricBits-pointBits), -reach), reach)
+		}
+		return z
+	}
+	x, q, square := point(record), make([]float64, len(m.Weights)), 0.
+	for _, mark := range m.Landmarks {
+		distance := uint32(0)
+		for j, z := range point(mark) {
+			distance += uint32((x[j] - z) * (x[j] - z))
+		}
+		kernel = append(kernel, kernelAt(distance))
+	}
+	for i, row := range m.Weights {
+		sum := int32(0)
+		for k, w := range row {
+			sum += int32(w) * int32(kernel[k])
+		}
+		q[i] = math.Ldexp(float64(sum), -int(m.Shifts[i]))
+		square += float64(q[i] * q[i])
+	}
+	by := full / max(math.Sqrt(square), Shortest)
+	for _, v := range q {
+		features = append(features, int16(v*by))
+	}
+	return kernel, features
 }
 
 func sample(r *rand.Rand, inputs, marks, features int) *Map {
@@ -103,16 +219,18 @@ func BenchmarkApply(b *testing.B) {
 	for j := range dst {
 		dst[j] = make([]int16, 4096)
 	}
-	for b.Loop() {
-		m.Apply(dst, bins)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/record")
+	b.Run("all", func(b *testing.B) {
+		for b.Loop() {
+			m.Apply(dst, bins)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/record")
+	})
 	c := m.compile()
 	s := &scratch{}
 	c.project(s, bins, 0, stripe)
 	b.Run("multiply", func(b *testing.B) {
 		for b.Loop() {
-			c.multiply(s.sums, s.kernel, c.points.cols, stripe, c.weights)
+			c.multiply(s.sums, c.weights, s.kernel)
 		}
 		b.ReportMetric(float64(stripe*600*256)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)), "MAC/ns")
 	})

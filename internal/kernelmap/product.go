@@ -1,51 +1,67 @@
 package kernelmap
 
+import "math"
+
 // A tile is the products of tileRows rows with tileCols columns.
 const (
 	tileRows = 4
 	tileCols = 16
 )
 
-// A packed matrix holds pairs of rows of a matrix side by side: panels of tileCols columns, in
-// each the columns' numbers of rows 0 and 1, then of 2 and 3, and so on.
-type packed struct {
-	steps, cols int // pairs of rows, columns with those of padding
-	data        []int16
+// Numbers of some records are held in panels of tileCols records: the first two numbers of each record side by
+// side, then the next two, and so on.
+
+// inPanel is where number k of record r is in a panel.
+func inPanel(k, r int) int { return (k/2*tileCols+r)*2 + k%2 }
+
+// factors are the rows of a matrix that panels are multiplied by.
+type factors struct {
+	rows  int // with those of padding, a multiple of tileRows
+	steps int // pairs of numbers in a row
+	data  []int16
 }
 
-func pack(rows, cols int, at func(i, j int) int16) packed {
-	p := packed{steps: (rows + 1) / 2, cols: (cols + tileCols - 1) / tileCols * tileCols}
-	p.data = make([]int16, 2*p.steps*p.cols)
-	for j := range cols {
-		panel := p.data[j/tileCols*tileCols*2*p.steps:]
-		for i := range rows {
-			panel[(i/2*tileCols+j%tileCols)*2+i%2] = at(i, j)
+func newFactors(rows, numbers int, at func(i, k int) int16) factors {
+	f := factors{rows: (rows + tileRows - 1) / tileRows * tileRows, steps: (numbers + 1) / 2}
+	f.data = make([]int16, f.rows*2*f.steps)
+	for i := range rows {
+		for k := range numbers {
+			f.data[i*2*f.steps+k] = at(i, k)
 		}
 	}
-	return p
+	return f
 }
+
+// panel is the length of a panel that can be multiplied.
+func (f factors) panel() int { return 2 * f.steps * tileCols }
 
 // A tileFunc sets dst[r*stride+j], for tileRows rows r and tileCols columns j, to the sum over k
 // of a[r*lda+k] b[k][j] modulo 2^32; lda is even, 2*steps numbers of a row are read, and b is a
-// panel of a packed matrix.
+// panel whose record j has the numbers b[k][j].
 type tileFunc func(dst []int32, stride int, a []int16, lda int, b []int16, steps int)
 
-// A kernelFunc sets dst[i] to the kernel at the squared distance norm + norms[i] - 2 dots[i].
-type kernelFunc func(dst []int16, dots []int32, norms []uint32, norm uint32)
+// A kernelFunc sets dst, a panel, to the kernel of its records and some landmarks, of an even number: at
+// the squared distance marks[i] + norms[j] - 2 dots[i*tileCols+j], modulo 2^32, of landmark i and record j.
+type kernelFunc func(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32)
 
-// multiply sets dst, rows of b.cols numbers, to the product of a, whose rows begin lda numbers
-// apart and have 2 b.steps of them, with b, modulo 2^32. rows is a multiple of tileRows.
-func (c *compiled) multiply(dst []int32, a []int16, lda, rows int, b packed) {
-	if b.steps == 0 {
+// A stretchFunc sets dst[i][from+j], for tileCols records j, to the features of q, on the grid: q, where q_i is
+// sums[i*tileCols+j] times scales[i], times what stretches it to length 1. All operations are those of IEEE 754
+// in the order of the features, without fusing: the same on every machine.
+type stretchFunc func(dst [][]int16, from int, sums []int32, scales []float64)
+
+// full is the length of a feature vector of length 1, less what floats may be off by.
+const full = (1 << FeatureBits) * (1 - 0x1p-30)
+
+// multiply sets dst, a row of tileCols numbers for each row of a, to the products of a with the records of a panel,
+// modulo 2^32.
+func (c *compiled) multiply(dst []int32, a factors, panel []int16) {
+	if a.steps == 0 {
 		clear(dst)
 		return
 	}
-	size := 2 * b.steps * tileCols
-	for j := 0; j < b.cols; j += tileCols {
-		panel := b.data[j/tileCols*size:][:size]
-		for r := 0; r < rows; r += tileRows {
-			c.tile(dst[r*b.cols+j:], b.cols, a[r*lda:], lda, panel, b.steps)
-		}
+	lda := 2 * a.steps
+	for i := 0; i < a.rows; i += tileRows {
+		c.tile(dst[i*tileCols:], tileCols, a.data[i*lda:], lda, panel, a.steps)
 	}
 }
 
@@ -78,9 +94,37 @@ func kernelAt(d uint32) int16 {
 }
 
 // kernelGo is the portable kernelFunc.
-func kernelGo(dst []int16, dots []int32, norms []uint32, norm uint32) {
-	dots, norms = dots[:len(dst)], norms[:len(dst)]
-	for i := range dst {
-		dst[i] = kernelAt(norm + norms[i] - 2*uint32(dots[i]))
+func kernelGo(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32) {
+	for i, mark := range marks {
+		to := dst[inPanel(i, 0):]
+		for j, dot := range dots[i*tileCols:][:tileCols] {
+			to[2*j] = kernelAt(mark + norms[j] - 2*uint32(dot))
+		}
+	}
+}
+
+// stretchGo is the portable stretchFunc. Some records are taken together because each is a chain of additions.
+func stretchGo(dst [][]int16, from int, sums []int32, scales []float64) {
+	const some = 4
+	for j := 0; j < tileCols; j += some {
+		var square, by [some]float64
+		for i, scale := range scales {
+			q := (*[some]int32)(sums[i*tileCols+j:])
+			a, b := float64(q[0])*scale, float64(q[1])*scale // exact: the scale is a power of two
+			x, y := float64(q[2])*scale, float64(q[3])*scale
+			square[0] += float64(a * a) // the conversion forbids fusing
+			square[1] += float64(b * b)
+			square[2] += float64(x * x)
+			square[3] += float64(y * y)
+		}
+		for k, sum := range square {
+			by[k] = full / max(math.Sqrt(sum), Shortest)
+		}
+		for i, scale := range scales {
+			q, to := (*[some]int32)(sums[i*tileCols+j:]), (*[some]int16)(dst[i][from+j:])
+			for k, factor := range by {
+				to[k] = int16(float64(q[k]) * scale * factor)
+			}
+		}
 	}
 }

@@ -18,20 +18,25 @@ func tileAsm(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
 //go:noescape
 func tileWide(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
 
-// kernelAsm is kernelAVX2 for n numbers, a multiple of 16.
+// kernelAsm is kernelAVX2 for pairs of landmarks.
 //
 //go:noescape
-func kernelAsm(dst *int16, dots *int32, norms *uint32, norm uint32, n int)
+func kernelAsm(dst *int16, dots *int32, marks, norms *uint32, pairs int)
+
+// stretchWide is stretchAVX512 for n features; at is in bytes. It reads the addresses of the lists.
+//
+//go:noescape
+func stretchWide(dst *[]int16, at int, sums *int32, scales *float64, n int)
 
 // fastest returns the functions for this processor.
-func fastest() (tileFunc, kernelFunc) {
+func fastest() (tileFunc, kernelFunc, stretchFunc) {
 	switch {
 	case cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI:
-		return tileVNNI, kernelAVX2
+		return tileVNNI, kernelAVX2, stretchAVX512
 	case cpu.X86.HasAVX2:
-		return tileAVX2, kernelAVX2
+		return tileAVX2, kernelAVX2, stretchGo
 	}
-	return tileGo, kernelGo
+	return tileGo, kernelGo, stretchGo
 }
 
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
@@ -47,11 +52,24 @@ func tileAVX2(dst []int32, stride int, a []int16, lda int, b []int16, steps int)
 }
 
 // kernelAVX2 is the kernelFunc for processors with AVX2.
-func kernelAVX2(dst []int16, dots []int32, norms []uint32, norm uint32) {
-	n := len(dst) / tileCols * tileCols
-	if n > 0 {
-		_, _ = dots[n-1], norms[n-1]
-		kernelAsm(unsafe.SliceData(dst), unsafe.SliceData(dots), unsafe.SliceData(norms), norm, n)
+func kernelAVX2(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32) {
+	pairs := len(marks) / 2
+	if pairs == 0 {
+		return
 	}
-	kernelGo(dst[n:], dots[n:], norms[n:], norm)
+	_, _ = dst[2*pairs*tileCols-1], dots[2*pairs*tileCols-1]
+	kernelAsm(unsafe.SliceData(dst), unsafe.SliceData(dots), unsafe.SliceData(marks), &norms[0], pairs)
+}
+
+// stretchAVX512 is the stretchFunc for processors with AVX-512.
+func stretchAVX512(dst [][]int16, from int, sums []int32, scales []float64) {
+	n := len(scales)
+	if n == 0 {
+		return
+	}
+	_, _ = sums[n*tileCols-1], dst[n-1]
+	for _, list := range dst[:n] {
+		_ = list[from : from+tileCols]
+	}
+	stretchWide(unsafe.SliceData(dst), 2*from, unsafe.SliceData(sums), unsafe.SliceData(scales), n)
 }

@@ -51,11 +51,11 @@ store:
 	VMOVD        AX, X;  \
 	VPBROADCASTD X, Y
 
-// KERNEL turns 8 dot products at AT into the kernel, in OUT.
+// KERNEL turns 8 dot products at AT into the kernel, in OUT. Y10 is the squared length of the landmark.
 #define KERNEL(AT, NORMS, OUT) \
 	VMOVDQU  AT, Y0;         \
 	VPADDD   Y0, Y0, Y0;     \
-	VPADDD   NORMS, Y15, Y1; \
+	VPADDD   NORMS, Y10, Y1; \
 	VPSUBD   Y0, Y1, Y0;     \
 	VPSRLD   $16, Y0, Y1;    \
 	VPAND    Y14, Y0, Y0;    \
@@ -68,32 +68,40 @@ store:
 	VPSRLVD  Y1, Y2, Y2;     \
 	VPSRLD   $2, Y2, OUT
 
-// func kernelAsm(dst *int16, dots *int32, norms *uint32, norm uint32, n int)
+// func kernelAsm(dst *int16, dots *int32, marks, norms *uint32, pairs int)
 // Requires: AVX2
+// The kernel of two landmarks fills the halves of the lanes of 16 records.
 TEXT ·kernelAsm(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ dots+8(FP), SI
-	MOVQ norms+16(FP), BX
-	MOVL norm+24(FP), AX
-	VMOVD AX, X15
-	VPBROADCASTD X15, Y15
-	MOVQ n+32(FP), CX
+	MOVQ marks+16(FP), BX
+	MOVQ norms+24(FP), DX
+	MOVQ pairs+32(FP), CX
 	CONSTANT(0xffff, X14, Y14)
 	CONSTANT(2632, X13, Y13)
 	CONSTANT(15200, X12, Y12)
 	CONSTANT(45340, X11, Y11)
+	VMOVDQU 0(DX), Y8
+	VMOVDQU 32(DX), Y9
 
 	PCALIGN $32
 more:
-	KERNEL(0(SI), 0(BX), Y3)
-	KERNEL(32(SI), 32(BX), Y4)
-	VPACKUSDW Y4, Y3, Y3
-	VPERMQ    $0xD8, Y3, Y3
-	VMOVDQU   Y3, 0(DI)
-	ADDQ $64, SI
-	ADDQ $64, BX
-	ADDQ $32, DI
-	SUBQ $16, CX
-	JG   more
+	VPBROADCASTD 0(BX), Y10
+	KERNEL(0(SI), Y8, Y3)
+	KERNEL(32(SI), Y9, Y4)
+	VPBROADCASTD 4(BX), Y10
+	KERNEL(64(SI), Y8, Y5)
+	KERNEL(96(SI), Y9, Y6)
+	VPSLLD  $16, Y5, Y5
+	VPSLLD  $16, Y6, Y6
+	VPOR    Y5, Y3, Y3
+	VPOR    Y6, Y4, Y4
+	VMOVDQU Y3, 0(DI)
+	VMOVDQU Y4, 32(DI)
+	ADDQ $128, SI
+	ADDQ $8, BX
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  more
 	VZEROUPPER
 	RET

@@ -3,4 +3,4 @@
 package kernelmap
 
 // fastest returns the portable functions: there is no assembly for this build.
-func fastest() (tileFunc, kernelFunc) { return tileGo, kernelGo }
+func fastest() (tileFunc, kernelFunc, stretchFunc) { return tileGo, kernelGo, stretchGo }

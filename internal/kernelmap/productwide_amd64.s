@@ -49,3 +49,75 @@ store:
 	VMOVDQU64 Z3, 0(DI)
 	VZEROUPPER
 	RET
+
+// The bits of Shortest and of full.
+#define SHORTEST 0x3fb999999999999a
+#define LENGTH 0x40cfffffff800000
+
+// EVERY sets all lanes of Z to a float64 by its bits.
+#define EVERY(BITS, X, Z) \
+	MOVQ         $BITS, AX; \
+	VMOVQ        AX, X;     \
+	VBROADCASTSD X, Z
+
+// func stretchWide(dst *[]int16, at int, sums *int32, scales *float64, n int)
+// Requires: AVX512F
+// Lanes are records. Z0 and Z1 have the squared lengths of q, then what stretches q.
+TEXT ·stretchWide(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ at+8(FP), R8
+	MOVQ sums+16(FP), SI
+	MOVQ scales+24(FP), BX
+	MOVQ n+32(FP), CX
+	MOVQ SI, R9
+	MOVQ BX, R10
+	MOVQ CX, R11
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+
+	PCALIGN $32
+squares:
+	VBROADCASTSD 0(R10), Z2
+	VCVTDQ2PD 0(R9), Z3
+	VCVTDQ2PD 32(R9), Z4
+	VMULPD Z2, Z3, Z3
+	VMULPD Z2, Z4, Z4
+	VMULPD Z3, Z3, Z3
+	VMULPD Z4, Z4, Z4
+	VADDPD Z3, Z0, Z0
+	VADDPD Z4, Z1, Z1
+	ADDQ $8, R10
+	ADDQ $64, R9
+	DECQ R11
+	JNZ  squares
+
+	EVERY(SHORTEST, X5, Z5)
+	EVERY(LENGTH, X6, Z6)
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VMAXPD  Z5, Z0, Z0
+	VMAXPD  Z5, Z1, Z1
+	VDIVPD  Z0, Z6, Z0
+	VDIVPD  Z1, Z6, Z1
+
+	PCALIGN $32
+features:
+	VBROADCASTSD 0(BX), Z2
+	VCVTDQ2PD 0(SI), Z3
+	VCVTDQ2PD 32(SI), Z4
+	VMULPD Z2, Z3, Z3
+	VMULPD Z2, Z4, Z4
+	VMULPD Z0, Z3, Z3
+	VMULPD Z1, Z4, Z4
+	VCVTTPD2DQ Z3, Y3
+	VCVTTPD2DQ Z4, Y4
+	VINSERTI64X4 $1, Y4, Z3, Z3
+	MOVQ 0(DI), AX
+	VPMOVDW Z3, 0(AX)(R8*1)
+	ADDQ $24, DI
+	ADDQ $8, BX
+	ADDQ $64, SI
+	DECQ CX
+	JNZ  features
+	VZEROUPPER
+	RET

@@ -60,29 +60,31 @@ func (g *Gram) clip(columns [][]int16) {
 		g.norms, g.factors = make([]uint64, n), make([]int32, n)
 	}
 	norms, factors := g.norms[:n], g.factors[:n]
-	clear(norms)
 	for _, column := range columns {
 		if len(column) != n {
 			panic("mechanism: the columns of a Gram block differ in length")
 		}
-		for i, v := range column {
-			if v == 0 { // most entries of the columns of categories
-				continue
+	}
+	if !gram.SquaredNorms(norms, columns) {
+		for _, column := range columns {
+			for i, v := range column {
+				column[i] = min(max(v, -FixedOne), FixedOne)
 			}
-			v = min(max(v, -FixedOne), FixedOne)
-			column[i] = v
-			norms[i] += uint64(int32(v) * int32(v))
 		}
+		gram.SquaredNorms(norms, columns)
 	}
 	clipped := false
-	for i, n2 := range norms {
-		factors[i] = 1 << rescaleBits
-		if n2 > g.limit {
-			factors[i], clipped = shrink(g.limit, n2), true
-		}
+	for _, n2 := range norms {
+		clipped = clipped || n2 > g.limit
 	}
 	if !clipped {
 		return
+	}
+	for i, n2 := range norms {
+		factors[i] = 1 << rescaleBits
+		if n2 > g.limit {
+			factors[i] = shrink(g.limit, n2)
+		}
 	}
 	for _, column := range columns {
 		for i, v := range column {
