@@ -1,17 +1,28 @@
 package boosting
 
-import "github.com/dptrain/dptrain/internal/mechanism"
+import (
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
 
 // The lists of a state on a shelf: the targets, the predictions, then the bins of each list, then those of
-// each input. Features of a map are shorts, under the step that brought the map. Rows are made anew in every
-// pass that needs them: few do.
+// each input. Rows are a group, and features of a map are one under the step that brought the map.
 const (
 	targetList = iota
 	predictionList
 	binLists
 )
 
+// The groups of a state on a shelf.
+const (
+	rowGroup = iota
+	featureGroup
+)
+
 func (s *state) inputLists() int { return binLists + s.lists() }
+
+// BeginShelved implements [mechanism.Shelved].
+func (s *state) BeginShelved(b dataset.Block) mechanism.Shelvable { return s.begin(b, s.RowsOnShelf) }
 
 // Open implements [mechanism.Shelved].
 func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
@@ -24,16 +35,16 @@ func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
 	return k
 }
 
-// shelfCells is the number of cells of features up to which all are on the shelf.
+// shelfCells is the number of cells of features up to which all are on the shelf, and likewise of rows.
 const shelfCells = 1 << 32
 
 // shelvedFeatures returns the features of the block, from the shelf if they are there.
 func (k *kept) shelvedFeatures() [][]int16 {
-	if phi := k.shelf.Shorts(k.entered, k.features.Features()); phi != nil {
+	if phi := k.shelf.Group(featureGroup, k.entered, k.features.Features()); phi != nil {
 		return phi
 	}
 	phi := k.computed()
-	k.shelf.PutShorts(k.entered, phi)
+	k.shelf.PutGroup(featureGroup, k.entered, phi)
 	return phi
 }
 
@@ -41,7 +52,10 @@ func (k *kept) shelvedFeatures() [][]int16 {
 func (k *kept) Shelve(to *mechanism.Shelf) {
 	begun := k.shelf == nil
 	if begun {
-		to.PutFloats(targetList, k.y)
+		to.PutShorts(targetList, k.y)
+		if k.RowsOnShelf {
+			to.PutGroup(rowGroup, 0, k.x)
+		}
 		for i, bins := range k.inputs {
 			to.PutBytes(k.inputLists()+i, bins)
 		}
@@ -56,10 +70,18 @@ func (k *kept) Shelve(to *mechanism.Shelf) {
 	}
 }
 
-// targets returns the scaled targets.
-func (k *kept) targets() []float64 {
+// shelvedRows returns the rows of the block, to read only, nil if they are not on the shelf.
+func (k *kept) shelvedRows() [][]int16 {
+	if k.shelf == nil || !k.RowsOnShelf {
+		return nil
+	}
+	return k.shelf.Group(rowGroup, 0, len(k.Start))
+}
+
+// targets returns the scaled targets, in units of 2^-14.
+func (k *kept) targets() []int16 {
 	if k.y == nil {
-		k.y = k.shelf.Floats(targetList)
+		k.y = k.shelf.Shorts(targetList)
 	}
 	return k.y
 }

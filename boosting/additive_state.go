@@ -21,11 +21,13 @@ type state struct {
 	Start   []float64   // coefficients of the start, by entry of x
 	Slots   []int       // entries of x with bins; the last bins are those of the start's prediction
 	Values  []valueList // columns of many values; their bins come after all others
-	Rows    bool        // whether the encoded rows are kept, or encoded in every pass
+	Rows    bool        // whether the encoded rows are kept in memory, or encoded in every pass
 	Inputs  []input     // of feature maps, if there may be any
 	Kept    int         // how many features of a map are kept in memory; more are computed in every pass
 	OnShelf float64     // how many are kept on a shelf
 	Moves   []move
+
+	RowsOnShelf bool // whether the encoded rows are kept on a shelf
 
 	once  sync.Once
 	frame *linear.Frame
@@ -55,7 +57,8 @@ const blockRows = 4096
 type kept struct {
 	*state
 	n    int
-	y, f []float64
+	y    []int16 // in units of 2^-14
+	f    []float64
 	bins [][]uint8 // of each list: fine bins, then steps
 	x    [][]int16 // the rows, if they are kept
 
@@ -77,14 +80,19 @@ func (s *state) Steps() int { return len(s.Moves) }
 
 // Begin implements [mechanism.State]: it encodes the records, predicts them with the start
 // and finds their fine bins.
-func (s *state) Begin(b dataset.Block) mechanism.Kept {
+func (s *state) Begin(b dataset.Block) mechanism.Kept { return s.begin(b, s.Rows) }
+
+// begin is Begin that keeps the rows or does not.
+func (s *state) begin(b dataset.Block, keepRows bool) *kept {
 	n := b.Len()
-	k := &kept{state: s, n: n, joined: make([]bool, s.lists()), y: make([]float64, n), f: make([]float64, n), bins: make([][]uint8, s.lists())}
+	k := &kept{state: s, n: n, joined: make([]bool, s.lists()), y: make([]int16, n), f: make([]float64, n), bins: make([][]uint8, s.lists())}
 	rows := s.encode(b)
 	defer s.rows.Put(rows)
-	copy(k.y, rows.Y)
+	for i, y := range rows.Y {
+		k.y[i] = int16(y * mechanism.FixedOne) // exact: y is on this grid
+	}
 	gram.AddProducts(k.f, rows.X, s.Start)
-	if s.Rows {
+	if keepRows {
 		for _, column := range rows.X {
 			k.x = append(k.x, append([]int16(nil), column...))
 		}
@@ -122,6 +130,9 @@ func (s *state) encode(b dataset.Block) *linear.TargetRows {
 
 // each calls f with the rows of the block, to read only.
 func (k *kept) each(b dataset.Block, f func(x [][]int16)) {
+	if k.x == nil {
+		k.x = k.shelvedRows()
+	}
 	if k.x != nil {
 		f(k.x)
 		return
@@ -165,7 +176,7 @@ func (k *kept) residuals(buf []float64) []float64 {
 	buf = buf[:k.n]
 	y, f := k.targets()[:len(buf)], k.predictions()[:len(buf)]
 	for i := range buf {
-		buf[i] = y[i] - min(max(f[i], -1), 1)
+		buf[i] = float64(y[i])/mechanism.FixedOne - min(max(f[i], -1), 1)
 	}
 	return buf
 }

@@ -225,7 +225,7 @@ func TestAdditivePrivateInputs(t *testing.T) {
 	want := b.session.NewBinSums(len(s.values), clip)
 	state := b.state.of(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last
-		g := state.y[i] - min(max(state.f[i], -1), 1)
+		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
 	got, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})

@@ -169,7 +169,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 	for i := x.tab.Len() - 1; i >= 0; i-- {
 		code := x.tab.Codes(1)[i]
 		counts.Add([][]uint16{{uint16(code)}})
-		sums.Add([]uint8{s.levels.of[code]}, []float64{state.y[i] - min(max(state.f[i], -1), 1)})
+		sums.Add([]uint8{s.levels.of[code]}, []float64{float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)})
 	}
 	gotSums, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
 	if err != nil {

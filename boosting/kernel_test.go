@@ -269,7 +269,7 @@ func TestKernelPrivateInputs(t *testing.T) {
 		for j := range row {
 			row[j] = []int16{kept.phi[j][i]}
 		}
-		want.Add(row, []float64{kept.y[i] - min(max(kept.f[i], -1), 1)})
+		want.Add(row, []float64{float64(kept.y[i])/mechanism.FixedOne - min(max(kept.f[i], -1), 1)})
 	}
 	for _, s := range []*state{k.state, forgetful(k.state)} {
 		got, err := mechanism.Sum[*kernelPass](k.ctx, k.session, k.records, kernelStatistic{s, features, clip})

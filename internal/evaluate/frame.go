@@ -65,7 +65,10 @@ type predictions struct{ Model Predictor }
 func (*predictions) Steps() int { return 0 }
 
 // Begin implements [mechanism.State].
-func (p *predictions) Begin(b dataset.Block) mechanism.Kept {
+func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginShelved(b) }
+
+// BeginShelved implements [mechanism.Shelved].
+func (p *predictions) BeginShelved(b dataset.Block) mechanism.Shelvable {
 	if p.Model == nil {
 		return predicted{make([]float64, b.Len()), true}
 	}

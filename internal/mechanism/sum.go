@@ -284,12 +284,14 @@ type Stateful interface {
 // A Shelved state can be kept outside memory, as lists of numbers: so many a record.
 type Shelved interface {
 	State
+	// BeginShelved is Begin for a block that goes to a shelf.
+	BeginShelved(b dataset.Block) Shelvable
 	// Open returns what is kept of n records after so many steps. It takes the lists from the shelf that it
 	// needs, when it needs them.
 	Open(n, done int, from *Shelf) Shelvable
 }
 
-// Shelvable is what is kept by a [Shelved] state, whose Begin returns such.
+// Shelvable is what is kept by a [Shelved] state.
 type Shelvable interface {
 	Kept
 	// Shelve puts the lists on the shelf that are not there, or differ. Which these are depends on the

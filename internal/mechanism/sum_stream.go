@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -67,7 +68,7 @@ func (e *Stream) Forget(s State) {
 		for _, place := range c.lists {
 			e.file.Release(place)
 		}
-		for _, t := range c.tagged {
+		for _, t := range slices.Concat(c.tagged...) {
 			e.file.Release(t.place)
 		}
 	}
@@ -151,7 +152,8 @@ type chunkReader struct {
 	*Stream
 	at     int // the chunk that cells are of
 	room   []byte
-	loaded []int // of each column: the chunk that is loaded, from 1
+	rows   []int32 // of a part
+	loaded []int   // of each column: the chunk that is loaded, from 1
 	floats [][]float64
 	codes  [][]int32
 	ids    []uint64
@@ -248,7 +250,8 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 			return v, err
 		}
 		r.room = bits
-		return v.Select(rowsIn(bits, v.Len())), nil
+		r.rows = rowsIn(r.rows, bits, v.Len())
+		return v.Select(r.rows), nil
 	}
 	of := v
 	if r.kept != nil {
@@ -257,7 +260,7 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 			return v, err
 		}
 		r.room = bits
-		of = v.Select(rowsIn(bits, v.Len()))
+		of = v.Select(rowsIn(nil, bits, v.Len()))
 	}
 	for _, c := range cuts {
 		kept, _, err := c.deal(ctx, of)
@@ -296,13 +299,15 @@ func (e *Stream) member(key string, chunk int) scratch.Place {
 
 func setBit(bits []byte, k int) { bits[k/8] |= 1 << (k % 8) }
 
-// rowsIn lists the first n bits that are set.
-func rowsIn(bits []byte, n int) []int32 {
-	rows := make([]int32, 0, n)
-	for k := range n {
-		if bits[k/8]>>(k%8)&1 == 1 {
-			rows = append(rows, int32(k))
+// rowsIn lists those of the first n bits that are set, in room if it has space.
+func rowsIn(room []int32, set []byte, n int) []int32 {
+	rows := slices.Grow(room[:0], n)[:n]
+	at := 0
+	for i, eight := range set[:(n+7)/8] {
+		for ; eight != 0; eight &= eight - 1 {
+			rows[at] = int32(8*i + bits.TrailingZeros8(eight))
+			at++
 		}
 	}
-	return rows
+	return rows[:at]
 }

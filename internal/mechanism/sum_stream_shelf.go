@@ -11,10 +11,10 @@ type shelved struct {
 	done  int // steps
 	lists []scratch.Place
 
-	tagged []tagged // of each block
+	tagged [][]tagged // of each group, of each block
 }
 
-// tagged is the shorts of a block, as put under a tag.
+// tagged is the shorts of a group in a block, as put under a tag.
 type tagged struct {
 	tag   int
 	place scratch.Place
@@ -36,7 +36,7 @@ type Shelf struct {
 	file *scratch.File
 	most int // records of a chunk
 	room []byte
-	err  error // the first of the file; what is returned after it is zero
+	err  error // the first of the file; what is returned after it is of no use
 
 	chunk *shelved
 	block int // its number in the chunk
@@ -44,14 +44,15 @@ type Shelf struct {
 	rows  int // of it
 	lists []shelfList
 
-	cells  []byte // of shorts
-	shorts [][]int16
+	cells  []byte // of a group
+	groups [][][]int16
 }
 
 // shelfList is a list of one chunk.
 type shelfList struct {
 	cells  []byte // of the whole chunk
 	floats []float64
+	shorts []int16
 	loaded bool
 	dirty  bool
 }
@@ -68,7 +69,7 @@ func (h *Shelf) of(s Shelved, c *shelved) (kept func(int, dataset.Block) Kept, f
 		if c.begun {
 			k = s.Open(b.Len(), c.done, h)
 		} else {
-			k = s.Begin(b).(Shelvable)
+			k = s.BeginShelved(b)
 		}
 		advance(s, k, c.done, b)
 		k.Shelve(h)
@@ -109,15 +110,14 @@ func (h *Shelf) list(k, width int) *shelfList {
 	}
 	l := &h.lists[k]
 	if len(l.cells) != h.most*width {
-		*l = shelfList{cells: make([]byte, h.most*width)}
+		*l = shelfList{cells: make([]byte, h.most*width, h.most*width+scratch.Overhead)}
 	}
 	if !l.loaded && k < len(h.chunk.lists) && h.chunk.lists[k] != (scratch.Place{}) {
-		data, err := h.file.Read(h.chunk.lists[k], h.room)
+		data, err := h.file.Read(h.chunk.lists[k], l.cells)
 		if err != nil {
 			h.err = err
 		} else {
-			h.room = data
-			copy(l.cells, data)
+			l.cells = data
 		}
 	}
 	l.loaded = true
@@ -154,36 +154,67 @@ func (h *Shelf) PutFloats(k int, x []float64) {
 	scratch.Put(l.cells[8*h.from:], x)
 }
 
-// Shorts returns the lists that were put under a tag for the block, nil if there are none. They are valid until
-// the next call.
-func (h *Shelf) Shorts(tag, lists int) [][]int16 {
-	if h.block >= len(h.chunk.tagged) || h.chunk.tagged[h.block].tag != tag || h.chunk.tagged[h.block].place == (scratch.Place{}) {
+// Shorts returns the block of list k.
+func (h *Shelf) Shorts(k int) []int16 {
+	l := h.list(k, 2)
+	if cap(l.shorts) < h.rows {
+		l.shorts = make([]int16, h.rows)
+	}
+	l.shorts = l.shorts[:h.rows]
+	scratch.Get(l.shorts, l.cells[2*h.from:])
+	return l.shorts
+}
+
+// PutShorts replaces the block of list k.
+func (h *Shelf) PutShorts(k int, x []int16) {
+	l := h.list(k, 2)
+	l.dirty = true
+	scratch.Put(l.cells[2*h.from:], x)
+}
+
+// Group returns the lists of a group, from 0, that were put under a tag for the block, nil if there are none. They are
+// valid until the next block.
+func (h *Shelf) Group(group, tag, lists int) [][]int16 {
+	if group >= len(h.chunk.tagged) || h.block >= len(h.chunk.tagged[group]) {
 		return nil
 	}
-	data, err := h.file.Read(h.chunk.tagged[h.block].place, h.room)
+	t := h.chunk.tagged[group][h.block]
+	if t.tag != tag || t.place == (scratch.Place{}) {
+		return nil
+	}
+	data, err := h.file.Read(t.place, h.room)
 	if err != nil {
 		h.err = err
 		return nil
 	}
 	h.room = data
-	for len(h.shorts) < lists {
-		h.shorts = append(h.shorts, nil)
+	for len(h.groups) <= group {
+		h.groups = append(h.groups, nil)
 	}
-	for k := range h.shorts[:lists] {
-		if cap(h.shorts[k]) < h.rows {
-			h.shorts[k] = make([]int16, h.rows)
+	to := h.groups[group]
+	for len(to) < lists {
+		to = append(to, nil)
+	}
+	h.groups[group] = to
+	for k := range to[:lists] {
+		if cap(to[k]) < h.rows {
+			to[k] = make([]int16, h.rows)
 		}
-		h.shorts[k] = h.shorts[k][:h.rows]
-		scratch.Get(h.shorts[k], data)
+		to[k] = to[k][:h.rows]
+		scratch.Get(to[k], data)
 		data = data[2*h.rows:]
 	}
-	return h.shorts[:lists]
+	return to[:lists]
 }
 
-// PutShorts puts lists of the block under a tag, in the place of those under any other.
-func (h *Shelf) PutShorts(tag int, x [][]int16) {
-	for len(h.chunk.tagged) <= h.block {
-		h.chunk.tagged = append(h.chunk.tagged, tagged{})
+// PutGroup puts lists of the block under a tag, in the place of those of the group under any other.
+func (h *Shelf) PutGroup(group, tag int, x [][]int16) {
+	for len(h.chunk.tagged) <= group {
+		h.chunk.tagged = append(h.chunk.tagged, nil)
+	}
+	blocks := &h.chunk.tagged[group]
+	for len(*blocks) <= h.block {
+		*blocks = append(*blocks, tagged{})
 	}
 	if size := 2 * len(x) * h.rows; cap(h.cells) < size {
 		h.cells = make([]byte, size)
@@ -193,7 +224,7 @@ func (h *Shelf) PutShorts(tag int, x [][]int16) {
 	for k, list := range x {
 		scratch.Put(h.cells[2*k*h.rows:], list)
 	}
-	t := &h.chunk.tagged[h.block]
+	t := &(*blocks)[h.block]
 	h.file.Release(t.place)
 	*t = tagged{tag, h.file.Reserve(len(h.cells))}
 	room, err := h.file.Write(&t.place, h.cells, h.room)

@@ -29,6 +29,9 @@ import (
 // KeySize is the number of bytes of a key.
 const KeySize = 32
 
+// Overhead is the number of bytes beyond those of a place for which memory must have space to be read into.
+const Overhead = 16
+
 // Errors say what the system did. They depend on the size and the place of a file alone.
 var (
 	// ErrWrite is returned if the file cannot be made or written: mostly, the disk is full.
@@ -88,6 +91,9 @@ func Create(folder string, key [KeySize]byte) (*File, error) {
 	if err != nil {
 		panic("scratch: " + err.Error()) // the block size is a constant
 	}
+	if aead.Overhead() != Overhead {
+		panic("scratch: another overhead") // GCM has one
+	}
 	return &File{dir: dir, file: file, aead: aead, free: map[int][]int64{}}, nil
 }
 
@@ -103,7 +109,7 @@ func (f *File) Size() int64 {
 
 // Reserve returns a place for so many bytes.
 func (f *File) Reserve(size int) Place {
-	whole := size + f.aead.Overhead()
+	whole := size + Overhead
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if list := f.free[whole]; len(list) > 0 {
@@ -121,7 +127,7 @@ func (f *File) Release(p Place) {
 	if p == (Place{}) {
 		return
 	}
-	whole := p.size + f.aead.Overhead()
+	whole := p.size + Overhead
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.free[whole] = append(f.free[whole], p.at)
@@ -151,7 +157,7 @@ func (f *File) Read(p Place, room []byte) ([]byte, error) {
 	if p.write == 0 {
 		return nil, fmt.Errorf("%w: nothing was written", errSize)
 	}
-	whole := p.size + f.aead.Overhead()
+	whole := p.size + Overhead
 	if cap(room) < whole {
 		room = make([]byte, whole)
 	}
