@@ -9,36 +9,37 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
 
-// sorted puts the contents of answers in the order of their tasks, which are those numbered from up to to. There must be
+// sorted returns the contents of answers in the order of their tasks, which are those numbered from up to to. There must be
 // exactly one for each, in all of its pieces.
-func sorted(key [secret.KeySize]byte, answers, contents [][]byte, from, to int) error {
+func sorted(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]byte, error) {
 	pieces := make([][][]byte, to-from)
 	for _, text := range answers {
 		p, err := readPiece(key, text)
 		if err != nil || p.task < from || p.task >= to || p.index >= p.count {
-			return failed(errAnswer)
+			return nil, failed(errAnswer)
 		}
 		of := &pieces[p.task-from]
 		if *of == nil {
 			*of = make([][]byte, p.count)
 		}
 		if p.count != len(*of) || (*of)[p.index] != nil {
-			return failed(errAnswer)
+			return nil, failed(errAnswer)
 		}
 		(*of)[p.index] = p.content
 	}
-	for k, of := range pieces {
+	var contents [][]byte
+	for _, of := range pieces {
 		if len(of) == 0 || slices.ContainsFunc(of, func(c []byte) bool { return len(c) == 0 }) {
-			return failed(errAnswer)
+			return nil, failed(errAnswer)
 		}
-		contents[from+k] = bytes.Join(of, nil)
+		contents = append(contents, bytes.Join(of, nil))
 	}
-	for _, content := range contents[from:to] {
+	for _, content := range contents {
 		if content[0] >= answerNoFile {
-			return failed(errFile[min(content[0], answerDamaged)])
+			return nil, failed(errFile[min(content[0], answerDamaged)])
 		}
 	}
-	return nil
+	return contents, nil
 }
 
 // What answers without sums say.

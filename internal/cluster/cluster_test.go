@@ -145,6 +145,32 @@ func TestFailClosed(t *testing.T) {
 	}
 }
 
+// TestAnswersInTurn: where answers are large, tasks are handed over a few at a time, and each is carried out once.
+func TestAnswersInTurn(t *testing.T) {
+	path, schema := table(t)
+	h := &here{}
+	e, _, err := Open(t.Context(), h, path, schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}
+	for bytes, want := range map[int]int{0: 1, 8: 1, answerBytes / 3: 1, answerBytes / 2: 2, answerBytes: 3, 4 * answerBytes: 3} {
+		h.passes = 0
+		var counts []int64
+		err := e.each(t.Context(), order{Asks: asksSums, Pass: pass}, nil, bytes, func(i int, content []byte) error {
+			n, err := readSums(content, 1)
+			if i != len(counts) {
+				t.Errorf("answer %d comes after %d", i, len(counts))
+			}
+			counts = append(counts, n...)
+			return err
+		})
+		if err != nil || h.passes != want || !slices.Equal(counts, []int64{3, 0, 7}) {
+			t.Errorf("%d bytes: %d queries, want %d; %d records: %v", bytes, h.passes, want, counts, err)
+		}
+	}
+}
+
 // TestFileChanged: a file that another one has replaced, or that is gone, ends the pass.
 func TestFileChanged(t *testing.T) {
 	path, schema := table(t)

@@ -37,8 +37,12 @@ func Of(schema dataset.Schema) *Engine { return &Engine{schema: schema, most: me
 // maxRows is the largest number of records, as of a table in memory: the widths of all sums are proved for as many.
 const maxRows = math.MaxInt32
 
-// taskBytes is how many bytes of tasks are handed over at a time.
-const taskBytes = 1 << 26
+// taskBytes is how many bytes of tasks are handed over at a time, and answerBytes how many of sums are asked for: below
+// the limit that Spark has for what comes of one query, spark.driver.maxResultSize.
+const (
+	taskBytes   = 1 << 26
+	answerBytes = 1 << 28
+)
 
 // counted is what a first pass finds out about a split.
 type counted struct {
@@ -86,18 +90,18 @@ func (e *Engine) Forget(mechanism.State) {}
 
 // Sum implements [mechanism.Engine].
 func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
-	n := len(p.Merge())
-	contents, err := e.ask(ctx, order{Asks: asksSums, Pass: p}, nil)
+	sums := p.Merge()
+	err := e.each(ctx, order{Asks: asksSums, Pass: p}, nil, 8*len(sums), func(_ int, content []byte) error {
+		some, err := readSums(content, len(sums))
+		if err == nil {
+			sums = p.Merge(sums, some)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	sums := make([][]int64, len(contents))
-	for i, content := range contents {
-		if sums[i], err = readSums(content, n); err != nil {
-			return nil, failed(err)
-		}
-	}
-	return p.Merge(sums...), nil
+	return sums, nil
 }
 
 // rows returns the number of all records.
@@ -109,12 +113,26 @@ func (e *Engine) rows() int {
 	return n
 }
 
-// ask has an order carried out over all splits. of, if not nil, names the units that a task asks for. It returns the
-// content of the answer of each.
+// ask has an order carried out over all splits and returns the content of the answer of each; see each.
 func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) ([][]byte, error) {
+	contents := make([][]byte, len(e.splits))
+	err := e.each(ctx, o, of, 0, func(i int, content []byte) error {
+		contents[i] = content
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return contents, nil
+}
+
+// each has an order carried out over all splits, and do called with the content of the answer of each, in order. of, if
+// not nil, names the units that a task asks for. Answers of so many bytes are asked for at a time that they take
+// answerBytes. An error of do says that an answer is not whole.
+func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64, bytes int, do func(split int, content []byte) error) error {
 	var err error
 	if o.Key, err = secret.FreshKey(); err != nil {
-		return nil, err
+		return err
 	}
 	o.Schema, o.As, o.Options, o.Limited = e.asRead, e.resolved, e.options, e.units
 	if e.schema.Unit != "" {
@@ -122,36 +140,49 @@ func (e *Engine) ask(ctx context.Context, o order, of func(split int) []uint64) 
 	}
 	packed, err := pack(&o)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	contents := make([][]byte, len(e.splits))
 	for from := 0; from < len(e.splits); {
-		var tasks [][]byte
-		size := 0
-		to := from
-		for ; to < len(e.splits) && (to == from || size+len(tasks[0]) < taskBytes); to++ {
-			t := task{Format: format, Index: to, Count: len(e.splits), Split: e.splits[to], Order: packed}
-			if of != nil {
-				t.Units = of(to)
-			}
-			line, err := t.line()
-			if err != nil {
-				return nil, err
-			}
-			tasks = append(tasks, line)
-			size += len(line)
+		tasks, err := e.tasks(from, from+max(answerBytes/max(bytes, 1), 1), packed, of)
+		if err != nil {
+			return err
 		}
 		answers, err := e.runner.Run(ctx, tasks)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
+		if err != nil {
+			return err
+		}
+		contents, err := sorted(o.Key, answers, from, from+len(tasks))
+		if err != nil {
+			return err
+		}
+		for k, content := range contents {
+			if err := do(from+k, content); err != nil {
+				return failed(err)
+			}
+		}
+		from += len(tasks)
+	}
+	return nil
+}
+
+// tasks returns those for splits from up to to, or as many of them as are handed over at a time, and at least one.
+func (e *Engine) tasks(from, to int, order []byte, of func(split int) []uint64) ([][]byte, error) {
+	var out [][]byte
+	size := 0
+	for i := from; i < min(to, len(e.splits)) && (i == from || size+len(out[0]) < taskBytes); i++ {
+		t := task{Format: format, Index: i, Count: len(e.splits), Split: e.splits[i], Order: order}
+		if of != nil {
+			t.Units = of(i)
+		}
+		line, err := t.line()
 		if err != nil {
 			return nil, err
 		}
-		if err := sorted(o.Key, answers, contents, from, to); err != nil {
-			return nil, err
-		}
-		from = to
+		out = append(out, line)
+		size += len(line)
 	}
-	return contents, nil
+	return out, nil
 }

@@ -9,14 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/beside"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
@@ -58,9 +56,9 @@ type Spark struct {
 // Dial starts a session. The program at worker is sent to the executors, where [Work] is what its verb worker does. The
 // session ends with the context: what the cluster still does for it is interrupted.
 func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
-	path, err := find()
-	if err != nil {
-		return nil, err
+	path, ok := beside.Program(Program)
+	if !ok {
+		return nil, ErrProgram
 	}
 	key, err := secret.FreshKey()
 	if err != nil {
@@ -91,25 +89,6 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 		return nil, s.failed()
 	}
 	return s, nil
-}
-
-// find returns the path of the program: beside this one, or on the PATH.
-func find() (string, error) {
-	name := Program
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, nil
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", ErrProgram
-	}
-	return path, nil
 }
 
 // Run implements [Runner].

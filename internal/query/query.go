@@ -13,14 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"time"
 
+	"github.com/dptrain/dptrain/internal/beside"
 	"github.com/dptrain/dptrain/internal/fault"
 )
 
@@ -80,30 +78,11 @@ func (q Question) Rows(ctx context.Context, columns []string) (io.ReadCloser, er
 	return q.ask(ctx, "rows", columns)
 }
 
-// find returns the path of the program: beside this one, or on the PATH.
-func find() (string, error) {
-	name := Program
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if self, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, nil
-		}
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", ErrProgram
-	}
-	return path, nil
-}
-
 // ask starts the program with a question.
 func (q Question) ask(ctx context.Context, want string, columns []string) (*answer, error) {
-	path, err := find()
-	if err != nil {
-		return nil, err
+	path, ok := beside.Program(Program)
+	if !ok {
+		return nil, ErrProgram
 	}
 	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, columns})
 	if err != nil {

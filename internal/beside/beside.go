@@ -1,0 +1,24 @@
+// Package beside finds programs that are no part of dptrain and come with it.
+package beside
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// Program returns the path of a program: in the folder of this one, or else on the PATH. ok is false if it is in neither.
+func Program(name string) (path string, ok bool) {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		path := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, true
+		}
+	}
+	path, err := exec.LookPath(name)
+	return path, err == nil
+}

@@ -1,0 +1,45 @@
+package beside
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// TestProgram: a program beside this one comes before one on the PATH, and a folder is none.
+func TestProgram(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "program-of-test"
+	file := name
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	near, far := filepath.Join(filepath.Dir(self), file), filepath.Join(t.TempDir(), file)
+	t.Setenv("PATH", filepath.Dir(far))
+	if path, ok := Program(name); ok {
+		t.Errorf("there is none, and it is %s", path)
+	}
+	if err := os.Mkdir(near, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(near)
+	if err := os.WriteFile(far, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if path, ok := Program(name); !ok || path != far {
+		t.Errorf("beside is a folder: %s, %t", path, ok)
+	}
+	if err := os.Remove(near); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(near, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if path, ok := Program(name); !ok || path != near {
+		t.Errorf("%s, %t", path, ok)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// authority makes a certificate of an authority, and one for a name that it signs.
+func authority(t *testing.T, name string) (ca []byte, server tls.Certificate) {
+	t.Helper()
+	issue := func(c, by *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, []byte) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+		if by == nil {
+			by, signer = c, key
+		}
+		der, err := x509.CreateCertificate(rand.Reader, c, by, &key.PublicKey, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, key, der
+	}
+	root, rootKey, rootDER := issue(&x509.Certificate{Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, nil, nil)
+	_, key, der := issue(&x509.Certificate{Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, root, rootKey)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// serveTLS has a server listen behind TLS, which asks every call for a token as a proxy before Connect does.
+func serveTLS(t *testing.T, s *server, certificate tls.Certificate, token string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		head, _ := metadata.FromIncomingContext(stream.Context())
+		if got := head.Get("authorization"); len(got) != 1 || got[0] != "Bearer "+token {
+			return status.Error(codes.Unauthenticated, "4711")
+		}
+		return next(srv, stream)
+	}
+	g := grpc.NewServer(grpc.Creds(credentials.NewServerTLSFromCert(&certificate)), grpc.StreamInterceptor(guard), grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(s.call))
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(l) }()
+	t.Cleanup(func() {
+		g.Stop()
+		<-ended
+	})
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "localhost:" + port
+}
+
+// TestTLS: over TLS a server is believed that an authority of this machine stands for by its name, and no other. The token
+// goes with every call, to nobody before that.
+func TestTLS(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the authorities of the system are not those of a file there")
+	}
+	const token = "token4711"
+	ca, good := authority(t, "localhost")
+	path := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(path, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", path) // read once in a process: no other test speaks TLS
+	_, unknown := authority(t, "localhost")
+	for _, tt := range []struct {
+		name        string
+		certificate tls.Certificate
+		tls         bool
+		token       string
+		host, word  string
+	}{
+		{"good", good, true, token, "localhost", ""},
+		{"another token", good, true, "other", "localhost", "token"},
+		{"no token", good, true, "", "localhost", "token"},
+		{"unknown authority", unknown, true, token, "localhost", "connect"},
+		{"another name", good, true, token, "127.0.0.1", "connect"},
+		{"no TLS", good, false, "", "localhost", "connect"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &server{files: map[string][]byte{}}
+			address := serveTLS(t, s, tt.certificate, token)
+			head, program := asked(t, strings.Replace(address, "localhost", tt.host, 1))
+			var q question
+			if err := json.Unmarshal([]byte(head), &q); err != nil {
+				t.Fatal(err)
+			}
+			q.TLS, q.Token = tt.tls, tt.token
+			text, err := json.Marshal(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := list(t) + list(t, "ONE")
+			got, err := converse(t, string(text)+"\n"+list(t, "one"), len(want))
+			if tt.word == "" {
+				if err != nil || got != want || !bytes.Equal(s.files["files/dptrain-01"], program) {
+					t.Errorf("%q: %v", got, err)
+				}
+				return
+			}
+			if err == nil || err.Error() != tt.word || got != "" || len(s.files) > 0 || len(s.calls) > 0 {
+				t.Errorf("%q, %d files, calls %s: %v, want %s", got, len(s.files), s.calls, err, tt.word)
+			}
+		})
+	}
+}
