@@ -31,6 +31,8 @@ type stagePlan struct {
 	share  float64 // of what the kernel stages get
 	power  float64 // to which the eigenvalues of the metric are raised
 	full   bool    // whether the metric is a full matrix, or diagonal
+	alone  bool    // whether it sees two inputs only, those of pair
+	pair   [2]int
 }
 
 // The settings of the kernel stages. They are public constants, the same for every table.
@@ -50,7 +52,11 @@ const (
 )
 
 func kernelStages() []stagePlan {
-	return []stagePlan{{2, .25, .5, false}, {2, .30, .75, true}, {3, .45, 1, true}}
+	return []stagePlan{
+		{epochs: 2, share: .25, power: .5},
+		{epochs: 2, share: .30, power: .75, full: true},
+		{epochs: 3, share: .45, power: 1, full: true},
+	}
 }
 
 // Plan returns the leaves: those of [Additive], but that the sizes of the residuals and the
@@ -131,8 +137,11 @@ func (k *kernelBooster) run() error {
 	k.spend = newSchedule(k.session, len(k.shapes), k.share, plan, k.classes)
 	k.releases = k.spend
 	next, at, last := leadEpochs, 0, 0
-	for epoch := range k.spend.epochs {
+	for epoch := 0; epoch < k.spend.epochs; epoch++ {
 		if at < len(plan) && epoch == next {
+			if at == 1 { // what is strong is seen in the first stage
+				plan = k.withPair(plan, epoch)
+			}
 			if err := k.begin(plan[at]); err != nil {
 				return err
 			}
@@ -246,13 +255,18 @@ type schedule struct {
 	epochs  int
 	weights []int
 	next    int
+	sizing  []int   // the weights of the sizes, by epoch
+	shapes  int     // curves of an epoch
+	curves  float64 // their share, and that of linear parts with them
+	all     float64
+	share   float64 // of the kernel stages
 }
 
-// scheduleUnit is about the sum of the weights.
-const scheduleUnit = 1 << 30
+// scheduleUnit is about the sum of the weights, sizingUnit the weight of the sizes of an epoch.
+const scheduleUnit, sizingUnit = 1 << 30, 1 << 20
 
 func newSchedule(session *mechanism.Session, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
-	s := &schedule{session: session, epochs: additiveEpochs}
+	s := &schedule{session: session, epochs: additiveEpochs, shapes: shapes, share: share}
 	if len(plan) > 0 {
 		s.epochs = leadEpochs
 		for _, p := range plan {
@@ -264,6 +278,7 @@ func newSchedule(session *mechanism.Session, shapes int, share float64, plan []s
 		curves += residualsShare
 	}
 	all, epochs := linearShare+curves, float64(s.epochs)
+	s.curves, s.all, s.sizing = curves, all, slices.Repeat([]int{sizingUnit}, s.epochs)
 	part := func(of float64) { s.weights = append(s.weights, max(int(of/all*scheduleUnit), 1)) }
 	stage, left := -1, leadEpochs
 	for range s.epochs {
@@ -286,6 +301,42 @@ func newSchedule(session *mechanism.Session, shapes int, share float64, plan []s
 	return s
 }
 
+// extend divides what the epochs from done on would get anew, among the epochs of some stages. Shares of
+// these are of all kernel stages.
+func (s *schedule) extend(done int, stages []stagePlan) {
+	old, epochs := s.epochs, 0
+	for _, p := range stages {
+		epochs += p.epochs
+	}
+	s.epochs = done + epochs
+	base := (1 - s.share) * float64(old-done) / float64(old*epochs) // of an epoch
+	left := 0
+	for _, w := range s.weights[s.next:] {
+		left += w
+	}
+	s.weights = slices.Clone(s.weights[:s.next])
+	part := func(of float64) {
+		w := max(int(of/s.all*scheduleUnit), 1)
+		s.weights = append(s.weights, w)
+		left -= w
+	}
+	for _, p := range stages {
+		for range p.epochs {
+			part(linearShare * base)
+			for range s.shapes {
+				part(s.curves * base / float64(s.shapes))
+			}
+			part(s.all * s.share * p.share / float64(p.epochs))
+		}
+	}
+	s.weights[len(s.weights)-1] += left // what rounding left: the sum stays
+	s.sizing = slices.Clone(s.sizing[:done])
+	for i := range epochs {
+		whole := (old - done) * sizingUnit
+		s.sizing = append(s.sizing, whole*(i+1)/epochs-whole*i/epochs)
+	}
+}
+
 // release spends the next part.
 func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
 	part := s.next
@@ -299,7 +350,7 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 }
 
 func (s *schedule) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {
-	out, err := mechanism.GaussianPart(s.session, residualsLeaf, 0, epoch, s.epochs, x)
+	out, err := mechanism.GaussianShare(s.session, residualsLeaf, 0, epoch, s.sizing, x)
 	return out.Value(), err
 }
 

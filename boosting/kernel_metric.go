@@ -33,7 +33,8 @@ func (k *kernelBooster) slopes(s *kernelStage, points [][]uint8) *mat.Dense {
 	}
 	kernel := mat.NewDense(len(points[0]), len(s.coords), nil)
 	for _, stage := range k.stages {
-		kernel.Add(kernel, stage.gradient(points))
+		own := stage.gradient(points) // those of a pair have further coordinates
+		kernel.Add(kernel, own.Slice(0, len(points[0]), 0, len(s.coords)))
 	}
 	var whole, both mat.Dense
 	whole.Add(kernel, g)

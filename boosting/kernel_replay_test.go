@@ -110,6 +110,24 @@ func TestKernelReplays(t *testing.T) {
 	}
 }
 
+// TestPairReplays: with records enough for a stage of a pair too, which divides what is left of the draws anew.
+func TestPairReplays(t *testing.T) {
+	x := crossedSample(t, 3000)
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		m := x.kernelRecorded(t, rel, x.tab, mechanism.NewRecorder(9)).Model.(*regression.Kernel)
+		if len(m.Kernels) != 4 {
+			t.Fatalf("%v: %d stages, none of a pair", rel, len(m.Kernels))
+		}
+		faults, closest := x.replays(t, rel, 0, 2)
+		for _, f := range faults {
+			t.Errorf("%v: %s", rel, f)
+		}
+		if closest < .8 {
+			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+		}
+	}
+}
+
 // TestKernelFaults: each planted fault is found.
 func TestKernelFaults(t *testing.T) {
 	x := crossedSample(t, 400)

@@ -134,7 +134,11 @@ func (s *kernelStage) scale() float64 {
 	if !(want > 0) {
 		return 1
 	}
-	return min(max(fall/want, 1), mostScale)
+	most := float64(mostScale)
+	if s.plan.alone {
+		most = pairScale
+	}
+	return min(max(fall/want, 1), most)
 }
 
 // begin makes the next stage.
@@ -151,7 +155,12 @@ func (k *kernelBooster) begin(plan stagePlan) error {
 	if err != nil {
 		return err
 	}
-	shape := metric(k.slopes(s, points), plan.power, plan.full)
+	var shape *mat.Dense
+	if plan.alone {
+		s.coords, shape = k.pairCoordinates(s.coords, plan.pair)
+	} else {
+		shape = metric(k.slopes(s, points), plan.power, plan.full)
+	}
 	s.features = k.bareMap(s.coords)
 	if err := k.chooseLength(s, shape, noise); err != nil {
 		return err
@@ -228,6 +237,9 @@ const lengthRecords = 4
 // exceed the noise, the larger of several.
 func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
 	all := lengths()
+	if s.plan.alone {
+		all = []float64{1}
+	}
 	few := k.marks / 2
 	marks, counts := k.public.landmarks(few), make([]int, len(all))
 	err := carry.ForEach(k.ctx, len(all), runtime.GOMAXPROCS(0), func(i int) {

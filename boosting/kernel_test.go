@@ -261,7 +261,7 @@ func TestScheduleShares(t *testing.T) {
 func TestKernelPrivateInputs(t *testing.T) {
 	x, k := trainedBooster(t)
 	const clip = .3
-	features := k.stages[2].features.Features()
+	features := k.stages[len(k.stages)-1].features.Features()
 	want := k.session.NewCross(features, 1, clip)
 	kept := k.state.of(x.tab.All())
 	for i := x.tab.Len() - 1; i >= 0; i-- { // one by one, from the last

@@ -37,11 +37,15 @@ func GaussianPart(s *Session, name string, draw, part, parts int, x Bounded[Vect
 
 // GaussianShare is [GaussianPart] for parts that are not equal: part number part, in order from
 // 0, has the parameter Mu sqrt(w/W), w its weight and W the sum of all. Weights lie in [1, 2^30]
-// and are fixed by the first part; they may depend on anything released before.
+// and may depend on anything released before. Their sum is fixed by the first part, and the
+// weight of a part by that part; those to come may be divided anew, also among more parts or fewer.
 //
 // The squares of the parameters sum to Mu^2 exactly, because weights are whole numbers, so
-// that the argument of [GaussianPart] holds as it stands: for every value of the releases before
-// the draw, it is the adaptive composition of steps that were fixed then, and Mu-GDP.
+// that the argument of [GaussianPart] holds: for every value of the releases before
+// the draw, it is the adaptive composition of steps that were fixed then, and Mu-GDP. Where weights change
+// after weights of sum V are spent, those parts are sqrt(V/W) Mu-GDP. For every value of what they
+// released, the others are the composition of steps that were fixed then, and so
+// sqrt((W-V)/W) Mu-GDP whatever the new weights are. The two compose to Mu (corollary 3.3 again).
 func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bounded[Vector]) (Public[[]float64], error) {
 	x, err := perUnit(s, name, x, L2)
 	if err != nil {
@@ -69,11 +73,15 @@ func GaussianShare(s *Session, name string, draw, part int, weights []int, x Bou
 
 // inverseShare returns the sum of the weights by that of one part.
 func inverseShare(weights []int, part int) float64 {
+	return float64(sumOf(weights)) / float64(weights[part])
+}
+
+func sumOf(weights []int) int64 {
 	sum := int64(0)
 	for _, w := range weights {
 		sum += int64(w)
 	}
-	return float64(sum) / float64(weights[part])
+	return sum
 }
 
 // drawID names a draw of a leaf.
@@ -89,7 +97,7 @@ type progress struct {
 }
 
 // takePart spends a part of a draw: the first takes the draw, a later one must
-// be the next of parts of the same weights.
+// be the next, after parts of the same weights, with the same sum of all.
 func (s *Session) takePart(name string, draw, part int, weights []int, of budget.Statistic) (ticket, error) {
 	id := drawID{s.join(name), draw}
 	if part < 0 || part >= len(weights) || slices.Min(weights) < 1 || slices.Max(weights) > 1<<30 {
@@ -112,10 +120,10 @@ func (s *Session) takePart(name string, draw, part int, weights []int, of budget
 	if err := s.core.ready(id.path); err != nil {
 		return ticket{}, err
 	}
-	if !slices.Equal(p.weights, weights) || p.next != part {
+	if p.next != part || !slices.Equal(p.weights[:part], weights[:part]) || sumOf(p.weights) != sumOf(weights) {
 		return ticket{}, fmt.Errorf("%w: part %d of %d of draw %d of %q", ErrSpent, part, len(weights), draw, id.path)
 	}
-	s.core.parts[id] = progress{p.weights, part + 1}
+	s.core.parts[id] = progress{slices.Clone(weights), part + 1}
 	key := derive(s.core.key, "noise part", id.path, uint64(draw)<<32|uint64(part))
 	return ticket{path: id.path, draw: draw, part: part, try: s.core.try, law: law, noise: newStream(key)}, nil
 }

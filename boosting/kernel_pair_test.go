@@ -1,0 +1,125 @@
+package boosting
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/testrows"
+)
+
+// surfaceSample holds numbers of which the second and the last have a surface of their own.
+func surfaceSample(t testing.TB, n int) sample {
+	t.Helper()
+	var columns []dataset.Column
+	for _, name := range []string{"a", "b", "c", "d", "y"} {
+		columns = append(columns, dataset.Column{Name: name, Ranged: true, Lower: -1, Upper: 1})
+	}
+	data := make([]dataset.ColumnData, len(columns))
+	p := testrows.Points(5)
+	for range n {
+		var x [4]float64
+		for j := range x {
+			x[j] = p.Next()
+			data[j].Floats = append(data[j].Floats, x[j])
+		}
+		y := .2*x[0] + .1*x[0]*x[2] + .4*math.Sin(4*x[1])*math.Sin(4*x[3]) + .05*p.Next()
+		data[4].Floats = append(data[4].Floats, y)
+	}
+	return table(t, columns, data)
+}
+
+// TestPairIsFound: the stage after the first is that of the two columns that have a surface, sees their
+// ranks and values only, and follows it.
+func TestPairIsFound(t *testing.T) {
+	x := surfaceSample(t, 9000)
+	k := x.kernelBooster(t, 6)
+	if len(k.stages) != 4 || !k.stages[1].plan.alone {
+		t.Fatalf("%d stages, none of a pair", len(k.stages))
+	}
+	s := k.stages[1]
+	pair := slices.Sorted(slices.Values(s.plan.pair[:]))
+	if !slices.Equal(pair, []int{1, 3}) {
+		t.Fatalf("the pair is %v", pair)
+	}
+	for c, coordinate := range s.coords {
+		row, sees := s.features.Metric[c], slices.Contains(pair, coordinate.input)
+		if moves := slices.Max(row) > 0; moves && !sees || c >= len(s.coords)-2 && !moves {
+			t.Errorf("coordinate %d of input %d has the metric %v", c, coordinate.input, row)
+		}
+	}
+	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r2 := explained(x.tab.Float(4), got); r2 < .9 {
+		t.Errorf("the model explains %.3f", r2)
+	}
+}
+
+// TestPairNeedsRecords: where records are few for the budget, stages and parts are those planned.
+func TestPairNeedsRecords(t *testing.T) {
+	k := surfaceSample(t, 4000).kernelBooster(t, 3)
+	if len(k.stages) != 3 || k.spend.epochs != 9 {
+		t.Errorf("%d stages, %d epochs", len(k.stages), k.spend.epochs)
+	}
+}
+
+// TestExtendedScheduleKeepsItsSum: the stages added take from parts to come; what was spent stays, and so do
+// the sums of all weights.
+func TestExtendedScheduleKeepsItsSum(t *testing.T) {
+	sum := func(weights []int) (all int) {
+		for _, w := range weights {
+			all += w
+		}
+		return all
+	}
+	for _, classes := range []bool{false, true} {
+		for _, strength := range []float64{pairFew + (pairMany-pairFew)*leastPair/pairShare*1.01, pairMany} {
+			k := pairBooster(t, strength, classes)
+			done, parts := leadEpochs+2, (leadEpochs+2)*(3+1)+2
+			before, sizes := slices.Clone(k.spend.weights), slices.Clone(k.spend.sizing)
+			k.spend.next = parts
+			plan := k.withPair(kernelStages(), done)
+			s := k.spend
+			if len(plan) != 4 || s.epochs != 9+pairEpochs || len(s.sizing) != s.epochs {
+				t.Fatalf("%d stages, %d epochs, %d sizes", len(plan), s.epochs, len(s.sizing))
+			}
+			if !slices.Equal(s.weights[:parts], before[:parts]) || sum(s.weights) != sum(before) || slices.Min(s.weights) < 1 {
+				t.Errorf("strength %v: weights %v after %v", strength, s.weights, before)
+			}
+			if !slices.Equal(s.sizing[:done], sizes[:done]) || sum(s.sizing) != sum(sizes) || slices.Min(s.sizing) < 1 {
+				t.Errorf("strength %v: sizes %v after %v", strength, s.sizing, sizes)
+			}
+			shares := 0.
+			for i, p := range plan {
+				shares += p.share
+				at := parts
+				for _, earlier := range plan[1:max(i, 1)] {
+					at += earlier.epochs * 5
+				}
+				if i == 0 {
+					continue
+				}
+				want := p.share * k.share / float64(p.epochs)
+				if got := float64(s.weights[at+4]) / scheduleUnit; math.Abs(got/want-1) > 1e-4 {
+					t.Errorf("stage %d has %v of the sums an epoch, want %v", i, got, want)
+				}
+			}
+			if math.Abs(shares-1) > 1e-9 {
+				t.Errorf("the stages have %v of their share", shares)
+			}
+		}
+	}
+}
+
+// pairBooster is a run before its second stage, of three curves and two numbers, with n mu as given.
+func pairBooster(t *testing.T, strength float64, classes bool) *kernelBooster {
+	t.Helper()
+	_, trained := trainedBooster(t)
+	b := *trained.booster
+	k := &kernelBooster{booster: &b, total: strength, mu: 1, share: kernelShare, public: trained.public, stages: trained.stages[:1]}
+	k.spend = newSchedule(nil, 3, k.share, kernelStages(), classes)
+	return k
+}

@@ -1,0 +1,57 @@
+package mechanism
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// spent releases parts of draw 0 of "g", part i with weights(i), and returns the sum of the squares of their parameters.
+func spent(t *testing.T, s *Session, parts [][]int) float64 {
+	t.Helper()
+	mu2 := 0.
+	for part, weights := range parts {
+		x := s.NewBinSums(2, float64(part+1)).Bound() // larger and larger: the event holds the scale of this part
+		if _, err := GaussianShare(s, "g", 0, part, weights, x); err != nil {
+			t.Fatal(err)
+		}
+		ratio := x.Sensitivity() / s.Scale("g")
+		mu2 += ratio * ratio
+	}
+	return mu2
+}
+
+// TestSharesAreDividedAnew: the parts to come may have other weights of the same sum. All parts together spend
+// the parameter of the draw.
+func TestSharesAreDividedAnew(t *testing.T) {
+	for _, later := range [][]int{{5, 4}, {1, 2, 3, 3}, {9}} {
+		s := partSession(t)
+		parts := [][]int{{4, 3, 6}}
+		for range later {
+			parts = append(parts, slices.Concat([]int{4}, later))
+		}
+		mu2 := spent(t, s, parts)
+		if mu := s.Mu("g"); !(mu2 <= mu*mu) || mu2 < mu*mu*(1-1e-3) {
+			t.Errorf("%v: the parts spend mu² %v of %v", later, mu2, mu*mu)
+		}
+		if e := s.Events()[0]; e.Released != 1 {
+			t.Errorf("%v: %d draws counted after the last part", later, e.Released)
+		}
+	}
+}
+
+// TestSharesKeepTheirSum: what is spent stays, and so does the sum.
+func TestSharesKeepTheirSum(t *testing.T) {
+	for _, later := range [][]int{{4, 10}, {4, 3, 5}, {3, 10}, {5, 8}, {13}, {4, 3, 6, 1}, {}} {
+		s := partSession(t)
+		spent(t, s, [][]int{{4, 3, 6}})
+		if _, err := GaussianShare(s, "g", 0, 1, later, s.NewBinSums(2, 1).Bound()); !errors.Is(err, ErrSpent) {
+			t.Errorf("%v after {4, 3, 6}: %v", later, err)
+		}
+	}
+	s := partSession(t)
+	spent(t, s, [][]int{{4, 9}, {4, 9}})
+	if _, err := GaussianShare(s, "g", 0, 2, []int{4, 8, 1}, s.NewBinSums(2, 1).Bound()); !errors.Is(err, ErrSpent) {
+		t.Errorf("a part after the last: %v", err)
+	}
+}
