@@ -8,8 +8,9 @@
 #   scripts/release.sh --version v1.2.3  with a version that is no tag of the commit
 #   scripts/release.sh --out FOLDER      another folder than dist/
 #
-# It writes archives, Python wheels, Debian packages, bills of materials and SHA256SUMS, and in
-# bin/ the programs alone, for the Containerfile. It needs Go and git.
+# It writes archives, Python wheels, Debian packages, bills of materials and SHA256SUMS. The programs
+# dptrain-spark and dptrain-sql, modules of their own, have archives and bills of their own. In
+# bin/ are the programs alone, for the Containerfile. It needs Go and git.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -42,14 +43,18 @@ build() {
   if [[ -n $version ]]; then git -C "$source" tag "$version"; fi
   mkdir -p "$out/bin"
   for platform in "${platforms[@]}"; do
-    local name=dptrain
-    if [[ $platform == windows_* ]]; then name=dptrain.exe; fi
-    (cd "$source" && env GOOS="${platform%_*}" GOARCH="${platform#*_}" CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 \
-      GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT='' \
-      go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name" ./cmd/dptrain)
+    local suffix='' module
+    if [[ $platform == windows_* ]]; then suffix=.exe; fi
+    for module in . spark sql; do
+      local name=dptrain-$module
+      if [[ $module == . ]]; then name=dptrain; fi
+      (cd "$source/$module" && env GOOS="${platform%_*}" GOARCH="${platform#*_}" CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 \
+        GOFLAGS=-mod=readonly GOWORK=off GOEXPERIMENT='' \
+        go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$out/bin/$platform/$name$suffix" "./cmd/$name")
+    done
   done
   local first
-  first=$(find "$out/bin" -type f | head -1)
+  first=$(find "$out/bin" -type f '(' -name dptrain -o -name dptrain.exe ')' | head -1)
   (cd "$source" && go run ./scripts/pack -source "$source" -bin "$out/bin" -out "$out" \
     -version "$(go version -m "$first" | awk '$1 == "mod" { print $3 }')" -time "$(git log -1 --format=%ct)")
 }

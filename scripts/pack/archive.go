@@ -24,7 +24,7 @@ func (f file) mode() int64 {
 
 // archive writes the program with its licence, for Windows as .zip, else as .tar.gz.
 func (p *program) archive() error {
-	files := []file{{p.executable(), p.code, true}, {"dptrain.cdx.json", p.bill, false}}
+	files := []file{{p.executable(), p.code, true}, {p.tool + ".cdx.json", p.bill, false}}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		content, err := p.read(name)
 		if err != nil {

@@ -32,6 +32,7 @@ type release struct {
 // A program is one for one platform.
 type program struct {
 	release
+	tool         string // dptrain, or one that comes with it
 	system, arch string
 	code         []byte
 	bill         []byte // in CycloneDX
@@ -72,30 +73,46 @@ func run(args []string, stdout io.Writer) error {
 	return r.sums()
 }
 
+// tools are the programs of a release. The first is in the wheels and packages too.
+var tools = []string{"dptrain", "dptrain-spark", "dptrain-sql"}
+
 // pack writes the files of one platform.
 func (r release) pack(platform string, stdout io.Writer) error {
-	p := program{release: r}
-	var ok bool
-	if p.system, p.arch, ok = strings.Cut(platform, "_"); !ok {
+	system, arch, ok := strings.Cut(platform, "_")
+	if !ok {
 		return errors.New("is no platform, such as linux_amd64")
 	}
-	path := filepath.Join(r.bin, platform, p.executable())
+	for _, tool := range tools {
+		p := program{release: r, tool: tool, system: system, arch: arch}
+		if err := p.pack(platform, stdout); err != nil {
+			return fmt.Errorf("%s: %w", tool, err)
+		}
+	}
+	return nil
+}
+
+// pack writes the files of one program.
+func (p *program) pack(platform string, stdout io.Writer) error {
+	path := filepath.Join(p.bin, platform, p.executable())
 	var err error
 	if p.code, err = os.ReadFile(path); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%-14s %11d bytes\n", platform, len(p.code))
+	fmt.Fprintf(stdout, "%-14s %-14s %11d bytes\n", platform, p.tool, len(p.code))
 	if len(p.code) >= mostBytes {
 		return fmt.Errorf("the program has %d bytes and must stay below %d: see docs/guide/install.md", len(p.code), mostBytes)
 	}
-	if p.bill, err = bill(path, p.code, r); err != nil {
+	if p.bill, err = bill(path, p.code, p.release); err != nil {
 		return err
 	}
 	if err := p.write(p.name()+".cdx.json", p.bill); err != nil {
 		return err
 	}
-	steps := []func() error{p.archive, p.wheel}
-	if p.system == "linux" {
+	steps := []func() error{p.archive}
+	if p.tool == tools[0] {
+		steps = append(steps, p.wheel)
+	}
+	if p.tool == tools[0] && p.system == "linux" {
 		steps = append(steps, p.debian)
 	}
 	for _, step := range steps {
@@ -108,13 +125,13 @@ func (r release) pack(platform string, stdout io.Writer) error {
 
 func (p *program) executable() string {
 	if p.system == "windows" {
-		return "dptrain.exe"
+		return p.tool + ".exe"
 	}
-	return "dptrain"
+	return p.tool
 }
 
 func (p *program) name() string {
-	return "dptrain_" + strings.TrimPrefix(p.version, "v") + "_" + p.system + "_" + p.arch
+	return p.tool + "_" + strings.TrimPrefix(p.version, "v") + "_" + p.system + "_" + p.arch
 }
 
 func (r release) write(name string, content []byte) error {

@@ -56,8 +56,10 @@ func TestPack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(platform, "dptrain"), code, 0o600); err != nil {
-			t.Fatal(err)
+		for _, tool := range tools {
+			if err := os.WriteFile(filepath.Join(platform, tool), code, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := run([]string{"-version", "v1.2.3", "-time", "1700000000", "-source", "../..", "-bin", filepath.Dir(platform), "-out", out}, io.Discard); err != nil {
 			t.Fatal(err)
@@ -66,10 +68,15 @@ func TestPack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 4 {
+	if !bytes.Equal(sums[0], sums[1]) || bytes.Count(sums[0], []byte("\n")) != 8 { // wheel, package, and of each program an archive and a bill
 		t.Errorf("two releases:\n%s\n%s", sums[0], sums[1])
 	}
 	checkWheel(t, filepath.Join(out, "dptrain-1.2.3-py3-none-"+tags["linux_amd64"]+".whl"))
+	for _, tool := range tools {
+		if _, err := os.Stat(filepath.Join(out, tool+"_1.2.3_linux_amd64.tar.gz")); err != nil {
+			t.Error(err)
+		}
+	}
 	content, err := os.ReadFile(filepath.Join(out, "dptrain_1.2.3_linux_amd64.cdx.json"))
 	if err != nil {
 		t.Fatal(err)
