@@ -58,7 +58,7 @@ func runOf(r *recipe.Recipe) (Run, error) {
 	out := Run{
 		Target: r.Data.Target, Classes: r.Data.Classes, Exclude: r.Data.Exclude, Columns: r.Data.Columns,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
-		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, base: r,
+		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
 	}
 	if u := r.Privacy.Unit; u != nil {
 		out.Unit = budget.Unit{Column: u.Column, MaxRows: u.MaxRows}

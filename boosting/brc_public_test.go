@@ -239,7 +239,7 @@ func (x trial) publicOnly(all bool) float64 {
 		}
 		if c.Kind == dataset.Numeric {
 			var err error
-			if ranges[j], err = scaling.Exact(context.Background(), mechanism.Over(x.train.All()), j); err != nil {
+			if ranges[j], err = scaling.Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), mechanism.Over(x.train.All()), j); err != nil {
 				x.t.Fatal(err)
 			}
 		}

@@ -73,6 +73,9 @@ func (x SubLasso) Most(f Facts) []dataset.Column { return widestOf(x.K, f) }
 // Gathers returns true: a lasso is fitted to the records of every bucket.
 func (SubLasso) Gathers(Facts) bool { return true }
 
+// InBuckets returns true: the records of one bucket are needed at a time.
+func (SubLasso) InBuckets() bool { return true }
+
 // Select returns the picked candidates, increasing.
 func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
 	law, ok := s.Law("sublasso")
@@ -80,13 +83,10 @@ func (x SubLasso) Select(ctx context.Context, s *mechanism.Session, f Facts, rec
 		return nil, fmt.Errorf("%w: %q", mechanism.ErrUnknownLeaf, "sublasso")
 	}
 	m := x.buckets(f, law.Epsilon)
-	v, err := records.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	coins := s.Coins("buckets")
-	parts := v.Split(m, func(id uint64) int { return coins.Below(id, m) })
-	votes, err := x.votes(ctx, s, f, parts)
+	votes := s.NewVotes(len(f.Columns), x.K)
+	err := records.Buckets(ctx, s.Coins("buckets"), m, func(_ int, parts []dataset.View) error {
+		return x.votes(ctx, s, f, parts, votes)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// votes lets every part vote, on all cores. Counts are integers: the order in
+// votes lets every part vote, on all cores, and adds the votes to total. Counts are integers: the order in
 // which parts are handled does not matter.
-func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View) (*mechanism.Votes, error) {
+func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, parts []dataset.View, total *mechanism.Votes) error {
 	workers := min(runtime.GOMAXPROCS(0), len(parts))
 	counts, errs := make([]*mechanism.Votes, workers), make([]error, workers)
 	var next atomic.Int64
@@ -37,14 +37,13 @@ func (x SubLasso) votes(ctx context.Context, s *mechanism.Session, f Facts, part
 		})
 	}
 	group.Wait()
-	total := s.NewVotes(len(f.Columns), x.K)
 	for w := range workers {
 		if errs[w] != nil {
-			return nil, errs[w]
+			return errs[w]
 		}
 		total.Merge(counts[w])
 	}
-	return total, nil
+	return nil
 }
 
 // What a bucket's lasso is given. The cap on sweeps depends on the bucket's own

@@ -215,7 +215,8 @@ func TestVotesOnAllCores(t *testing.T) {
 		}
 	}
 	for range 3 {
-		got, err := (SubLasso{K: 3}).votes(context.Background(), s, f, parts)
+		got := s.NewVotes(8, 3)
+		err := (SubLasso{K: 3}).votes(context.Background(), s, f, parts, got)
 		if err != nil || !reflect.DeepEqual(got.Counts(), want.Counts()) {
 			t.Fatalf("%v, %v, want %v", got, err, want)
 		}

@@ -22,54 +22,41 @@ const ridgePenalty = 1e-2
 // from their mean is constant up to rounding.
 const constantSpread = 8 * 0x1p-52
 
-// models deals the records of v to m buckets, each by its own coin, and fits the
-// buckets in parallel. A model depends on the records of its bucket alone.
-func (f *frame) models(ctx context.Context, s *mechanism.Session, v dataset.View, m int) ([][]float64, error) {
-	buckets, err := deal(ctx, s, v, m)
-	if err != nil {
-		return nil, err
-	}
-	shifts := s.Coins("jitter")
-	models := make([][]float64, m)
+// models deals the records to m buckets, each by its own coin, and fits them. A model depends on the records
+// of its bucket alone.
+func (f *frame) models(ctx context.Context, s *mechanism.Session, r mechanism.Records, m int) ([][]float64, error) {
+	models, shifts := make([][]float64, 0, m), s.Coins("jitter")
+	err := r.Buckets(ctx, s.Coins("buckets"), m, func(first int, buckets []dataset.View) error {
+		models = append(models, f.fitAll(ctx, buckets)...)
+		for i, model := range models[first:] {
+			for j := range model {
+				model[j] += f.jitter[j] * shift(shifts, (first+i)*len(model)+j)
+			}
+		}
+		return ctx.Err()
+	})
+	return models, err
+}
+
+// fitAll fits buckets in parallel. Where the context has ended some have no model.
+func (f *frame) fitAll(ctx context.Context, buckets []dataset.View) [][]float64 {
+	models := make([][]float64, len(buckets))
 	var next atomic.Int64
 	var wg carry.Group
-	for range min(runtime.GOMAXPROCS(0), m) {
+	for range min(runtime.GOMAXPROCS(0), len(buckets)) {
 		wg.Go(func() {
 			fit := newBucketFit(f)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= m {
+				if i >= len(buckets) {
 					return
 				}
-				model := slices.Clone(fit.model(buckets[i]))
-				for j, width := range f.jitter {
-					model[j] += width * shift(shifts, i*len(model)+j)
-				}
-				models[i] = model
+				models[i] = slices.Clone(fit.model(buckets[i]))
 			}
 		})
 	}
 	wg.Wait()
-	return models, ctx.Err()
-}
-
-// deal splits v into m buckets by coins, which are drawn on all cores.
-func deal(ctx context.Context, s *mechanism.Session, v dataset.View, m int) ([]dataset.View, error) {
-	coins := s.Coins("buckets")
-	bucket := make([]int32, v.Len())
-	err := dataset.ForEach(ctx, v, 0, func(b dataset.Block, start int) {
-		for k := range b.Len() {
-			bucket[start+k] = int32(coins.Below(b.ID(k), m))
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	row := -1
-	return v.Split(m, func(uint64) int { // called in row order
-		row++
-		return int(bucket[row])
-	}), nil
+	return models
 }
 
 // shift returns the coin of a coordinate, uniform in [-1, 1).

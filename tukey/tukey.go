@@ -43,6 +43,9 @@ func (Tukey) Name() string { return "tukey" }
 // Gathers returns true: a model is fitted to the records of every bucket.
 func (Tukey) Gathers() bool { return true }
 
+// InBuckets returns true: the records of one bucket are needed at a time.
+func (Tukey) InBuckets() bool { return true }
+
 // NeedsCount returns true: what the mechanism does depends on the number of records.
 func (Tukey) NeedsCount() bool { return true }
 
@@ -94,11 +97,7 @@ func (t Tukey) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*m
 		return nil, ErrAbstained
 	}
 	f := newFrame(d.Columns, d.Ranges)
-	v, err := d.Records.View(ctx)
-	if err != nil {
-		return nil, err
-	}
-	models, err := f.models(ctx, s, v, m)
+	models, err := f.models(ctx, s, d.Records, m)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,7 @@ func TestOneRecordMovesOneModel(t *testing.T) {
 	s := session(t, method.Facts{Columns: columns, Epsilon: 3, Delta: 1e-5}, budget.AddRemove)
 	const n, m = 60, 16
 	models := func(records []record) [][]float64 {
-		out, err := f.models(context.Background(), s, mixedTable(t, records).All(), m)
+		out, err := f.models(context.Background(), s, mechanism.Over(mixedTable(t, records).All()), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestRareCategoryPasses(t *testing.T) {
 			if !c.jitter {
 				clear(f.jitter)
 			}
-			models, err := f.models(context.Background(), s, tab.All(), z.most)
+			models, err := f.models(context.Background(), s, mechanism.Over(tab.All()), z.most)
 			if err != nil {
 				t.Fatal(err)
 			}

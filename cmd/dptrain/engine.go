@@ -19,17 +19,24 @@ import (
 func engines() []string { return append(entry.Engines(), engineSpark) }
 
 // engineFlags say where the table is while a run goes over it.
-type engineFlags struct{ name, scratch, connect string }
+type engineFlags struct {
+	set                    *pflag.FlagSet
+	name, scratch, connect string
+}
 
 func (f *engineFlags) add(set *pflag.FlagSet) {
+	f.set = set
 	set.StringVar(&f.name, "engine", entry.EngineAuto, "where the table is kept, by `NAME`: memory, stream (a scratch file), spark (a cluster), auto")
 	set.StringVar(&f.scratch, "scratch", "", "the `FOLDER` of the scratch file (default: for temporary files)")
 	set.StringVar(&f.connect, "connect", "", "where the cluster is, for --engine spark: an `ADDRESS` sc://HOST:PORT")
 }
 
 // fitter returns what reads the rows and trains, and what ends it. A plan or a table that the engine cannot take is
-// refused.
+// refused. The flag replaces the engine of the recipe.
 func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (fit fitter, end func(), err error) {
+	if !f.set.Changed("engine") && j.recipe.Engine != "" {
+		f.name = j.recipe.Engine
+	}
 	if !slices.Contains(engines(), f.name) {
 		return nil, nil, usagef("--engine is one of %s", strings.Join(engines(), ", "))
 	}

@@ -56,7 +56,7 @@ func TestEngineFlag(t *testing.T) {
 		{[]string{"--connect", "sc://localhost"}, 2, "--connect says where the cluster of --engine spark is"},
 		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2, "not on this machine"},
 		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
-		{[]string{"--engine", "stream", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
+		{[]string{"--engine", "stream", "--select", "kendall"}, 3, "all records are needed in one place by: kendall"},
 		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
 	} {
 		got := dptrain(t, append(append(args, "--out", "refused", "--data", table), tt.flags...)...)
@@ -66,6 +66,34 @@ func TestEngineFlag(t *testing.T) {
 		if _, err := os.Stat("refused/release"); err == nil {
 			t.Errorf("%v: a release", tt.flags)
 		}
+	}
+}
+
+// TestEngineKey: the recipe may name the engine, which the published one does not, and the flag replaces it.
+func TestEngineKey(t *testing.T) {
+	table, err := filepath.Abs("../../testdata/loans.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chdir(t)
+	for name, method := range map[string]string{"sums": "joint-gram", "rows": "svm"} {
+		write(t, name+".yaml", "engine: stream\ntask: classification\ndata: {path: "+table+", target: repaid, classes: [no, yes]}\nprivacy: {epsilon: 1}\nmodel: {method: "+method+"}\n")
+	}
+	for out, flags := range map[string][]string{"stream": nil, "memory": {"--engine", "memory"}} {
+		if text, err := separate(t, "", "", append([]string{"fit", "sums.yaml", "-q", "--out", out}, flags...)).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	for _, file := range []string{"model.json", "report.json", "recipe.yaml"} {
+		if read(t, "stream/release/"+file) != read(t, "memory/release/"+file) {
+			t.Errorf("%s depends on the engine", file)
+		}
+	}
+	if got := dptrain(t, "fit", "rows.yaml"); got.code != 3 || !strings.Contains(got.stderr, "needed in one place by: svm") {
+		t.Errorf("the key is not looked at: %+v", got)
+	}
+	if got := dptrain(t, "fit", "rows.yaml", "-q", "--engine", "memory"); got.code != 0 {
+		t.Errorf("the flag does not replace the key: %+v", got)
 	}
 }
 

@@ -71,8 +71,7 @@ func TestStreamAgrees(t *testing.T) {
 	}
 	want := strings.Fields(
 		"brc-paper brc-pure brc classes-kendall dpfs-substitute dpfsdr-sizes kendall-substitute kendall logistic-output " +
-			"private-columns-brc private-columns-three private-columns search-dpfsdr search sis-tau-substitute " +
-			"sublasso-substitute sublasso svm transform-substitute transform tukey-fallback tukey")
+			"private-columns-brc search-dpfsdr search sis-tau-substitute svm transform-substitute transform tukey-fallback tukey")
 	if !slices.Equal(refused, want) {
 		t.Errorf("these examples need memory: %q, want %q", refused, want)
 	}

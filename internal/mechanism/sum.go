@@ -247,8 +247,13 @@ func joined(accs []Accumulator) []int64 {
 // is the statistic's own accumulator. Errors are those of the engine and the context, and
 // depend on no record.
 func Sum[A Accumulator](ctx context.Context, s *Session, r Records, x Statistic) (A, error) {
-	acc := x.New(s.Maker).(A)
-	values, err := r.engine.Sum(ctx, Pass{r.part, x, s.relation, s.tap})
+	return SumFor[A](ctx, s.Maker, r, x)
+}
+
+// SumFor is [Sum] for what is not to be released with noise: sums over public columns.
+func SumFor[A Accumulator](ctx context.Context, m Maker, r Records, x Statistic) (A, error) {
+	acc := x.New(m).(A)
+	values, err := r.engine.Sum(ctx, Pass{r.part, x, m.relation, m.tap})
 	if err != nil {
 		var none A
 		return none, err

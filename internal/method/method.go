@@ -40,6 +40,12 @@ type Gatherer interface {
 	Gathers() bool
 }
 
+// A Bucketed trainer or selector that gathers needs the records of one bucket in one place at a time, if InBuckets
+// returns true: it asks for them by [mechanism.Records.Buckets].
+type Bucketed interface {
+	InBuckets() bool
+}
+
 // An Abstainer is a trainer that may end with [ErrAbstained]. The law of its
 // release does not scale: it spends Facts.Epsilon and Facts.Delta.
 type Abstainer interface {

@@ -33,12 +33,16 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 // CheckEngine returns [ErrEngine] for a plan that an engine cannot carry out, and [ErrSchema] for records
 // with other columns.
 func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
-	names := plan.Gathers()
-	switch g := e.(type) {
-	case mechanism.FewGatherer:
-		names = plan.gathers(g.Few())
-	case mechanism.Gatherer:
-		names = nil
+	can := capable{}
+	_, can.buckets = e.(mechanism.BucketEngine)
+	if g, ok := e.(mechanism.FewGatherer); ok {
+		can.few = g.Few()
+	}
+	names := plan.gathers(can)
+	if _, few := e.(mechanism.FewGatherer); !few {
+		if _, ok := e.(mechanism.Gatherer); ok {
+			names = nil
+		}
 	}
 	if _, ok := e.(mechanism.WordEngine); ok {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == vocabularyNode })
@@ -76,11 +80,16 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of
 // their methods, each once. All others are sums that any engine can add up.
-func (p *Plan) Gathers() []string { return p.gathers(0) }
+func (p *Plan) Gathers() []string { return p.gathers(capable{}) }
 
-// gathers is Gathers without the stages of a branch that is taken where records are few: so few that
-// their cells have that many bytes at most.
-func (p *Plan) gathers(few int64) []string {
+// capable says what an engine can bring to one place.
+type capable struct {
+	few     int64 // the records of a branch that is taken where they are so few: their cells have that many bytes at most
+	buckets bool  // those of a bucket
+}
+
+// gathers is Gathers without the stages that an engine can bring records to.
+func (p *Plan) gathers(can capable) []string {
 	var out []string
 	note := func(name string, gathers bool) {
 		if gathers && !slices.Contains(out, name) {
@@ -90,26 +99,30 @@ func (p *Plan) gathers(few int64) []string {
 	note(vocabularyNode, p.of != nil && p.of.finds())
 	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None)
 	for _, t := range p.tries {
-		for _, name := range t.gathers(few) {
+		for _, name := range t.gathers(can) {
 			note(name, true)
 		}
 	}
 	for _, b := range p.branches {
-		ranges := scaling.Private{Columns: append(slices.Clone(p.facts.Columns), p.facts.Target), Relation: p.facts.Relation}
-		note("scaling", ranges.Gathers())
-		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(few) {
+		if len(p.branches) > 1 && b.name == p.branches[1].name && p.fewCells() <= float64(can.few) {
 			continue
 		}
 		if s, ok := b.selector.(selection.Gatherer); ok {
-			note(s.Name(), s.Gathers(p.facts))
+			note(s.Name(), s.Gathers(p.facts) && !can.deal(s))
 		}
 		for _, t := range []method.Trainer{b.trainer, b.fallback} {
 			if g, ok := t.(method.Gatherer); ok {
-				note(g.Name(), g.Gathers())
+				note(g.Name(), g.Gathers() && !can.deal(g))
 			}
 		}
 	}
 	return out
+}
+
+// deal reports whether a stage needs buckets only, and gets them.
+func (c capable) deal(stage any) bool {
+	b, ok := stage.(method.Bucketed)
+	return ok && c.buckets && b.InBuckets()
 }
 
 // fewCells returns how many bytes the cells of all columns have at most where the second branch is taken. The lower

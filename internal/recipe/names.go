@@ -17,6 +17,7 @@ var (
 	relations    = []string{"add-remove", "substitute", privateColumns}
 	compositions = []string{"tight", "basic"}
 	scalings     = []string{"private", "declared"}
+	engines      = []string{"auto", "memory", "stream"}
 	selections   = selectionNames()
 	models       = append([]string{pipeline.Auto}, trainers(anyTrainer)...)
 	nonprivate   = openNames(func(openMethod) bool { return true })

@@ -1,7 +1,7 @@
 package recipe
 
 // published is the recipe as it goes to release/recipe.yaml. It has no place
-// for the paths of the data, the ledger and the output.
+// for the paths of the data, the ledger and the output, nor for the engine, on which no other byte depends.
 type published struct {
 	Version int    `yaml:"version"`
 	Task    string `yaml:"task"`
@@ -30,7 +30,7 @@ type published struct {
 }
 
 // Public returns the recipe as published with the model: YAML with every value
-// resolved, defaults included, and without data.path, ledger.path, output and
+// resolved, defaults included, and without data.path, ledger.path, engine, output and
 // comments. With data.header it is a recipe that has a plan; a run needs data.path too.
 // A header that would make it longer than [MaxSize] is left out. The bytes depend on the
 // values of r only.

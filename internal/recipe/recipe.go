@@ -41,6 +41,9 @@ type Recipe struct {
 	Causal *Causal `yaml:"causal,omitempty" json:"causal,omitempty" jsonschema_description:"With task causal: between which columns a direction is looked for, and how."`
 	// Ledger is nil unless spending is kept across runs.
 	Ledger *Ledger `yaml:"ledger,omitempty" json:"ledger,omitempty" jsonschema_description:"Keeps spending across runs. Leave out to keep none."`
+	// Engine says where the table is kept during the run: "auto", which is also what the empty text means,
+	// "memory" or "stream". The release does not depend on it.
+	Engine string `yaml:"engine,omitempty" json:"engine,omitempty" jsonschema:"default=auto" jsonschema_description:"Where the table is kept during the run. memory; stream: an encrypted scratch file; auto: stream if the table may need more than half of the memory and the plan allows it. The release does not depend on it."`
 	// Output says where results go.
 	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
 

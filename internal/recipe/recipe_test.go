@@ -188,7 +188,7 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 		t.Fatalf("the published recipe is refused:\n%v\n%s", problems, src)
 	}
 	want := *r
-	want.Output = Default().Output
+	want.Output, want.Engine = Default().Output, ""
 	if r.Ledger != nil {
 		want.Ledger = &Ledger{Path: DefaultLedger, Dataset: r.Ledger.Dataset}
 	}
@@ -207,6 +207,7 @@ data: {path: secret-dir/houses.csv, target: price}
 privacy: {epsilon: 1}   # another comment
 ledger: {path: secret-dir/ledger, dataset: houses}
 output: {dir: secret-dir/out}
+engine: stream
 `
 	r, problems := Options{}.parse("r.yml", []byte(src), everything())
 	if problems != nil {
@@ -216,7 +217,7 @@ output: {dir: secret-dir/out}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"secret-dir", "path", "output", "comment", "#"} {
+	for _, word := range []string{"secret-dir", "path", "output", "engine", "comment", "#"} {
 		if strings.Contains(string(pub), word) {
 			t.Errorf("%q in the published recipe:\n%s", word, pub)
 		}

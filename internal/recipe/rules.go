@@ -45,6 +45,9 @@ func checkRules(r *Recipe, can availability, bench bool) Problems {
 		c.search()
 	}
 	c.pipeline()
+	if r.Engine != "" || c.given("engine") {
+		c.name("engine", r.Engine, engines, engines)
+	}
 	c.ledgerAndOutput()
 	return c.ps
 }

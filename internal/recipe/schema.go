@@ -41,6 +41,7 @@ func schema() *generate.Schema {
 	closed("privacy.relation", relations)
 	closed("privacy.composition", compositions)
 	closed("scaling.method", scalings)
+	closed("engine", engines)
 	closed("data.undeclared", undeclaredWords)
 	closed("data.numbers", numberWords)
 	closed("data.fold", foldWords)
@@ -145,7 +146,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 		}
 		return s
 	}
-	causal.Then.Not = none("holdout", "scaling", "selection", "model", "search").Not
+	causal.Then.Not = none("holdout", "scaling", "selection", "model", "search", "engine").Not
 	causal.Then.Properties = generate.NewProperties()
 	causal.Then.Properties.Set("data", none("target", "exclude", "classes"))
 	causal.Else = none("causal")

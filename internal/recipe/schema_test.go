@@ -153,7 +153,7 @@ func TestSchemaDefaults(t *testing.T) {
 		"model.method": d.Model.Method, "model.fallback": d.Model.Fallback,
 		"search.runs": float64(defaultRuns), "search.holdout": defaultScoreShare,
 		"causal.method": causalMethods[0], "causal.protect": causalProtects[0],
-		"ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
+		"engine": engines[0], "ledger.path": DefaultLedger, "output.dir": d.Output.Dir,
 	}
 	if diff := cmp.Diff(want, shown); diff != "" {
 		t.Errorf("defaults (-in force +in the schema):\n%s", diff)

@@ -3,57 +3,45 @@ package scaling
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // Exact returns the smallest and largest finite values of numeric column j of
 // records as a range. A column of one value gets a range of width 2 around it, one of
-// none is [Range.Unread]. It may be published only where the column is public; see
-// [Private]. The error is that of the context.
-func Exact(ctx context.Context, r mechanism.Records, j int) (Range, error) {
+// none is [Range.Unread]. The column must be public; see [Private]. The error is [mechanism.ErrRelation] where
+// none is, or one of the engine or the context.
+func Exact(ctx context.Context, m mechanism.Maker, r mechanism.Records, j int) (Range, error) {
 	out := make([]Range, j+1)
-	err := exactRanges(ctx, r, []int{j}, out)
+	err := exactRanges(ctx, m, r, []int{j}, out)
 	return out[j], err
 }
 
-// exactRanges writes the exact ranges of the given columns, which it looks at in one place.
-func exactRanges(ctx context.Context, r mechanism.Records, columns []int, out []Range) error {
-	if len(columns) == 0 {
-		return nil
-	}
-	v, err := r.View(ctx)
+// exactRanges writes the exact ranges of the given columns.
+func exactRanges(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int, out []Range) error {
+	places, numbers, err := orderOf(ctx, m, r, columns)
 	if err != nil {
 		return err
 	}
-	for _, j := range columns {
-		var values []float64
-		for _, x := range v.Block(0, v.Len()).Float(j, nil) {
-			if x-x == 0 { // neither NaN nor infinite
-				values = append(values, x)
-			}
-		}
-		slices.Sort(values)
-		if out[j] = exactRange(values); out[j].Unread {
+	for i, j := range columns {
+		if numbers[i] == 0 {
+			out[j] = Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
 			continue
 		}
-		out[j].Median, out[j].HasMedian = min(max(values[(len(values)-1)/2], -widest), widest), true
-		out[j].Numbers.Value = float64(len(values))
+		out[j] = exactRange(places[i].value(0), places[i].value(2))
+		out[j].Median, out[j].HasMedian = min(max(places[i].value(1), -widest), widest), true
+		out[j].Numbers.Value = float64(numbers[i])
 	}
-	return ctx.Err()
+	return nil
 }
 
 // widest is the largest magnitude of an exact range: the width of a range is
 // within float64.
 const widest = math.MaxFloat64 / 4
 
-// exactRange returns the range of sorted values.
-func exactRange(values []float64) Range {
-	if len(values) == 0 {
-		return Range{Lower: -1, Upper: 1, Exact: true, Unread: true}
-	}
-	in := interval{max(values[0], -widest), min(values[len(values)-1], widest)}
+// exactRange returns the range of numbers with these ends.
+func exactRange(least, most float64) Range {
+	in := interval{max(least, -widest), min(most, widest)}
 	if !(in.Upper/2-in.Lower/2 >= 1e-12*max(math.Abs(in.Lower), math.Abs(in.Upper), 1e-280)) {
 		margin := max(1, math.Abs(in.Lower)*1e-9)
 		in = interval{min(in.Lower, widest) - margin, max(in.Upper, -widest) + margin}

@@ -63,7 +63,7 @@ func TestExactIsTotal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Exact(context.Background(), mechanism.Over(tab.All()), 0)
+		r, err := Exact(context.Background(), mechanism.NewMaker(budget.SubstitutePrivateColumns), mechanism.Over(tab.All()), 0)
 		if err != nil || !r.Exact || !(r.Half() > 0) || math.IsInf(r.Upper-r.Lower, 0) {
 			t.Fatalf("%+v, %v", r, err)
 		}

@@ -111,4 +111,6 @@ func grow[T any](buf []T, n int) []T {
 }
 
 // Statistics lists the statistics of this package, for workers.
-func Statistics() []mechanism.Statistic { return []mechanism.Statistic{binStatistic{}} }
+func Statistics() []mechanism.Statistic {
+	return []mechanism.Statistic{binStatistic{}, orderStatistic{}}
+}

@@ -73,9 +73,6 @@ func (p Private) exact(c dataset.Column) bool {
 	return needsRange(c) && p.Relation == budget.SubstitutePrivateColumns && !c.Private
 }
 
-// Gathers reports whether Run needs all records in one place: it does for exact ranges.
-func (p Private) Gathers() bool { return slices.ContainsFunc(p.Columns, p.exact) }
-
 // Plan returns the three histogram leaves, or false when every column declares
 // its range or has a public one and nothing is released. Their noise adapts to the number of
 // columns; their price does not depend on it.
@@ -116,8 +113,10 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 			out[j] = Range{Lower: c.Lower, Upper: c.Upper, Declared: true}
 		}
 	}
-	if err := exactRanges(ctx, r, public, out); err != nil {
-		return nil, err
+	if len(public) > 0 {
+		if err := exactRanges(ctx, s.Maker, r, public, out); err != nil {
+			return nil, err
+		}
 	}
 	if len(open) == 0 {
 		return out, nil

@@ -1,0 +1,207 @@
+package mechanism
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// Bytes of records that are in memory while they are dealt to buckets: of a group of buckets, more only if one
+// bucket has more, and of all that are to be written.
+const (
+	groupBytes = 1 << 26
+	dealBytes  = 1 << 25
+	dealLeast  = 1 << 6 // records that are written at once, at least
+)
+
+// dealer deals records to groups of consecutive buckets, in the scratch file. They stay in the order of the table.
+type dealer struct {
+	file   *scratch.File
+	schema dataset.Schema
+	coins  Coins
+	m      int // buckets
+	groups []dealtGroup
+	bytes  int // of a record
+	full   int // bytes of a block
+	room   []byte
+}
+
+// dealtGroup is the records of some buckets: a name of 8 bytes, and the cells, one record after the other.
+type dealtGroup struct {
+	cells  []byte // of the last block, which is not written
+	rows   int    // of all blocks
+	blocks []scratch.Place
+}
+
+// buckets implements [BucketEngine]. One pass deals the records to groups, and then one group after the other is
+// brought to memory.
+func (e *Stream) buckets(ctx context.Context, p Part, coins Coins, m int, each Buckets) error {
+	return e.bucketsIn(ctx, p, coins, m, groupBytes, each)
+}
+
+// bucketsIn is buckets with groups of so many bytes.
+func (e *Stream) bucketsIn(ctx context.Context, p Part, coins Coins, m int, most int64, each Buckets) error {
+	d := &dealer{file: e.file, schema: Records{e, p}.Schema(), coins: coins, m: m, bytes: 8}
+	for _, c := range d.schema.Columns {
+		d.bytes += dealtWidth(c)
+	}
+	groups := int(min(int64(e.Rows())*int64(d.bytes)/most+1, int64(m)))
+	d.groups = make([]dealtGroup, groups)
+	d.full = max(dealBytes/(groups*d.bytes), dealLeast) * d.bytes
+	defer d.release()
+	r := e.reader()
+	for i := range e.chunks {
+		v, err := r.part(ctx, p, i)
+		if err != nil {
+			return err
+		}
+		if err := d.deal(ctx, v); err != nil {
+			return err
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	for g := range d.groups {
+		if err := d.flush(&d.groups[g]); err != nil {
+			return err
+		}
+		d.groups[g].cells = nil
+	}
+	for g := range d.groups {
+		v, err := d.group(g)
+		if err != nil {
+			return err
+		}
+		parts, err := dealt(ctx, v, coins, m, d.first(g), d.first(g+1))
+		if err != nil {
+			return err
+		}
+		if err := each(d.first(g), parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dealtWidth returns the bytes of a cell: of a number the bits of a float64, of a category its code.
+func dealtWidth(c dataset.Column) int {
+	if c.Kind == dataset.Numeric {
+		return 8
+	}
+	return 4
+}
+
+// first returns the first bucket of group g: a share of all buckets, the first that is whole.
+func (d *dealer) first(g int) int { return int(int64(g) * int64(d.m) / int64(len(d.groups))) }
+
+// groupOf returns the group of a bucket.
+func (d *dealer) groupOf(bucket int) *dealtGroup {
+	return &d.groups[((int64(bucket)+1)*int64(len(d.groups))-1)/int64(d.m)]
+}
+
+// deal deals the records of a view.
+func (d *dealer) deal(ctx context.Context, v dataset.View) error {
+	floats, codes := make([][]float64, len(d.schema.Columns)), make([][]int32, len(d.schema.Columns))
+	for at := 0; at < v.Len(); at += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := v.Block(at, min(at+blockRows, v.Len()))
+		for j, c := range d.schema.Columns {
+			if c.Kind == dataset.Numeric {
+				floats[j] = b.Float(j, floats[j])
+			} else {
+				codes[j] = b.Codes(j, codes[j])
+			}
+		}
+		for k := range b.Len() {
+			g := d.groupOf(d.coins.Below(b.ID(k), d.m))
+			to := binary.LittleEndian.AppendUint64(g.cells, b.ID(k))
+			for j, c := range d.schema.Columns {
+				if c.Kind == dataset.Numeric {
+					to = binary.LittleEndian.AppendUint64(to, math.Float64bits(floats[j][k]))
+				} else {
+					to = binary.LittleEndian.AppendUint32(to, uint32(codes[j][k]))
+				}
+			}
+			g.cells = to
+			g.rows++
+			if len(g.cells) >= d.full {
+				if err := d.flush(g); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// flush writes a block, at its full length.
+func (d *dealer) flush(g *dealtGroup) error {
+	if len(g.cells) == 0 {
+		return nil
+	}
+	g.cells = append(g.cells, make([]byte, d.full-len(g.cells))...)
+	place := d.file.Reserve(d.full)
+	var err error
+	d.room, err = d.file.Write(&place, g.cells, d.room)
+	g.blocks = append(g.blocks, place)
+	g.cells = g.cells[:0]
+	return err
+}
+
+// group returns the records of group g, whose places are given back.
+func (d *dealer) group(g int) (dataset.View, error) {
+	x := &d.groups[g]
+	ids, columns := make([]uint64, 0, x.rows), make([]dataset.ColumnData, len(d.schema.Columns))
+	for j, c := range d.schema.Columns {
+		if c.Kind == dataset.Numeric {
+			columns[j].Floats = make([]float64, x.rows)
+		} else {
+			columns[j].Codes = make([]int32, x.rows)
+		}
+	}
+	for _, place := range x.blocks {
+		from, err := d.file.Read(place, d.room)
+		if err != nil {
+			return dataset.View{}, err
+		}
+		d.room = from
+		for ; len(from) >= d.bytes && len(ids) < x.rows; from = from[d.bytes:] {
+			ids = d.take(from, ids, columns)
+		}
+		d.file.Release(place)
+	}
+	x.blocks = nil
+	return d.schema.Piece(x.rows, 0, ids, func(j int) dataset.ColumnData { return columns[j] }).All(), nil
+}
+
+// take appends a record.
+func (d *dealer) take(from []byte, ids []uint64, columns []dataset.ColumnData) []uint64 {
+	i := len(ids)
+	ids = append(ids, binary.LittleEndian.Uint64(from))
+	from = from[8:]
+	for _, c := range columns {
+		if c.Floats != nil {
+			c.Floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(from))
+			from = from[8:]
+		} else {
+			c.Codes[i] = int32(binary.LittleEndian.Uint32(from))
+			from = from[4:]
+		}
+	}
+	return ids
+}
+
+// release gives back the places that are left.
+func (d *dealer) release() {
+	for _, g := range d.groups {
+		for _, place := range g.blocks {
+			d.file.Release(place)
+		}
+	}
+}

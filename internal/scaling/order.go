@@ -1,0 +1,127 @@
+package scaling
+
+import (
+	"context"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+)
+
+// The smallest, the median and the largest number of a public column are found digit by digit, by counts: a float64 is
+// an integer of 64 bits in the same order.
+const (
+	orderBits = 12 // of a digit
+	keyBits   = 64
+)
+
+// place is what is known of three numbers of a column: the digits of their keys so far, and how many numbers with
+// the same digits are below each.
+type place struct {
+	prefix [3]uint64
+	rank   [3]int64
+}
+
+// value returns a number whose digits are known.
+func (p place) value(i int) float64 {
+	k := p.prefix[i]
+	if k>>(keyBits-1) == 1 {
+		return math.Float64frombits(k &^ (1 << (keyBits - 1)))
+	}
+	return math.Float64frombits(^k)
+}
+
+// orderKey returns the key of a number: keys are in the order of numbers, and -0 is 0.
+func orderKey(x float64) uint64 {
+	b := math.Float64bits(x + 0)
+	if b>>(keyBits-1) == 1 {
+		return ^b
+	}
+	return b | 1<<(keyBits-1)
+}
+
+// orderStatistic counts, for each of some columns, how many finite numbers that begin with the digits of a place go on with
+// each next digit.
+type orderStatistic struct {
+	Columns  []int
+	Prefixes [][3]uint64
+	Known    int // bits of the prefixes
+}
+
+// digit returns the bits of the next digit.
+func (x orderStatistic) digit() int { return min(orderBits, keyBits-x.Known) }
+
+// New implements [mechanism.Statistic].
+func (x orderStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	return &orderPass{x: x, counts: m.NewPublicCounts(3*len(x.Columns), 1<<x.digit())}
+}
+
+type orderPass struct {
+	x      orderStatistic
+	counts *mechanism.PublicCounts
+	floats []float64
+}
+
+func (p *orderPass) Add(b mechanism.Block) {
+	p.floats = grow(p.floats, b.Len())
+	rest := uint(keyBits - p.x.Known)
+	next := rest - uint(p.x.digit())
+	for i, j := range p.x.Columns {
+		for _, v := range b.Float(j, p.floats) {
+			if v-v != 0 { // NaN or infinite
+				continue
+			}
+			key := orderKey(v)
+			for k, prefix := range p.x.Prefixes[i] {
+				if key>>rest == prefix { // a shift by 64 is 0
+					p.counts.Add(3*i+k, int(key>>next&(1<<p.x.digit()-1)))
+				}
+			}
+		}
+	}
+}
+
+func (p *orderPass) Cells() mechanism.Cells { return p.counts.Cells() }
+
+// orderOf finds the smallest, the lower median and the largest finite number of each column, with the number of them all.
+func orderOf(ctx context.Context, m mechanism.Maker, r mechanism.Records, columns []int) ([]place, []int64, error) {
+	places, numbers := make([]place, len(columns)), make([]int64, len(columns))
+	for known := 0; known < keyBits; {
+		x := orderStatistic{Columns: columns, Known: known}
+		for _, p := range places {
+			x.Prefixes = append(x.Prefixes, p.prefix)
+		}
+		pass, err := mechanism.SumFor[*orderPass](ctx, m, r, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		counts, err := pass.counts.Exact()
+		if err != nil {
+			return nil, nil, err
+		}
+		bins := 1 << x.digit()
+		for i := range places {
+			p := &places[i]
+			if known == 0 {
+				for _, c := range counts.Value()[3*i*bins : (3*i+1)*bins] {
+					numbers[i] += c
+				}
+				p.rank = [3]int64{0, (numbers[i] - 1) / 2, numbers[i] - 1}
+			}
+			for k := range p.prefix {
+				p.descend(k, counts.Value()[(3*i+k)*bins:(3*i+k+1)*bins], x.digit())
+			}
+		}
+		known += x.digit()
+	}
+	return places, numbers, nil
+}
+
+// descend takes the digit in which the number of a rank is.
+func (p *place) descend(k int, counts []int64, bits int) {
+	digit := 0
+	for digit < len(counts)-1 && p.rank[k] >= counts[digit] {
+		p.rank[k] -= counts[digit]
+		digit++
+	}
+	p.prefix[k] = p.prefix[k]<<bits | uint64(digit)
+}
