@@ -1,10 +1,10 @@
-"""Alternates `dptrain fit` with pandas and scikit-learn on one CSV file.
+"""Alternates `dptrain fit` with pandas and scikit-learn, or with polars and numpy, on one file.
 
 The file is written once, from a fixed seed, and read once before anything is
 measured, so that both sides find it in the file cache. Our side is the whole
 process: start, reading, training, held-out metric, output. The other side is a
-process too, but its time begins after its imports: it reads the file with
-read_csv and fits LinearRegression, nothing else. Both use their default number
+process too, but its time begins after its imports: it reads the file and fits
+LinearRegression, or solves the normal equations, nothing else. Both use their default number
 of threads. The ratio is that of the medians; memory is the largest resident set
 that the system saw, the largest over the rounds. Called by bench-fit.sh.
 """
@@ -18,16 +18,29 @@ import subprocess
 import sys
 import time
 
-PEER = """
+PEERS = {
+    "pandas+scikit-learn": """
 import sys, time
 import pandas as pd
 from sklearn.linear_model import LinearRegression
 start = time.perf_counter()
-table = pd.read_csv(sys.argv[1])
+table = pd.read_parquet(sys.argv[1]) if sys.argv[1].endswith(".parquet") else pd.read_csv(sys.argv[1])
 y = table.pop("y")
 LinearRegression().fit(table, y)
 print(time.perf_counter() - start)
-"""
+""",
+    "polars+numpy": """
+import sys, time
+import numpy as np
+import polars as pl
+start = time.perf_counter()
+table = pl.read_parquet(sys.argv[1]) if sys.argv[1].endswith(".parquet") else pl.read_csv(sys.argv[1])
+y = table["y"].to_numpy()
+x = np.column_stack([table.drop("y").to_numpy(), np.ones(len(y))])
+np.linalg.solve(x.T @ x, x.T @ y)
+print(time.perf_counter() - start)
+""",
+}
 
 
 def write_table(path, rows, columns):
@@ -46,6 +59,24 @@ def write_table(path, rows, columns):
         y = x @ theta + 5 * rng.normal(size=n)
         block = pd.DataFrame(np.column_stack([x * scale, y]), columns=[f"x{j}" for j in range(k)] + ["y"])
         block.to_csv(path, mode="a", header=start == 0, index=False, float_format="%.7g")
+
+
+def write_parquet(source, path):
+    """The CSV again, with the defaults of pyarrow."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(source), path)
+
+
+def in_process(function, *args):
+    """Runs a function in a process of its own: Linux counts the memory of a parent, at the moment
+    it starts a child, in the child's largest resident set."""
+    writer = multiprocessing.get_context("spawn").Process(target=function, args=args)
+    writer.start()
+    writer.join()
+    if writer.exitcode != 0:
+        sys.exit("bench-fit: the table could not be written")
 
 
 def run(command):
@@ -67,18 +98,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--columns", type=int, default=90, help="with the target")
+    parser.add_argument("--format", choices=["csv", "parquet"], default="csv")
+    parser.add_argument("--peer", choices=list(PEERS), default="pandas+scikit-learn")
     parser.add_argument("dptrain", help="the program")
     parser.add_argument("folder", help="an empty folder for the table and the results")
     args = parser.parse_args()
 
     table, out = os.path.join(args.folder, "table.csv"), os.path.join(args.folder, "out")
-    # In a process of its own: Linux counts the memory of a parent, at the moment
-    # it starts a child, in the child's largest resident set.
-    writer = multiprocessing.get_context("spawn").Process(target=write_table, args=(table, args.rows, args.columns))
-    writer.start()
-    writer.join()
-    if writer.exitcode != 0:
-        sys.exit("bench-fit: the table could not be written")
+    in_process(write_table, table, args.rows, args.columns)
+    if args.format == "parquet":
+        source, table = table, os.path.join(args.folder, "table.parquet")
+        in_process(write_parquet, source, table)
     size = os.path.getsize(table)
     print(f"{args.rows} x {args.columns}, {size / 1e6:.0f} MB", file=sys.stderr)
     with open(table, "rb") as f:
@@ -93,12 +123,12 @@ def main():
         shutil.rmtree(out)
         ours.append(seconds)
         ours_bytes.append(peak)
-        text, _, peak = run([sys.executable, "-c", PEER, table])
+        text, _, peak = run([sys.executable, "-c", PEERS[args.peer], table])
         peer.append(float(text))
         peer_bytes.append(peak)
-        print(f"dptrain {ours[-1]:.2f} s {ours_bytes[-1] / 1e9:.2f} GB  pandas and scikit-learn {peer[-1]:.2f} s {peak / 1e9:.2f} GB", file=sys.stderr)
+        print(f"dptrain {ours[-1]:.2f} s {ours_bytes[-1] / 1e9:.2f} GB  {args.peer} {peer[-1]:.2f} s {peak / 1e9:.2f} GB", file=sys.stderr)
     print(
-        f"ratio pandas+scikit-learn/dptrain: {statistics.median(peer) / statistics.median(ours):.2f}"
+        f"ratio {args.peer}/dptrain: {statistics.median(peer) / statistics.median(ours):.2f}"
         f"  ({statistics.median(peer):.2f} s and {statistics.median(ours):.2f} s;"
         f" memory {max(peer_bytes) / 1e9:.2f} GB and {max(ours_bytes) / 1e9:.2f} GB)"
     )
