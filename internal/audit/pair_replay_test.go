@@ -1,0 +1,39 @@
+//go:build replay
+
+package audit
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// TestPairOnEngines: with a budget for the stage of a pair, which no example has, engines give
+// the bytes from memory too.
+func TestPairOnEngines(t *testing.T) {
+	r, p, table := example(t, "../../examples/boosted-kernel.yaml")
+	p.Budget.Epsilon = 60
+	plan := plan(t, p)
+	want := record(t, r, p, plan, table, mechanism.NewRecorder(1))
+	stream, _, err := mechanism.Spill(t.Context(), mechanism.Source{Path: cutFile(t, r.DataFile(), 3), Folder: t.TempDir(), Chunk: 257}, p.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for name, e := range map[string]mechanism.Engine{"stream": stream, "shards": startShards(t, table, 1)} {
+		res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, mechanism.NewRecorder(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(res.Model.(*regression.Kernel).Kernels); n != 4 {
+			t.Errorf("%s: %d stages, none of a pair", name, n)
+		}
+		if diff := cmp.Diff(want, written(t, r, res, table)); diff != "" {
+			t.Errorf("%s: other bytes than from memory (-memory +engine):\n%s", name, diff)
+		}
+	}
+}
