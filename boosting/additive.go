@@ -178,7 +178,7 @@ func (b *booster) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.state.Slots, b.state.Rows, b.state.RowsOnShelf = slots, n <= b.mostKept()/b.frame.Slots(), n <= shelfCells/b.frame.Slots()
+	b.state.Slots, b.state.Rows, b.state.RowsOnShelf = slots, n <= b.mostKept()/b.frame.Slots(), int64(n) <= shelfCells/int64(b.frame.Slots())
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
