@@ -49,8 +49,14 @@ func (x Kendall) Most(f Facts) []dataset.Column {
 // Gathers returns true: ranks are those among all records.
 func (Kendall) Gathers(Facts) bool { return true }
 
-// Select returns the picked candidates, increasing.
-func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+// ByRanks returns true: what is made of the records is counts of pairs by ranks.
+func (Kendall) ByRanks() bool { return true }
+
+// scores returns the statistic of all candidates.
+func (Kendall) scores(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
+	if k, err := s.NewKendallOver(ctx, records); k != nil || err != nil {
+		return k, err
+	}
 	v, err := records.View(ctx)
 	if err != nil {
 		return nil, err
@@ -58,16 +64,21 @@ func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, reco
 	last := len(f.Columns)
 	all := v.Block(0, v.Len())
 	target := kendall.Rank(all.Float(last, nil), nil)
-	scores, err := s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
+	return s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		if f.Columns[j].Kind == dataset.Category {
 			return kendall.RankCodes(all.Codes(j, nil), scratch)
 		}
 		return kendall.Rank(all.Float(j, nil), scratch)
 	}, target)
+}
+
+// Select returns the picked candidates, increasing.
+func (x Kendall) Select(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) ([]int, error) {
+	scores, err := x.scores(ctx, s, f, records)
 	if err != nil {
 		return nil, err
 	}
-	left := make([]int, last)
+	left := make([]int, len(f.Columns))
 	for j := range left {
 		left[j] = j
 	}

@@ -124,6 +124,9 @@ func (x SIS) NeedsRanges(f Facts) bool { return x.resolve(f).Score != ScoreTau }
 // Gathers reports whether the score is made of ranks among all records.
 func (x SIS) Gathers(f Facts) bool { return x.resolve(f).Score == ScoreTau }
 
+// ByRanks returns true: where it gathers, what is made of the records is counts of pairs by ranks.
+func (SIS) ByRanks() bool { return true }
+
 // choice is the private choice of K candidates.
 func (x SIS) choice() mechanism.TopK {
 	return mechanism.TopK{Form: x.TopK, K: x.K, Gamma: x.Gamma, HasGamma: x.HasGamma}
@@ -173,10 +176,7 @@ func (x SIS) scores(ctx context.Context, s *mechanism.Session, f Facts, records 
 	var err error
 	switch {
 	case x.Score == ScoreTau:
-		var v dataset.View
-		if v, err = records.View(ctx); err == nil {
-			columns, err = rankAll(ctx, s, f, v)
-		}
+		columns, err = rankAll(ctx, s, f, records)
 	case len(f.Ranges) != len(f.Columns)+1:
 		err = fmt.Errorf("%w: %s got %d for %d columns", ErrRanges, x.Score, len(f.Ranges), len(f.Columns)+1)
 	default:

@@ -10,7 +10,14 @@ import (
 )
 
 // rankAll ranks every candidate and counts it against the target.
-func rankAll(ctx context.Context, s *mechanism.Session, f Facts, v dataset.View) (*mechanism.Kendall, error) {
+func rankAll(ctx context.Context, s *mechanism.Session, f Facts, records mechanism.Records) (*mechanism.Kendall, error) {
+	if k, err := s.NewKendallOver(ctx, records); k != nil || err != nil {
+		return k, err
+	}
+	v, err := records.View(ctx)
+	if err != nil {
+		return nil, err
+	}
 	last := len(f.Columns)
 	rows := v.Block(0, v.Len())
 	// A view of rows that are not consecutive in their table is gathered column

@@ -23,8 +23,8 @@ const kendallUnit = 0x1p-20
 type Kendall struct {
 	relation budget.Relation
 	n        int
-	columns  []*kendall.Ranks
-	target   []int64 // t(x_j, y) in kendallUnit, rounded down
+	against  func(ctx context.Context, j int) ([]int64, error) // S of each column against column j; nil: not kept
+	target   []int64                                           // t(x_j, y) in kendallUnit, rounded down
 	picked   int
 	between  []int64 // sum over picked s of t(x_j, x_s), each rounded down
 }
@@ -42,7 +42,9 @@ func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch
 	if err != nil {
 		return nil, err
 	}
-	k.columns = columns
+	k.against = func(ctx context.Context, j int) ([]int64, error) {
+		return kendall.AgainstTarget(ctx, d, func(i int, _ *kendall.Scratch) *kendall.Ranks { return columns[i] }, columns[j], 0)
+	}
 	return k, nil
 }
 
@@ -61,7 +63,7 @@ func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scr
 // Pick adds column j to the picked ones: later scores subtract what is
 // correlated with it.
 func (k *Kendall) Pick(ctx context.Context, j int) error {
-	counts, err := kendall.AgainstTarget(ctx, len(k.columns), func(i int, _ *kendall.Scratch) *kendall.Ranks { return k.columns[i] }, k.columns[j], 0)
+	counts, err := k.against(ctx, j)
 	if err != nil {
 		return err
 	}

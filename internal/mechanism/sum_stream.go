@@ -28,7 +28,8 @@ type Stream struct {
 	chunks []chunk
 	kept   []scratch.Place // of each chunk: which records units keep, one bit each; nil: all
 
-	wordBytes int64 // that the words of all chunks take in memory, those to be found
+	rules     []func(float64) float64 // by column, see [Stream.Mapped]; nil: none
+	wordBytes int64                   // that the words of all chunks take in memory, those to be found
 
 	mu      sync.Mutex
 	states  map[State][]shelved        // of each chunk

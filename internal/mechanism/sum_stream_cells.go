@@ -300,6 +300,11 @@ func (r *chunkReader) load(j int, c *chunk) {
 	}
 	r.room = data
 	scratch.Get(r.floats[j], data)
+	if j < len(r.rules) && r.rules[j] != nil {
+		for i, x := range r.floats[j][:c.rows] {
+			r.floats[j][i] = r.rules[j](x)
+		}
+	}
 	for i := range r.codes[j] {
 		switch r.widths[j] {
 		case 1:

@@ -59,8 +59,8 @@ func (e *Stream) limitIn(ctx context.Context, parts uint64, columns []int, most 
 			return nil, err
 		}
 	}
-	out := &Stream{schema: e.schema, file: e.file, widths: e.widths, most: e.most, chunks: e.chunks, wordBytes: e.wordBytes,
-		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, kept: make([]scratch.Place, len(e.chunks))}
+	out := e.beside()
+	out.kept = make([]scratch.Place, len(e.chunks))
 	var room []byte
 	for i, bits := range kept {
 		out.kept[i] = e.file.Reserve(len(bits))

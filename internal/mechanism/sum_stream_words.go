@@ -13,7 +13,6 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/internal/scratch"
 )
 
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
@@ -248,8 +247,8 @@ func (e *Stream) countWords(ctx context.Context, p Part, columns []int, among fu
 // Resolve implements [WordEngine]: columns of words become columns of codes, in further places of the same
 // file.
 func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, error) {
-	out := &Stream{schema: dataset.Schema{Columns: all, Unit: e.schema.Unit}, file: e.file, most: e.most,
-		members: map[string][]scratch.Place{}, states: map[State][]shelved{}, chunks: slices.Clone(e.chunks), kept: e.kept}
+	out := e.beside()
+	out.schema, out.widths, out.wordBytes = dataset.Schema{Columns: all, Unit: e.schema.Unit}, nil, 0
 	var recoded []int
 	for j, c := range all {
 		if c.Kind == dataset.Category && e.schema.Columns[j].Found {

@@ -46,6 +46,11 @@ type Bucketed interface {
 	InBuckets() bool
 }
 
+// A Ranked selector that gathers needs no more than [mechanism.Maker.NewKendallOver] if ByRanks returns true.
+type Ranked interface {
+	ByRanks() bool
+}
+
 // An Abstainer is a trainer that may end with [ErrAbstained]. The law of its
 // release does not scale: it spends Facts.Epsilon and Facts.Delta.
 type Abstainer interface {

@@ -35,6 +35,8 @@ func (p *Pipeline) FitOn(ctx context.Context, plan *Plan, e mechanism.Engine, o 
 func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	can := capable{}
 	_, can.buckets = e.(mechanism.BucketEngine)
+	_, can.maps = e.(mechanism.MappingEngine)
+	_, can.ranks = e.(mechanism.RankEngine)
 	if g, ok := e.(mechanism.FewGatherer); ok {
 		can.few = g.Few()
 	}
@@ -53,7 +55,7 @@ func (p *Pipeline) CheckEngine(plan *Plan, e mechanism.Engine) error {
 	if _, ok := e.(mechanism.UnitEngine); !ok && p.Budget.Unit != (budget.Unit{}) {
 		return fmt.Errorf("%w: the budget protects units of column %q; read the table into memory", ErrEngine, p.Budget.Unit.Column)
 	}
-	if p.Transform != rescale.None {
+	if p.Transform != rescale.None && !can.maps {
 		return fmt.Errorf("%w: the target is transformed; read the table into memory", ErrEngine)
 	}
 	if !SameSchema(p.Schema, e.Schema()) {
@@ -66,6 +68,11 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 	if err := p.CheckEngine(plan, e); err != nil {
 		return nil, err
 	}
+	schema := e.Schema()
+	if p.Transform != rescale.None {
+		j := schema.Index(p.Target)
+		e = e.(mechanism.MappingEngine).Mapped(j, p.transformed(p.Schema.Columns[j]), p.rule().Of)
+	}
 	all := mechanism.RecordsOf(e, plan.columns)
 	limited := func(r *runner, s *mechanism.Session) (mechanism.Records, error) {
 		unit := plan.Target().Unit // that of the session, which widens every bound
@@ -75,7 +82,7 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 		defer r.stage("unit")()
 		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
 	}
-	return p.runFrom(ctx, plan, open, source{e.Schema(), limited, all.Len}, o)
+	return p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
 }
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of
@@ -86,6 +93,8 @@ func (p *Plan) Gathers() []string { return p.gathers(capable{}) }
 type capable struct {
 	few     int64 // the records of a branch that is taken where they are so few: their cells have that many bytes at most
 	buckets bool  // those of a bucket
+	ranks   bool  // it counts ranks by itself
+	maps    bool  // it shows a target through its transform
 }
 
 // gathers is Gathers without the stages that an engine can bring records to.
@@ -97,7 +106,7 @@ func (p *Plan) gathers(can capable) []string {
 		}
 	}
 	note(vocabularyNode, p.of != nil && p.of.finds())
-	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None)
+	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && !can.maps)
 	for _, t := range p.tries {
 		for _, name := range t.gathers(can) {
 			note(name, true)
@@ -119,8 +128,11 @@ func (p *Plan) gathers(can capable) []string {
 	return out
 }
 
-// deal reports whether a stage needs buckets only, and gets them.
+// deal reports whether a stage needs buckets or ranks only, and gets them.
 func (c capable) deal(stage any) bool {
+	if r, ok := stage.(method.Ranked); ok && c.ranks && r.ByRanks() {
+		return true
+	}
 	b, ok := stage.(method.Bucketed)
 	return ok && c.buckets && b.InBuckets()
 }

@@ -1,0 +1,39 @@
+package mechanism
+
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// A MappingEngine shows a numeric column through a public rule on its cells.
+type MappingEngine interface {
+	Engine
+	// Mapped returns an engine of the same records, whose column j is declared otherwise and holds what the rule
+	// makes of each cell, NaN where one is missing.
+	Mapped(j int, as dataset.Column, rule func(float64) float64) Engine
+}
+
+// Mapped implements [MappingEngine]: the rule is applied to cells as they are read.
+func (e *Stream) Mapped(j int, as dataset.Column, rule func(float64) float64) Engine {
+	out := e.beside()
+	out.schema = e.schema.Clone()
+	out.schema.Columns[j] = as
+	out.rules = make([]func(float64) float64, len(out.schema.Columns))
+	copy(out.rules, e.rules)
+	if before := out.rules[j]; before != nil {
+		out.rules[j] = func(x float64) float64 { return rule(before(x)) }
+	} else {
+		out.rules[j] = rule
+	}
+	return out
+}
+
+// beside returns an engine of the same records in the same file, with states and parts of its own.
+func (e *Stream) beside() *Stream {
+	return &Stream{
+		schema: e.schema, file: e.file, widths: e.widths, most: e.most, chunks: slices.Clone(e.chunks), kept: e.kept, rules: e.rules,
+		wordBytes: e.wordBytes, members: map[string][]scratch.Place{}, states: map[State][]shelved{},
+	}
+}
