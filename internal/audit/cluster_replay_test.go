@@ -99,7 +99,7 @@ func TestClusterAgrees(t *testing.T) {
 	}
 	want := strings.Fields(
 		"brc-paper brc-pure brc classes-kendall dpfs-substitute dpfsdr-sizes kendall-substitute kendall logistic-output " +
-			"private-columns-brc private-columns-three private-columns search-dpfsdr search sis-tau-substitute " +
+			"private-columns-brc search-dpfsdr search sis-tau-substitute " +
 			"sublasso-substitute sublasso svm transform-substitute transform tukey-fallback tukey")
 	if len(only) == 0 && !slices.Equal(refused, want) {
 		t.Errorf("these examples need another engine: %q, want %q", refused, want)
