@@ -56,7 +56,7 @@ func TestEngineFlag(t *testing.T) {
 		{[]string{"--connect", "sc://localhost"}, 2, "--connect says where the cluster of --engine spark is"},
 		{[]string{"--engine", "spark", "--connect", "sc://spark.example"}, 2, "not on this machine"},
 		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--method", "tukey"}, 3, "all records are needed in one place by: tukey"},
-		{[]string{"--engine", "stream", "--select", "kendall"}, 3, "all records are needed in one place by: kendall"},
+		{[]string{"--engine", "spark", "--connect", "sc://localhost", "--select", "kendall"}, 3, "all records are needed in one place by: kendall"},
 		{[]string{"--engine", "stream", "--scratch", "none"}, 2, "the scratch file cannot be written"},
 	} {
 		got := dptrain(t, append(append(args, "--out", "refused", "--data", table), tt.flags...)...)

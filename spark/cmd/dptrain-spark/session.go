@@ -37,6 +37,7 @@ type session struct {
 	id      string
 	token   string
 	program string // its name among the files of the session
+	open    bool   // an operation may be running
 }
 
 // open connects, and sends the program.
@@ -133,10 +134,18 @@ func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream, err := s.conn.NewStream(s.as(ctx), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
+	within, drop := context.WithCancel(context.WithoutCancel(ctx))
+	defer drop()
+	stop := context.AfterFunc(ctx, func() { // the stream is read to its end: see [session.close]
+		s.interrupt()
+		time.AfterFunc(patience, drop)
+	})
+	defer stop()
+	stream, err := s.conn.NewStream(s.as(within), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
 	if err != nil {
 		return nil, word(ctx, err, "broken")
 	}
+	s.open = true
 	request := executePlan(s.id, "", s.query(), table)
 	if err := stream.SendMsg(&request); err != nil && err != io.EOF {
 		return nil, word(ctx, err, "broken")
@@ -148,6 +157,9 @@ func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
 	for {
 		var m []byte
 		err := stream.RecvMsg(&m)
+		if err != nil && within.Err() == nil {
+			s.open = false
+		}
 		if err == io.EOF { // the server has said that all is well
 			return answers, nil
 		}
@@ -211,14 +223,32 @@ func appendBatch(to [][]byte, r response) ([][]byte, error) {
 	return to, nil
 }
 
-// close ends what the cluster still does for the session, and the session.
-func (s *session) close() {
+// interrupt ends what the cluster still does for the session.
+func (s *session) interrupt() {
 	ctx, cancel := context.WithTimeout(s.as(context.Background()), patience)
 	defer cancel()
 	var answer []byte
-	interrupt, release := interruptAll(s.id), releaseSession(s.id)
-	_ = s.conn.Invoke(ctx, service+"Interrupt", &interrupt, &answer)
-	_ = s.conn.Invoke(ctx, service+"ReleaseSession", &release, &answer)
+	request := interruptAll(s.id)
+	_ = s.conn.Invoke(ctx, service+"Interrupt", &request, &answer)
+}
+
+// settling is how long a server has to forget an operation whose stream has ended.
+const settling = 500 * time.Millisecond
+
+// close ends what the cluster still does for the session, and the session. A server that closes a session while
+// an operation runs writes the whole request to its log, and keys of coins with it. So the session is left to end by
+// itself, after the time that the server gives to idle ones, if the end of an operation was not seen.
+func (s *session) close() {
+	if s.open {
+		s.interrupt()
+	} else {
+		time.Sleep(settling)
+		ctx, cancel := context.WithTimeout(s.as(context.Background()), patience)
+		defer cancel()
+		var answer []byte
+		release := releaseSession(s.id)
+		_ = s.conn.Invoke(ctx, service+"ReleaseSession", &release, &answer)
+	}
 	_ = s.conn.Close()
 }
 
