@@ -178,8 +178,9 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	for w := range stats {
 		stats[w] = newStats(t.rd.schema)
 	}
+	rooms := make([]parquetfile.Room[float64], workers)
 	err = parallel(ctx, workers, len(fields), func(w, k int) error {
-		return t.column(ctx, stats[w], columns[k], targets[k])
+		return t.column(ctx, stats[w], columns[k], targets[k], &rooms[w])
 	})
 	if err != nil {
 		return nil, err
@@ -237,7 +238,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 }
 
 // column reads a column of the table.
-func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int) (err error) {
+func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *parquetfile.Room[float64]) (err error) {
 	alone := false
 	c.file.Large = func() {
 		if !alone {
@@ -257,6 +258,7 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 		stats.add(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:
 		numbers := t.numbers(c, target)
+		numbers.Room = room
 		t.out.floats[target], err = fillColumn(ctx, t, numbers)
 		stats.add(target, &numbers.Tally)
 	default:
@@ -305,17 +307,23 @@ func (t *parquetTable) pageError(ctx context.Context, err error) error {
 	return damagedParquet(t.rd.path)
 }
 
-// eachBatch hands the cells of a column to add, in batches that are valid during the call. It
-// fails unless each row group holds as many values as it says it has rows.
+// eachBatch hands the cells of a column to add, in batches that are valid during the call.
 func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add func([]T)) error {
-	defer c.Close()
 	some := make([]T, 1<<10)
+	return eachRead(ctx, t, c, func() []T { return some }, add)
+}
+
+// eachRead reads the cells of a column into what room returns, which must have place for one, and hands them to add. It
+// fails unless each row group holds as many values as it says it has rows.
+func eachRead[T any](ctx context.Context, t *parquetTable, c *cells[T], room func() []T, add func([]T)) error {
+	defer c.Close()
 	for g, rows := range t.footer.Groups {
 		err := c.open(g, rows)
 		for err == nil {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			some := room()
 			var n int
 			if n, err = c.read(some); err == nil {
 				add(some[:n])
@@ -328,8 +336,44 @@ func eachBatch[T any](ctx context.Context, t *parquetTable, c *cells[T], add fun
 	return nil
 }
 
-// fillColumn reads every cell of a column.
+// fillColumn reads every cell of a column. They are read to where they will be if the file has the bytes for so many, see
+// plausible, and else piece by piece.
 func fillColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
+	if !t.plausible(&c.column) {
+		return joinColumn(ctx, t, c)
+	}
+	out := make([]T, t.rows)
+	at, more := 0, make([]T, 1)
+	err := eachRead(ctx, t, c, func() []T {
+		if at == len(out) {
+			return more // the end, or a row too many, which is an error of its group
+		}
+		return out[at:min(at+pieceRows, len(out))]
+	}, func(some []T) { at += len(some) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// cellsPerByte is how many cells for each byte of its pages are believed of a column before they are there. A place in a
+// dictionary of two takes a bit.
+const cellsPerByte = 8
+
+// plausible reports whether the pages of a column have the bytes of so many rows.
+func (t *parquetTable) plausible(c *parquetColumn) bool {
+	var bytes int64
+	for _, chunk := range c.chunks {
+		if chunk.Size < 0 || chunk.Size > t.size {
+			return false
+		}
+		bytes += chunk.Size
+	}
+	return int64(t.rows)/cellsPerByte <= min(bytes, t.size)
+}
+
+// joinColumn reads every cell of a column in pieces, and joins them.
+func joinColumn[T any](ctx context.Context, t *parquetTable, c *cells[T]) ([]T, error) {
 	var pieces [][]T
 	err := eachBatch(ctx, t, c, func(some []T) {
 		last := len(pieces) - 1

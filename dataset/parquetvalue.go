@@ -20,6 +20,7 @@ type converter struct {
 	number func(parquetfile.Value) (float64, class)
 	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
 	stored func(parquetfile.Value) moment         // of a type with dates; nil for others
+	many   numbersOf                              // nil where number is the one way
 	buf    [64]byte
 }
 
@@ -87,6 +88,9 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 		return x, what
 	})
 	out.words = words
+	if words == nil && c.conv.many != nil {
+		out.Many = c.conv.many(to.missing)
+	}
 	return out
 }
 
@@ -190,8 +194,12 @@ func integerConverter(kind format.Type, unsigned bool) *converter {
 			text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendUint(b, get(v), 10) },
 		}
 	}
-	get := integer(kind)
+	get, many := integer(kind), manyLongs
+	if kind == format.Int32 {
+		many = manyIntegers
+	}
 	return &converter{
+		many:   many,
 		number: func(v parquetfile.Value) (float64, class) { return float64(get(v)), good },
 		text:   func(b []byte, v parquetfile.Value) []byte { return strconv.AppendInt(b, get(v), 10) },
 	}
@@ -208,6 +216,7 @@ func integer(kind format.Type) func(parquetfile.Value) int64 {
 func floatConverter() *converter {
 	get := func(v parquetfile.Value) float64 { return float64(math.Float32frombits(uint32(v.Bits))) }
 	return &converter{
+		many:   manyFloats,
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
 		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendFloat(b, get(v), 32) },
 	}
@@ -215,6 +224,7 @@ func floatConverter() *converter {
 
 func doubleConverter() *converter {
 	return &converter{
+		many:   manyDoubles,
 		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(math.Float64frombits(v.Bits)) },
 		text: func(b []byte, v parquetfile.Value) []byte {
 			return cell.AppendFloat(b, math.Float64frombits(v.Bits), 64)

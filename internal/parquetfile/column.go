@@ -50,6 +50,9 @@ type Column[T any] struct {
 	// Cell makes a cell of a value, and says of which class it is. It is called once for each
 	// value of a dictionary.
 	Cell func(Value) (T, uint8)
+	// Many, if it is not nil, makes of data what Cell makes of the len(dst) numbers in it, which follow one another as the
+	// format stores them, and counts their classes. It is for types of a fixed width and may take the place of Cell.
+	Many func(dst []T, data []byte, tally *[Classes]int)
 	// Made, if it is not nil, is called when the cells of a dictionary are made.
 	Made func()
 	// Null is the cell of a row without a value, and NullClass its class.
@@ -59,6 +62,8 @@ type Column[T any] struct {
 	Text int
 	// Long is held while a text is looked at that has to be put together, one for all columns.
 	Long sync.Locker
+	// Room, if it is not nil, is used from the first Open to Close.
+	Room *Room[T]
 
 	// Tally counts the cells of each class that were read.
 	Tally [Classes]int
@@ -73,6 +78,8 @@ type Column[T any] struct {
 	dictionary []T
 	classes    []uint8 // of the dictionary
 	loaded     bool
+	uniform    bool  // all of the dictionary are of one class, and classes is empty
+	class      uint8 // that one
 }
 
 // batch is how many cells are read at a time.
@@ -80,12 +87,13 @@ const batch = 1024
 
 // Open goes to the beginning of the chunk of so many rows.
 func (c *Column[T]) Open(chunk Chunk, rows int64) error {
+	c.enter()
 	c.pages.file, c.pages.nulls = c.File, c.Type.Optional
 	if c.Type.least() < 1 {
 		return ErrDamaged
 	}
 	c.values.typ, c.values.most, c.values.long = c.Type, c.Text, c.Long
-	c.rows, c.left, c.loaded = rows, 0, false
+	c.rows, c.left, c.loaded, c.uniform = rows, 0, false, false
 	c.dictionary, c.classes = c.dictionary[:0], c.classes[:0]
 	return c.pages.open(chunk)
 }
@@ -93,6 +101,7 @@ func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 // Close frees what the column holds.
 func (c *Column[T]) Close() {
 	c.pages.close()
+	c.leave()
 	c.dictionary, c.classes, c.pages, c.values = nil, nil, pages{}, valueReader{}
 }
 
@@ -104,7 +113,14 @@ func (c *Column[T]) Read(dst []T) (int, error) {
 			return 0, err
 		}
 	}
-	dst = dst[:min(len(dst), c.left, batch)]
+	dst = dst[:min(len(dst), c.left)]
+	if c.many() {
+		if n, err := c.readMany(dst); n > 0 || err != nil {
+			c.left -= n
+			return n, err
+		}
+	}
+	dst = dst[:min(len(dst), batch)]
 	if len(c.values.last) > sourceBuffer { // what each may cost
 		dst = dst[:1]
 	}
@@ -194,9 +210,24 @@ func (c *Column[T]) readDictionary(head *header) error {
 	}
 	c.values.start(&c.pages.body, format.Plain, int(head.values))
 	c.loaded = true
+	var err error
+	if c.uniform, err = c.makeMany(int(head.values)); err != nil {
+		return err
+	}
+	if !c.uniform {
+		err = c.makeEach(int(head.values))
+	}
+	if err == nil && c.Made != nil {
+		c.Made()
+	}
+	return err
+}
+
+// makeEach makes the cells of a dictionary of so many values.
+func (c *Column[T]) makeEach(values int) error {
 	var some [batch]T
 	tally := c.Tally
-	for left := int(head.values); left > 0; {
+	for left := values; left > 0; {
 		part := some[:min(left, batch)]
 		classes, err := c.cells(part)
 		if err != nil {
@@ -206,9 +237,6 @@ func (c *Column[T]) readDictionary(head *header) error {
 		left -= len(part)
 	}
 	c.Tally = tally
-	if c.Made != nil {
-		c.Made()
-	}
 	return nil
 }
 
@@ -230,9 +258,17 @@ func (c *Column[T]) read(dst []T) error {
 			return ErrDamaged
 		}
 		dst[k] = c.dictionary[at]
-		c.Tally[c.classes[at]]++
+		c.Tally[c.classOf(at)]++
 	}
 	return nil
+}
+
+// classOf returns the class of a place in the dictionary.
+func (c *Column[T]) classOf(at uint32) uint8 {
+	if c.uniform {
+		return c.class
+	}
+	return c.classes[at]
 }
 
 // cells makes cells of values, and returns their classes.

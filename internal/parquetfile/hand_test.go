@@ -66,8 +66,13 @@ func chunkOf(t testing.TB, pages ...page) []byte {
 
 // readChunk reads a chunk of so many rows.
 func readChunk(data []byte, typ Type, codec format.CompressionCodec, rows, whole int) (out []string, err error) {
+	return readMany(data, typ, codec, rows, whole, nil)
+}
+
+// readMany is readChunk with what makes cells of many numbers.
+func readMany(data []byte, typ Type, codec format.CompressionCodec, rows, whole int, many func([]string, []byte, *[Classes]int)) (out []string, err error) {
 	c := &Column[string]{Type: typ, File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
-		Cell: func(v Value) (string, uint8) { return cellText(typ, v), 1 }, Null: "null", NullClass: 2, Text: 1 << 10}
+		Cell: func(v Value) (string, uint8) { return cellText(typ, v), classOf(typ, cellText(typ, v)) }, Many: many, Null: "null", NullClass: 2, Text: 1 << 10}
 	defer c.Close()
 	err = c.Open(Chunk{Offset: 4, Size: int64(len(data) - 4), Codec: codec}, int64(rows))
 	for dst := make([]string, 100); err == nil; {
@@ -211,7 +216,7 @@ func TestSnappyReach(t *testing.T) {
 }
 
 // FuzzPages reads any bytes as a page, of every type, encoding and codec, as a whole and as a
-// stream: the same cells or an error both times, and no more memory than they are worth.
+// stream, and numbers in one go: the same cells or an error each time, and no more memory than they are worth.
 func FuzzPages(f *testing.F) {
 	for k, w := range ways() {
 		f.Add(byte(k), byte(k), uint16(9), uint16(300), []byte{18, 1, 2, 0, 0, 0, 1, 3, 128, 1, 4, 9, 0})
@@ -236,12 +241,16 @@ func FuzzPages(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		whole, err1 := readChunk(data, leafType(w), codec, int(values), WholePage)
 		stream, err2 := readChunk(data, leafType(w), codec, int(values), 0)
+		many, err3 := readMany(data, leafType(w), codec, int(values), WholePage, manyTexts(leafType(w)))
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<26 {
 			t.Errorf("%d MiB for %d bytes", used>>20, len(data))
 		}
 		if (err1 == nil) != (err2 == nil) || err1 == nil && !slices.Equal(whole, stream) {
 			t.Errorf("%v %v: %d cells, %v; as a stream %d cells, %v", w, codec, len(whole), err1, len(stream), err2)
+		}
+		if (err1 == nil) != (err3 == nil) || err1 == nil && !slices.Equal(whole, many) {
+			t.Errorf("%v %v: %d cells, %v; in one go %d cells, %v", w, codec, len(whole), err1, len(many), err3)
 		}
 	})
 }

@@ -2,11 +2,13 @@ package parquetfile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -147,8 +149,36 @@ func valueText(v parquet.Value) string {
 	return "null"
 }
 
-// readLeaf reads a leaf of a file as texts.
-func readLeaf(data []byte, leaf int, typ Type, whole int) ([]string, error) {
+// classOf is the class of a cell of the tests: two classes of numbers, one of all others.
+func classOf(typ Type, text string) uint8 {
+	if n, err := strconv.ParseUint(text, 10, 64); manyTexts(typ) != nil && err == nil && n%5 == 1 {
+		return 3
+	}
+	return 1
+}
+
+// manyTexts does what cellText and classOf do for numbers that stand one after the other; nil for other types.
+func manyTexts(typ Type) func([]string, []byte, *[Classes]int) {
+	switch typ.Kind {
+	case format.Int32, format.Int64, format.Float, format.Double:
+	default:
+		return nil
+	}
+	return func(dst []string, data []byte, tally *[Classes]int) {
+		width := int(typ.least())
+		if len(data) != width*len(dst) {
+			panic("the bytes are not those of the cells")
+		}
+		for k := range dst {
+			v := Value{Bits: binary.LittleEndian.Uint64(append(bytes.Clone(data[k*width:][:width]), 0, 0, 0, 0))}
+			dst[k] = cellText(typ, v)
+			tally[classOf(typ, dst[k])]++
+		}
+	}
+}
+
+// readLeaf reads a leaf of a file as texts, numbers in one go if many is set.
+func readLeaf(data []byte, leaf int, typ Type, whole int, many bool) ([]string, error) {
 	footer, ok := ReadFooter(bytes.NewReader(data), int64(len(data)))
 	if !ok {
 		return nil, ErrDamaged
@@ -158,7 +188,10 @@ func readLeaf(data []byte, leaf int, typ Type, whole int) ([]string, error) {
 		return nil, ErrDamaged
 	}
 	c := &Column[string]{Type: typ, File: File{At: bytes.NewReader(data), Size: int64(len(data)), Whole: whole},
-		Cell: func(v Value) (string, uint8) { return cellText(typ, v), 1 }, Null: "null", NullClass: 2, Text: 1 << 20}
+		Cell: func(v Value) (string, uint8) { return cellText(typ, v), classOf(typ, cellText(typ, v)) }, Null: "null", NullClass: 2, Text: 1 << 20}
+	if many {
+		c.Many, c.Room = manyTexts(typ), &Room[string]{}
+	}
 	defer c.Close()
 	var out []string
 	for g, chunk := range chunks[0] {
@@ -177,14 +210,16 @@ func readLeaf(data []byte, leaf int, typ Type, whole int) ([]string, error) {
 			out = append(out, dst[:n]...)
 		}
 	}
-	nulls := 0
+	var want [Classes]int
 	for _, cell := range out {
 		if cell == "null" {
-			nulls++
+			want[2]++
+		} else {
+			want[classOf(typ, cell)]++
 		}
 	}
-	if c.Tally != [Classes]int{1: len(out) - nulls, 2: nulls} {
-		return out, fmt.Errorf("counts %v of %d cells, %d null", c.Tally, len(out), nulls)
+	if c.Tally != want {
+		return out, fmt.Errorf("counts %v of %d cells, want %v", c.Tally, len(out), want)
 	}
 	return out, nil
 }
@@ -230,7 +265,7 @@ func leafType(c stored) Type {
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd, format.Lz4Raw}
 
 // TestAgainstLibrary: random files of every type, encoding, codec and version of pages are read as
-// they were written, with pages as a whole and as streams, and as the library reads them (but for
+// they were written, with pages as a whole and as streams, number by number and in one go, and as the library reads them (but for
 // LZ4, of which the library returns wrong bytes).
 func TestAgainstLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
@@ -250,10 +285,13 @@ func TestAgainstLibrary(t *testing.T) {
 			for i := range want {
 				want[i] = valueText(rows[i][j])
 			}
-			for _, whole := range []int{WholePage, 0} {
-				got, err := readLeaf(data, j, leafType(c), whole)
+			for _, way := range []struct {
+				whole int
+				many  bool
+			}{{WholePage, false}, {0, false}, {WholePage, true}, {0, true}} {
+				got, err := readLeaf(data, j, leafType(c), way.whole, way.many)
 				if got, want := fmt.Sprint(got), fmt.Sprint(want); err != nil || got != want {
-					t.Fatalf("%v, version %d, %d rows, %v, whole pages %d: %v\n got %.300s\nwant %.300s", codec, version, n, c, whole, err, got, want)
+					t.Fatalf("%v, version %d, %d rows, %v, %+v: %v\n got %.300s\nwant %.300s", codec, version, n, c, way, err, got, want)
 				}
 			}
 			if codec == format.Lz4Raw {

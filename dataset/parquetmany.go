@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/parquetfile"
+)
+
+// numbersOf returns what makes cells of numbers that stand one after the other in a page, as the number of a
+// converter does of each. A cell without a value is missing.
+type numbersOf func(missing float64) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
+
+// notFinite is the least of the bits of a float64, without its sign and moved up by one, that is infinite or no number.
+const notFinite = 0x7ff << 53
+
+func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
+	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
+		found := len(dst)
+		for k := range dst {
+			bits := binary.LittleEndian.Uint64(data)
+			data = data[8:]
+			dst[k] = math.Float64frombits(bits)
+			if bits<<1 >= notFinite {
+				dst[k] = missing
+				found--
+				tally[classOf(math.Float64frombits(bits))]++
+			}
+		}
+		tally[good] += found
+	}
+}
+
+func manyFloats(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
+	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
+		for k := range dst {
+			x := float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))
+			data = data[4:]
+			what := classOf(x)
+			if tally[what]++; what != good {
+				x = missing
+			}
+			dst[k] = x
+		}
+	}
+}
+
+// classOf returns the class of a number that came without text.
+func classOf(x float64) class {
+	_, what := cell.Classify(x)
+	return what
+}
+
+func manyIntegers(float64) func([]float64, []byte, *[parquetfile.Classes]int) {
+	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
+		for k := range dst {
+			dst[k] = float64(int32(binary.LittleEndian.Uint32(data)))
+			data = data[4:]
+		}
+		tally[good] += len(dst)
+	}
+}
+
+func manyLongs(float64) func([]float64, []byte, *[parquetfile.Classes]int) {
+	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
+		for k := range dst {
+			dst[k] = float64(int64(binary.LittleEndian.Uint64(data)))
+			data = data[8:]
+		}
+		tally[good] += len(dst)
+	}
+}

@@ -1,0 +1,147 @@
+package parquetfile
+
+import (
+	"bufio"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Numbers that stand one after the other in a page, or whose places in a dictionary do, need not become a [Value] each:
+// [Column.Many] makes cells of all of them at once, where they are to be. Rows without a value, other encodings and
+// other types take the way of [Column.Cell].
+
+// Room is memory that one column after the other may use. It is not for concurrent use.
+type Room[T any] struct {
+	in            *bufio.Reader
+	stored, plain []byte
+	dictionary    []T
+}
+
+// mostRoom is up to how many values a dictionary is kept for the next column.
+const mostRoom = 1 << 20
+
+// enter takes what is in the room.
+func (c *Column[T]) enter() {
+	if r := c.Room; r != nil && c.pages.in == nil {
+		c.pages.in, c.pages.stored, c.pages.plain, c.dictionary = r.in, r.stored, r.plain, r.dictionary
+		*r = Room[T]{}
+	}
+}
+
+// leave gives it back.
+func (c *Column[T]) leave() {
+	if c.Room != nil {
+		*c.Room = Room[T]{c.pages.in, c.pages.stored, c.pages.plain, c.dictionary[:0]}
+		if cap(c.dictionary) > mostRoom {
+			c.Room.dictionary = nil
+		}
+	}
+}
+
+// many reports whether cells can be made of what stands in the page.
+func (c *Column[T]) many() bool {
+	if c.Many == nil {
+		return false
+	}
+	switch c.values.encoding {
+	case format.Plain:
+		return true
+	case format.RLEDictionary:
+		return c.uniform && c.places.src != nil
+	}
+	return false
+}
+
+// readMany reads cells of rows that follow one another and have a value each. There may be none at the beginning of dst.
+func (c *Column[T]) readMany(dst []T) (n int, err error) {
+	n = len(dst)
+	if c.Type.Optional {
+		var ok bool
+		if n, ok = c.levels.ones(n); !ok {
+			return 0, ErrDamaged
+		}
+	}
+	if c.values.encoding == format.RLEDictionary {
+		err = c.look(dst[:n])
+	} else {
+		err = c.stand(dst[:n], &c.Tally)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// ones passes over the ones of a run, at most so many, and returns their number.
+func (h *hybrid) ones(most int) (n int, ok bool) {
+	if len(h.have) == 0 && h.run == 0 && h.groups == 0 && !h.header() {
+		return 0, false
+	}
+	if len(h.have) > 0 || h.value != 1 {
+		return 0, true
+	}
+	n = int(min(h.run, uint64(most)))
+	h.run -= uint64(n)
+	return n, true
+}
+
+// stand makes cells of numbers that stand in the page.
+func (c *Column[T]) stand(dst []T, tally *[Classes]int) error {
+	width := int(c.Type.least())
+	for len(dst) > 0 {
+		n := min(len(dst), max(len(c.pages.body.buf), sourceBuffer)/width)
+		data, ok := c.pages.body.take(n * width)
+		if !ok {
+			return ErrDamaged
+		}
+		c.Many(dst[:n], data, tally)
+		dst = dst[n:]
+	}
+	return nil
+}
+
+// look makes cells of places in a dictionary whose values are all of one class.
+func (c *Column[T]) look(dst []T) error {
+	var places [batch]uint32
+	c.Tally[c.class] += len(dst)
+	dictionary := c.dictionary
+	for len(dst) > 0 {
+		part := places[:min(len(dst), batch)]
+		if !c.places.next(part) {
+			return ErrDamaged
+		}
+		for k, at := range part {
+			if uint64(at) >= uint64(len(dictionary)) {
+				return ErrDamaged
+			}
+			dst[k] = dictionary[at]
+		}
+		dst = dst[len(part):]
+	}
+	return nil
+}
+
+// makeMany makes the cells of a dictionary of so many numbers, and reports whether all are of one class. If
+// not, the page is where it was.
+func (c *Column[T]) makeMany(values int) (ok bool, err error) {
+	if c.Many == nil || c.pages.body.stream != nil {
+		return false, nil
+	}
+	at := c.pages.body.buf
+	if cap(c.dictionary) < values {
+		c.dictionary = make([]T, values)
+	}
+	c.dictionary = c.dictionary[:values]
+	var tally [Classes]int
+	if err := c.stand(c.dictionary, &tally); err != nil {
+		return false, err
+	}
+	for class, n := range tally {
+		if n == values {
+			c.class = uint8(class)
+			return true, nil
+		}
+	}
+	c.pages.body.buf, c.dictionary = at, c.dictionary[:0]
+	return false, nil
+}
