@@ -44,22 +44,48 @@ func (s *Scratch) pack(cols [][]int16, from, rows, padded, stride int) {
 	}
 }
 
+// ahead are the rows of the next block, which tiles ask the processor to fetch: a cache line a step, first the
+// beginning of every column, from where processors fetch more of their own accord.
+type ahead struct {
+	cols          [][]int16
+	from, to, col int
+}
+
+// aheadRows is the number of rows in a cache line.
+const aheadRows = bufAlign / 2
+
+// take returns what the next tile is to ask for, none if there is no more.
+func (a *ahead) take(steps int) []int16 {
+	if a.from >= a.to {
+		return nil
+	}
+	rows := a.cols[a.col][a.from:a.to]
+	if a.col++; a.col == len(a.cols) {
+		a.from, a.col = a.from+steps*aheadRows, 0
+	}
+	return rows
+}
+
 // block adds the products of the packed rows to dst. Tiles lie on and above
-// the diagonal: columns [j, j+w) against each column i, and on the diagonal
+// the diagonal: columns [j, j+w) against columns i and i+1, and on the diagonal
 // only the columns from i on.
-func (s *Scratch) block(dst []int64, p, rows, stride int, tile tileFunc) {
+func (s *Scratch) block(dst []int64, p, rows, stride int, add tileFunc) {
+	t := &s.tile
+	t.rows, t.stride = rows, stride
 	for i0 := 0; i0 < p; i0 += panelCols {
 		i1 := min(i0+panelCols, p)
 		for j := i0; j < p; j += tileWidth {
 			end := min(j+tileWidth, p)
-			for i := i0; i < min(i1, end); i++ {
+			for i := i0; i < min(i1, end); i += tileHeight {
 				first := max(i, j)
-				w := end - first
-				tile(&s.sums, s.buf[i*stride:][:rows], s.buf[first*stride:], stride, w)
-				row := dst[Index(p, i, first):][:w]
-				for c := range row {
-					row[c] += s.sums[c]
+				t.h, t.w = min(tileHeight, min(i1, end)-i), end-first
+				t.a, t.b = s.buf[i*stride:], s.buf[first*stride:]
+				// Entry (i+1, i) is below the diagonal, and dst has another one at its place.
+				t.dst, t.row, t.below = dst[Index(p, i, first):], p-i-1, max(i+1-first, 0)
+				if t.ahead = s.next.take(rows / stepRows); t.ahead == nil {
+					t.ahead = t.b
 				}
+				add(t)
 			}
 		}
 	}

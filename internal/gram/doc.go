@@ -45,7 +45,9 @@
 // register, with c as many times as large. See maxSteps for the bound.
 //
 // With AVX-512 VNNI, registers are twice as wide and VPDPWSSD adds the second and the third product
-// to the first, without saturation: t is the same.
+// to the first, without saturation: t is the same. There are twice as many registers too, so a tile is of two
+// columns against five, and a vector of the five is loaded once for both. While it works, the processor is asked to
+// fetch the next block.
 //
 // The portable kernel is used where AVX2 is absent, on other architectures,
 // and under the build tag purego.

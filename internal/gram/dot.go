@@ -8,17 +8,17 @@ func Dot(a, b []int16) int64 {
 	return dot(a, b, fastest())
 }
 
-func dot(a, b []int16, tile tileFunc) int64 {
+func dot(a, b []int16, add tileFunc) int64 {
 	if len(a) != len(b) {
 		panic("gram: Dot of slices of different length")
 	}
-	var sum int64
-	var out [tileWidth]int64
+	var sum [1]int64
+	t := tile{dst: sum[:], h: 1, w: 1}
 	for len(a) >= stepRows {
-		m := min(len(a)/stepRows, maxSteps) * stepRows
-		tile(&out, a[:m], b, 0, 1)
-		sum += out[0]
-		a, b = a[m:], b[m:]
+		t.rows = min(len(a)/stepRows, maxSteps) * stepRows
+		t.a, t.b = a[:t.rows], b
+		add(&t)
+		a, b = a[t.rows:], b[t.rows:]
 	}
-	return sum + dotGo(a, b)
+	return sum[0] + dotGo(a, b)
 }

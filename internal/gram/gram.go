@@ -43,7 +43,8 @@ func Accumulate(dst []int64, cols [][]int16) {
 // the rows it was last given, so it deserves the same care as they do.
 type Scratch struct {
 	buf  []int16
-	sums [tileWidth]int64
+	tile tile
+	next ahead
 }
 
 // Accumulate is the function [Accumulate] with a buffer that is kept.
@@ -51,7 +52,7 @@ func (s *Scratch) Accumulate(dst []int64, cols [][]int16) {
 	s.accumulate(dst, cols, fastest())
 }
 
-func (s *Scratch) accumulate(dst []int64, cols [][]int16, tile tileFunc) {
+func (s *Scratch) accumulate(dst []int64, cols [][]int16, add tileFunc) {
 	p := len(cols)
 	checkShape(len(dst), cols)
 	if p == 0 {
@@ -64,8 +65,10 @@ func (s *Scratch) accumulate(dst []int64, cols [][]int16, tile tileFunc) {
 		rows := min(n-from, blockRows)
 		padded := roundUp(rows, stepRows)
 		s.pack(cols, from, rows, padded, stride)
-		s.block(dst, p, padded, stride, tile)
+		s.next = ahead{cols: cols, from: from + rows, to: min(n, from+rows+blockRows)}
+		s.block(dst, p, padded, stride, add)
 	}
+	s.tile, s.next = tile{}, ahead{} // dst and cols are not kept
 }
 
 // checkShape names no length of a column: the number of rows may be private.

@@ -120,18 +120,27 @@ func TestTileMatchesPortable(t *testing.T) {
 	}
 	rng := newRand(4)
 	for w := 1; w <= tileWidth; w++ {
-		for _, steps := range []int{1, 2, 3, 31, 32} {
-			n := steps * stepRows
-			stride := n + 16
-			buf := slices.Concat(extremes(rng, stride, tileWidth+2)...)
-			off := rng.IntN(16)
-			a, b := buf[off:][:n], buf[stride+off:]
-			var got, want [tileWidth]int64
-			tileGo(&want, a, b, stride, w)
-			for _, k := range assembled() {
-				k.tile(&got, a, b, stride, w)
-				if d := cmp.Diff(want[:w], got[:w]); d != "" {
-					t.Fatalf("w=%d steps=%d (-portable +%s):\n%s", w, steps, k.name, d)
+		for h := 1; h <= tileHeight; h++ {
+			for _, steps := range []int{1, 2, 3, 31, 32} {
+				n := steps * stepRows
+				stride := n + 16
+				buf := slices.Concat(extremes(rng, stride, tileWidth+tileHeight)...)
+				off := rng.IntN(16)
+				for below := range h {
+					made := tile{rows: n, stride: stride, row: tileWidth + 1, h: h, w: w, below: below}
+					made.a, made.b, made.ahead = buf[off:], buf[h*stride+off:], buf
+					sums := func(add tileFunc) []int64 {
+						t := made
+						t.dst = make([]int64, tileHeight*(tileWidth+1))
+						add(&t)
+						return t.dst
+					}
+					want := sums(tileGo)
+					for _, k := range assembled() {
+						if d := cmp.Diff(want, sums(k.tile)); d != "" {
+							t.Fatalf("h=%d w=%d below=%d steps=%d (-portable +%s):\n%s", h, w, below, steps, k.name, d)
+						}
+					}
 				}
 			}
 		}

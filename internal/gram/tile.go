@@ -15,17 +15,37 @@ const maxSteps = 1 << 11
 // A block must fit one call; a negative difference does not compile.
 const _ = uint(maxSteps - blockRows/stepRows)
 
-// A tileFunc writes the exact sum of a[r]*b[c*stride+r] over r to out[c], for
-// c in [0, w), 1 <= w <= tileWidth; the rest of out is unspecified. len(a) is
-// a positive multiple of stepRows, at most maxSteps*stepRows, and
-// len(b) >= (w-1)*stride + len(a).
-type tileFunc func(out *[tileWidth]int64, a, b []int16, stride, w int)
+// tileHeight is the number of columns on the other side of a tile: two with the 32 registers of AVX-512.
+const tileHeight = 2
+
+// A tile is h columns of a set against w columns of b, 1 <= h <= tileHeight, 1 <= w <= tileWidth. All have rows
+// rows, a positive multiple of stepRows of at most maxSteps*stepRows, and are stride values apart.
+//
+// The exact sum of a[k*stride+r]*b[c*stride+r] over r belongs to dst[k*row+c]; the first below of the second column of
+// a, at most one, belong nowhere. What ahead begins with is needed soon and may be fetched.
+type tile struct {
+	dst                            []int64
+	a, b, ahead                    []int16
+	rows, stride, row, h, w, below int
+}
+
+// line returns where the sums of column k of a belong, and to which column of b the first does.
+func (t *tile) line(k int) (dst []int64, from int) {
+	from = k * t.below
+	return t.dst[k*t.row+from : k*t.row+t.w], from
+}
+
+// A tileFunc adds the sums of a tile.
+type tileFunc func(*tile)
 
 // tileGo is the portable tile. Four products of at most 2^28 are added in 32
 // bits, the groups of four in 64.
-func tileGo(out *[tileWidth]int64, a, b []int16, stride, w int) {
-	for c := range w {
-		out[c] = dotGo(a, b[c*stride:])
+func tileGo(t *tile) {
+	for k := range t.h {
+		dst, from := t.line(k)
+		for c := range dst {
+			dst[c] += dotGo(t.a[k*t.stride:][:t.rows], t.b[(from+c)*t.stride:])
+		}
 	}
 }
 

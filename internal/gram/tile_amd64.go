@@ -15,16 +15,22 @@ type halves struct {
 	hi [tileWidth]int32
 }
 
-// tileAsm fills out for w in [1, 5] columns of steps*avx2Rows rows; stride is
+// tileAsm fills dst for w in [1, 5] columns of steps*avx2Rows rows; stride is
 // the distance of the columns of b in bytes.
 //
 //go:noescape
-func tileAsm(out *halves, a, b *int16, stride, steps, w int)
+func tileAsm(dst *halves, a, b *int16, stride, steps, w int)
 
-// tileWide is tileAsm with registers of 512 bits, and steps of stepRows rows.
+// tileWide adds to w int64, with registers of 512 bits and steps of stepRows rows.
 //
 //go:noescape
-func tileWide(out *halves, a, b *int16, stride, steps, w int)
+func tileWide(dst *int64, a, b *int16, stride, steps, w int)
+
+// tilePair is tileWide for two columns of a, stride bytes apart. The sums of the second, without the first below of
+// them, are added row int64 farther on. It asks the processor to fetch steps cache lines from ahead on.
+//
+//go:noescape
+func tilePair(dst *int64, a, b *int16, stride, steps, w, row, below int, ahead *int16)
 
 // avx2Rows is the number of rows of a step of tileAsm: three vectors of 16 int16.
 const avx2Rows = 48
@@ -41,25 +47,38 @@ func fastest() tileFunc {
 }
 
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
-func tileVNNI(out *[tileWidth]int64, a, b []int16, stride, w int) {
-	_ = b[(w-1)*stride+len(a)-1] // the assembly reads this far and no further
-	var h halves
-	tileWide(&h, unsafe.SliceData(a), unsafe.SliceData(b), 2*stride, len(a)/stepRows, w)
-	h.sums(out)
+func tileVNNI(t *tile) {
+	t.check()
+	dst, a, b, steps := &t.dst[0], unsafe.SliceData(t.a), unsafe.SliceData(t.b), t.rows/stepRows
+	if t.h == 1 {
+		tileWide(dst, a, b, 2*t.stride, steps, t.w)
+		return
+	}
+	tilePair(dst, a, b, 2*t.stride, steps, t.w, t.row, t.below, unsafe.SliceData(t.ahead))
 }
 
 // tileAVX2 is the tileFunc for processors with AVX2.
-func tileAVX2(out *[tileWidth]int64, a, b []int16, stride, w int) {
-	_ = b[(w-1)*stride+len(a)-1] // the assembly reads this far and no further
-	var h halves
-	tileAsm(&h, unsafe.SliceData(a), unsafe.SliceData(b), 2*stride, len(a)/avx2Rows, w)
-	h.sums(out)
+func tileAVX2(t *tile) {
+	t.check()
+	for k := range t.h {
+		var s halves
+		tileAsm(&s, unsafe.SliceData(t.a[k*t.stride:]), unsafe.SliceData(t.b), 2*t.stride, t.rows/avx2Rows, t.w)
+		dst, from := t.line(k)
+		for c := range dst {
+			dst[c] += s.sum(from + c)
+		}
+	}
 }
 
-// sums puts the halves together.
-func (h *halves) sums(out *[tileWidth]int64) {
-	for c := range out {
-		e := h.lo[c] - uint32(h.hi[c])<<16
-		out[c] = int64(h.hi[c])<<16 + int64(e)
-	}
+// check panics if assembly would leave the slices.
+func (t *tile) check() {
+	_ = t.dst[(t.h-1)*t.row+t.w-1]
+	_ = t.a[(t.h-1)*t.stride+t.rows-1]
+	_ = t.b[(t.w-1)*t.stride+t.rows-1]
+}
+
+// sum puts the halves of column c together.
+func (h *halves) sum(c int) int64 {
+	e := h.lo[c] - uint32(h.hi[c])<<16
+	return int64(h.hi[c])<<16 + int64(e)
 }

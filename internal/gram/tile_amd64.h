@@ -1,7 +1,7 @@
 // The body of both tiles up to the label reduce, with LOAD, COL0 to COL4 and NEXT of the file that includes
 // it. Registers 0 to 9 hold the sums of up to five columns of b, and zeros where there are no steps.
 
-	MOVQ  out+0(FP), DX
+	MOVQ  dst+0(FP), DX
 	MOVQ  a+8(FP), SI
 	MOVQ  b+16(FP), DI
 	MOVQ  stride+24(FP), R8

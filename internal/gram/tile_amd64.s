@@ -36,7 +36,7 @@
 	ADDQ $96, DI; \
 	DECQ CX
 
-// func tileAsm(out *halves, a, b *int16, stride, steps, w int)
+// func tileAsm(dst *halves, a, b *int16, stride, steps, w int)
 // Requires: AVX2
 TEXT ·tileAsm(SB), NOSPLIT, $0-48
 #include "tile_amd64.h"

@@ -35,44 +35,25 @@
 	DECQ CX
 
 // FOLD adds the upper half of a register to the lower one.
-#define FOLD(Z, Y) \
-	VEXTRACTI64X4 $1, Z, Y10; \
-	VPADDD        Y10, Y, Y
+#define FOLD(Z) \
+	VEXTRACTI64X4 $1, Z, Y20; \
+	VPADDD        Z20, Z, Z
 
-// func tileWide(out *halves, a, b *int16, stride, steps, w int)
+// COLUMNS sets K1 to the w lowest bits.
+#define COLUMNS \
+	MOVQ  BX, CX; \
+	MOVL  $1, AX; \
+	SHLL  CX, AX; \
+	DECL  AX;     \
+	KMOVW AX, K1
+
+// func tileWide(dst *int64, a, b *int16, stride, steps, w int)
 // Requires: AVX512F, AVX512BW, AVX512VNNI
 TEXT ·tileWide(SB), NOSPLIT, $0-48
 #include "tile_amd64.h"
 
-	// Add the sixteen lanes of each register: lo[0:4], hi[0:4], then column 4.
 reduce:
-	FOLD(Z0, Y0)
-	FOLD(Z1, Y1)
-	FOLD(Z2, Y2)
-	FOLD(Z3, Y3)
-	FOLD(Z4, Y4)
-	FOLD(Z5, Y5)
-	FOLD(Z6, Y6)
-	FOLD(Z7, Y7)
-	FOLD(Z8, Y8)
-	FOLD(Z9, Y9)
-	VPHADDD      Y1, Y0, Y0
-	VPHADDD      Y3, Y2, Y2
-	VPHADDD      Y2, Y0, Y0
-	VEXTRACTI128 $1, Y0, X10
-	VPADDD       X10, X0, X0
-	VMOVDQU      X0, 0(DX)
-	VPHADDD      Y6, Y5, Y5
-	VPHADDD      Y8, Y7, Y7
-	VPHADDD      Y7, Y5, Y5
-	VEXTRACTI128 $1, Y5, X10
-	VPADDD       X10, X5, X5
-	VMOVDQU      X5, 20(DX)
-	VPHADDD      Y9, Y4, Y4
-	VPHADDD      Y4, Y4, Y4
-	VEXTRACTI128 $1, Y4, X10
-	VPADDD       X10, X4, X4
-	VMOVD        X4, 16(DX)
-	VPEXTRD      $1, X4, 36(DX)
+	COLUMNS
+#include "tilesum_amd64.h"
 	VZEROUPPER
 	RET
