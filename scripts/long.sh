@@ -14,7 +14,7 @@
 #   scripts/long.sh serve      requests to a server for a minute
 #   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
 #                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
-#   scripts/long.sh sql        ten million rows of a Postgres server, in flat memory
+#   scripts/long.sh sql        ten million rows of a Postgres server and of a DuckDB file, in flat memory
 #   scripts/long.sh machines   the releases on amd64, 386 and arm64 (Linux on amd64, with qemu-user)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -105,6 +105,7 @@ if [[ $part == pages ]]; then
 fi
 if [[ $part == all || $part == sql ]]; then
   step scripts/runtimes.sh go test -C sql ./cmd/dptrain-sql -run '^TestMemory$' -count 1 -v -timeout 60m -args -rows 10000000
+  step go test -C sql -tags duckdb ./cmd/dptrain-sql -run '^TestDuckMemory$' -count 1 -v -timeout 60m -args -rows 10000000
 fi
 if [[ $part == coverage ]]; then
   file=$(realpath -m "${2:?a file for the lines of JSON}")

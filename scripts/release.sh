@@ -9,7 +9,8 @@
 #   scripts/release.sh --out FOLDER      another folder than dist/
 #
 # It writes archives, Python wheels, Debian packages, bills of materials and SHA256SUMS. The programs
-# dptrain-spark and dptrain-sql, modules of their own, have archives and bills of their own. In
+# dptrain-spark and dptrain-sql, modules of their own, have archives and bills of their own. No archive has
+# DuckDB: its library needs a compiler of C++ for each platform (docs/guide/databases.md). In
 # bin/ are the programs alone, for the Containerfile. It needs Go and git.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

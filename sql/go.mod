@@ -2,7 +2,12 @@ module github.com/dptrain/dptrain/sql
 
 go 1.26
 
-require github.com/jackc/pgx/v5 v5.7.6
+require (
+	github.com/duckdb/duckdb-go-bindings/darwin-arm64 v0.1.21
+	github.com/duckdb/duckdb-go-bindings/linux-amd64 v0.1.21
+	github.com/duckdb/duckdb-go-bindings/linux-arm64 v0.1.21
+	github.com/jackc/pgx/v5 v5.7.6
+)
 
 require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect

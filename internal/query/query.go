@@ -16,10 +16,12 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dptrain/dptrain/internal/beside"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/memlimit"
 )
 
 // Program is what reads databases.
@@ -43,6 +45,7 @@ type asked struct {
 	Driver  string   `json:"driver"`
 	DSN     string   `json:"dsn"`
 	Query   string   `json:"query"`
+	Memory  uint64   `json:"memory,omitempty"` // bytes
 	Columns []string `json:"columns,omitempty"`
 }
 
@@ -50,6 +53,7 @@ type asked struct {
 type failure struct {
 	Word     string `json:"word"`
 	SQLState string `json:"sqlstate"`
+	Kind     string `json:"kind"`
 	Position int    `json:"position"`
 	Column   string `json:"column"`
 	Type     string `json:"type"`
@@ -84,11 +88,11 @@ func (q Question) ask(ctx context.Context, want string, columns []string) (*answ
 	if !ok {
 		return nil, ErrProgram
 	}
-	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, columns})
+	text, err := json.Marshal(asked{"dptrain.sql/1", want, q.Driver, q.DSN, q.Query, share(), columns})
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{cmd: exec.CommandContext(ctx, path), ctx: ctx}
+	a := &answer{cmd: exec.CommandContext(ctx, path), ctx: ctx, driver: q.Driver}
 	a.cmd.Stderr, a.cmd.WaitDelay = &a.words, patience
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -103,9 +107,26 @@ func (q Question) ask(ctx context.Context, want string, columns []string) (*answ
 	return a, nil
 }
 
+// mostShare is the largest share.
+const mostShare = 1 << 30
+
+// share returns how many bytes of memory a library in the program may take, which keeps what it has read as long as it
+// can: a quarter of what this process can have, and no more than mostShare.
+func share() uint64 {
+	most := memlimit.Physical()
+	if l, ok := memlimit.Tightest(); ok && (most == 0 || l.Free < most) {
+		most = l.Free
+	}
+	if most == 0 {
+		return mostShare
+	}
+	return min(most/4, mostShare)
+}
+
 // answer is what the program writes.
 type answer struct {
 	ctx    context.Context
+	driver string
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser // open as long as the answer is wanted
 	stdout io.Reader
@@ -125,7 +146,7 @@ func (a *answer) Read(p []byte) (int, error) {
 	_ = a.stdin.Close()
 	a.ended = io.EOF
 	if failed := a.cmd.Wait(); failed != nil || err != io.EOF {
-		a.ended = a.words.failure()
+		a.ended = a.words.failure(a.driver)
 	}
 	if a.ctx.Err() != nil {
 		a.ended = a.ctx.Err()
@@ -156,39 +177,58 @@ func (w *words) Write(p []byte) (int, error) {
 // states is what a SQLSTATE looks like.
 var states = regexp.MustCompile(`^[0-9A-Z]{2}([0-9A-Z]{3})?$`)
 
-// sentences says what the words of the program mean, and what to do about it.
+// sentences says what the words of the program mean, and what to do about it. TOOL stands for the program of the database.
 var sentences = map[string][2]string{
 	"question": {"the program " + Program + " is of another version", "take it from the same release"},
-	"driver":   {"the program " + Program + " does not know this driver", "data.sql.driver: postgres"},
+	"driver":   {"the program " + Program + " does not know this driver", "take it from the same release"},
+	"without":  {"the program " + Program + " was built without DuckDB", "build it with CGO_ENABLED=1 go build -C sql -tags duckdb ./cmd/dptrain-sql, or write a Parquet file with COPY"},
 	"dsn":      {"data.sql.dsn cannot be read", "such as host=db dbname=shop user=me, or postgres://me@db/shop"},
+	"nofile":   {"data.sql.dsn names no file", "the path of a DuckDB database, or :memory: for a query that reads Parquet files alone"},
+	"file":     {"the file is no DuckDB database that can be read now", "nobody may have it open for writing, nor may it be of a later version than DuckDB 1.4"},
 	"tls":      {"the connection leaves this machine and could be unencrypted", "add sslmode=verify-full to the dsn, or sslmode=require"},
-	"connect":  {"the database does not let the run in", "try the dsn with psql"},
-	"query":    {"the server does not accept the query", "it is one SELECT; try it with psql"},
+	"connect":  {"the database does not let the run in", "try the dsn with TOOL"},
+	"query":    {"the database does not accept the query", "it is one SELECT; try it with TOOL"},
+	"select":   {"the query is not one SELECT without parameters", "what writes, sets, loads or describes is no query here"},
 	"name":     {"the query has a column whose name holds a control character", "give it a name with AS"},
 	"changed":  {"the query has other columns than before", "run again when nobody changes the tables"},
-	"row":      {"the server ended the query with an error", "try it with psql: a query must not fail, whatever the rows are"},
+	"row":      {"the database ended the query with an error", "try it with TOOL: a query must not fail, whatever the rows are"},
+	"memory":   {"the query needs more memory than DuckDB has here: 1 GiB, and no more than a quarter of what there is", "sort and join beforehand: CREATE TABLE … AS or COPY … TO a Parquet file"},
 	"write":    {"the query writes, and the transaction is read-only", "take a query that only reads"},
 	"broken":   {"the connection broke before the last row", "nothing was released; run again"},
 }
 
+// tools are programs in which a query can be tried, by driver.
+var tools = map[string]string{"postgres": "psql", "duckdb": "duckdb"}
+
+// kinds is what a kind of error looks like.
+var kinds = regexp.MustCompile(`^[A-Z][A-Za-z ]{1,30}$`)
+
 // failure returns the error of a program that has not ended well.
-func (w *words) failure() error {
+func (w *words) failure(driver string) error {
 	text := bytes.TrimSpace(w.Bytes())
 	text = text[bytes.LastIndexByte(text, '\n')+1:]
 	f := failure{}
 	if json.Unmarshal(text, &f) != nil {
 		f = failure{}
 	}
-	if f.Word == "type" {
+	switch f.Word {
+	case "type":
 		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value or date", f.Column, f.Type),
 			Hint: "leave it out, or cast it in the query, such as CAST(... AS text)"}
+	case "function":
+		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("the query reads from %q, which may guess names and types from rows, or do more than read", f.Column),
+			Hint: "rows come from tables, views, read_parquet, range, generate_series and unnest; name a CSV file in data.path"}
 	}
 	s, known := sentences[f.Word]
 	if !known { // it was killed, or died
 		f, s = failure{}, sentences["broken"]
 	}
+	s[1] = strings.ReplaceAll(s[1], "TOOL", tools[driver])
 	if states.MatchString(f.SQLState) {
 		s[0] += ", SQLSTATE " + f.SQLState
+	}
+	if kinds.MatchString(f.Kind) {
+		s[0] += " (" + f.Kind + " Error)"
 	}
 	if f.Position > 0 {
 		s[0] += ", at character " + strconv.Itoa(f.Position)

@@ -12,18 +12,21 @@ import (
 // SQL names rows of a database in place of a file. None of it is published.
 type SQL struct {
 	// Driver is the kind of database.
-	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"The kind of database: postgres."`
+	Driver string `yaml:"driver" json:"driver" jsonschema:"required" jsonschema_description:"The kind of database: postgres or duckdb."`
 	// DSN says where it is: env:NAME, file:PATH, or the text itself, without a password.
-	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Where the database is, without a password: host=db dbname=shop user=me; or env:NAME or file:PATH, which hold that and may have one."`
+	DSN string `yaml:"dsn" json:"dsn" jsonschema:"required,minLength=1" jsonschema_description:"Where the database is, without a password: host=db dbname=shop user=me; or env:NAME or file:PATH, which hold that and may have one. Of duckdb: the path of its file from the recipe's folder, or :memory:."`
 	// Query is one SELECT.
-	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"One SELECT, whose rows are the records. It is run in a read-only transaction, and is not published."`
+	Query string `yaml:"query" json:"query" jsonschema:"required,minLength=1" jsonschema_description:"One SELECT, whose rows are the records. It is run read-only, and is not published."`
 }
 
 // drivers lists the kinds of databases that dptrain-sql reads.
-var drivers = []string{"postgres"}
+var drivers = []string{"postgres", "duckdb"}
 
 // secrets finds a password in a dsn.
 var secrets = regexp.MustCompile(`(?i)password\s*=|://[^/@]*:[^/@]*@`)
+
+// inMemory is the dsn of a query of DuckDB that reads Parquet files alone.
+const inMemory = ":memory:"
 
 // mostDSN is the largest file with a dsn.
 const mostDSN = 1 << 16
@@ -43,14 +46,14 @@ func (c *checker) sql() {
 	if d.SQL.Driver != "" || c.given("data.sql.driver") {
 		c.name("data.sql.driver", d.SQL.Driver, drivers, drivers)
 	} else {
-		c.add("data.sql.driver", "data.sql.driver is required: the kind of database", "postgres")
+		c.add("data.sql.driver", "data.sql.driver is required: the kind of database", strings.Join(drivers, " or "))
 	}
 	if strings.TrimSpace(d.SQL.Query) == "" {
 		c.add("data.sql.query", "data.sql.query is required: the SELECT whose rows are the records", "")
 	}
 	switch dsn := d.SQL.DSN; {
 	case strings.TrimSpace(dsn) == "":
-		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is", "env:NAME, file:PATH, or such as host=db dbname=shop user=me")
+		c.add("data.sql.dsn", "data.sql.dsn is required: where the database is", "env:NAME, file:PATH, such as host=db dbname=shop user=me, or the path of a DuckDB file")
 	case !dsnElsewhere(dsn) && secrets.MatchString(dsn):
 		c.add("data.sql.dsn", "data.sql.dsn holds a password, which has no place in a recipe", "write env:NAME or file:PATH, or keep it in ~/.pgpass")
 	}
@@ -82,6 +85,9 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 			return fail(fmt.Sprintf("the file %s cannot be read", quoted(path)))
 		}
 		dsn = strings.TrimSpace(string(text))
+	}
+	if s.Driver == "duckdb" && dsn != inMemory {
+		dsn = r.beside(dsn)
 	}
 	return query.Question{Driver: s.Driver, DSN: dsn, Query: s.Query}, true, nil
 }

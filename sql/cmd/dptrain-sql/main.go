@@ -6,8 +6,9 @@
 // line on standard error is an object of JSON with a word and a SQLSTATE, of which dptrain
 // makes a sentence. No text of the server is passed on, because it may quote a row.
 //
-// The query runs in one read-only transaction on one snapshot, by a cursor, so that neither
-// the program nor the server holds more than a block of rows for it.
+// A query of Postgres runs in one read-only transaction on one snapshot, by a cursor, so that neither
+// the program nor the server holds more than a block of rows for it. DuckDB is part of
+// programs that are built with the tag duckdb; its file is opened to read, and its rows are streamed too.
 package main
 
 import (
@@ -31,6 +32,7 @@ type question struct {
 	Driver  string   `json:"driver"`
 	DSN     string   `json:"dsn"`
 	Query   string   `json:"query"`
+	Memory  uint64   `json:"memory,omitempty"`  // bytes for a library that runs in this process; 0: as it likes
 	Columns []string `json:"columns,omitempty"` // of rows: what the query had when it was asked for columns
 }
 
@@ -38,12 +40,16 @@ type question struct {
 type failure struct {
 	Word     string `json:"word"`
 	SQLState string `json:"sqlstate,omitempty"` // its class alone, once rows are read
+	Kind     string `json:"kind,omitempty"`     // of an error of DuckDB, before rows are read
 	Position int32  `json:"position,omitempty"` // character of the query, from 1; 0 for none
-	Column   string `json:"column,omitempty"`   // of the row description
+	Column   string `json:"column,omitempty"`   // of the row description, or a function that may not be read from
 	Type     string `json:"type,omitempty"`     // of that column
 }
 
 func (f *failure) Error() string { return f.Word }
+
+// drivers lists who answers.
+var drivers = map[string]func(context.Context, *question, io.Writer) error{"postgres": postgres, "duckdb": duckdb}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -71,12 +77,13 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format || q.Want != "columns" && q.Want != "rows" {
 		return &failure{Word: "question"}
 	}
-	if q.Driver != "postgres" {
+	ask, known := drivers[q.Driver]
+	if !known {
 		return &failure{Word: "driver"}
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		cancel()
 	}()
-	return postgres(ctx, &q, stdout)
+	return ask(ctx, &q, stdout)
 }

@@ -118,7 +118,7 @@ func describe(ctx context.Context, conn *pgconn.PgConn, query string) ([]column,
 	}
 	var out []column
 	for _, f := range d.Fields {
-		if strings.ContainsFunc(f.Name, func(r rune) bool { return r < ' ' || r == 0xfeff }) {
+		if unnamed(f.Name) {
 			return nil, &failure{Word: "name"}
 		}
 		if !plain[f.DataTypeOID] {
@@ -133,6 +133,11 @@ func describe(ctx context.Context, conn *pgconn.PgConn, query string) ([]column,
 		out = append(out, column{f.Name, f.DataTypeOID == 16})
 	}
 	return out, nil
+}
+
+// unnamed reports whether a name has what a header line must not have.
+func unnamed(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0xfeff })
 }
 
 // typeOf returns the name of a type, and whether it is an enumeration of words.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -127,20 +125,6 @@ CREATE OR REPLACE FUNCTION writes() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INS
 	}
 }
 
-// after does something once the first bytes were written.
-type after struct {
-	bytes.Buffer
-	do func()
-}
-
-func (a *after) Write(p []byte) (int, error) {
-	if a.do != nil {
-		a.do()
-		a.do = nil
-	}
-	return a.Buffer.Write(p)
-}
-
 // TestSnapshot: rows that others insert and delete while the query runs are not seen.
 func TestSnapshot(t *testing.T) {
 	execute(t, "DROP TABLE IF EXISTS shot; CREATE TABLE shot AS SELECT i AS x, repeat('a', 20) AS s FROM generate_series(1, 100000) i")
@@ -153,45 +137,6 @@ func TestSnapshot(t *testing.T) {
 	if n := strings.Count(out.String(), "\n"); n != 100001 || strings.Contains(out.String(), "-1,") {
 		t.Errorf("%d lines", n)
 	}
-}
-
-// asProcess makes a process of the tests of cmd/dptrain the program. Its keys are the same in every run.
-const asProcess = "DPTRAIN_TEST_MAIN"
-
-// built holds the programs, which are built once.
-var built = sync.OnceValues(func() (folder string, err error) {
-	folder, err = os.MkdirTemp("", "dptrain-sql-test-")
-	for _, args := range [][]string{{"test", "-C", "../../..", "-tags", "replay", "-c", "-o", filepath.Join(folder, "dptrain"), "./cmd/dptrain"}, {"build", "-o", folder, "."}} {
-		if out, failed := exec.Command("go", args...).CombinedOutput(); failed != nil {
-			err = errors.Join(err, fmt.Errorf("%w: %s", failed, out))
-		}
-	}
-	return folder, err
-})
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := os.Setenv(asProcess, "1"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	if os.Getenv("DPTRAIN_POSTGRES") != "" {
-		if folder, err := built(); err == nil {
-			_ = os.RemoveAll(folder)
-		}
-	}
-	os.Exit(code)
-}
-
-// programs returns dptrain beside dptrain-sql, with keys that are the same in every run.
-func programs(t *testing.T) (dptrain string) {
-	t.Helper()
-	server(t)
-	folder, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(folder, "dptrain")
 }
 
 // proxy passes connections on to the server, and cuts them once it has passed on a number of bytes of its answers.
@@ -228,22 +173,6 @@ func proxy(t *testing.T, after int64) (dsn string, passed *atomic.Int64) {
 		}
 	}()
 	return fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", l.Addr().(*net.TCPAddr).Port, config.User, config.Database), passed
-}
-
-// fit runs dptrain fit and returns its exit code and what it printed.
-func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "recipe.yaml")
-	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"fit", file, "--quiet"}, more...)...)
-	out, err := cmd.CombinedOutput()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), string(out)
 }
 
 // TestSameRelease: from the database, on both engines, the release is that of the CSV file under the same key. No part of data.sql is

@@ -1,0 +1,73 @@
+//go:build duckdb && cgo && (amd64 || arm64)
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDuckMemory: five times as many rows of a DuckDB file need no more memory than the share of DuckDB, whatever the
+// additional cells take.
+func TestDuckMemory(t *testing.T) {
+	const columns = 10
+	cells, head := make([]string, columns), make([]string, columns)
+	for j := range cells {
+		cells[j], head[j] = fmt.Sprintf("(hash(i * %d) %% 1000003) / 7.0::DOUBLE AS c%d", j+3, j), fmt.Sprintf(`"c%d"`, j)
+	}
+	program := filepath.Join(filepath.Dir(programs(t)), "dptrain-sql")
+	peak := func(rows int) int64 {
+		file := duckFile(t, fmt.Sprintf("CREATE TABLE many AS SELECT %s FROM range(%d) r(i)", strings.Join(cells, ", "), rows))
+		cmd := exec.CommandContext(t.Context(), program)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(stdin, `{"format":"dptrain.sql/1","want":"rows","driver":"duckdb","dsn":%q,"query":"SELECT * FROM many","columns":[%s],"memory":%d}`+"\n",
+			file, strings.Join(head, ","), leastMemory)
+		n, most, part := 0, int64(0), make([]byte, 1<<20)
+		for {
+			size, err := io.ReadFull(stdout, part)
+			n += bytes.Count(part[:size], []byte("\n"))
+			if err != nil {
+				break
+			}
+			most = max(most, resident(t, cmd.Process.Pid)) // the peak that the system tells at the end may be that of this process
+		}
+		if err := cmd.Wait(); err != nil || n != rows+1 {
+			t.Fatal(err, n)
+		}
+		t.Logf("%d rows of %d columns: peak %d MB, processor %v", rows, columns, most>>20, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		return most
+	}
+	many := max(*mostRows, 2_500_000)
+	few := many / 5
+	least := peak(few)
+	if grown, held := peak(many)-least, int64(many-few)*columns*8; grown > leastMemory || held < 2*leastMemory {
+		t.Errorf("the peak grows by %d bytes; the additional cells have %d", grown, held)
+	}
+}
+
+// resident returns the bytes of memory of a process.
+func resident(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	var size, pages int64
+	if _, failed := fmt.Sscan(string(text), &size, &pages); err != nil || failed != nil {
+		return 0 // it has ended
+	}
+	return pages * int64(os.Getpagesize())
+}

@@ -1,0 +1,11 @@
+//go:build !duckdb || !cgo || !((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// duckdb answers a question where the library of DuckDB is not part of the program.
+func duckdb(context.Context, *question, io.Writer) error { return &failure{Word: "without"} }

@@ -1,0 +1,238 @@
+//go:build duckdb && cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
+package main
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Numbers of the C API.
+const (
+	selects     = 1  // a kind of statement
+	outOfMemory = 33 // a kind of error
+
+	typeBoolean, typeTinyint, typeSmallint, typeInteger, typeBigint      = 1, 2, 3, 4, 5
+	typeUTinyint, typeUSmallint, typeUInteger, typeUBigint               = 6, 7, 8, 9
+	typeFloat, typeDouble, typeTimestamp, typeDate, typeTime             = 10, 11, 12, 13, 14
+	typeHugeint, typeVarchar, typeDecimal                                = 16, 17, 19
+	typeTimestampS, typeTimestampMS, typeTimestampNS, typeEnum, typeUUID = 20, 21, 22, 23, 27
+	typeTimestampTZ, typeUHugeint, typeTimeNS                            = 31, 32, 39
+)
+
+// The types that are no cell, by their numbers.
+var noCell = map[int]string{15: "INTERVAL", 18: "BLOB", 24: "LIST", 25: "STRUCT", 26: "MAP", 28: "UNION", 29: "BIT", 30: "TIME WITH TIME ZONE",
+	33: "ARRAY", 35: "BIGNUM", 36: "NULL"}
+
+// A kind is a type.
+type kind struct {
+	id     int
+	stored int // number of the type of the values in memory
+	scale  int // digits of a DECIMAL behind the point
+	words  []string
+	alias  string
+}
+
+// A described column is one of a prepared statement.
+type described struct {
+	name string
+	kind kind
+}
+
+// readable returns the columns of a query, or refuses one.
+func readable(all []described) ([]column, error) {
+	var out []column
+	for _, d := range all {
+		if unnamed(d.name) {
+			return nil, &failure{Word: "name"}
+		}
+		if d.kind.alias == "JSON" {
+			return nil, &failure{Word: "type", Column: d.name, Type: d.kind.alias}
+		}
+		if d.kind.writing() == nil {
+			name, known := noCell[d.kind.id]
+			if !known {
+				name = "unknown"
+			}
+			return nil, &failure{Word: "type", Column: d.name, Type: name}
+		}
+		out = append(out, column{name: d.name})
+	}
+	return out, nil
+}
+
+// A vector is a column of a chunk as the library keeps it: the values, and one bit for each that is there. No bits: all are.
+type vector struct{ data, present unsafe.Pointer }
+
+// valid reports whether a value is not NULL.
+func (v vector) valid(i int) bool {
+	return v.present == nil || at[uint64](v.present, i/64)>>(i%64)&1 == 1
+}
+
+// at returns an element of an array of C.
+func at[T any](array unsafe.Pointer, i int) T {
+	var t T
+	return *(*T)(unsafe.Add(array, uintptr(i)*unsafe.Sizeof(t)))
+}
+
+// huge is a number of 128 bits.
+type huge struct {
+	low  uint64
+	high int64
+}
+
+// textAt returns a text, which is good until its chunk is closed. Up to 12 bytes are beside their number, more are elsewhere.
+func textAt(data unsafe.Pointer, i int) []byte {
+	entry := unsafe.Add(data, uintptr(i)*16)
+	size := *(*uint32)(entry)
+	if size <= 12 {
+		return unsafe.Slice((*byte)(unsafe.Add(entry, 4)), size)
+	}
+	return unsafe.Slice(*(**byte)(unsafe.Add(entry, 8)), size)
+}
+
+// A writing appends value i of an array as text.
+type writing func(out []byte, data unsafe.Pointer, i int) []byte
+
+// whole and natural write whole numbers.
+func whole[T int8 | int16 | int32 | int64](out []byte, data unsafe.Pointer, i int) []byte {
+	return strconv.AppendInt(out, int64(at[T](data, i)), 10)
+}
+
+func natural[T uint8 | uint16 | uint32 | uint64](out []byte, data unsafe.Pointer, i int) []byte {
+	return strconv.AppendUint(out, uint64(at[T](data, i)), 10)
+}
+
+// writings are those of types that need no more than the array.
+var writings = map[int]writing{
+	typeBoolean: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return strconv.AppendBool(out, at[uint8](data, i) != 0)
+	},
+	typeTinyint: whole[int8], typeSmallint: whole[int16], typeInteger: whole[int32], typeBigint: whole[int64],
+	typeUTinyint: natural[uint8], typeUSmallint: natural[uint16], typeUInteger: natural[uint32], typeUBigint: natural[uint64],
+	typeHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return at[huge](data, i).integer().Append(out, 10)
+	},
+	typeUHugeint: func(out []byte, data unsafe.Pointer, i int) []byte {
+		h := at[huge](data, i)
+		return join(uint64(h.high), h.low).Append(out, 10)
+	},
+	typeFloat: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendFloat(out, float64(at[float32](data, i)), 32)
+	},
+	typeDouble: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendFloat(out, at[float64](data, i), 64)
+	},
+	typeVarchar: func(out []byte, data unsafe.Pointer, i int) []byte { return append(out, textAt(data, i)...) },
+	typeUUID:    func(out []byte, data unsafe.Pointer, i int) []byte { return appendUUID(out, at[huge](data, i)) },
+	typeDate:    func(out []byte, data unsafe.Pointer, i int) []byte { return appendDate(out, at[int32](data, i)) },
+	typeTime: func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendClock(out, at[int64](data, i)*1000)
+	},
+	typeTimeNS:      func(out []byte, data unsafe.Pointer, i int) []byte { return appendClock(out, at[int64](data, i)) },
+	typeTimestampS:  stamp(1, ""),
+	typeTimestampMS: stamp(1e3, ""),
+	typeTimestamp:   stamp(1e6, ""),
+	typeTimestampNS: stamp(1e9, ""),
+	typeTimestampTZ: stamp(1e6, "+00"),
+}
+
+// stamp is the writing of times of so many ticks a second.
+func stamp(ticks int64, zone string) writing {
+	return func(out []byte, data unsafe.Pointer, i int) []byte {
+		return appendStamp(out, at[int64](data, i), ticks, zone)
+	}
+}
+
+// writing returns how values are written, or nil if they are no cells.
+func (k kind) writing() writing {
+	switch k.id {
+	case typeDecimal:
+		return func(out []byte, data unsafe.Pointer, i int) []byte {
+			return appendPoint(out, writings[k.stored](nil, data, i), k.scale)
+		}
+	case typeEnum:
+		return func(out []byte, data unsafe.Pointer, i int) []byte { return append(out, k.words[k.word(data, i)]...) }
+	}
+	return writings[k.id]
+}
+
+// word returns the number of the word of an enumeration.
+func (k kind) word(data unsafe.Pointer, i int) int {
+	switch k.stored {
+	case typeUTinyint:
+		return int(at[uint8](data, i))
+	case typeUSmallint:
+		return int(at[uint16](data, i))
+	}
+	return int(at[uint32](data, i))
+}
+
+// join returns high 2^64 + low.
+func join(high, low uint64) *big.Int {
+	n := new(big.Int).SetUint64(high)
+	return n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(low))
+}
+
+// integer returns a number with its sign.
+func (h huge) integer() *big.Int {
+	if h.high == int64(h.low)>>63 {
+		return big.NewInt(int64(h.low))
+	}
+	n := join(uint64(h.high), h.low)
+	if h.high < 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 128))
+	}
+	return n
+}
+
+// appendPoint writes a whole number with a point before the last digits.
+func appendPoint(out, number []byte, digits int) []byte {
+	if number[0] == '-' {
+		out, number = append(out, '-'), number[1:]
+	}
+	if digits == 0 {
+		return append(out, number...)
+	}
+	if missing := digits + 1 - len(number); missing > 0 {
+		number = append([]byte(strings.Repeat("0", missing)), number...)
+	}
+	point := len(number) - digits
+	return append(append(append(out, number[:point]...), '.'), number[point:]...)
+}
+
+// A column of cells is a column of a chunk as text.
+type cells struct {
+	text []byte
+	ends []int // of the texts; -1-end for NULL
+}
+
+// fill replaces the cells.
+func (c *cells) fill(how writing, v vector, rows int) {
+	c.text, c.ends = c.text[:0], c.ends[:0]
+	for i := range rows {
+		if !v.valid(i) {
+			c.ends = append(c.ends, -1-len(c.text))
+			continue
+		}
+		c.text = how(c.text, v.data, i)
+		c.ends = append(c.ends, len(c.text))
+	}
+}
+
+// at returns a cell, nil for NULL.
+func (c *cells) at(i int) []byte {
+	end, begin := c.ends[i], 0
+	if end < 0 {
+		return nil
+	}
+	if i > 0 {
+		begin = c.ends[i-1]
+	}
+	if begin < 0 {
+		begin = -1 - begin
+	}
+	return c.text[begin:end]
+}

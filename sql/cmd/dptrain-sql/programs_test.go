@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// asProcess makes a process of the tests of cmd/dptrain the program. Its keys are the same in every run.
+const asProcess = "DPTRAIN_TEST_MAIN"
+
+// builtFolder is where the programs are, once they are built.
+var builtFolder string
+
+// built holds the programs, which are built once.
+var built = sync.OnceValues(func() (folder string, err error) {
+	folder, err = os.MkdirTemp("", "dptrain-sql-test-")
+	builtFolder = folder
+	for _, args := range [][]string{{"test", "-C", "../../..", "-tags", "replay", "-c", "-o", filepath.Join(folder, "dptrain"), "./cmd/dptrain"}, append([]string{"build", "-o", folder}, append(buildTags, ".")...)} {
+		if out, failed := exec.Command("go", args...).CombinedOutput(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("%w: %s", failed, out))
+		}
+	}
+	return folder, err
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := os.Setenv(asProcess, "1"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(builtFolder)
+	os.Exit(code)
+}
+
+// programs returns dptrain beside dptrain-sql, with keys that are the same in every run.
+func programs(t *testing.T) (dptrain string) {
+	t.Helper()
+	folder, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(folder, "dptrain")
+}
+
+// fit runs dptrain fit and returns its exit code and what it printed.
+func fit(t *testing.T, program, recipe string, more ...string) (int, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "recipe.yaml")
+	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"fit", file, "--quiet"}, more...)...)
+	out, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// after does something once the first bytes were written.
+type after struct {
+	bytes.Buffer
+	do func()
+}
+
+func (a *after) Write(p []byte) (int, error) {
+	if a.do != nil {
+		a.do()
+		a.do = nil
+	}
+	return a.Buffer.Write(p)
+}
