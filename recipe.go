@@ -14,8 +14,8 @@ type Problems = recipe.Problems
 // errNoRecipe is returned for a run that names no table.
 var errNoRecipe = fault.New(fault.Usage, "the run was not read from a recipe that names a table; open one by its path")
 
-// errQuery is returned for a run whose records are in a database.
-var errQuery = fault.New(fault.Recipe, "data.sql: the program dptrain reads databases, by dptrain-sql; this package reads files and tables in memory")
+// errQuery is returned for a run whose records are in a database or on a cluster.
+var errQuery = fault.New(fault.Recipe, "data.sql and data.spark: the program dptrain reads databases and clusters, by other programs; this package reads files and tables in memory")
 
 // ReadRecipe returns the run that the recipe in a file describes (docs/reference/recipe.md). Its fields have
 // what they can say. The rest stays with the run: how features are chosen, what is trained, fallbacks,
@@ -80,7 +80,7 @@ func (r Run) Open() (*Table, error) {
 	}
 	data := r.base.Data
 	switch path := r.base.DataFile(); {
-	case data.SQL != nil:
+	case data.SQL != nil || data.Spark != "":
 		return nil, errQuery
 	case path != "":
 		return open(path, data.Reading())

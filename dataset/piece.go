@@ -64,3 +64,15 @@ func (s *Stats) Merge(o *Stats) { s.merge(o) }
 
 // Files lists the files that a path stands for, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
+
+// Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Codes] and [Table.Words] returned them, as a
+// table: of each column Floats or Codes, and Words. The identity of the first record is first, and those of the others
+// follow; if the schema has a unit, ids names that of each record instead.
+func (s Schema) Kept(rows int, first uint64, ids []uint64, columns []ColumnData) *Table {
+	t := newTable(s, rows, ids)
+	t.first = first
+	for j, c := range columns {
+		t.floats[j], t.codes[j], t.words[j] = c.Floats, c.Codes, c.Words
+	}
+	return t
+}

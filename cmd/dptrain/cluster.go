@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"os"
 	"strings"
@@ -16,17 +18,64 @@ import (
 // engineSpark is the engine of a Spark cluster.
 const engineSpark = "spark"
 
-// dial starts a session of the cluster, for a job and a plan that it can carry out. Nothing is paid for yet.
-func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*cluster.Spark, error) {
-	if f.connect == "" {
-		return nil, usagef("--engine spark needs --connect, such as sc://127.0.0.1:15002")
-	}
-	address, err := cluster.ParseAddress(f.connect)
+// onSpark reports whether a query of a cluster gives the rows.
+func (j *job) onSpark() bool { return j.recipe.Data.Spark != "" }
+
+// errOnSpark is returned for what would read such rows here.
+var errOnSpark = usagef("data.spark has its rows on a cluster: use fit --engine spark --connect sc://HOST:PORT, or write them to a file and name that with --data")
+
+// session starts a session of the cluster. Without a worker it is good for columns alone.
+func (j *job) session(ctx context.Context, worker string) (*cluster.Spark, error) {
+	address, err := cluster.ParseAddress(j.connect)
 	if err != nil {
 		return nil, err
 	}
-	if _, piped := tablefile.Stdin(j.table); piped || j.queries() || strings.Contains(j.table, "://") {
-		return nil, usagef("--engine spark reads tables that are files with the same path on all machines of the cluster")
+	s, err := cluster.Dial(ctx, address, worker)
+	if errors.Is(err, cluster.ErrProgram) {
+		return nil, usagef("dptrain itself knows no cluster; %s does, and is neither beside dptrain nor on the PATH; build it from the folder spark of the sources", cluster.Program)
+	}
+	return s, err
+}
+
+// sparkColumns asks the cluster for the columns of the query. No row is read. Without an address they are those that the
+// recipe lists.
+func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
+	if j.connect == "" && len(j.recipe.Data.Header) > 0 {
+		return j.recipe.Data.Header, nil
+	}
+	if j.connect == "" {
+		return nil, &dataset.FileError{Path: cluster.QueryName, Msg: "its columns are known to the cluster alone",
+			Hint: "add --connect sc://HOST:PORT to plan, or to fit with --engine spark, or list the columns under data.header", Err: dataset.ErrUnreadable}
+	}
+	s, err := j.session(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	names, err := s.Columns(j.recipe.Data.Spark)
+	if err != nil {
+		return nil, err
+	}
+	var line bytes.Buffer
+	w := csv.NewWriter(&line)
+	if err := w.Write(names); err != nil {
+		return nil, err
+	}
+	w.Flush()
+	header, _, err := dataset.HeaderFrom(&line, cluster.QueryName, j.readOptions())
+	return header, err
+}
+
+// dial starts a session for a job and a plan that the cluster can carry out. Nothing is paid for yet.
+func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*cluster.Spark, error) {
+	if j.connect == "" {
+		return nil, usagef("--engine spark needs --connect, such as sc://127.0.0.1:15002")
+	}
+	if _, err := cluster.ParseAddress(j.connect); err != nil {
+		return nil, err
+	}
+	if _, piped := tablefile.Stdin(j.table); !j.onSpark() && (piped || j.queries() || strings.Contains(j.table, "://")) {
+		return nil, usagef("--engine spark reads tables that are files with the same path on all machines of the cluster, and queries of data.spark")
 	}
 	if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
 		return nil, &fault.Error{Kind: fault.Recipe, Err: err, Message: err.Error(), Hint: "use --engine stream or memory, or another method"}
@@ -35,18 +84,14 @@ func (f *engineFlags) dial(ctx context.Context, j *job, p *pipeline.Pipeline, pl
 	if err != nil {
 		return nil, err
 	}
-	s, err := cluster.Dial(ctx, address, self)
-	if errors.Is(err, cluster.ErrProgram) {
-		return nil, usagef("dptrain itself knows no cluster; %s does, and is neither beside dptrain nor on the PATH; build it from the folder spark of the sources", cluster.Program)
-	}
-	return s, err
+	return j.session(ctx, self)
 }
 
 // onCluster returns what trains on the table where the cluster reads it.
 func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.Plan) fitter {
 	return func(ctx context.Context, progress func(string)) (*pipeline.Result, *dataset.Stats, error) {
 		ended := begin(progress, "read")
-		e, stats, err := cluster.Open(ctx, s, j.table, p.Schema, j.readOptions())
+		e, stats, err := j.engineOn(ctx, s, p.Schema)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -57,4 +102,12 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 		}
 		return res, stats, err
 	}
+}
+
+// engineOn has the cluster read the table for the first time.
+func (j *job) engineOn(ctx context.Context, s *cluster.Spark, schema dataset.Schema) (*cluster.Engine, *dataset.Stats, error) {
+	if j.onSpark() {
+		return cluster.OpenQuery(ctx, s, cluster.Query{Text: j.recipe.Data.Spark, Columns: j.header}, schema, j.readOptions())
+	}
+	return cluster.Open(ctx, s, j.table, schema, j.readOptions())
 }

@@ -43,6 +43,9 @@ func (f *engineFlags) fitter(ctx context.Context, j *job, p *pipeline.Pipeline, 
 	if f.connect != "" && f.name != engineSpark {
 		return nil, nil, usagef("--connect says where the cluster of --engine spark is: give both")
 	}
+	if j.onSpark() && f.name != engineSpark {
+		return nil, nil, errOnSpark
+	}
 	if f.name == engineSpark {
 		s, err := f.dial(ctx, j, p, plan)
 		if err != nil {

@@ -142,3 +142,34 @@ func TestKilledWithScratch(t *testing.T) {
 		t.Errorf("%d folders are left after the next run: %v", len(left), err)
 	}
 }
+
+// TestQueryOfCluster: rows of a query of a cluster are refused where no cluster is meant, before a ledger is asked.
+func TestQueryOfCluster(t *testing.T) {
+	chdir(t)
+	const data = "data: {spark: select a and y from secret_table, target: y"
+	write(t, "query.yaml", data+"}\nprivacy: {epsilon: 1}\n")
+	write(t, "listed.yaml", data+", header: [a, y]}\nprivacy: {epsilon: 1}\n")
+	for _, tt := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"check", "query.yaml"}, 0, ""},
+		{[]string{"check", "listed.yaml"}, 0, ""},
+		{[]string{"plan", "listed.yaml"}, 0, ""},
+		{[]string{"plan", "query.yaml"}, 4, "data.spark: its columns are known to the cluster alone; add --connect"},
+		{[]string{"plan", "query.yaml", "--connect", "sc://spark.example"}, 2, "without TLS and a token"},
+		{[]string{"plan", "query.yaml", "--data", "t.csv", "--connect", "sc://localhost"}, 2, "the recipe has none"},
+		{[]string{"fit", "query.yaml"}, 4, "its columns are known to the cluster alone"},
+		{[]string{"fit", "listed.yaml"}, 2, "use fit --engine spark --connect"},
+		{[]string{"fit", "listed.yaml", "--engine", "memory"}, 2, "use fit --engine spark --connect"},
+		{[]string{"fit", "listed.yaml", "--engine", "spark"}, 2, "--engine spark needs --connect"},
+		{[]string{"audit", "query.yaml"}, 4, "its columns are known to the cluster alone"},
+		{[]string{"audit", "listed.yaml", "--own-table"}, 2, "use fit --engine spark --connect"},
+	} {
+		got := dptrain(t, tt.args...)
+		if got.code != tt.code || !strings.Contains(got.stderr, tt.text) || strings.Contains(got.stderr, "secret_table") {
+			t.Errorf("%v: %+v", tt.args, got)
+		}
+	}
+}

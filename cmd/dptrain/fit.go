@@ -49,6 +49,7 @@ func fitCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			j.connect = how.engine.connect
 			return a.fit(cmd.Context(), j, how)
 		},
 	}

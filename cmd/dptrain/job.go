@@ -113,6 +113,7 @@ type job struct {
 	bare    bool              // there is no recipe file: what is missing is a missing flag
 	header  []string          // of the table; set by prepare
 	stdin   io.Reader         // for a table that is -
+	connect string            // where the cluster is
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All
@@ -141,11 +142,11 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		return nil, err
 	}
 	j.recipe, j.table, j.ledger = base, base.DataFile(), base.LedgerFile()
-	if base.Data.SQL != nil {
+	if j.queries() || j.onSpark() {
 		if j.blame["data.path"] == "" {
 			j.table = tableOfQuery
 		} else {
-			base.Data.SQL = nil // --data takes its place
+			base.Data.SQL, base.Data.Spark = nil, "" // --data takes its place
 		}
 	}
 	or := func(value, instead string) string {
@@ -293,6 +294,9 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 	if j.queries() {
 		return j.queryColumns(ctx)
 	}
+	if j.onSpark() {
+		return j.sparkColumns(ctx)
+	}
 	stdin, piped := tablefile.Stdin(j.table)
 	if !piped {
 		return dataset.Header(j.table, j.readOptions())
@@ -306,6 +310,9 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 func (j *job) read(ctx context.Context, schema dataset.Schema) (*dataset.Table, *dataset.Stats, error) {
 	if j.queries() {
 		return j.readQuery(ctx, schema)
+	}
+	if j.onSpark() {
+		return nil, nil, errOnSpark
 	}
 	if stdin, piped := tablefile.Stdin(j.table); piped {
 		return dataset.ReadFrom(ctx, j.stdin, stdin, schema, j.readOptions())

@@ -38,6 +38,7 @@ func planCommand(a *app) *cobra.Command {
 	var explain explainFlags
 	var asJSON bool
 	var runs int
+	var connect string
 	cmd := &cobra.Command{
 		Use:   "plan [RECIPE]",
 		Short: "Show the price of every step before any row is read",
@@ -57,6 +58,9 @@ func planCommand(a *app) *cobra.Command {
 			j, err := flags.load(args)
 			if err != nil {
 				return err
+			}
+			if j.connect = connect; connect != "" && !j.onSpark() {
+				return usagef("--connect says where the columns of data.spark are asked for, and the recipe has none")
 			}
 			if j.recipe.Task == recipe.TaskCausal {
 				return a.causalPlan(cmd.Context(), j, cmd.Flags().Changed, runs, asJSON)
@@ -88,6 +92,7 @@ func planCommand(a *app) *cobra.Command {
 	flags.add(cmd.Flags())
 	explain.add(cmd.Flags())
 	cmd.Flags().IntVar(&runs, "runs", 0, "also say which epsilon this `NUMBER` of equal runs may have in the ledger")
+	cmd.Flags().StringVar(&connect, "connect", "", "where the cluster with the rows of data.spark is: an `ADDRESS` sc://HOST:PORT")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

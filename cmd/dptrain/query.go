@@ -7,12 +7,13 @@ import (
 	"io"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/cluster"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/query"
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
-// tableOfQuery stands for the table of a job whose rows a database has: like standard input, it is in no file.
+// tableOfQuery stands for the table of a job whose rows a database or a cluster has: like standard input, it is in no file.
 const tableOfQuery = "-"
 
 // queries reports whether a database has the rows.
@@ -20,15 +21,18 @@ func (j *job) queries() bool { return j.recipe.Data.SQL != nil }
 
 // shown is what the table is called.
 func (j *job) shown() string {
-	if j.queries() {
+	switch {
+	case j.queries():
 		return query.Name
+	case j.onSpark():
+		return cluster.QueryName
 	}
 	return j.table
 }
 
-// filed is the path of the table for a ledger, empty for rows of a database.
+// filed is the path of the table for a ledger, empty for rows of a database or a cluster.
 func (j *job) filed() string {
-	if j.queries() {
+	if j.queries() || j.onSpark() {
 		return ""
 	}
 	return j.table

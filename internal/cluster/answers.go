@@ -36,7 +36,7 @@ func sorted(key [secret.KeySize]byte, answers [][]byte, from, to int) ([][]byte,
 	}
 	for _, content := range contents {
 		if content[0] >= answerNoFile {
-			return nil, failed(errFile[min(content[0], answerDamaged)])
+			return nil, failed(errFile[min(content[0], answerSpoilt)])
 		}
 	}
 	return contents, nil
@@ -47,6 +47,8 @@ var errFile = map[byte]error{
 	answerNoFile:  errors.New("a worker does not find the table: it needs the same path on every machine of the cluster"),
 	answerChanged: errors.New("a file of the table is another one than before"),
 	answerDamaged: errors.New("a file of the table cannot be read to its end"),
+	answerOther:   errors.New("the cluster computed some rows of the query anew, and they are others or in another order; add an ORDER BY over a key, or write the rows to a table first"),
+	answerSpoilt:  errors.New("what the cluster keeps of the table is damaged"),
 }
 
 // failed is the error of a pass that is not whole.

@@ -7,7 +7,6 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
-	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 // A Runner has tasks carried out by workers: each line goes to [Work] somewhere, and what that writes comes
@@ -26,9 +25,11 @@ type Engine struct {
 	resolved []dataset.Column // those of the schema, once words were found
 	options  dataset.ReadOptions
 	splits   []split
-	words    int64 // bytes that the words to be found take at most
-	units    bool  // whether the records of units are limited
-	most     int64 // bytes of cells that may come to one place
+	keeper   Keeper               // nil unless the splits are blocks that the cluster keeps
+	blocks   [secret.KeySize]byte // of those blocks
+	words    int64                // bytes that the words to be found take at most
+	units    bool                 // whether the records of units are limited
+	most     int64                // bytes of cells that may come to one place
 }
 
 // Of returns an engine without records, by which a plan can be checked before any is read.
@@ -53,33 +54,39 @@ type counted struct {
 // Open cuts the table at path into splits and has the workers count its records. The table is a file or a pattern, and
 // the workers see it under the same absolute path. Also returned is what they counted, which is private.
 func Open(ctx context.Context, r Runner, path string, schema dataset.Schema, o dataset.ReadOptions) (*Engine, *dataset.Stats, error) {
-	pipeline.RegisterStatistics()
 	splits, err := cut(path, leastRows)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &Engine{runner: r, schema: schema, asRead: schema, options: o, splits: splits, most: mechanism.FewBytes}
-	contents, err := e.ask(ctx, order{Asks: asksCount}, nil)
+	e := newEngine(r, schema, o)
+	e.splits = splits
+	stats, err := e.count(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := &dataset.Stats{Columns: make([]dataset.ColumnStats, len(schema.Columns))}
-	for j, name := range schema.Names() {
-		all.Columns[j].Name = name
+	return e, stats, nil
+}
+
+// count has the records counted, and gives splits their places in the table, which messages call by its name.
+func (e *Engine) count(ctx context.Context, name string) (*dataset.Stats, error) {
+	contents, err := e.ask(ctx, order{Asks: asksCount}, nil)
+	if err != nil {
+		return nil, err
 	}
+	all := noStats(e.schema)
 	for i, content := range contents {
 		c := &counted{}
-		if unpackAnswer(content, c) != nil || c.Stats.Rows < 0 || c.Words < 0 || len(c.Stats.Columns) != len(schema.Columns) {
-			return nil, nil, failed(errAnswer)
+		if unpackAnswer(content, c) != nil || c.Stats.Rows < 0 || c.Words < 0 || len(c.Stats.Columns) != len(e.schema.Columns) {
+			return nil, failed(errAnswer)
 		}
 		e.splits[i].First, e.splits[i].Rows = uint64(all.Rows), c.Stats.Rows
 		e.words += c.Words
 		all.Merge(&c.Stats)
 		if all.Rows > maxRows {
-			return nil, nil, &dataset.FileError{Path: path, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
+			return nil, &dataset.FileError{Path: name, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
 		}
 	}
-	return e, all, nil
+	return &all, nil
 }
 
 // Schema implements [mechanism.Engine].
@@ -134,11 +141,7 @@ func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64,
 	if o.Key, err = secret.FreshKey(); err != nil {
 		return err
 	}
-	o.Schema, o.As, o.Options, o.Limited = e.asRead, e.resolved, e.options, e.units
-	if e.schema.Unit != "" {
-		o.Options.NameKey = secret.NameKey()
-	}
-	packed, err := pack(&o)
+	packed, err := pack(e.finish(&o))
 	if err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64,
 		if err != nil {
 			return err
 		}
-		answers, err := e.runner.Run(ctx, tasks)
+		answers, err := e.run(ctx, tasks)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -180,6 +183,9 @@ func (e *Engine) tasks(from, to int, order []byte, of func(split int) []uint64) 
 		line, err := t.line()
 		if err != nil {
 			return nil, err
+		}
+		if name := e.splits[i].Block; name != "" {
+			line = append([]byte(name[:nameText]+" "), line...)
 		}
 		out = append(out, line)
 		size += len(line)

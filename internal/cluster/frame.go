@@ -17,7 +17,7 @@ import (
 )
 
 // format begins every order and every answer. A worker of another version reads neither.
-const format = "dptrain.cluster/2\n"
+const format = "dptrain.cluster/3\n"
 
 // A split is some consecutive records.
 type split struct {
@@ -27,6 +27,9 @@ type split struct {
 	First  uint64 // identity of the first record
 	Rows   int    // negative before they are counted
 	Left   []byte // places of records that units do not keep, packed by packPlaces
+	Block  string // head of the block that holds the records, in place of a file
+
+	text []byte // of the block, where a task is carried out
 }
 
 // What an order asks of a split.
@@ -39,6 +42,7 @@ const (
 	asksUnits               // how many records there are of the units of a share
 	asksLarge               // the contents of the records of some units
 	asksWords               // how many records have the words of a share
+	asksRows                // blocks of the rows that follow the task
 )
 
 // An order is what all tasks of a pass share.
@@ -52,6 +56,8 @@ type order struct {
 	Pass    mechanism.Pass // a part, and for sums the statistic
 	Columns []int          // of the part whose words are counted; or of the schema, what the content of a record is
 	Share   share
+	Blocks  [secret.KeySize]byte // of the blocks that the cluster keeps
+	Names   []string             // for asksRows, the columns of the rows
 }
 
 // A share is one of several that units or words are dealt to.
@@ -76,6 +82,8 @@ const (
 	answerNoFile  = 2 // the file cannot be opened
 	answerChanged = 3 // it is not the file that was counted
 	answerDamaged = 4 // it cannot be read
+	answerOther   = 5 // the block has other records than before
+	answerSpoilt  = 6 // the block cannot be read
 )
 
 // pack encodes a value and compresses it.
@@ -110,12 +118,15 @@ func (t *task) line() ([]byte, error) {
 // errTask is returned for a line that is no task of this version.
 var errTask = errors.New("no task of this version")
 
+// readTask reads a task. What follows it after a blank is its block, or the number of a part.
 func readTask(line []byte) (*task, *order, error) {
 	t, o := &task{}, &order{}
+	line, rest, _ := bytes.Cut(line, []byte{' '})
 	err := gob.NewDecoder(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(line))).Decode(t)
 	if err != nil || t.Format != format || unpack(t.Order, o) != nil {
 		return nil, nil, errTask
 	}
+	t.Split.text = rest
 	return t, o, nil
 }
 

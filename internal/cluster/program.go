@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"strings"
@@ -32,8 +33,24 @@ type question struct {
 	TLS     bool   `json:"tls"`
 	Token   string `json:"token,omitempty"`
 	Session string `json:"session"`
-	Program string `json:"program"`
+	Program string `json:"program,omitempty"` // none: only columns are asked for
 }
+
+// request begins a list that the program is handed, and says what it is to do with the rest; the program has the same.
+type request struct {
+	Ask     string   `json:"ask"`
+	Query   string   `json:"query,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Begin   int      `json:"begin,omitempty"`
+}
+
+// What is asked.
+const (
+	askTasks   = "tasks"   // carry out the tasks that follow
+	askColumns = "columns" // of a query
+	askKeep    = "keep"    // make blocks of the rows of a query, by the task that follows
+	askKept    = "kept"    // carry out tasks with blocks
+)
 
 // The limits of what is kept of the program's words, of an answer, and of the time to end.
 const (
@@ -53,7 +70,7 @@ type Spark struct {
 	ended  error // once the program has
 }
 
-// Dial starts a session. The program at worker is sent to the executors, where [Work] is what its verb worker does. The
+// Dial starts a session. The program at worker, unless that is empty, is sent to the executors, where [Work] is what its verb worker does. The
 // session ends with the context: what the cluster still does for it is interrupted.
 func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	path, ok := beside.Program(Program)
@@ -66,7 +83,7 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	}
 	id := hex.EncodeToString(key[:16]) // as a UUID of version 4
 	id = id[:8] + "-" + id[8:12] + "-4" + id[13:16] + "-a" + id[17:20] + "-" + id[20:32]
-	text, err := json.Marshal(question{"dptrain.spark/1", a.host, a.tls, a.token, id, worker})
+	text, err := json.Marshal(question{"dptrain.spark/2", a.host, a.tls, a.token, id, worker})
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +110,41 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 
 // Run implements [Runner].
 func (s *Spark) Run(_ context.Context, tasks [][]byte) ([][]byte, error) {
+	return s.ask(request{Ask: askTasks}, tasks)
+}
+
+// RunKept implements [Keeper].
+func (s *Spark) RunKept(_ context.Context, tasks [][]byte) ([][]byte, error) {
+	return s.ask(request{Ask: askKept}, tasks)
+}
+
+// Keep implements [Keeper].
+func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]byte, error) {
+	return s.ask(request{askKeep, q.Text, q.Columns, begin}, [][]byte{task})
+}
+
+// Columns returns the names of the columns of a query. No row is read.
+func (s *Spark) Columns(query string) ([]string, error) {
+	list, err := s.ask(request{Ask: askColumns, Query: query}, nil)
+	var names []string
+	for _, name := range list {
+		names = append(names, string(name))
+	}
+	return names, err
+}
+
+// ask hands a request over with what belongs to it, and returns the answer.
+func (s *Spark) ask(r request, with [][]byte) ([][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended != nil {
 		return nil, s.ended
 	}
-	_ = writeList(s.stdin, tasks) // as above
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	_ = writeList(s.stdin, append([][]byte{text}, with...)) // as above
 	answers, err := readList(s.stdout)
 	if err != nil {
 		return nil, s.failed()
@@ -147,6 +193,9 @@ var sentences = map[string][2]string{
 	"program":  {"the cluster does not take the program of the workers", "look at the logs of the Connect server"},
 	"protocol": {"the Connect server speaks another protocol", "it needs Spark 4"},
 	"job":      {"the cluster ended a pass with an error", "look at the logs of its executors; nothing was released"},
+	"query":    {"the cluster does not accept the query of data.spark", "it is one SELECT; try it with spark-sql"},
+	"name":     {"the query of data.spark has a column whose name holds a control character", "give it a name with AS"},
+	"changed":  {"the query of data.spark has other columns than before", "run again when nobody changes the tables"},
 	"broken":   {"the connection to the cluster broke", "nothing was released; run again"},
 }
 
@@ -154,9 +203,15 @@ var sentences = map[string][2]string{
 func (w *words) failure() error {
 	text := strings.TrimSpace(w.String())
 	var f struct {
-		Word string `json:"word"`
+		Word   string `json:"word"`
+		Column string `json:"column"`
+		Type   string `json:"type"`
 	}
 	_ = json.Unmarshal([]byte(text[strings.LastIndexByte(text, '\n')+1:]), &f)
+	if f.Word == "type" {
+		return &fault.Error{Kind: fault.Data, Message: fmt.Sprintf("column %q of the query has type %q, which is no number, text, truth value, date or time", f.Column, f.Type),
+			Hint: "leave it out, or cast it in the query, such as CAST(... AS STRING)"}
+	}
 	s, known := sentences[f.Word]
 	if !known { // it was killed, or died
 		s = sentences["broken"]

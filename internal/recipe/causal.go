@@ -50,11 +50,12 @@ func (c *checker) causal() {
 	c.path("data.path", r.Data.Path)
 	c.reading()
 	c.sql()
+	c.spark()
 	c.nameList("data.header", r.Data.Header, "column")
 	switch {
 	case c.given("data.header") && len(r.Data.Header) == 0:
 		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
-	case r.Data.Path == "" && r.Data.SQL == nil && len(r.Data.Header) == 0 && !c.bench:
+	case r.Data.Path == "" && r.Data.SQL == nil && r.Data.Spark == "" && len(r.Data.Header) == 0 && !c.bench:
 		c.add("data.path", "data.path is required: the table to read", "")
 	}
 	c.causalColumns()

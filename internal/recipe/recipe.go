@@ -57,6 +57,8 @@ type Data struct {
 	Path string `yaml:"path,omitempty" json:"path,omitempty" jsonschema:"minLength=1" jsonschema_description:"The table, relative to this file: .csv, .tsv, .jsonl (also .gz), .parquet, .xlsx, .arrow or .feather; or a pattern such as visits-*.csv."`
 	// SQL names rows of a database instead; nil for a file.
 	SQL *SQL `yaml:"sql,omitempty" json:"sql,omitempty" jsonschema_description:"Rows of a database in place of a file. The program dptrain-sql reads them."`
+	// Spark is a query of a Spark cluster, whose rows are the records, in place of a file; empty for none.
+	Spark string `yaml:"spark,omitempty" json:"spark,omitempty" jsonschema:"minLength=1" jsonschema_description:"A SELECT of a Spark cluster in place of a file, for fit --engine spark. Its rows are the records. It is not published."`
 	// Header lists the columns of the table, all of them, in its order. A published
 	// recipe has it, so that it has a plan without the table. Beside Path it is what the
 	// table must have.

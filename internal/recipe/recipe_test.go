@@ -183,6 +183,9 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	if r.Data.Path != "" {
 		src = bytes.Replace(pub, []byte("\ndata:\n"), []byte("\ndata:\n  path: "+yamlWord(r.Data.Path)+"\n"), 1)
 	}
+	if r.Data.Spark != "" {
+		src = bytes.Replace(pub, []byte("\ndata:\n"), []byte("\ndata:\n  spark: "+yamlWord(r.Data.Spark)+"\n"), 1)
+	}
 	back, problems := o.parse("public.yml", src, can)
 	if problems != nil {
 		t.Fatalf("the published recipe is refused:\n%v\n%s", problems, src)

@@ -112,7 +112,7 @@ func (c *checker) data() {
 	d := c.r.Data
 	if c.given("data.header") && len(d.Header) == 0 {
 		c.add("data.header", "data.header lists no column", "list all columns of the table, or give data.path and remove it")
-	} else if d.Path == "" && d.SQL == nil && len(d.Header) == 0 && !c.bench {
+	} else if d.Path == "" && d.SQL == nil && d.Spark == "" && len(d.Header) == 0 && !c.bench {
 		c.add("data.path", "data.path is required: the table to learn from", "")
 	}
 	switch {
@@ -126,6 +126,7 @@ func (c *checker) data() {
 	}
 	c.reading()
 	c.sql()
+	c.spark()
 	c.nameList("data.exclude", d.Exclude, "column")
 	c.nameList("data.header", d.Header, "column")
 	c.undeclared()

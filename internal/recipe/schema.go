@@ -112,7 +112,7 @@ func inOnePlace(target, column *generate.Schema) {
 
 // addConditions adds the rules between keys that editors can show.
 func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
-	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}}
+	at("data").AnyOf = []*generate.Schema{{Required: []string{"path"}}, {Required: []string{"header"}}, {Required: []string{"sql"}}, {Required: []string{"spark"}}}
 	at("data.columns[]").DependentRequired = map[string][]string{
 		"lower": {"upper"}, "upper": {"lower"}, "other": {"categories"}, "parts": {"date"}, "between": {"date"},
 	}

@@ -90,7 +90,8 @@ var beyondSchema = strings.Fields(`
 	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
 	encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
-	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three`)
+	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three
+	spark-causal spark-wrong`)
 
 func TestSchemaRejectsTheBad(t *testing.T) {
 	semantic := map[string]bool{}

@@ -91,3 +91,31 @@ func (r *Recipe) Question() (query.Question, bool, error) {
 	}
 	return query.Question{Driver: s.Driver, DSN: dsn, Query: s.Query}, true, nil
 }
+
+// spark checks the key data.spark.
+func (c *checker) spark() {
+	d := &c.r.Data
+	if d.Spark == "" {
+		if c.given("data.spark") && d.Path == "" && d.SQL == nil {
+			c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records", "")
+		}
+		return
+	}
+	for key, given := range map[string]bool{"data.path": d.Path != "", "data.sql": d.SQL != nil} {
+		if given {
+			c.add("data.spark", "data.spark and "+key+" both name the records", "remove one")
+		}
+	}
+	if d.Format != nil || d.MultilineQuotes {
+		c.add("data.spark", "data.format and data.multiline_quotes have no meaning with data.spark", "remove them; the query says what a cell is")
+	}
+	if strings.TrimSpace(d.Spark) == "" {
+		c.add("data.spark", "data.spark is empty: it is the SELECT whose rows are the records", "")
+	}
+	if c.r.Engine != "" {
+		c.add("engine", "engine is where a table is kept on this machine, and data.spark has its rows on a cluster", "remove it, and add --engine spark --connect sc://HOST:PORT to fit")
+	}
+	if c.r.Task == TaskCausal {
+		c.add("data.spark", "causal reads all records in one place, and data.spark has them on a cluster", "write them to a file, and name that in data.path")
+	}
+}

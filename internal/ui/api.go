@@ -144,7 +144,7 @@ func (s *Server) flags(a *ask, r *recipe.Recipe) (files, other []string, err err
 		}
 		return s.inside(filepath.Join(beside, filepath.FromSlash(name)))
 	}
-	if r.Data.SQL != nil {
+	if r.Data.SQL != nil || r.Data.Spark != "" {
 		return nil, nil, badf(http.StatusBadRequest, "this page reads one file; give the recipe to `dptrain fit`")
 	}
 	table, err := at(r.Data.Path)

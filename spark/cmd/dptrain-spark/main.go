@@ -2,11 +2,18 @@
 //
 // dptrain starts it for a run with --engine spark. The first line on standard input is a question in JSON: where
 // Spark Connect listens, and which program is to work on the executors. The program is sent there as an
-// artifact of the session. Then come passes, as lists of byte strings, and each is answered by another
-// list: every string goes through the program on some executor, and what it says comes back, in no order. What the
-// strings mean this command does not know; dptrain sees to it that none is lost, doubled or cut.
+// artifact of the session. Then come lists of byte strings, and each is answered by another list. The first string is a
+// request in JSON, which says what is to be done:
 //
-// Exit code 0 says that all passes were answered. Otherwise the last line on standard error is an object of JSON with
+//	tasks    every further string goes through the program on some executor, and what it says comes back, in no order
+//	columns  the names of the columns of a query come back; no row is read
+//	keep     the rows of a query go through the program, each part of them after the further string, and what it makes of
+//	         them the cluster keeps; how it begins comes back
+//	kept     every further string goes through the program with that which is kept and begins as the string does
+//
+// What the strings mean this command does not know; dptrain sees to it that none is lost, doubled or cut.
+//
+// Exit code 0 says that all lists were answered. Otherwise the last line on standard error is an object of JSON with
 // a word, of which dptrain makes a sentence. No text of the cluster is passed on, because it may quote what a
 // worker has seen.
 package main
@@ -23,7 +30,7 @@ import (
 )
 
 // format is the format of a question.
-const format = "dptrain.spark/1"
+const format = "dptrain.spark/2"
 
 // A question is what dptrain asks first. internal/cluster of the main module has the same.
 type question struct {
@@ -31,13 +38,23 @@ type question struct {
 	Address string `json:"address"` // host:port
 	TLS     bool   `json:"tls"`
 	Token   string `json:"token,omitempty"`
-	Session string `json:"session"` // a UUID
-	Program string `json:"program"` // path of the program that works
+	Session string `json:"session"`           // a UUID
+	Program string `json:"program,omitempty"` // path of the program that works
+}
+
+// A request begins a list. internal/cluster of the main module has the same.
+type request struct {
+	Ask     string   `json:"ask"`
+	Query   string   `json:"query,omitempty"`
+	Columns []string `json:"columns,omitempty"` // of the query, before
+	Begin   int      `json:"begin,omitempty"`   // characters that come back of what is kept
 }
 
 // A failure says in a word of this program why there is no answer.
 type failure struct {
-	Word string `json:"word"`
+	Word   string `json:"word"`
+	Column string `json:"column,omitempty"`
+	Type   string `json:"type,omitempty"`
 }
 
 func (f *failure) Error() string { return f.Word }
@@ -49,7 +66,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	failed := &failure{"broken"}
+	failed := &failure{Word: "broken"}
 	errors.As(err, &failed)
 	if text, err := json.Marshal(failed); err == nil {
 		_, _ = os.Stderr.Write(append(text, '\n'))
@@ -57,7 +74,7 @@ func main() {
 	os.Exit(1)
 }
 
-// answer reads the question, and then answers passes until standard input ends. Whoever asked keeps it open as long as
+// answer reads the question, and then answers lists until standard input ends. Whoever asked keeps it open as long as
 // answers are wanted; once it ends, or the context does, what the cluster still does for the session is
 // interrupted.
 func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
@@ -67,7 +84,7 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	line, err := in.ReadBytes('\n')
 	var q question
 	if err != nil || json.Unmarshal(line, &q) != nil || q.Format != format {
-		return &failure{"question"}
+		return &failure{Word: "question"}
 	}
 	s, err := open(ctx, &q)
 	if err != nil {
@@ -77,25 +94,25 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err := writeList(out, nil); err != nil { // it is ready
 		return err
 	}
-	passes := make(chan [][]byte)
+	lists := make(chan [][]byte)
 	var ended error
 	go func() {
 		defer cancel()
-		defer close(passes)
+		defer close(lists)
 		for {
-			var tasks [][]byte
-			if tasks, ended = readList(in); ended != nil {
+			var list [][]byte
+			if list, ended = readList(in); ended != nil {
 				return
 			}
 			select {
-			case passes <- tasks:
+			case lists <- list:
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	for tasks := range passes {
-		answers, err := s.run(ctx, tasks)
+	for list := range lists {
+		answers, err := s.answer(ctx, list)
 		if err != nil {
 			return err
 		}
@@ -106,5 +123,5 @@ func answer(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if ended == io.EOF {
 		return nil
 	}
-	return &failure{"broken"}
+	return &failure{Word: "broken"}
 }

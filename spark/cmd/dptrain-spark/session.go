@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"hash/crc32"
 	"io"
 	"os"
@@ -23,8 +24,9 @@ import (
 )
 
 const (
-	tableName  = "tasks"
+	tableName  = "dptrain_tasks"
 	columnName = "task"
+	placeName  = "place"
 	service    = "/spark.connect.SparkConnectService/"
 	chunkBytes = 1 << 20
 	mostAnswer = 1 << 30 // bytes of a message
@@ -38,6 +40,7 @@ type session struct {
 	token   string
 	program string // its name among the files of the session
 	open    bool   // an operation may be running
+	kept    bool   // something may be kept
 }
 
 // open connects, and sends the program.
@@ -49,9 +52,12 @@ func open(ctx context.Context, q *question) (*session, error) {
 	conn, err := grpc.NewClient(q.Address, grpc.WithTransportCredentials(how), grpc.WithDefaultCallOptions(
 		grpc.ForceCodec(raw{}), grpc.MaxCallRecvMsgSize(mostAnswer), grpc.MaxCallSendMsgSize(mostAnswer)))
 	if err != nil {
-		return nil, &failure{"connect"}
+		return nil, &failure{Word: "connect"}
 	}
 	s := &session{conn: conn, id: q.Session, token: q.Token, program: "dptrain-" + strings.ReplaceAll(q.Session, "-", "")}
+	if q.Program == "" {
+		return s, nil
+	}
 	if err := s.send(s.as(ctx), q.Program); err != nil {
 		s.close()
 		return nil, word(ctx, err, "connect")
@@ -71,16 +77,16 @@ func (s *session) as(ctx context.Context) context.Context {
 func word(ctx context.Context, err error, absent string) error {
 	switch status.Code(err) {
 	case codes.OK:
-		return &failure{"broken"}
+		return &failure{Word: "broken"}
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return &failure{"token"}
+		return &failure{Word: "token"}
 	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
-		return &failure{absent}
+		return &failure{Word: absent}
 	}
 	if ctx.Err() != nil {
-		return &failure{"broken"}
+		return &failure{Word: "broken"}
 	}
-	return &failure{"job"}
+	return &failure{Word: "job"}
 }
 
 // send makes the program a file of the session, which Spark brings to every executor. The name is that of no other
@@ -88,7 +94,7 @@ func word(ctx context.Context, err error, absent string) error {
 func (s *session) send(ctx context.Context, path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return &failure{"program"}
+		return &failure{Word: "program"}
 	}
 	stream, err := s.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true}, service+"AddArtifacts")
 	if err != nil {
@@ -117,23 +123,59 @@ func (s *session) send(ctx context.Context, path string) error {
 		return err
 	}
 	if ok, err := artifactsArrived(answer); err != nil || !ok {
-		return &failure{"program"}
+		return &failure{Word: "program"}
 	}
 	return nil
 }
 
-// query pipes the tasks through the program. Spark runs the command by bash in the folder of the executor; the files of
-// a session are in a folder below, whose name the executor chooses.
-func (s *session) query() string {
-	return "SELECT TRANSFORM(" + columnName + ") USING 'exec ./*/" + s.program + " worker' AS (answer STRING) FROM " + tableName
+// answer does what the first string of a list says.
+func (s *session) answer(ctx context.Context, list [][]byte) ([][]byte, error) {
+	var r request
+	if len(list) == 0 || json.Unmarshal(list[0], &r) != nil {
+		return nil, &failure{Word: "question"}
+	}
+	switch r.Ask {
+	case "tasks":
+		return s.run(ctx, list[1:])
+	case "columns":
+		columns, err := s.columns(ctx, r.Query)
+		var names [][]byte
+		for _, c := range columns {
+			names = append(names, []byte(c.name))
+		}
+		return names, err
+	case "keep":
+		return s.keep(ctx, &r, list[1:])
+	case "kept":
+		return s.runKept(ctx, list[1:])
+	}
+	return nil, &failure{Word: "question"}
 }
 
 // run answers a pass. The number of answers may be any: whoever asked looks at them.
 func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
-	table, err := local(tasks)
+	table, err := local(column{columnName, tasks})
 	if err != nil {
 		return nil, err
 	}
+	return s.strings(ctx, queried(s.transform(columnName, tableName), table))
+}
+
+// strings executes a plan and returns the cells of the one column of its answer.
+func (s *session) strings(ctx context.Context, plan []byte) ([][]byte, error) {
+	var answers [][]byte
+	err := s.execute(ctx, plan, func(r response) error {
+		columns, err := appendBatch([][][]byte{answers}, r)
+		if err == nil {
+			answers = columns[0]
+		}
+		return err
+	})
+	return answers, err
+}
+
+// execute executes a plan, and calls do with what the server sends.
+func (s *session) execute(ctx context.Context, plan []byte, do func(response) error) error {
 	within, drop := context.WithCancel(context.WithoutCancel(ctx))
 	defer drop()
 	stop := context.AfterFunc(ctx, func() { // the stream is read to its end: see [session.close]
@@ -143,17 +185,16 @@ func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
 	defer stop()
 	stream, err := s.conn.NewStream(s.as(within), &grpc.StreamDesc{ServerStreams: true}, service+"ExecutePlan")
 	if err != nil {
-		return nil, word(ctx, err, "broken")
+		return word(ctx, err, "broken")
 	}
 	s.open = true
-	request := executePlan(s.id, "", s.query(), table)
+	request := executePlan(s.id, "", plan)
 	if err := stream.SendMsg(&request); err != nil && err != io.EOF {
-		return nil, word(ctx, err, "broken")
+		return word(ctx, err, "broken")
 	}
 	if err := stream.CloseSend(); err != nil {
-		return nil, word(ctx, err, "broken")
+		return word(ctx, err, "broken")
 	}
-	var answers [][]byte
 	for {
 		var m []byte
 		err := stream.RecvMsg(&m)
@@ -161,28 +202,40 @@ func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
 			s.open = false
 		}
 		if err == io.EOF { // the server has said that all is well
-			return answers, nil
+			return nil
 		}
 		if err != nil {
-			return nil, word(ctx, err, "broken")
+			return word(ctx, err, "broken")
 		}
 		r, err := readResponse(m)
 		if err != nil {
-			return nil, &failure{"protocol"}
+			return &failure{Word: "protocol"}
 		}
-		if answers, err = appendBatch(answers, r); err != nil {
-			return nil, err
+		if err := do(r); err != nil {
+			return err
 		}
 	}
 }
 
-// local returns the tasks as a table of one column, in the format of Arrow streams.
-func local(tasks [][]byte) ([]byte, error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: columnName, Type: arrow.BinaryTypes.String}}, nil)
+// column is a column of text.
+type column struct {
+	name  string
+	cells [][]byte
+}
+
+// local returns columns as a table, in the format of Arrow streams.
+func local(columns ...column) ([]byte, error) {
+	var fields []arrow.Field
+	for _, c := range columns {
+		fields = append(fields, arrow.Field{Name: c.name, Type: arrow.BinaryTypes.String})
+	}
+	schema := arrow.NewSchema(fields, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()
-	for _, t := range tasks {
-		b.Field(0).(*array.StringBuilder).Append(string(t))
+	for j, c := range columns {
+		for _, cell := range c.cells {
+			b.Field(j).(*array.StringBuilder).Append(string(cell))
+		}
 	}
 	record := b.NewRecordBatch()
 	defer record.Release()
@@ -195,30 +248,36 @@ func local(tasks [][]byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// appendBatch adds the cells of a batch of answers. It must have as many as the server says.
-func appendBatch(to [][]byte, r response) ([][]byte, error) {
+// appendBatch adds the cells of a batch of answers to columns. It must have as many rows as the server says, and the columns
+// must be text. Further columns are not looked at.
+func appendBatch(to [][][]byte, r response) ([][][]byte, error) {
 	if r.batch == nil {
 		return to, nil
 	}
 	in, err := ipc.NewReader(bytes.NewReader(r.batch))
 	if err != nil {
-		return nil, &failure{"protocol"}
+		return nil, &failure{Word: "protocol"}
 	}
 	defer in.Release()
 	rows := uint64(0)
 	for in.Next() {
 		b := in.RecordBatch()
-		column, ok := b.Column(0).(*array.String)
-		if b.NumCols() != 1 || !ok {
-			return nil, &failure{"protocol"}
+		for j := range to {
+			if int(b.NumCols()) <= j {
+				return nil, &failure{Word: "protocol"}
+			}
+			column, ok := b.Column(j).(*array.String)
+			if !ok {
+				return nil, &failure{Word: "protocol"}
+			}
+			for i := range column.Len() {
+				to[j] = append(to[j], []byte(column.Value(i)))
+			}
 		}
-		for i := range column.Len() {
-			to = append(to, []byte(column.Value(i)))
-		}
-		rows += uint64(column.Len())
+		rows += uint64(b.NumRows())
 	}
 	if in.Err() != nil || rows != r.rows {
-		return nil, &failure{"protocol"}
+		return nil, &failure{Word: "protocol"}
 	}
 	return to, nil
 }
@@ -239,6 +298,9 @@ const settling = 500 * time.Millisecond
 // an operation runs writes the whole request to its log, and keys of coins with it. So the session is left to end by
 // itself, after the time that the server gives to idle ones, if the end of an operation was not seen.
 func (s *session) close() {
+	if s.kept {
+		s.forget()
+	}
 	if s.open {
 		s.interrupt()
 	} else {

@@ -31,6 +31,9 @@ type server struct {
 	queries []string
 	calls   []string
 	spoil   func(batch []byte) error // nil, or what a query ends with
+	says    map[string][]column      // answers to statements that begin so
+	refuses string                   // beginning of a statement that it does not accept
+	view    string                   // name of the last view
 	block   chan struct{}            // not nil: a query waits until it is interrupted
 	begun   chan struct{}
 }
@@ -150,7 +153,14 @@ func (s *server) execute(stream grpc.ServerStream) error {
 	if err := stream.RecvMsg(&m); err != nil {
 		return err
 	}
+	if statement := inside(m, 3, 1, 10, 1); statement != nil {
+		return s.state(stream, string(statement))
+	}
 	with := inside(m, 3, 1, 41)
+	if view := inside(m, 3, 2, 3); view != nil {
+		with = inside(view, 1, 41)
+		s.view = string(inside(view, 2))
+	}
 	s.mu.Lock()
 	s.queries = append(s.queries, string(inside(with, 1, 10, 1)))
 	s.mu.Unlock()
@@ -168,11 +178,11 @@ func (s *server) execute(stream grpc.ServerStream) error {
 	defer in.Release()
 	for in.Next() {
 		var answers [][]byte
-		column := in.RecordBatch().Column(0).(*array.String)
-		for i := range column.Len() {
-			answers = append(answers, []byte(strings.ToUpper(column.Value(i))))
+		cells := in.RecordBatch().Column(int(in.RecordBatch().NumCols()) - 1).(*array.String)
+		for i := range cells.Len() {
+			answers = append(answers, []byte(strings.ToUpper(cells.Value(i))))
 		}
-		batch, err := local(answers)
+		batch, err := local(column{columnName, answers})
 		if err != nil {
 			return err
 		}
@@ -185,6 +195,28 @@ func (s *server) execute(stream grpc.ServerStream) error {
 		if err := stream.SendMsg(&m); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// state answers a statement.
+func (s *server) state(stream grpc.ServerStream, text string) error {
+	s.mu.Lock()
+	s.queries = append(s.queries, text)
+	s.mu.Unlock()
+	if s.refuses != "" && strings.HasPrefix(text, s.refuses) {
+		return status.Error(codes.Internal, "4711")
+	}
+	for begin, columns := range s.says {
+		if !strings.HasPrefix(text, begin) {
+			continue
+		}
+		batch, err := local(columns...)
+		if err != nil {
+			return err
+		}
+		m := []byte(message(nil).bytes(2, message(nil).number(1, int64(len(columns[0].cells))).bytes(2, batch)))
+		return stream.SendMsg(&m)
 	}
 	return nil
 }
@@ -217,6 +249,12 @@ func list(t *testing.T, texts ...string) string {
 	return out.String()
 }
 
+// tasks is a list that asks for tasks to be carried out.
+func tasks(t *testing.T, texts ...string) string {
+	t.Helper()
+	return list(t, append([]string{`{"ask":"tasks"}`}, texts...)...)
+}
+
 // converse hands over input, and keeps it open until so many bytes were answered or the program has ended. It returns
 // what was answered.
 func converse(t *testing.T, input string, want int) (string, error) {
@@ -246,7 +284,7 @@ func TestAnswers(t *testing.T) {
 	s := &server{files: map[string][]byte{}}
 	head, program := asked(t, serve(t, s))
 	want := list(t) + list(t, "KEY4711", "B") + list(t) + list(t, "C")
-	got, err := converse(t, head+list(t, "key4711", "b")+list(t)+list(t, "c"), len(want))
+	got, err := converse(t, head+tasks(t, "key4711", "b")+tasks(t)+tasks(t, "c"), len(want))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +310,7 @@ func TestNoWordOfTheServer(t *testing.T) {
 		"broken": status.Error(codes.Unavailable, "4711")} {
 		s := &server{files: map[string][]byte{}, spoil: func([]byte) error { return err }}
 		head, _ := asked(t, serve(t, s))
-		said, got := converse(t, head+list(t, "a"), 100)
+		said, got := converse(t, head+tasks(t, "a"), 100)
 		if got == nil || got.Error() != word || said != list(t) {
 			t.Errorf("%s: %v, %q", word, got, said)
 		}
@@ -283,14 +321,14 @@ func TestNoWordOfTheServer(t *testing.T) {
 func TestBadBatch(t *testing.T) {
 	s := &server{files: map[string][]byte{}, spoil: func(batch []byte) error { clear(batch[8:]); return nil }}
 	head, _ := asked(t, serve(t, s))
-	if _, err := converse(t, head+list(t, "a"), 100); err == nil || err.Error() != "protocol" {
+	if _, err := converse(t, head+tasks(t, "a"), 100); err == nil || err.Error() != "protocol" {
 		t.Error(err)
 	}
-	batch, err := local([][]byte{[]byte("a")})
+	batch, err := local(column{columnName, [][]byte{[]byte("a")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := appendBatch(nil, response{batch, 2}); err == nil {
+	if _, err := appendBatch(make([][][]byte, 1), response{batch, 2}); err == nil {
 		t.Error("a batch of 1 row passes for 2")
 	}
 }
@@ -302,7 +340,7 @@ func TestInterrupted(t *testing.T) {
 	in, write := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- answer(t.Context(), in, io.Discard) }()
-	if _, err := io.WriteString(write, head+list(t, "a")); err != nil {
+	if _, err := io.WriteString(write, head+tasks(t, "a")); err != nil {
 		t.Fatal(err)
 	}
 	<-s.begun
@@ -326,7 +364,7 @@ func TestNotThere(t *testing.T) {
 	if err := answer(t.Context(), strings.NewReader(head), io.Discard); err == nil || err.Error() != "connect" {
 		t.Error(err)
 	}
-	if err := answer(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/2", 1)), io.Discard); err == nil || err.Error() != "question" {
+	if err := answer(context.Background(), strings.NewReader(strings.Replace(head, format, "dptrain.spark/1", 1)), io.Discard); err == nil || err.Error() != "question" {
 		t.Error(err)
 	}
 }

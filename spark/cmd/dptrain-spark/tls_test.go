@@ -119,7 +119,7 @@ func TestTLS(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := list(t) + list(t, "ONE")
-			got, err := converse(t, string(text)+"\n"+list(t, "one"), len(want))
+			got, err := converse(t, string(text)+"\n"+tasks(t, "one"), len(want))
 			if tt.word == "" {
 				if err != nil || got != want || !bytes.Equal(s.files["files/dptrain-01"], program) {
 					t.Errorf("%q: %v", got, err)

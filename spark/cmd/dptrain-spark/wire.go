@@ -35,15 +35,33 @@ func user() []byte { return message(nil).text(1, "dptrain") }
 
 const client = "dptrain-spark"
 
-// executePlan is ExecutePlanRequest: a query over a local relation, which goes beside the text of the query and not in
-// it.
-func executePlan(session, operation, query string, tasks []byte) []byte {
-	local := relation(3, 11, message(nil).bytes(1, tasks))                    // LocalRelation
+// executePlan is ExecutePlanRequest.
+func executePlan(session, operation string, plan []byte) []byte {
+	return message(nil).text(1, session).bytes(2, user()).bytes(3, plan).text(4, client).text(6, operation)
+}
+
+// queried is a plan with a query over a local table.
+func queried(query string, table []byte) []byte {
+	return message(nil).bytes(1, over(query, table)) // Plan.root
+}
+
+// said is a plan with a statement.
+func said(statement string) []byte {
+	return message(nil).bytes(1, relation(0, 10, message(nil).text(1, statement))) // SQL
+}
+
+// viewed is a plan with a command, which gives a query over a local table a name in the session.
+func viewed(name, query string, table []byte) []byte {
+	view := message(nil).bytes(1, over(query, table)).text(2, name).number(4, 1) // CreateDataFrameViewCommand
+	return message(nil).bytes(2, message(nil).bytes(3, view))                    // Plan.command
+}
+
+// over is a query over a local relation, which goes beside the text of the query and not in it.
+func over(query string, table []byte) []byte {
+	local := relation(3, 11, message(nil).bytes(1, table))                    // LocalRelation
 	named := relation(2, 16, message(nil).bytes(1, local).text(2, tableName)) // SubqueryAlias
 	sql := relation(1, 10, message(nil).text(1, query))                       // SQL
-	with := relation(0, 41, message(nil).bytes(1, sql).bytes(2, named))       // WithRelations
-	plan := message(nil).bytes(1, with)                                       // Plan.root
-	return message(nil).text(1, session).bytes(2, user()).bytes(3, plan).text(4, client).text(6, operation)
+	return relation(0, 41, message(nil).bytes(1, sql).bytes(2, named))        // WithRelations
 }
 
 // relation is spark.connect.Relation with a number of its own and one kind.

@@ -1,0 +1,299 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
+)
+
+// The cluster keeps records as blocks between passes. A block is a line of text: its head, and after a blank each the
+// columns of the schema, the units of its records if the schema has a unit, and what readers counted. All but
+// the head is sealed under a key of the run, which executors get with every task and do not keep.
+//
+// A block depends on its records and their order alone. So one that the cluster makes again, because it has lost it, has the
+// same head, or other records: then a pass fails.
+
+// The records of a block: as many as give so many cells, within limits.
+const (
+	blockCells = 1 << 19
+	blockMost  = 1 << 16
+	blockLeast = 1 << 10
+)
+
+// blockRows returns the number of records of a block, but of the last of a part.
+func blockRows(s dataset.Schema) int {
+	return min(max(blockCells/max(len(s.Columns), 1), blockLeast), blockMost)
+}
+
+// head begins a block. Its MAC is that of the records, their order, and the rest of the head.
+type head struct {
+	part  uint32 // of the table
+	index uint32 // in the part
+	rows  uint32
+	last  bool // of the part
+	mac   [sha256.Size]byte
+}
+
+// headText is the length of a head as text, and nameText that of its beginning, by which a block is found.
+const (
+	nameText = 16
+	headText = nameText + 8 + 1 + 2*sha256.Size
+)
+
+// number returns the bytes of a head without its MAC.
+func (h *head) number() []byte {
+	out := binary.BigEndian.AppendUint32(nil, h.part)
+	out = binary.BigEndian.AppendUint32(out, h.index)
+	out = binary.BigEndian.AppendUint32(out, h.rows)
+	if h.last {
+		return append(out, 1)
+	}
+	return append(out, 0)
+}
+
+func (h *head) String() string {
+	last := 0
+	if h.last {
+		last = 1
+	}
+	return fmt.Sprintf("%08x%08x%08x%d%x", h.part, h.index, h.rows, last, h.mac)
+}
+
+// errHead is returned for a text that is no head.
+var errHead = errors.New("no head of a block")
+
+// readHead reads what String wrote.
+func readHead(text string) (h head, err error) {
+	if len(text) != headText {
+		return h, errHead
+	}
+	for i, to := range []*uint32{&h.part, &h.index, &h.rows} {
+		n, err := strconv.ParseUint(text[8*i:8*i+8], 16, 32)
+		if err != nil {
+			return h, errHead
+		}
+		*to = uint32(n)
+	}
+	h.last = text[nameText+8] == '1'
+	mac, err := hex.DecodeString(text[nameText+9:])
+	if err != nil || copy(h.mac[:], mac) != len(h.mac) || h.String() != text {
+		return h, errHead
+	}
+	return h, nil
+}
+
+// aead returns what seals the fields of a block. Blocks with other heads have other keys, so the place of a field is
+// its nonce.
+func (h *head) aead(key [secret.KeySize]byte) cipher.AEAD {
+	own := hmac.New(sha256.New, key[:])
+	_, _ = own.Write(append(append(h.number(), "key"...), h.mac[:]...))
+	block, err := aes.NewCipher(own.Sum(nil))
+	if err != nil {
+		panic("cluster: " + err.Error()) // the key size is a constant
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("cluster: " + err.Error()) // the block size is a constant
+	}
+	return aead
+}
+
+func nonce(field int) []byte {
+	return binary.LittleEndian.AppendUint32(make([]byte, 8, 12), uint32(field))
+}
+
+// packer makes blocks of the records of a part of the table, whose batches come in order. Where a batch ends makes no
+// difference to them.
+type packer struct {
+	key     [secret.KeySize]byte
+	schema  dataset.Schema
+	out     io.Writer
+	head    head
+	columns []*column
+	ids     []uint64
+	rows    int
+	stats   dataset.Stats
+}
+
+func newPacker(o *order, part uint32, out io.Writer) *packer {
+	p := &packer{key: o.Blocks, schema: o.Schema, out: out, head: head{part: part}, stats: noStats(o.Schema)}
+	for j := range o.Schema.Columns {
+		p.columns = append(p.columns, newColumn(&o.Schema.Columns[j]))
+	}
+	return p
+}
+
+// noStats returns counts of nothing.
+func noStats(s dataset.Schema) dataset.Stats {
+	out := dataset.Stats{Columns: make([]dataset.ColumnStats, len(s.Columns))}
+	for j, name := range s.Names() {
+		out.Columns[j].Name = name
+	}
+	return out
+}
+
+// add takes the records of a batch.
+func (p *packer) add(b *dataset.Batch) error {
+	p.stats.Merge(b.Stats)
+	for from, all := 0, b.Table.Len(); from < all; {
+		if p.rows == blockRows(p.schema) {
+			if err := p.flush(false); err != nil {
+				return err
+			}
+		}
+		to := min(from+blockRows(p.schema)-p.rows, all)
+		for j, c := range p.columns {
+			c.append(b.Table, j, from, to)
+		}
+		for i := from; i < to && p.schema.Unit != ""; i++ {
+			p.ids = append(p.ids, b.Table.ID(i))
+		}
+		p.rows += to - from
+		from = to
+	}
+	return nil
+}
+
+// flush writes a block. The last of a part holds what readers counted in all of it.
+func (p *packer) flush(last bool) error {
+	var fields [][]byte
+	for j, c := range p.columns {
+		fields = append(fields, c.pack(p.schema.Columns[j].Kind))
+		c.clear()
+	}
+	if p.schema.Unit != "" {
+		ids := make([]byte, 0, 8*len(p.ids))
+		for _, id := range p.ids {
+			ids = binary.LittleEndian.AppendUint64(ids, id)
+		}
+		fields = append(fields, ids)
+	}
+	var stats bytes.Buffer
+	if last {
+		p.stats.Rows = 0 // those of blocks are in their heads
+		if err := gob.NewEncoder(&stats).Encode(&p.stats); err != nil {
+			return err
+		}
+	}
+	p.head.rows, p.head.last = uint32(p.rows), last
+	_, err := p.out.Write(seal(p.key, p.head, append(fields, stats.Bytes())))
+	p.head.index++
+	p.ids, p.rows = p.ids[:0], 0
+	return err
+}
+
+// seal writes a block as a line.
+func seal(key [secret.KeySize]byte, h head, fields [][]byte) []byte {
+	mac := hmac.New(sha256.New, key[:])
+	_, _ = mac.Write(append(h.number(), "records"...))
+	size := headText + 1
+	for _, f := range fields {
+		_, _ = mac.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(f))))
+		_, _ = mac.Write(f)
+		size += base64.StdEncoding.EncodedLen(len(f)+16) + 1
+	}
+	mac.Sum(h.mac[:0])
+	out := append(make([]byte, 0, size), h.String()...)
+	aead := h.aead(key)
+	for k, f := range fields {
+		out = base64.StdEncoding.AppendEncode(append(out, ' '), aead.Seal(nil, nonce(k), f, nil))
+	}
+	return append(out, '\n')
+}
+
+// What is wrong with a block that a task was carried out on.
+var (
+	errOtherBlock   = errors.New("the records of a block are others than before")
+	errSpoiltBlock  = errors.New("a block is damaged")
+	errMissingBlock = errors.New("a task without its block")
+)
+
+// opened is a block that is read field by field.
+type opened struct {
+	head   head
+	aead   cipher.AEAD
+	fields [][]byte // sealed, as text
+}
+
+// openBlock opens the block that has this head.
+func openBlock(text []byte, of string, key [secret.KeySize]byte) (*opened, error) {
+	h, err := readHead(of)
+	if err != nil {
+		return nil, errTask
+	}
+	if len(text) < headText || !bytes.Equal(text[:nameText], []byte(of[:nameText])) {
+		return nil, errMissingBlock
+	}
+	if string(text[:headText]) != of {
+		return nil, errOtherBlock
+	}
+	return &opened{h, h.aead(key), bytes.Split(text[headText:], []byte{' '})[1:]}, nil
+}
+
+// field returns a field.
+func (b *opened) field(k int) ([]byte, error) {
+	if k >= len(b.fields) {
+		return nil, errSpoiltBlock
+	}
+	data, err := base64.StdEncoding.AppendDecode(nil, b.fields[k])
+	if err != nil {
+		return nil, errSpoiltBlock
+	}
+	data, err = b.aead.Open(data[:0], nonce(k), data, nil)
+	if err != nil {
+		return nil, errSpoiltBlock
+	}
+	return data, nil
+}
+
+// batch returns some columns of the records of a block. all is the schema with those of the block.
+func (b *opened) batch(all, read dataset.Schema) (*dataset.Batch, error) {
+	rows := int(b.head.rows)
+	names := all.Names()
+	columns := make([]dataset.ColumnData, len(read.Columns))
+	for k := range read.Columns {
+		c := &read.Columns[k]
+		data, err := b.field(slices.Index(names, c.Name))
+		if err != nil {
+			return nil, err
+		}
+		if columns[k], err = readColumn(data, c, rows); err != nil {
+			return nil, errSpoiltBlock
+		}
+	}
+	var ids []uint64
+	at := len(all.Columns)
+	if all.Unit != "" {
+		data, err := b.field(at)
+		if err != nil || len(data) != 8*rows {
+			return nil, errSpoiltBlock
+		}
+		for i := range rows {
+			ids = append(ids, binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		at++
+	}
+	stats := noStats(read)
+	if b.head.last && len(read.Columns) == len(all.Columns) {
+		data, err := b.field(at)
+		if err != nil || gob.NewDecoder(bytes.NewReader(data)).Decode(&stats) != nil {
+			return nil, errSpoiltBlock
+		}
+	}
+	stats.Rows = rows
+	return &dataset.Batch{Table: read.Kept(rows, 0, ids, columns), Stats: &stats}, nil
+}

@@ -1,0 +1,301 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// The cells of a column of a block are written at the least width that holds all of them exactly: whole numbers of 1, 2
+// or 4 bytes, where the least number stands for a missing cell, or else numbers of 4 or 8 bytes with a point.
+const (
+	cellsInt8 = iota
+	cellsInt16
+	cellsInt32
+	cellsFloat32
+	cellsFloat64
+)
+
+// widths are the bytes of a cell, by the kinds above.
+var widths = [...]int{1, 2, 4, 4, 8}
+
+var errCells = errors.New("no cells of a block")
+
+// wordMask leaves of a number with a word what is not its place in the list; see [dataset.WordCode].
+const wordMask = math.MaxUint32
+
+// missingBits is what a missing cell is to readers, and missing32 what it is in 4 bytes.
+var missingBits, missing32 = math.Float64bits(math.NaN()), uint32(0x7fc0_0001)
+
+// packFloats writes numbers.
+func packFloats(x []float64) []byte {
+	kind := kindOf(x)
+	out := append(make([]byte, 0, 1+len(x)*widths[kind]), byte(kind))
+	for _, v := range x {
+		missing := math.Float64bits(v) == missingBits
+		switch {
+		case kind == cellsFloat64:
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+		case kind == cellsFloat32 && missing:
+			out = binary.LittleEndian.AppendUint32(out, missing32)
+		case kind == cellsFloat32:
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(v)))
+		case missing:
+			out = appendInt(out, kind, math.MinInt32)
+		default:
+			out = appendInt(out, kind, int32(v))
+		}
+	}
+	return out
+}
+
+// kindOf returns the least kind that holds all numbers exactly.
+func kindOf(x []float64) int {
+	kind := cellsInt8
+	for _, v := range x {
+		if math.Float64bits(v) == missingBits {
+			continue
+		}
+		for kind < cellsFloat64 && !holds(kind, v) {
+			kind++
+		}
+	}
+	if kind == cellsFloat32 { // not all whole numbers of 4 bytes are among those
+		for _, v := range x {
+			if math.Float64bits(v) != missingBits && !holds(kind, v) {
+				return cellsFloat64
+			}
+		}
+	}
+	return kind
+}
+
+// holds reports whether a number comes back from a kind as the same bits.
+func holds(kind int, v float64) bool {
+	switch kind {
+	case cellsFloat64:
+		return true
+	case cellsFloat32:
+		return math.Float64bits(float64(float32(v))) == math.Float64bits(v) && !math.IsNaN(v)
+	}
+	most := float64(int64(1)<<(8*widths[kind]-1) - 1)
+	return v >= -most && v <= most && v == math.Trunc(v) && (v != 0 || !math.Signbit(v))
+}
+
+// appendInt writes a whole number; the least of 32 bits as the least of the kind.
+func appendInt(out []byte, kind int, v int32) []byte {
+	switch kind {
+	case cellsInt8:
+		if v == math.MinInt32 {
+			v = math.MinInt8
+		}
+		return append(out, byte(int8(v)))
+	case cellsInt16:
+		if v == math.MinInt32 {
+			v = math.MinInt16
+		}
+		return binary.LittleEndian.AppendUint16(out, uint16(int16(v)))
+	}
+	return binary.LittleEndian.AppendUint32(out, uint32(v))
+}
+
+// readInt reads what appendInt wrote.
+func readInt(data []byte, kind, i int) int32 {
+	switch kind {
+	case cellsInt8:
+		if v := int8(data[i]); v != math.MinInt8 {
+			return int32(v)
+		}
+		return math.MinInt32
+	case cellsInt16:
+		if v := int16(binary.LittleEndian.Uint16(data[2*i:])); v != math.MinInt16 {
+			return int32(v)
+		}
+		return math.MinInt32
+	}
+	return int32(binary.LittleEndian.Uint32(data[4*i:]))
+}
+
+// readFloats reads so many numbers, and returns what follows them.
+func readFloats(data []byte, rows int) ([]float64, []byte, error) {
+	kind, data, rest, err := cellsOf(data, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := make([]float64, rows)
+	switch kind {
+	case cellsFloat64:
+		for i := range out {
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+	case cellsFloat32:
+		for i := range out {
+			b := binary.LittleEndian.Uint32(data[4*i:])
+			if out[i] = float64(math.Float32frombits(b)); b == missing32 {
+				out[i] = math.NaN()
+			}
+		}
+	default:
+		for i := range out {
+			v := readInt(data, kind, i)
+			if out[i] = float64(v); v == math.MinInt32 {
+				out[i] = math.NaN()
+			}
+		}
+	}
+	return out, rest, nil
+}
+
+// cellsOf separates the cells from what follows them.
+func cellsOf(data []byte, rows int) (kind int, cells, rest []byte, err error) {
+	if len(data) == 0 || int(data[0]) >= len(widths) || len(data)-1 < rows*widths[data[0]] {
+		return 0, nil, nil, errCells
+	}
+	end := 1 + rows*widths[data[0]]
+	return int(data[0]), data[1:end], data[end:], nil
+}
+
+// packCodes writes codes, which are no less than -1.
+func packCodes(codes []int32) []byte {
+	kind := cellsInt8
+	for _, v := range codes {
+		for kind < cellsInt32 && !holds(kind, float64(v)) {
+			kind++
+		}
+	}
+	out := append(make([]byte, 0, 1+len(codes)*widths[kind]), byte(kind))
+	for _, v := range codes {
+		out = appendInt(out, kind, v)
+	}
+	return out
+}
+
+// readCodes reads so many codes, and returns what follows them.
+func readCodes(data []byte, rows int) ([]int32, []byte, error) {
+	kind, data, rest, err := cellsOf(data, rows)
+	if err != nil || kind > cellsInt32 {
+		return nil, nil, errCells
+	}
+	out := make([]int32, rows)
+	for i := range out {
+		out[i] = readInt(data, kind, i)
+	}
+	return out, rest, nil
+}
+
+// packWords appends a list of words.
+func packWords(out []byte, list []string) []byte {
+	out = binary.AppendUvarint(out, uint64(len(list)))
+	for _, w := range list {
+		out = append(binary.AppendUvarint(out, uint64(len(w))), w...)
+	}
+	return out
+}
+
+// readWords reads what packWords appended.
+func readWords(data []byte) ([]string, error) {
+	n, k := binary.Uvarint(data)
+	if k <= 0 || n > uint64(len(data)) {
+		return nil, errCells
+	}
+	data = data[k:]
+	out := make([]string, 0, n)
+	for range n {
+		size, k := binary.Uvarint(data)
+		if k <= 0 || size > uint64(len(data)-k) {
+			return nil, errCells
+		}
+		out, data = append(out, string(data[k:k+int(size)])), data[k+int(size):]
+	}
+	return out, nil
+}
+
+// column is the cells of a column of a block that is being filled.
+type column struct {
+	data  dataset.ColumnData
+	found bool
+	codes map[string]int32 // of the words in the list
+}
+
+func newColumn(c *dataset.Column) *column {
+	out := &column{found: c.Found}
+	out.clear()
+	return out
+}
+
+// clear empties the column. The first word of a list is none.
+func (c *column) clear() {
+	c.data = dataset.ColumnData{Floats: c.data.Floats[:0], Codes: c.data.Codes[:0]}
+	if c.found {
+		c.data.Words, c.codes = []string{""}, map[string]int32{"": 0}
+	}
+}
+
+// append adds rows of a table's column. Words get places by their first occurrence in the block.
+func (c *column) append(t *dataset.Table, j, from, to int) {
+	if x := t.Float(j); x != nil {
+		c.data.Floats = append(c.data.Floats, x[from:to]...)
+	}
+	if k := t.Codes(j); k != nil {
+		c.data.Codes = append(c.data.Codes, k[from:to]...)
+	}
+	if !c.found {
+		return
+	}
+	list := t.Words(j)
+	places := make([]int32, len(list))
+	place := func(code int32) int32 {
+		if places[code] == 0 && code > 0 {
+			k, ok := c.codes[list[code]]
+			if !ok {
+				k = int32(len(c.data.Words))
+				c.codes[list[code]], c.data.Words = k, append(c.data.Words, list[code])
+			}
+			places[code] = k
+		}
+		return places[code]
+	}
+	for i, code := range newest(c.data.Codes, to-from) {
+		if code > 0 {
+			c.data.Codes[len(c.data.Codes)-(to-from)+i] = place(code)
+		}
+	}
+	for i, x := range newest(c.data.Floats, to-from) {
+		if code, ok := dataset.WordCode(x); ok && code > 0 {
+			bits := math.Float64bits(x)&^wordMask | uint64(uint32(place(code)))
+			c.data.Floats[len(c.data.Floats)-(to-from)+i] = math.Float64frombits(bits)
+		}
+	}
+}
+
+// newest returns the last n of a list, or of an empty list nothing.
+func newest[T any](list []T, n int) []T { return list[max(len(list)-n, 0):] }
+
+// pack writes the column.
+func (c *column) pack(kind dataset.Kind) []byte {
+	var out []byte
+	if kind == dataset.Category {
+		out = packCodes(c.data.Codes)
+	} else {
+		out = packFloats(c.data.Floats)
+	}
+	if c.found {
+		out = packWords(out, c.data.Words)
+	}
+	return out
+}
+
+// readColumn reads what pack wrote.
+func readColumn(data []byte, c *dataset.Column, rows int) (out dataset.ColumnData, err error) {
+	if c.Kind == dataset.Category {
+		out.Codes, data, err = readCodes(data, rows)
+	} else {
+		out.Floats, data, err = readFloats(data, rows)
+	}
+	if err == nil && c.Found {
+		out.Words, err = readWords(data)
+	}
+	return out, err
+}

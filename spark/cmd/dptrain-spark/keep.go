@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keptName is what is kept, and keptColumn its one column.
+const (
+	keptName   = "dptrain_kept"
+	keptColumn = "kept"
+	lineName   = "line"
+)
+
+// transform is a query that pipes an expression over a table through the program. Spark runs the command by bash in the folder of the
+// executor; the files of a session are in a folder below, whose name the executor chooses.
+func (s *session) transform(expression, from string) string {
+	return "SELECT TRANSFORM(" + expression + ") USING 'exec ./*/" + s.program + " worker' AS (" + keptColumn + " STRING) FROM " + from
+}
+
+// described is a column of a query.
+type described struct{ name, kind string }
+
+// say executes a statement that has no answer.
+func (s *session) say(ctx context.Context, statement string) error {
+	return s.execute(ctx, said(statement), func(response) error { return nil })
+}
+
+// columns returns the columns of a query, which Spark reads no row for. Nothing but a query can stand between the
+// brackets. Times are those of UTC.
+func (s *session) columns(ctx context.Context, query string) ([]described, error) {
+	if err := s.say(ctx, "SET TIME ZONE 'UTC'"); err != nil {
+		return nil, err
+	}
+	both := make([][][]byte, 2)
+	err := s.execute(ctx, said("DESCRIBE QUERY (\n"+query+"\n)"), func(r response) (err error) {
+		both, err = appendBatch(both, r)
+		return err
+	})
+	var failed *failure
+	if errors.As(err, &failed) && failed.Word == "job" {
+		return nil, &failure{Word: "query"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []described
+	for i, name := range both[0] {
+		c := described{string(name), string(both[1][i])}
+		if strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0xfeff }) {
+			return nil, &failure{Word: "name"}
+		}
+		if c.cell(0) == "" {
+			return nil, &failure{Word: "type", Column: c.name, Type: c.kind}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// cell is an expression for the cell of a line of CSV, of the column that is the i-th of a query; empty for a type
+// that has none. Line ends inside a text become blanks, because a record is one line.
+func (d described) cell(i int) string {
+	kind, _, _ := strings.Cut(d.kind, "(")
+	kind, _, _ = strings.Cut(kind, " ")
+	name := fmt.Sprintf("c%d", i)
+	switch kind {
+	case "string", "varchar", "char":
+		return `concat('"', replace(translate(` + name + `, concat(char(13), char(10)), '  '), '"', '""'), '"')`
+	case "tinyint", "smallint", "int", "bigint", "decimal", "boolean", "date", "timestamp", "timestamp_ntz":
+		return "CAST(" + name + " AS STRING)"
+	case "float", "double": // 3.0 is written 3
+		text := "CAST(CAST(" + name + " AS DOUBLE) AS STRING)"
+		return "IF(endswith(" + text + ", '.0'), left(" + text + ", length(" + text + ") - 2), " + text + ")"
+	}
+	return ""
+}
+
+// rows is a query for the lines of CSV of a query with these columns. i is the number of a row in its part, below the
+// number of the part.
+func rows(query string, columns []described) string {
+	var names, cells []string
+	for i, c := range columns {
+		names = append(names, fmt.Sprintf("c%d", i))
+		empty := "''"
+		if len(columns) == 1 { // a line is not empty
+			empty = `'""'`
+		}
+		cells = append(cells, "coalesce("+c.cell(i)+", "+empty+")")
+	}
+	return "SELECT monotonically_increasing_id() AS i, concat_ws(',', " + strings.Join(cells, ", ") + ") AS " + lineName +
+		" FROM (SELECT * FROM (\n" + query + "\n) AS q(" + strings.Join(names, ", ") + "))"
+}
+
+// partBits are the bits of the number of a row in its part.
+const partBits = 33
+
+// keep makes the rows of a query to what the program says to them, which stays in the memory and on the disks of
+// executors, and returns how it begins. What is lost there Spark makes again. Before the first row of a part the program gets the task and the number of the part.
+func (s *session) keep(ctx context.Context, r *request, with [][]byte) ([][]byte, error) {
+	columns, err := s.columns(ctx, r.Query)
+	if err != nil {
+		return nil, err
+	}
+	same := func(name string, c described) bool { return name == c.name }
+	if !slices.EqualFunc(r.Columns, columns, same) || len(columns) == 0 {
+		return nil, &failure{Word: "changed"}
+	}
+	table, err := local(column{columnName, with})
+	if err != nil {
+		return nil, err
+	}
+	first := fmt.Sprintf("shiftleft(shiftright(i, %d), %d) = i", partBits, partBits)
+	// Beside a join Spark would leave out the ORDER BY of the query. Of a subquery plans and logs show no value.
+	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)", columnName, tableName, partBits, lineName)
+	query := s.transform("IF("+first+", "+before+", "+lineName+")", "("+rows(r.Query, columns)+")")
+	s.kept = true
+	for _, plan := range [][]byte{
+		viewed(keptName, query, table),
+		said("SET spark.sql.inMemoryColumnarStorage.compressed=false"), // sealed text is as short as can be
+		said("CACHE LAZY TABLE " + keptName + " OPTIONS('storageLevel' = 'MEMORY_AND_DISK')"),
+	} {
+		if err := s.execute(ctx, plan, func(response) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	return s.strings(ctx, said(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
+}
+
+// runKept answers a pass over what is kept.
+func (s *session) runKept(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	places, rest := column{name: placeName}, column{name: columnName}
+	for _, task := range tasks {
+		place, of, ok := bytes.Cut(task, []byte{' '})
+		if !ok || len(place) != bytes.IndexByte(tasks[0], ' ') {
+			return nil, &failure{Word: "question"}
+		}
+		places.cells, rest.cells = append(places.cells, place), append(rest.cells, of)
+	}
+	table, err := local(places, rest)
+	if err != nil {
+		return nil, err
+	}
+	from := fmt.Sprintf("(SELECT /*+ BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
+		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName)
+	return s.strings(ctx, queried(s.transform(lineName, from), table))
+}
+
+// forget removes what is kept. Executors keep it beyond the end of a session.
+func (s *session) forget() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience+2*time.Second)
+	defer cancel()
+	was := s.open
+	_ = s.say(ctx, "UNCACHE TABLE IF EXISTS "+keptName)
+	s.open = s.open || was
+}

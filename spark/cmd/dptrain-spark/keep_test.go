@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// texts returns cells.
+func texts(of ...string) [][]byte {
+	var out [][]byte
+	for _, s := range of {
+		out = append(out, []byte(s))
+	}
+	return out
+}
+
+// shop is a server with a query of columns of these types.
+func shop(types ...string) *server {
+	names := []string{"a", "b c", "d"}[:len(types)]
+	return &server{files: map[string][]byte{}, says: map[string][]column{
+		"DESCRIBE QUERY": {{"col_name", texts(names...)}, {"data_type", texts(types...)}, {"comment", texts(names...)}},
+		"SELECT left(":   {{"left", texts("head1", "head2")}},
+	}}
+}
+
+// TestKeep: the columns of a query are asked for, the task goes beside the query, tasks of later passes name what is kept,
+// and in the end that is removed.
+func TestKeep(t *testing.T) {
+	s := shop("double", "string", "decimal(10,2)")
+	head, _ := asked(t, serve(t, s))
+	const query = "select a, `b c`, d from shop -- all of it"
+	keep := `{"ask":"keep","query":"` + query + `","columns":["a","b c","d"],"begin":89}`
+	want := list(t) + list(t, "a", "b c", "d") + list(t, "head1", "head2") + list(t, "TASK4712", "TASK4713") + list(t)
+	got, err := converse(t, head+list(t, `{"ask":"columns","query":"`+query+`"}`)+list(t, keep, "task4711")+
+		list(t, `{"ask":"kept"}`, "name1 task4712", "name2 task4713")+list(t, `{"ask":"kept"}`), len(want))
+	if err != nil || got != want {
+		t.Fatalf("answered %q, want %q: %v", got, want, err)
+	}
+	if s.view != keptName {
+		t.Errorf("the view is %q", s.view)
+	}
+	for _, begin := range []string{
+		"SET TIME ZONE 'UTC'", "DESCRIBE QUERY (\n" + query + "\n)", "CACHE LAZY TABLE " + keptName, "SELECT left(" + keptColumn + ", 89) FROM " + keptName,
+		"UNCACHE TABLE IF EXISTS " + keptName,
+	} {
+		if !slices.ContainsFunc(s.queries, func(q string) bool { return strings.HasPrefix(q, begin) }) {
+			t.Errorf("no statement %s among %q", begin, s.queries)
+		}
+	}
+	if n := len(s.queries) - 1; !strings.HasPrefix(s.queries[n], "UNCACHE") {
+		t.Errorf("the last statement is %s", s.queries[n])
+	}
+	for _, q := range s.queries {
+		if strings.Contains(q, "4711") || strings.Contains(q, "4712") || strings.Contains(q, "name1") {
+			t.Errorf("a statement is %s", q)
+		}
+	}
+}
+
+// TestRefusedQueries: a query that the server does not accept, whose columns are others than before, or have a type or a name that no
+// cell of a table has.
+func TestRefusedQueries(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    *server
+		ask  string
+		want failure
+	}{
+		"refused": {&server{files: map[string][]byte{}, refuses: "DESCRIBE"}, `{"ask":"columns","query":"drop table x"}`, failure{Word: "query"}},
+		"array":   {shop("int", "array<int>"), `{"ask":"columns"}`, failure{"type", "b c", "array<int>"}},
+		"binary":  {shop("binary"), `{"ask":"columns"}`, failure{"type", "a", "binary"}},
+		"void":    {shop("void"), `{"ask":"columns"}`, failure{"type", "a", "void"}},
+		"changed": {shop("int", "int"), `{"ask":"keep","columns":["a","b"]}`, failure{Word: "changed"}},
+		"fewer":   {shop("int", "int"), `{"ask":"keep","columns":["a"]}`, failure{Word: "changed"}},
+		"name": {&server{files: map[string][]byte{}, says: map[string][]column{"DESCRIBE": {{"n", texts("a\nb")}, {"t", texts("int")}}}},
+			`{"ask":"columns"}`, failure{Word: "name"}},
+		"unknown": {shop("int"), `{"ask":"drop"}`, failure{Word: "question"}},
+		"no JSON": {shop("int"), `ask`, failure{Word: "question"}},
+	} {
+		head, _ := asked(t, serve(t, tt.s))
+		_, err := converse(t, head+list(t, tt.ask, "task"), 100)
+		var got *failure
+		if !errors.As(err, &got) || *got != tt.want {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+// TestOnSpark makes the table of a query on the cluster at DPTRAIN_SPARK, in its catalog under the name of
+// DPTRAIN_SPARK_TABLE from the CSV file DPTRAIN_SPARK_FILE. A statement that is no query is refused there,
+// and every type has the cells that a table would have. .ci/spark runs it.
+func TestOnSpark(t *testing.T) {
+	address, table := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_TABLE")
+	if address == "" || table == "" {
+		t.Skip("there is no cluster: .ci/spark has one")
+	}
+	s, err := open(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-555555555555"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for _, statement := range []string{"DROP TABLE IF EXISTS " + table,
+		"CREATE TABLE " + table + " USING csv OPTIONS (path '" + os.Getenv("DPTRAIN_SPARK_FILE") + "', header 'true', inferSchema 'true')"} {
+		if err := s.say(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	for _, query := range []string{"DROP TABLE " + table, "select 1; select 2", "select * from not_there", "insert into " + table + " values (1)"} {
+		var failed *failure
+		if _, err := s.columns(t.Context(), query); !errors.As(err, &failed) || failed.Word != "query" {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	if c, err := s.columns(t.Context(), "select * from "+table); err != nil || len(c) == 0 {
+		t.Errorf("%d columns: %v", len(c), err)
+	}
+	const query = `select 1 as i, 2.5d as d, 3d as e, float(0.1) as f, 1.50 as m, true as b, 'a "quoted", text' || char(10) || 'x' as t, cast(null as string) as n,` +
+		` date'2020-02-29' as day, timestamp'2020-01-01 12:00:00.5+02:00' as at, double('NaN') as nan, 1e22d as large`
+	columns, err := s.columns(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.strings(t.Context(), said("SELECT "+lineName+" FROM ("+rows(query, columns)+")"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `1,2.5,3,0.10000000149011612,1.50,true,"a ""quoted"", text x",,2020-02-29,2020-01-01 10:00:00.5,NaN,1.0E22`
+	if len(got) != 1 || string(got[0]) != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
