@@ -1,5 +1,7 @@
 package dataset
 
+import "github.com/dptrain/dptrain/internal/lanes"
+
 // Block is a run of consecutive rows of a [View], the unit of every pass. Its
 // rows are numbered from 0 to Len()-1. It is valid as long as its view.
 type Block struct {
@@ -34,7 +36,11 @@ func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 // not be modified, and so must never be handed back as the next buf: keep a
 // buffer of the block size beside it. Float returns nil for a category column.
 func (b Block) Float(j int, buf []float64) []float64 {
-	return gather(b, b.view.table.float(b.view.column(j)), buf)
+	column := b.view.table.float(b.view.column(j))
+	if len(b.view.mask) > 0 && column != nil {
+		return pick(b, column, buf)
+	}
+	return gather(b, column, buf)
 }
 
 // Codes is [Block.Float] for category columns; nil for a numeric column.
@@ -47,24 +53,71 @@ func gather[T any](b Block, column, buf []T) []T {
 	if column == nil {
 		return nil
 	}
+	if out, ok := together(b, column); ok {
+		return out
+	}
+	buf = place(buf, b.Len())
+	for k, r := range b.view.rows[b.lo:b.hi] {
+		buf[k] = column[r]
+	}
+	return buf
+}
+
+// together returns the block's rows of a column if they follow one another there.
+func together[T any](b Block, column []T) ([]T, bool) {
 	if b.view.all {
-		return column[b.lo:b.hi:b.hi]
+		return column[b.lo:b.hi:b.hi], true
 	}
 	rows := b.view.rows[b.lo:b.hi]
 	n := len(rows)
 	if n == 0 {
-		return buf[:0]
+		return column[:0:0], true
 	}
 	first, last := int(rows[0]), int(rows[n-1])
-	if last-first == n-1 { // strictly increasing, hence consecutive
-		return column[first : last+1 : last+1]
-	}
+	return column[first : last+1 : last+1][:n:n], last-first == n-1 // strictly increasing, hence consecutive
+}
+
+// place returns n cells, those of buf if they are as many.
+func place[T any](buf []T, n int) []T {
 	if cap(buf) < n {
-		buf = make([]T, n)
+		return make([]T, n)
 	}
-	buf = buf[:n]
-	for k, r := range rows {
-		buf[k] = column[r]
+	return buf[:n]
+}
+
+// pick is gather for a view with a mask.
+func pick(b Block, column, buf []float64) []float64 {
+	if out, ok := together(b, column); ok {
+		return out
+	}
+	buf = place(buf, b.Len())
+	rows := b.view.rows[b.lo:b.hi]
+	from, to := (int(rows[0])+maskRows-1)/maskRows, int(rows[len(rows)-1])/maskRows // whole bytes of the mask
+	k := 0
+	for ; k < len(rows) && int(rows[k]) < from*maskRows; k++ {
+		buf[k] = column[rows[k]]
+	}
+	if from < to {
+		k += lanes.Pick(buf[k:], column[from*maskRows:], b.view.mask[from:to])
+	}
+	for ; k < len(rows); k++ {
+		buf[k] = column[rows[k]]
 	}
 	return buf
+}
+
+// maskRows is how many rows a byte of a mask is for.
+const maskRows = 8
+
+// maskOf returns which rows of a table are in a list, row 8i+k in bit k of byte i. It is nil if the list is short: then
+// it is faster to look at its rows alone.
+func maskOf(t *Table, rows []int32) []byte {
+	if len(rows) == 0 || len(rows) < t.rows/4 {
+		return nil
+	}
+	mask := make([]byte, (t.rows+maskRows-1)/maskRows)
+	for _, r := range rows {
+		mask[r/maskRows] |= 1 << (r % maskRows)
+	}
+	return mask
 }

@@ -10,6 +10,7 @@ type View struct {
 	table *Table
 	all   bool
 	rows  []int32 // when not all: strictly increasing
+	mask  []byte  // of these rows; see maskOf
 	cols  []int   // nil: every column in order
 }
 
@@ -36,7 +37,7 @@ func (v View) Select(rows []int32) View {
 		}
 		rows = global
 	}
-	return View{table: v.table, rows: rows, cols: v.cols}
+	return View{table: v.table, rows: rows, mask: maskOf(v.table, rows), cols: v.cols}
 }
 
 // Columns returns the view of the given columns of v, renumbered from 0 in the
@@ -70,6 +71,9 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 	}
 	for k, p := range of {
 		views[p].rows = append(views[p].rows, v.row(k))
+	}
+	for p := range views {
+		views[p].mask = maskOf(v.table, views[p].rows)
 	}
 	return views
 }

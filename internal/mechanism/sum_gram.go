@@ -29,6 +29,7 @@ type Gram struct {
 	sums     []int64
 	norms    []uint64
 	factors  []int32
+	scratch  gram.Scratch
 }
 
 // NewGram returns an empty p x p accumulator for rows of norm at most
@@ -45,7 +46,7 @@ func (g *Gram) Add(columns [][]int16) {
 		panic("mechanism: a Gram block has one slice a column")
 	}
 	g.clip(columns)
-	gram.Accumulate(g.sums, columns)
+	g.scratch.Accumulate(g.sums, columns)
 }
 
 // rescaleBits is the precision of the factor that shortens a row.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/lanes"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -102,7 +103,8 @@ func (e *Encoder) encodeNumeric(dst []int16, column []float64, j int) {
 	r := e.ranges[j]
 	center, scale := r.Center(), mechanism.FixedOne/r.Half()
 	missing := e.Missing(j)
-	for i, x := range column {
+	for i := (lanes.Grid{Missing: missing, Center: center, Scale: scale}).Fixed(dst, column); i < len(column); i++ {
+		x := column[i]
 		if x != x {
 			x = missing
 		}

@@ -45,9 +45,7 @@ func (p *binPass) Add(b mechanism.Block) {
 			linearBins(p.bins[i], column, p.Within[i])
 			continue
 		}
-		for k, x := range column {
-			p.bins[i][k] = exponentBin(x)
-		}
+		exponentsOf(p.bins[i], column)
 	}
 	p.hist.Add(p.bins)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/lanes"
 )
 
 // Range is the public interval of a numeric column, in the column's own units,
@@ -73,6 +74,13 @@ func exponentBin(x float64) uint16 {
 	return binOfExponent[b>>52]
 }
 
+// exponentsOf writes the bin of every value.
+func exponentsOf(bins []uint16, column []float64) {
+	for k := lanes.Magnitudes(bins, column); k < len(column); k++ {
+		bins[k] = exponentBin(column[k])
+	}
+}
+
 // binOfExponent holds the bins by sign and exponent, as the bits of a float64 start.
 var binOfExponent = func() (bins [1 << 12]uint16) {
 	for k := range bins {
@@ -106,7 +114,8 @@ func exponentEdges(bin int) (lower, upper float64) {
 // interval; values outside count in the outermost bins.
 func linearBins(bins []uint16, column []float64, in interval) {
 	scale := Bins / (in.Upper - in.Lower)
-	for k, x := range column {
+	for k := lanes.EqualBins(bins, column, in.Lower, scale, Bins-1); k < len(column); k++ {
+		x := column[k]
 		p := (x - in.Lower) * scale
 		switch {
 		case p > -1 && p < Bins: // nearly always, so that nothing is guessed wrong

@@ -1,0 +1,42 @@
+// Package lanes has loops over a column of numbers that take several of them at a time, where the processor can.
+// Each begins at the first number and returns how many it has done; the caller does the others, one by one, by the same rule.
+// Results are the same bit for bit.
+package lanes
+
+// checked panics unless a result has place for every number.
+func checked(dst, column int) {
+	if dst < column {
+		panic("lanes: the result is shorter than the column")
+	}
+}
+
+// Pick copies to dst, one after the other, the numbers of src whose bit in mask is set, number 8i+k in bit k of byte i. It
+// returns how many it has copied, perhaps not all. src has at least 8 numbers for every byte.
+func Pick(dst, src []float64, mask []byte) int {
+	_ = src[:8*len(mask)]
+	return pick(dst, src, mask)
+}
+
+// Magnitudes sets bins to 128, plus 1 to 128 for positive numbers with binary exponents from -64 to 63, less as much for
+// negative ones. Exponents beyond count as the last of these. 0 is in bin 128, and what is no number in 65535.
+func Magnitudes(bins []uint16, column []float64) int {
+	checked(len(bins), len(column))
+	return magnitudes(bins, column)
+}
+
+// EqualBins sets bins to (x - lower) * scale without what follows the point, limited to [0, most]; to 0 if that is no
+// number, and to 65535 if x is none. most is at most 65534.
+func EqualBins(bins []uint16, column []float64, lower, scale float64, most int) int {
+	checked(len(bins), len(column))
+	return equalBins(bins, column, lower, scale, float64(most))
+}
+
+// Grid is how a number becomes one on the grid of 1/2^14: (x - Center) * Scale, limited to [-2^14, 2^14], without
+// what follows the point. It is 0 if that is no number, and Missing is in the place of an x that is none.
+type Grid struct{ Missing, Center, Scale float64 }
+
+// Fixed sets dst to the numbers on the grid.
+func (g Grid) Fixed(dst []int16, column []float64) int {
+	checked(len(dst), len(column))
+	return g.fixed(dst, column)
+}

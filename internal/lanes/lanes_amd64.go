@@ -1,0 +1,85 @@
+//go:build !purego
+
+package lanes
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// groupRows is how many numbers the loops take at a time.
+const groupRows = 8
+
+// places holds, for each nibble of a mask, the places of its numbers as pairs of four bytes.
+var places = func() (out [16][8]uint32) {
+	for nibble := range out {
+		at := 0
+		for k := range 4 {
+			if nibble>>k&1 == 1 {
+				out[nibble][at], out[nibble][at+1] = uint32(2*k), uint32(2*k+1)
+				at += 2
+			}
+		}
+	}
+	return out
+}()
+
+// pickAsm is Pick for at least one byte of mask, and ends before dst has no place for 8 numbers.
+//
+//go:noescape
+func pickAsm(dst, src *float64, mask *byte, bytes, room int, places *[16][8]uint32) (picked int)
+
+// magnitudesAsm is Magnitudes for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func magnitudesAsm(bins *uint16, column *float64, n int)
+
+// equalBinsAsm is EqualBins for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func equalBinsAsm(bins *uint16, column *float64, n int, lower, scale, most float64)
+
+// fixedAsm is Grid.Fixed for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func fixedAsm(dst *int16, column *float64, n int, missing, center, scale float64)
+
+// groups returns how many of n numbers the loops take.
+func groups(n int) int {
+	if !cpu.X86.HasAVX2 {
+		return 0
+	}
+	return n / groupRows * groupRows
+}
+
+func pick(dst, src []float64, mask []byte) int {
+	if groups(len(dst)) == 0 || len(mask) == 0 {
+		return 0
+	}
+	return pickAsm(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask), len(mask), len(dst), &places)
+}
+
+func magnitudes(bins []uint16, column []float64) int {
+	n := groups(len(column))
+	if n > 0 {
+		magnitudesAsm(unsafe.SliceData(bins), unsafe.SliceData(column), n)
+	}
+	return n
+}
+
+func equalBins(bins []uint16, column []float64, lower, scale, most float64) int {
+	n := groups(len(column))
+	if n > 0 {
+		equalBinsAsm(unsafe.SliceData(bins), unsafe.SliceData(column), n, lower, scale, most)
+	}
+	return n
+}
+
+func (g Grid) fixed(dst []int16, column []float64) int {
+	n := groups(len(column))
+	if n > 0 {
+		fixedAsm(unsafe.SliceData(dst), unsafe.SliceData(column), n, g.Missing, g.Center, g.Scale)
+	}
+	return n
+}

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package lanes
+
+func pick([]float64, []float64, []byte) int { return 0 }
+
+func magnitudes([]uint16, []float64) int { return 0 }
+
+func equalBins([]uint16, []float64, float64, float64, float64) int { return 0 }
+
+func (Grid) fixed([]int16, []float64) int { return 0 }
