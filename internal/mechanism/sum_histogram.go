@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -22,13 +23,15 @@ type Histogram struct {
 	bins     int
 	relation budget.Relation
 	counts   []int64
-	others   []int64 // of one column, while a block is added
+	others   [2][]int64 // of one column, while its bins are counted
+	bin      []uint16   // of one column; see AddColumns
 }
 
 // NewHistogram returns an empty histogram of one row of bins a weight; weights
 // are at least 1.
 func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
-	return &Histogram{weights, bins, m.Relation(), make([]int64, len(weights)*bins), make([]int64, bins)}
+	return &Histogram{weights: weights, bins: bins, relation: m.Relation(), counts: make([]int64, len(weights)*bins),
+		others: [2][]int64{make([]int64, bins), make([]int64, bins)}}
 }
 
 // Add counts a block of records. bins holds one slice per column and one bin per
@@ -42,25 +45,50 @@ func (h *Histogram) Add(bins [][]uint16) {
 		if len(column) != len(bins[0]) {
 			panic("mechanism: the columns of a histogram block differ in length")
 		}
-		counts, others := h.counts[c*h.bins:(c+1)*h.bins], h.others
-		for len(column) > 1 { // where neighbours are equal, one count need not wait for the other
-			a, b := column[0], column[1]
-			if int(a) < len(counts) {
-				counts[a]++
-			}
-			if int(b) < len(others) {
-				others[b]++
-			}
-			column = column[2:]
-		}
-		if len(column) > 0 && int(column[0]) < len(counts) {
-			counts[column[0]]++
-		}
-		for b, n := range others {
-			counts[b] += n
-		}
-		clear(others)
+		h.count(c, column)
 	}
+}
+
+// AddColumns is Add for a block of n records whose bins are written column by column: write is called once for each, and
+// sets every bin.
+func (h *Histogram) AddColumns(n int, write func(c int, bins []uint16)) {
+	h.bin = slices.Grow(h.bin[:0], n)[:n]
+	for c := range h.weights {
+		write(c, h.bin)
+		h.count(c, h.bin)
+	}
+}
+
+// count adds the bins of column c.
+func (h *Histogram) count(c int, column []uint16) {
+	counts := h.counts[c*h.bins : (c+1)*h.bins]
+	a, b := h.others[0][:len(counts)], h.others[1][:len(counts)]
+	for len(column) > 3 { // where neighbours are equal, one count need not wait for the other
+		w, x, y, z := column[0], column[1], column[2], column[3]
+		column = column[4:]
+		if int(w) < len(counts) {
+			counts[w]++
+		}
+		if int(x) < len(a) {
+			a[x]++
+		}
+		if int(y) < len(b) {
+			b[y]++
+		}
+		if int(z) < len(counts) {
+			counts[z]++
+		}
+	}
+	for _, k := range column {
+		if int(k) < len(counts) {
+			counts[k]++
+		}
+	}
+	for k := range counts {
+		counts[k] += a[k] + b[k]
+	}
+	clear(a)
+	clear(b)
 }
 
 // Cells are those that [Histogram.Add] adds to.

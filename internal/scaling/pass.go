@@ -22,32 +22,35 @@ type binStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &binPass{binStatistic: x, hist: m.NewHistogram(x.Weights, x.Number), bins: make([][]uint16, len(x.Columns))}
+	return &binPass{binStatistic: x, hist: m.NewHistogram(x.Weights, x.Number)}
 }
+
+// binRows is the number of records of a block: one column of it, with its bins, stays in a second-level cache.
+const binRows = 1 << 13
+
+// BlockRows is how many records a block has; see [mechanism.Pass.BlockRows].
+func (binStatistic) BlockRows() int { return binRows }
 
 type binPass struct {
 	binStatistic
 	hist *mechanism.Histogram
-	bins [][]uint16
 	buf  []float64
 	back []float64
 }
 
 func (p *binPass) Add(b mechanism.Block) {
-	for i, j := range p.Columns {
-		p.buf = grow(p.buf, b.Len())
-		column := b.Float(j, p.buf)
+	p.buf = grow(p.buf, b.Len())
+	p.hist.AddColumns(b.Len(), func(i int, bins []uint16) {
+		column := b.Float(p.Columns[i], p.buf)
 		if p.From != rescale.None && i == len(p.Columns)-1 {
 			column = p.turnedBack(column)
 		}
-		p.bins[i] = grow(p.bins[i], len(column))
 		if p.Within != nil {
-			linearBins(p.bins[i], column, p.Within[i])
-			continue
+			linearBins(bins, column, p.Within[i])
+		} else {
+			exponentsOf(bins, column)
 		}
-		exponentsOf(p.bins[i], column)
-	}
-	p.hist.Add(p.bins)
+	})
 }
 
 // turnedBack returns the cells of the transformed column in the units that it had before.
