@@ -14,7 +14,9 @@ import (
 )
 
 // Kernel is the additive booster with kernel stages; see the package comment.
-type Kernel struct{}
+type Kernel struct {
+	most int // of records that the stages learn from; 0: mostLearned
+}
 
 // Name returns "boosted-kernel".
 func (Kernel) Name() string { return kernelNode }
@@ -80,10 +82,13 @@ func (Kernel) Plan(f method.Facts) (budget.Node, error) {
 }
 
 // Fit trains; see [method.Trainer].
-func (Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
+func (t Kernel) Fit(ctx context.Context, s *mechanism.Session, d method.Data) (*method.Fit, error) {
 	k, err := newKernelBooster(ctx, s.Sub(kernelNode), d)
 	if err != nil {
 		return nil, err
+	}
+	if t.most > 0 {
+		k.most = t.most
 	}
 	defer d.Records.Forget(k.state)
 	if err := k.run(); err != nil {
@@ -102,7 +107,7 @@ func newKernelBooster(ctx context.Context, s *mechanism.Session, d method.Data) 
 	if err != nil {
 		return nil, err
 	}
-	k := &kernelBooster{booster: b, levels: levelInputs(b.moments, b.state.Columns)}
+	k := &kernelBooster{booster: b, most: mostLearned, levels: levelInputs(b.moments, b.state.Columns)}
 	k.levels = slices.DeleteFunc(k.levels, func(l levels) bool { return b.state.Columns[l.column].Levels != nil })
 	b.state.Inputs = k.inputs(b.state.Columns)
 	return k, b.prepare()
@@ -113,7 +118,8 @@ type kernelBooster struct {
 	*booster
 	levels []levels // the inputs that are no numbers
 
-	mu    float64 // of a release of sensitivity 1 that would spend all
+	most  int     // of records that the stages learn from, about
+	mu    float64 // of a release of sensitivity 1 that would spend all, relative to sums over all records
 	total float64 // the noisy number of records
 	share float64 // of the stages; 0: there are none
 	marks int     // the number of landmarks
@@ -139,6 +145,11 @@ func (k *kernelBooster) run() error {
 	next, at, last := leadEpochs, 0, 0
 	for epoch := 0; epoch < k.spend.epochs; epoch++ {
 		if at < len(plan) && epoch == next {
+			if at == 0 {
+				if err := k.sample(); err != nil {
+					return err
+				}
+			}
 			if at == 1 { // what is strong is seen in the first stage
 				plan = k.withPair(plan, epoch)
 			}
@@ -168,8 +179,7 @@ func (k *kernelBooster) reckon() {
 	for _, c := range k.counted {
 		counts = append(counts, c.counts)
 	}
-	k.state.Kept = keptCells / max(int(k.moments.Records()), 1)
-	k.state.OnShelf = shelfCells / max(k.moments.Records(), 1)
+	k.keep(k.moments.Records())
 	k.total = max(k.moments.Records(), minRecords)
 	if len(counts) > 0 {
 		k.total = max(total(counts), minRecords)
@@ -260,13 +270,14 @@ type schedule struct {
 	curves  float64 // their share, and that of linear parts with them
 	all     float64
 	share   float64 // of the kernel stages
+	sampled float64 // the share of the records that sums are over
 }
 
 // scheduleUnit is about the sum of the weights, sizingUnit the weight of the sizes of an epoch.
 const scheduleUnit, sizingUnit = 1 << 30, 1 << 20
 
 func newSchedule(session *mechanism.Session, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
-	s := &schedule{session: session, epochs: additiveEpochs, shapes: shapes, share: share}
+	s := &schedule{session: session, epochs: additiveEpochs, shapes: shapes, share: share, sampled: 1}
 	if len(plan) > 0 {
 		s.epochs = leadEpochs
 		for _, p := range plan {
@@ -337,7 +348,7 @@ func (s *schedule) extend(done int, stages []stagePlan) {
 	}
 }
 
-// release spends the next part.
+// release spends the next part, and scales what it releases to all records.
 func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
 	part := s.next
 	s.next++
@@ -346,7 +357,15 @@ func (s *schedule) release(x mechanism.Bounded[mechanism.Vector]) ([]float64, fl
 	for _, w := range s.weights {
 		sum += w
 	}
-	return out.Value(), x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) / s.session.Mu(sumsLeaf), err
+	sigma := x.Sensitivity() * math.Sqrt(float64(sum)/float64(s.weights[part])) / s.session.Mu(sumsLeaf)
+	values := out.Value()
+	if s.sampled < 1 {
+		values = slices.Clone(values)
+		for i := range values {
+			values[i] /= s.sampled
+		}
+	}
+	return values, sigma / s.sampled, err
 }
 
 func (s *schedule) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error) {

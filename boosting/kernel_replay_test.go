@@ -19,6 +19,13 @@ import (
 // kernelRecorded runs the trainer under a recorder.
 func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.Table, rec *mechanism.Recorder) *method.Fit {
 	t.Helper()
+	x.tab = tab
+	return x.recordedOf(t, Kernel{}, rel, mechanism.Over(tab.All()), rec)
+}
+
+// recordedOf runs a trainer over some records under a recorder.
+func (x sample) recordedOf(t *testing.T, trainer Kernel, rel budget.Relation, records mechanism.Records, rec *mechanism.Recorder) *method.Fit {
+	t.Helper()
 	node, err := Kernel{}.Plan(x.facts(rel))
 	if err != nil {
 		t.Fatal(err)
@@ -27,8 +34,7 @@ func (x sample) kernelRecorded(t *testing.T, rel budget.Relation, tab *dataset.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.tab = tab
-	fit, err := Kernel{}.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), x.data(rel))
+	fit, err := trainer.Fit(context.Background(), mechanism.NewRecordedSession(priced, rec), method.Data{Facts: x.facts(rel), Records: records, Ranges: x.ranges})
 	if err != nil {
 		t.Fatal(err)
 	}

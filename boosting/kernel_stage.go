@@ -25,6 +25,10 @@ const (
 	// mostFeatures bounds the features of a map, and so does mostFeaturesLarge where there
 	// are more than largeRecords records.
 	mostFeatures, mostFeaturesLarge, largeRecords = 400, 256, 100_000
+	// A map has half as many features again as directions were counted, and some more.
+	moreFeatures = 20
+	// enoughDirections are as many as give a map of a large table all its features.
+	enoughDirections = (mostFeaturesLarge - moreFeatures) * 2 / 3
 	// kernelRidge, as a share of the largest eigenvalue, is added to the kernel of landmarks.
 	kernelRidge = 1e-6
 )
@@ -234,7 +238,7 @@ func lengths() []float64 { return []float64{.1, .13, .17, .22, .28, .36, .46, .6
 const lengthRecords = 4
 
 // chooseLength sets the map's metric and landmarks: the length for which the most directions
-// exceed the noise, the larger of several.
+// exceed the noise, the larger of several. Directions beyond those that a map of many records can have are none.
 func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise float64) error {
 	all := lengths()
 	if s.plan.alone {
@@ -253,6 +257,9 @@ func (k *kernelBooster) chooseLength(s *kernelStage, shape *mat.Dense, noise flo
 	}
 	at := 0.
 	for i, n := range counts {
+		if k.total > largeRecords {
+			n = min(n, enoughDirections)
+		}
 		if n >= s.expected {
 			s.expected, at = n, all[i]
 		}
@@ -335,7 +342,7 @@ func (k *kernelBooster) span(s *kernelStage, noise float64) {
 	if k.total > largeRecords {
 		most = mostFeaturesLarge
 	}
-	values, vectors := leading(inner, min(most, s.expected+s.expected/2+20))
+	values, vectors := leading(inner, min(most, s.expected+s.expected/2+moreFeatures))
 	features, floor := 0, directionFloor*noise
 	for features < len(values) && (features == 0 || values[features] > floor) {
 		features++

@@ -1,0 +1,100 @@
+//go:build replay
+
+package boosting
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// TestSampleReplays: where stages learn from a sample, the model is the same on neighbours whose releases are those
+// recorded, and no input moved further than declared.
+func TestSampleReplays(t *testing.T) {
+	x := crossedSample(t, 3000)
+	trainer := Kernel{most: 1500}
+	for _, rel := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		first := mechanism.NewRecorder(9)
+		want := written(t, x.recordedOf(t, trainer, rel, mechanism.Over(x.tab.All()), first).Model)
+		if bytes.Equal(want, written(t, x.recordedOf(t, Kernel{}, rel, mechanism.Over(x.tab.All()), mechanism.NewRecorder(9)).Model)) {
+			t.Errorf("%v: there is no sample", rel)
+		}
+		closest := 0.
+		for _, tab := range x.crossedNeighbours(t, rel) {
+			second := first.Replay()
+			if !bytes.Equal(want, written(t, x.recordedOf(t, trainer, rel, mechanism.Over(tab.All()), second).Model)) {
+				t.Errorf("%v: the model depends on the record", rel)
+			}
+			faults, ratio := mechanism.Compare(first, second)
+			for _, f := range faults {
+				t.Errorf("%v: %s", rel, f)
+			}
+			closest = max(closest, ratio)
+		}
+		if closest < .8 {
+			t.Errorf("%v: the bound was approached to %.3f only", rel, closest)
+		}
+	}
+}
+
+// TestSampleOnStream: a sample has the same records on an engine that keeps a state in a file.
+func TestSampleOnStream(t *testing.T) {
+	x := crossedSample(t, 3000)
+	trainer := Kernel{most: 1500}
+	want := x.recordedOf(t, trainer, budget.AddRemove, mechanism.Over(x.tab.All()), mechanism.NewRecorder(9))
+	if n := len(want.Model.(*regression.Kernel).Kernels); n < 3 {
+		t.Fatalf("%d stages", n)
+	}
+	e, _, err := mechanism.Spill(context.Background(), mechanism.Source{Path: x.file(t), Folder: t.TempDir(), Chunk: 257}, x.tab.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	got := x.recordedOf(t, trainer, budget.AddRemove, mechanism.RecordsOf(e, []int{0, 1, 2, 3}), mechanism.NewRecorder(9))
+	if !bytes.Equal(written(t, got.Model), written(t, want.Model)) {
+		t.Error("the model is another one than from memory")
+	}
+}
+
+// file writes the table as CSV.
+func (x sample) file(t *testing.T) string {
+	t.Helper()
+	lines := make([][]string, x.tab.Len()+1)
+	for j, c := range x.columns {
+		lines[0] = append(lines[0], c.Name)
+		for r := range x.tab.Len() {
+			cell := ""
+			switch {
+			case c.Kind == dataset.Category:
+				if k := x.tab.Codes(j)[r]; int(k) < len(c.Categories) {
+					cell = c.Categories[k]
+				} else {
+					cell = "another word"
+				}
+			case !math.IsNaN(x.tab.Float(j)[r]):
+				cell = strconv.FormatFloat(x.tab.Float(j)[r], 'g', -1, 64)
+			}
+			lines[r+1] = append(lines[r+1], cell)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "table.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := csv.NewWriter(f).WriteAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

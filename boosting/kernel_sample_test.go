@@ -1,0 +1,61 @@
+package boosting
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/testrows"
+)
+
+// TestSampleIsScaled: stages that learn from a third of the records have about as many, and what they learn is as large
+// as it is from all of them.
+func TestSampleIsScaled(t *testing.T) {
+	const n, most = 9000, 3000
+	x := surfaceSample(t, n)
+	node, err := Kernel{}.Plan(x.facts(budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := testrows.Session(t, node, 60, budget.AddRemove).Sub(kernelNode)
+	k, err := newKernelBooster(t.Context(), s, x.data(budget.AddRemove))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.most = most
+	if err := k.run(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := k.records.Len(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(float64(kept)-most) > 6*math.Sqrt(most) || math.Abs(k.spend.sampled-most/float64(n)) > .02 {
+		t.Fatalf("%d records of %d, share %v", kept, n, k.spend.sampled)
+	}
+	// Sums over a third that were not scaled would have a ninth of the square.
+	size := func(k *kernelBooster) (square float64) {
+		for _, v := range k.stages[0].seen[0].sums {
+			square += v * v
+		}
+		return square
+	}
+	if ratio := size(k) / size(x.kernelBooster(t, 60)); ratio < .6 || ratio > 1.6 {
+		t.Errorf("the first sums have %.3f of the square that they have over all records", ratio)
+	}
+	got, err := k.model(x.ranges).Predict(nil, x.rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r2 := explained(x.tab.Float(4), got); r2 < .9 {
+		t.Errorf("the model explains %.3f", r2)
+	}
+}
+
+// TestFewRecordsAreAll: a table that is no larger is not sampled.
+func TestFewRecordsAreAll(t *testing.T) {
+	k := surfaceSample(t, 4000).kernelBooster(t, 3)
+	if k.spend.sampled != 1 {
+		t.Errorf("a share of %v was taken", k.spend.sampled)
+	}
+}
