@@ -63,13 +63,12 @@ func (Kendall) scores(ctx context.Context, s *mechanism.Session, f Facts, record
 	}
 	last := len(f.Columns)
 	all := v.Block(0, v.Len())
-	target := kendall.Rank(all.Float(last, nil), nil)
 	return s.NewKendall(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		if f.Columns[j].Kind == dataset.Category {
 			return kendall.RankCodes(all.Codes(j, nil), scratch)
 		}
 		return kendall.Rank(all.Float(j, nil), scratch)
-	}, target)
+	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(all.Float(last, nil), scratch) })
 }
 
 // Select returns the picked candidates, increasing.

@@ -23,12 +23,13 @@ func rankAll(ctx context.Context, s *mechanism.Session, f Facts, records mechani
 	// A view of rows that are not consecutive in their table is gathered column
 	// by column: into one buffer per goroutine, not one per column.
 	pool := sync.Pool{New: func() any { return new(columnBuffer) }}
-	target := new(columnBuffer).rank(rows, last, dataset.Numeric, nil)
 	return s.NewKendallOnce(ctx, last, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		buf := pool.Get().(*columnBuffer)
 		defer pool.Put(buf)
 		return buf.rank(rows, j, f.Columns[j].Kind, scratch)
-	}, target)
+	}, func(scratch *kendall.Scratch) *kendall.Ranks {
+		return new(columnBuffer).rank(rows, last, dataset.Numeric, scratch)
+	})
 }
 
 // columnBuffer is room for the cells of one gathered column.

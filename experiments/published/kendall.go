@@ -126,7 +126,7 @@ func (s *tauB) scores(target []float64, picked []int) []float64 {
 // of the numbers of untied pairs, NaN when there are none.
 func (s *tauB) with(column *kendall.Ranks, pairs float64) []float64 {
 	counts, err := kendall.AgainstTarget(s.ctx, len(s.ranks),
-		func(j int, _ *kendall.Scratch) *kendall.Ranks { return s.ranks[j] }, column, 0)
+		func(j int, _ *kendall.Scratch) *kendall.Ranks { return s.ranks[j] }, column.Kept, 0)
 	out := make([]float64, len(s.ranks))
 	if err != nil {
 		s.err = err

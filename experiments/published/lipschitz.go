@@ -168,7 +168,7 @@ func (m Lipschitz) topK(epsilon float64) TopK {
 func tauA(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
 	counts, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(x[j], scratch)
-	}, kendall.Rank(y, nil), 0)
+	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
 	if err != nil {
 		return nil, err
 	}

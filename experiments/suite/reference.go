@@ -107,7 +107,7 @@ func average(x []float64) float64 {
 func tauScores(ctx context.Context, x [][]float64, y []float64) ([]float64, error) {
 	sums, err := kendall.AgainstTarget(ctx, len(x), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(x[j], scratch)
-	}, kendall.Rank(y, nil), 0)
+	}, func(scratch *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, scratch) }, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -290,13 +290,13 @@ func TestAgainstTarget(t *testing.T) {
 	target := kendall.Rank(y, nil)
 	for _, workers := range []int{0, 1, 2, 3, 50} {
 		for _, column := range []func(int, *kendall.Scratch) *kendall.Ranks{rank, keep} {
-			got, err := kendall.AgainstTarget(context.Background(), d, column, target, workers)
+			got, err := kendall.AgainstTarget(context.Background(), d, column, target.Kept, workers)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%d workers: %v, %v, want %v", workers, got, err, want)
 			}
 		}
 	}
-	if got, err := kendall.AgainstTarget(context.Background(), 0, rank, target, 2); err != nil || len(got) != 0 {
+	if got, err := kendall.AgainstTarget(context.Background(), 0, rank, target.Kept, 2); err != nil || len(got) != 0 {
 		t.Errorf("no columns: %v, %v", got, err)
 	}
 }
@@ -304,7 +304,7 @@ func TestAgainstTarget(t *testing.T) {
 func TestAgainstTargetLength(t *testing.T) {
 	target := kendall.Rank([]float64{1, 2, 3}, nil)
 	column := func(j int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(make([]float64, 3-j/2), s) }
-	_, err := kendall.AgainstTarget(context.Background(), 3, column, target, 1)
+	_, err := kendall.AgainstTarget(context.Background(), 3, column, target.Kept, 1)
 	if !errors.Is(err, kendall.ErrLength) || err.Error() != "column 2: "+kendall.ErrLength.Error() {
 		t.Errorf("error %v, want ErrLength for column 2", err)
 	}
@@ -321,7 +321,7 @@ func TestAgainstTargetCancelled(t *testing.T) {
 		}
 		return target
 	}
-	got, err := kendall.AgainstTarget(ctx, 100, column, target, 1)
+	got, err := kendall.AgainstTarget(ctx, 100, column, target.Kept, 1)
 	if !errors.Is(err, context.Canceled) || got != nil || calls != 3 {
 		t.Errorf("after %d columns: %v, %v; want context.Canceled after 3", calls, got, err)
 	}

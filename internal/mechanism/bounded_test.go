@@ -134,14 +134,14 @@ func TestSubstitutionCoversRemoval(t *testing.T) {
 			return x.Sensitivity()
 		},
 		"kendall": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2))
+			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2).Kept)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return k.Scores([]int{0, 1}).sens
 		},
 		"kendall, later": func(s *Session) float64 {
-			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2))
+			k, err := s.NewKendall(context.Background(), 2, func(int, *kendall.Scratch) *kendall.Ranks { return ranks(1, 2, 3) }, ranks(3, 1, 2).Kept)
 			if err == nil {
 				err = k.Pick(context.Background(), 0)
 			}

@@ -33,7 +33,7 @@ func ExampleTopK() {
 	}
 	scores, err := s.NewKendall(context.Background(), len(columns), func(j int, c *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(columns[j], c)
-	}, kendall.Rank(target, nil))
+	}, kendall.Rank(target, nil).Kept)
 	if err != nil {
 		fmt.Println(err)
 		return

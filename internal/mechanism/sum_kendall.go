@@ -30,10 +30,10 @@ type Kendall struct {
 }
 
 // NewKendall ranks d columns and counts them against the target on all cores. It
-// calls column once per column, from several goroutines. Every column has one rank
+// calls column once per column, and target once, from several goroutines. Every column has one rank
 // per record, as the target has. The ranks are kept for Pick;
 // [Session.NewKendallOnce] does without.
-func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
+func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks) (*Kendall, error) {
 	columns := make([]*kendall.Ranks, d)
 	k, err := m.NewKendallOnce(ctx, d, func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		columns[j] = column(j, scratch)
@@ -43,19 +43,24 @@ func (m Maker) NewKendall(ctx context.Context, d int, column func(j int, scratch
 		return nil, err
 	}
 	k.against = func(ctx context.Context, j int) ([]int64, error) {
-		return kendall.AgainstTarget(ctx, d, func(i int, _ *kendall.Scratch) *kendall.Ranks { return columns[i] }, columns[j], 0)
+		return kendall.AgainstTarget(ctx, d, func(i int, _ *kendall.Scratch) *kendall.Ranks { return columns[i] }, columns[j].Kept, 0)
 	}
 	return k, nil
 }
 
 // NewKendallOnce is NewKendall for scores that are used in one round only: no
 // ranks are kept, and Pick must not be called.
-func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target *kendall.Ranks) (*Kendall, error) {
-	counts, err := kendall.AgainstTarget(ctx, d, column, target, 0)
+func (m Maker) NewKendallOnce(ctx context.Context, d int, column func(j int, scratch *kendall.Scratch) *kendall.Ranks, target func(*kendall.Scratch) *kendall.Ranks) (*Kendall, error) {
+	n := 0
+	counts, err := kendall.AgainstTarget(ctx, d, column, func(scratch *kendall.Scratch) *kendall.Ranks {
+		ranks := target(scratch)
+		n = ranks.Len()
+		return ranks
+	}, 0)
 	if err != nil {
 		return nil, err
 	}
-	k := &Kendall{relation: m.Relation(), n: target.Len(), between: make([]int64, d)}
+	k := &Kendall{relation: m.Relation(), n: n, between: make([]int64, d)}
 	k.target = k.tau(counts)
 	return k, nil
 }
@@ -156,7 +161,7 @@ func pairOfRanks(ctx context.Context, s *Session, law budget.Law, side int) (Wor
 	columns := [][]float64{constant, agrees}
 	k, err := s.NewKendallOnce(ctx, len(columns), func(j int, scratch *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(columns[j], scratch)
-	}, kendall.Rank(target, nil))
+	}, kendall.Rank(target, nil).Kept)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func kendallOf(t *testing.T, s *Session, target []float64, columns ...[]float64)
 	t.Helper()
 	k, err := s.NewKendall(context.Background(), len(columns), func(j int, c *kendall.Scratch) *kendall.Ranks {
 		return kendall.Rank(columns[j], c)
-	}, kendall.Rank(target, nil))
+	}, kendall.Rank(target, nil).Kept)
 	if err != nil {
 		t.Fatal(err)
 	}
