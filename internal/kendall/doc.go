@@ -32,8 +32,8 @@
 //
 // [Rank] sorts a column once; a [Ranks] serves any number of calls of [S]. The
 // sort is a radix sort by distribution: a histogram of the leading bits in
-// which the keys differ predicts the rank of each, and two scatters by that
-// prediction leave little to do (see sorter).
+// which the keys differ predicts the rank of each; a scatter by that
+// prediction, and within its buckets two by digits of it, leave little to do (see sorter).
 //
 // S follows Knight (A computer method for calculating Kendall's tau with
 // ungrouped data, JASA 1966): with n0 all pairs, n1, n2 and n3 those tied in x,

@@ -230,6 +230,28 @@ func TestLargeSums(t *testing.T) {
 	}
 }
 
+// Long columns of clusters leave many keys in one bucket of the sort, and many to one estimate. Their dense ranks,
+// which are spread evenly, have the same S.
+func TestClusters(t *testing.T) {
+	r := rand.New(rand.NewSource(6))
+	const n = 60_000
+	for _, scale := range []float64{1e-9, 1e-7, 1e-5, 1e-2, 1, 1e3} {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], y[i] = float64(r.Intn(2))*(1e9+scale*math.Abs(r.NormFloat64())), r.NormFloat64()
+		}
+		sorted := slices.Compact(slices.Sorted(slices.Values(x)))
+		dense := make([]float64, n)
+		for i, v := range x {
+			place, _ := slices.BinarySearch(sorted, v)
+			dense[i] = float64(place)
+		}
+		if got, want := sum(x, y), sum(dense, y); got != want || kendall.Rank(x, nil).Distinct() != len(sorted) {
+			t.Errorf("scale %v: S = %d, want %d", scale, got, want)
+		}
+	}
+}
+
 // More than 2^19 rows split the inversions twice.
 func TestTwoSplits(t *testing.T) {
 	const n = 1_048_583 // prime, above 2^20

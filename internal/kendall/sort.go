@@ -1,18 +1,22 @@
 package kendall
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
-	rowBits       = 32 // an item is estimate<<rowBits | row
-	maxBinBits    = 16 // bins of the histogram of keys, log2
-	maxBucketBits = 10 // streams that one scatter writes, log2: their lines fit the caches
-	itemsLog      = 9  // items that a bucket is meant to hold, log2
-	maxSlotBits   = 10 // slots that a bucket is scattered to, log2
-	crowded       = 12 // items of one slot left to the insertion sort
+	rowBits       = 32      // an item is estimate<<rowBits | row
+	maxBinBits    = 16      // bins of the histogram of keys, log2
+	maxBucketBits = 10      // streams that one scatter writes, log2: their lines fit the caches
+	itemsLog      = 9       // items that a bucket is meant to hold, log2
+	maxDigitBits  = 10      // a digit that a bucket is sorted by
+	manyItems     = 1 << 12 // a bucket of more is sorted by all digits
+	crowded       = 12      // places that insertion moves an item by on average, at most
 )
 
 // sorter finds the order of a column of keys. It keeps its working memory, 24
-// bytes a row and at most 256 KiB, from call to call.
+// bytes a row and at most 264 KiB, from call to call.
 //
 // A histogram of the leading bits, those from the first in which keys differ,
 // is read as the distribution function of the keys, linear within a bin. Scaled
@@ -26,7 +30,8 @@ type sorter struct {
 	keys, items, sorted []uint64
 	low, high           uint64 // least and greatest key
 	bins                []uint32
-	deeper              *sorter // for long runs of different keys with one estimate
+	lows, highs         [1 << maxDigitBits]uint32 // where the next item of a digit goes
+	deeper              *sorter                   // for long runs of different keys with one estimate
 }
 
 func (s *sorter) grow(n int) {
@@ -67,7 +72,7 @@ func (s *sorter) sort() {
 	if bucketBits == 0 { // few items are one bucket: no scatter
 		s.items, s.sorted = s.sorted, s.items
 		if !oneEstimate(s.sorted) {
-			sortItems(s.sorted, s.items, 2*rowBits)
+			s.sortItems(s.sorted, s.items, 2*rowBits)
 		}
 		return
 	}
@@ -81,7 +86,7 @@ func (s *sorter) sort() {
 	from := uint32(0)
 	for _, to := range ends[:1<<bucketBits] {
 		if !oneEstimate(sorted[from:to]) {
-			sortItems(sorted[from:to], s.items[from:to], rowBits+int(shift))
+			s.sortItems(sorted[from:to], s.items[from:to], rowBits+int(shift))
 		}
 		from = to
 	}
@@ -126,40 +131,63 @@ func (s *sorter) histogram() (shift uint) {
 }
 
 // sortItems sorts items that differ in their last width bits only, and are in
-// ascending order of rows, with working memory of the same length.
-func sortItems(r, work []uint64, width int) {
-	work = work[:len(r)]
-	var table [1 << maxSlotBits]uint32
-	slotBits := min(width-rowBits, maxSlotBits, bits.Len(uint(len(r)-1)))
-	ends := table[:1<<slotBits]
-	shift, mask := uint(width-slotBits), uint64(len(ends)-1)
-	fullest := uint32(0)
-	for _, item := range r {
-		e := &ends[item>>(shift&63)&mask]
-		*e++
-		fullest = max(fullest, *e)
+// ascending order of rows, with working memory of the same length: by digits, the lowest one first. Of few items
+// two digits are nearly always enough; what these do not tell apart is left to insertion.
+func (s *sorter) sortItems(r, work []uint64, width int) {
+	digit := min(max(bits.Len(uint(len(r)))-2, 4), maxDigitBits)
+	shift := max(width-2*digit, rowBits)
+	for len(r) > manyItems && shift > rowBits {
+		shift = max(shift-2*digit, rowBits)
 	}
-	starts(ends)
+	for ; shift < width; shift += 2 * digit {
+		s.byDigits(r, work, shift, digit)
+	}
+	insert(r)
+}
+
+// byDigits sorts items by two digits, the bits from shift on, and keeps their old order where these are equal.
+func (s *sorter) byDigits(r, work []uint64, shift, digit int) {
+	const most = 1<<maxDigitBits - 1
+	lows, highs := &s.lows, &s.highs
+	clear(lows[:1<<digit])
+	clear(highs[:1<<digit])
+	low, high, mask := uint(shift)&63, uint(shift+digit)&63, uint64(1)<<digit-1
+	work = work[:len(r)]
 	for _, item := range r {
-		e := &ends[item>>(shift&63)&mask]
+		lows[item>>low&mask&most]++
+		highs[item>>high&mask&most]++
+	}
+	starts(lows[:1<<digit])
+	starts(highs[:1<<digit])
+	for _, item := range r {
+		e := &lows[item>>low&mask&most]
 		work[*e] = item
 		*e++
 	}
-	if fullest > crowded {
-		from := uint32(0)
-		for _, to := range ends {
-			if to-from > crowded && !oneEstimate(work[from:to]) {
-				sortItems(work[from:to], r[from:to], int(shift))
-			}
-			from = to
-		}
+	for _, item := range work {
+		e := &highs[item>>high&mask&most]
+		r[*e] = item
+		*e++
 	}
-	for i, v := range work {
+}
+
+// insert sorts items that are nearly sorted, or else leaves them to another sort.
+func insert(r []uint64) {
+	last, moves := uint64(0), 0
+	for i, v := range r {
+		if v >= last {
+			last = v
+			continue
+		}
 		j := i
 		for ; j > 0 && r[j-1] > v; j-- {
 			r[j] = r[j-1]
 		}
 		r[j] = v
+		if moves += i - j; moves > crowded*len(r) {
+			slices.Sort(r)
+			return
+		}
 	}
 }
 
