@@ -1,6 +1,6 @@
-"""Measures `dptrain fit --engine stream` on generated Parquet tables of 20 numeric features.
+"""Measures `dptrain fit --engine stream` on generated tables of 20 numeric features, Parquet or CSV.
 
-usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--plot FILE.svg]
+usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--csv] [--plot FILE.svg]
 
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
 10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the largest memory of
@@ -13,6 +13,7 @@ import argparse, math, os, shutil, threading, time
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 MOST = 10_000_000
@@ -31,7 +32,9 @@ def generate(path, rows):
         x += [rng.integers(0, 50, size=n).astype(float) for _ in range(4)]
         y = np.round(sum(x[:6]) + np.sin(2 * x[6]) + np.log1p(x[12]) - .02 * x[16] + rng.normal(size=n), 2)
         table = pa.table({**{f"x{j:02d}": c for j, c in enumerate(x)}, "y": y})
-        writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy")
+        if not writer:
+            write = pyarrow.csv.CSVWriter if path.endswith(".csv") else pq.ParquetWriter
+            writer = write(path, table.schema)
         writer.write_table(table)
     writer.close()
 
@@ -92,6 +95,7 @@ def main():
     parser.add_argument("--rows", type=int, action="append")
     parser.add_argument("--recipes", default="joint-gram,auto")
     parser.add_argument("--engine", default="stream")
+    parser.add_argument("--csv", action="store_true")
     parser.add_argument("--plot")
     args = parser.parse_args()
     runs = []
@@ -99,14 +103,15 @@ def main():
     for rows in args.rows or [1_000_000, 10_000_000]:
         folder = os.path.join(args.folder, f"table-{rows}")
         os.makedirs(folder)
-        first, size = os.path.join(folder, "part-000.parquet"), min(rows, MOST)
+        kind = "csv" if args.csv else "parquet"
+        first, size = os.path.join(folder, "part-000." + kind), min(rows, MOST)
         generate(first, size)
         for k in range(1, rows // size):
-            os.link(first, os.path.join(folder, f"part-{k:03d}.parquet"))
+            os.link(first, os.path.join(folder, f"part-{k:03d}.{kind}"))
         for method in args.recipes.split(","):
             recipe = os.path.join(folder, method + ".yaml")
             with open(recipe, "w") as f:
-                f.write("data: {path: 'part-*.parquet', target: y}\nprivacy: {epsilon: 1, delta: 1e-9}\n")
+                f.write(f"data: {{path: 'part-*.{kind}', target: y}}\nprivacy: {{epsilon: 1, delta: 1e-9}}\n")
                 if method != "auto":
                     f.write(f"model: {{method: {method}}}\n")
             out = os.path.join(folder, "out-" + method)
