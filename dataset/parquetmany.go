@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/lanes"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
 
@@ -12,23 +13,27 @@ import (
 // converter does of each. A cell without a value is missing.
 type numbersOf func(missing float64) func(dst []float64, data []byte, tally *[parquetfile.Classes]int)
 
-// notFinite is the least of the bits of a float64, without its sign and moved up by one, that is infinite or no number.
-const notFinite = 0x7ff << 53
+// someDoubles is how many numbers are looked at one by one where one of them is not finite.
+const someDoubles = 8
 
 func manyDoubles(missing float64) func([]float64, []byte, *[parquetfile.Classes]int) {
 	return func(dst []float64, data []byte, tally *[parquetfile.Classes]int) {
-		found := len(dst)
-		for k := range dst {
-			bits := binary.LittleEndian.Uint64(data)
-			data = data[8:]
-			dst[k] = math.Float64frombits(bits)
-			if bits<<1 >= notFinite {
-				dst[k] = missing
-				found--
-				tally[classOf(math.Float64frombits(bits))]++
+		for len(dst) > 0 {
+			done := lanes.Doubles(dst, data)
+			tally[good] += done
+			dst, data = dst[done:], data[8*done:]
+			n := min(len(dst), someDoubles)
+			for k := range dst[:n] {
+				x := math.Float64frombits(binary.LittleEndian.Uint64(data))
+				data = data[8:]
+				what := classOf(x)
+				if tally[what]++; what != good {
+					x = missing
+				}
+				dst[k] = x
 			}
+			dst = dst[n:]
 		}
-		tally[good] += found
 	}
 }
 

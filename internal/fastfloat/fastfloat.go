@@ -93,24 +93,20 @@ func Scan(b []byte) (v float64, n int, ok bool) {
 	return v, i, true
 }
 
-// digits appends the decimal digits of b from position i to mant, eight and four
-// at a time while there are that many. mant wraps round beyond 19 significant
+// digits appends the decimal digits of b from position i to mant, eight at a time, or those before the first byte that is
+// none: a loop over these would end where no processor guesses it. mant wraps round beyond 19 significant
 // digits, which Scan refuses afterwards.
 func digits(b []byte, i int, mant uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:]) ^ 0x3030303030303030
-		if !allBelowTen(w) {
-			break
+		others := notBelowTen(w)
+		if others == 0 {
+			mant = mant*1e8 + eight(w)
+			i += 8
+			continue
 		}
-		mant = mant*1e8 + eight(w)
-		i += 8
-	}
-	if i+4 <= len(b) {
-		w := uint64(binary.LittleEndian.Uint32(b[i:]) ^ 0x30303030)
-		if allBelowTen(w) {
-			mant = mant*1e4 + eight(w<<32)
-			i += 4
-		}
+		n := bits.TrailingZeros64(others) / 8
+		return mant*scale[n] + eight(w<<(64-8*n)), i + n
 	}
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		mant = mant*10 + uint64(b[i]-'0')
@@ -118,12 +114,15 @@ func digits(b []byte, i int, mant uint64) (uint64, int) {
 	return mant, i
 }
 
-// allBelowTen reports whether every byte of w is. Adding 0x76 to the low seven
+// scale holds 10^k for fewer than eight digits.
+var scale = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
+
+// notBelowTen sets the high bit of every byte of w that is ten or more, and no other bit. Adding 0x76 to the low seven
 // bits of a byte sets its high bit exactly from ten on, and never carries into
 // the next byte.
-func allBelowTen(w uint64) bool {
+func notBelowTen(w uint64) uint64 {
 	const low, add, high = 0x7F7F7F7F7F7F7F7F, 0x7676767676767676, 0x8080808080808080
-	return ((w&low)+add|w)&high == 0
+	return ((w & low) + add | w) & high
 }
 
 // eight returns the number whose eight digits are the bytes of w, the first digit

@@ -40,3 +40,16 @@ func (g Grid) Fixed(dst []int16, column []float64) int {
 	checked(len(dst), len(column))
 	return g.fixed(dst, column)
 }
+
+// Shorten sets each number of a column, of magnitude at most 2^14, to its product with its factor, from 0 to 2^15, over
+// 2^15, without what follows the point.
+func Shorten(column []int16, factors []int32) int {
+	checked(len(factors), len(column))
+	return shorten(column, factors)
+}
+
+// Doubles sets dst to the numbers in data, eight bytes each with the lowest first, up to one that is not finite.
+func Doubles(dst []float64, data []byte) int {
+	checked(len(data)/8, len(dst))
+	return doubles(dst, data)
+}

@@ -45,6 +45,17 @@ func equalBinsAsm(bins *uint16, column *float64, n int, lower, scale, most float
 //go:noescape
 func fixedAsm(dst *int16, column *float64, n int, missing, center, scale float64)
 
+// shortenAsm is Shorten for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func shortenAsm(column *int16, factors *int32, n int)
+
+// doublesAsm is Doubles for n numbers, a multiple of groupRows and at least one. It ends before a group that holds one
+// that is not finite.
+//
+//go:noescape
+func doublesAsm(dst *float64, data *byte, n int) (done int)
+
 // groups returns how many of n numbers the loops take.
 func groups(n int) int {
 	if !cpu.X86.HasAVX2 {
@@ -82,4 +93,20 @@ func (g Grid) fixed(dst []int16, column []float64) int {
 		fixedAsm(unsafe.SliceData(dst), unsafe.SliceData(column), n, g.Missing, g.Center, g.Scale)
 	}
 	return n
+}
+
+func shorten(column []int16, factors []int32) int {
+	n := groups(len(column))
+	if n > 0 {
+		shortenAsm(unsafe.SliceData(column), unsafe.SliceData(factors), n)
+	}
+	return n
+}
+
+func doubles(dst []float64, data []byte) int {
+	n := groups(len(dst))
+	if n == 0 {
+		return 0
+	}
+	return doublesAsm(unsafe.SliceData(dst), unsafe.SliceData(data), n)
 }

@@ -186,3 +186,62 @@ eight:
 	JG   eight
 	VZEROUPPER
 	RET
+
+// PART sets the four lanes of Y to those of the numbers at AT, times the factors at BY.
+#define PART(AT, BY, Y, T) \
+	VPMOVSXWD AT, Y;       \
+	VPMULLD   BY, Y, Y;    \
+	VPSRAD    $31, Y, T;   \
+	VPSRLD    $17, T, T;   \
+	VPADDD    T, Y, Y;     \
+	VPSRAD    $15, Y, Y
+
+// func shortenAsm(column *int16, factors *int32, n int)
+// Requires: AVX2
+// To a negative product 2^15 - 1 is added first, so that the shift truncates toward zero.
+TEXT ·shortenAsm(SB), NOSPLIT, $0-24
+	MOVQ column+0(FP), DI
+	MOVQ factors+8(FP), SI
+	MOVQ n+16(FP), CX
+
+	PCALIGN $32
+eight:
+	PART(0(DI), 0(SI), X0, X1)
+	PART(8(DI), 16(SI), X2, X3)
+	VPACKSSDW X2, X0, X0
+	VMOVDQU X0, (DI)
+	ADDQ $16, DI
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JG   eight
+	RET
+
+// func doublesAsm(dst *float64, data *byte, n int) (done int)
+// Requires: AVX2
+// The exponent of a number that is not finite is all ones.
+TEXT ·doublesAsm(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ data+8(FP), SI
+	MOVQ n+16(FP), CX
+	XORQ DX, DX
+	BROADCAST($0x7ff00000, X8, Y8)
+
+	PCALIGN $32
+eight:
+	VMOVDQU 0(SI)(DX*8), Y0
+	VMOVDQU 32(SI)(DX*8), Y1
+	VSHUFPS $0xDD, Y1, Y0, Y2
+	VPAND Y8, Y2, Y2
+	VPCMPEQD Y8, Y2, Y2
+	VPTEST Y2, Y2
+	JNE  done
+	VMOVDQU Y0, 0(DI)(DX*8)
+	VMOVDQU Y1, 32(DI)(DX*8)
+	ADDQ $8, DX
+	CMPQ DX, CX
+	JLT  eight
+
+done:
+	MOVQ DX, done+24(FP)
+	VZEROUPPER
+	RET

@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -137,6 +138,61 @@ func TestPick(t *testing.T) {
 		for _, v := range whole[len(want):] {
 			if v != 123 {
 				t.Fatal("what lies behind the numbers is touched")
+			}
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 1))
+	for n := range 300 {
+		column, factors := make([]int16, n), make([]int32, n+3)
+		for i := range column {
+			column[i], factors[i] = int16(r.IntN(1<<15+1)-1<<14), int32(r.IntN(1<<15+1))
+			if r.IntN(4) == 0 {
+				column[i], factors[i] = []int16{0, 1, -1, 1 << 14, -1 << 14}[r.IntN(5)], []int32{0, 1, 1<<15 - 1, 1 << 15}[r.IntN(4)]
+			}
+		}
+		got := slices.Clone(column)
+		n := Shorten(got, factors)
+		for i, v := range column {
+			want := v
+			if i < n {
+				want = int16(int(v) * int(factors[i]) / (1 << 15))
+			}
+			if got[i] != want {
+				t.Fatalf("%d times %d becomes %d, want %d", v, factors[i], got[i], want)
+			}
+		}
+		if n < groups(len(column)) {
+			t.Fatalf("%d of %d numbers are done", n, len(column))
+		}
+	}
+}
+
+func TestDoubles(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 2))
+	for n := range 300 {
+		column, data := make([]float64, n), []byte(nil)
+		for i := range column {
+			column[i] = r.NormFloat64()
+			if r.IntN(100) == 0 {
+				column[i] = drawn(r, 1)[0]
+			}
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(column[i]))
+		}
+		first := slices.IndexFunc(column, func(x float64) bool { return x-x != 0 })
+		if first < 0 {
+			first = n
+		}
+		dst := make([]float64, n)
+		done := Doubles(dst, data)
+		if done > first || done < groups(first) || !slices.Equal(dst[:done], column[:done]) {
+			t.Fatalf("%d of %d numbers, of which %d are finite at first", done, n, first)
+		}
+		for _, v := range dst[done:] {
+			if v != 0 {
+				t.Fatal("a number behind the last is touched")
 			}
 		}
 	}

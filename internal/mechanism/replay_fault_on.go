@@ -169,14 +169,10 @@ type coinFault struct{ byIndex bool }
 
 func (t tap) coinFault() coinFault { return coinFault{t.planted(CoinsByIndex)} }
 
-// identities returns what the coin of a record is drawn from, in one pass in row order.
-func (f coinFault) identities() func(id uint64) uint64 {
-	next := uint64(0)
-	return func(id uint64) uint64 {
-		if !f.byIndex {
-			return id
-		}
-		next++
-		return next
+// identity returns what the coin of record k of a deal is drawn from.
+func (f coinFault) identity(k int, id uint64) uint64 {
+	if f.byIndex {
+		return uint64(k) + 1
 	}
+	return id
 }

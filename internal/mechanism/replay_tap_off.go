@@ -10,10 +10,8 @@ type coinFault struct{}
 
 func (tap) coinFault() coinFault { return coinFault{} }
 
-// identities returns what the coin of a record is drawn from.
-func (coinFault) identities() func(id uint64) uint64 {
-	return func(id uint64) uint64 { return id }
-}
+// identity returns what the coin of record k of a deal is drawn from.
+func (coinFault) identity(_ int, id uint64) uint64 { return id }
 
 func (tap) vector(_ ticket, _ Vector, _ float64, out Vector) Vector       { return out }
 func (tap) cells(_ ticket, _ Vector, _ float64, out Vector) Vector        { return out }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/gram"
+	"github.com/dptrain/dptrain/internal/lanes"
 )
 
 // FixedOne is the number 1 on the grid of fixed-point rows, 2^-14.
@@ -88,11 +89,9 @@ func (g *Gram) clip(columns [][]int16) {
 		}
 	}
 	for _, column := range columns {
-		for i, v := range column {
-			if v != 0 {
-				// Division truncates toward zero, so no entry can grow.
-				column[i] = int16(int32(v) * factors[i] / (1 << rescaleBits))
-			}
+		for i := lanes.Shorten(column, factors); i < n; i++ {
+			// Division truncates toward zero, so no entry can grow.
+			column[i] = int16(int32(column[i]) * factors[i] / (1 << rescaleBits))
 		}
 	}
 }

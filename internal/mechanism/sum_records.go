@@ -2,9 +2,12 @@ package mechanism
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 )
 
 // Records are the records of a part of a table, wherever an engine holds them. Narrowing them
@@ -155,14 +158,39 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 		kept, err = v.Known(ctx, c.Known)
 		return kept, others, err
 	}
-	identity := c.Coin.fault.identities()
-	sides := v.Split(2, func(id uint64) int {
-		if c.Coin.Heads(identity(id), c.Share) == c.Heads {
-			return 0
-		}
-		return 1
+	of, next := c.sides(v), 0
+	sides := v.Split(2, func(uint64) int { // called in row order
+		next++
+		return int(of[next-1])
 	})
 	return sides[0], sides[1], ctx.Err()
+}
+
+// dealRows is how many records a goroutine deals at a time.
+const dealRows = 1 << 14
+
+// sides returns 0 for each record that the cut keeps and 1 for the others.
+func (c Cut) sides(v dataset.View) []uint8 {
+	of := make([]uint8, v.Len())
+	var next atomic.Int64
+	var group carry.Group
+	for range min(runtime.GOMAXPROCS(0), len(of)/dealRows+1) {
+		group.Go(func() {
+			for {
+				from := int(next.Add(dealRows)) - dealRows
+				if from >= len(of) {
+					return
+				}
+				for k := from; k < min(from+dealRows, len(of)); k++ {
+					if c.Coin.Heads(c.Coin.fault.identity(k, v.ID(k)), c.Share) != c.Heads {
+						of[k] = 1
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	return of
 }
 
 // opposite returns the cut by the same coins that keeps the others.

@@ -64,14 +64,14 @@ func shapeBlocks(s Source) []document.Block {
 	drawn, left := 0, 0
 	for _, name := range byImportance(s.Report, sums) {
 		for _, x := range sums {
-			b, ok := x.draw(name, unit)
-			if !ok {
+			if !x.adds(name) {
 				continue
 			}
 			if drawn++; drawn > mostShapes {
 				left++
 				continue
 			}
+			b, _ := x.draw(name, unit)
 			if drawn > openShapes {
 				b.Fold = x.heading(name)
 			}
@@ -111,6 +111,18 @@ func (x Sum) heading(name string) string {
 		return shown(name) + ", score of class " + shown(x.Class)
 	}
 	return shown(name)
+}
+
+// adds reports whether there is a picture of a column.
+func (x Sum) adds(name string) bool {
+	j := slices.IndexFunc(x.Columns, func(c regression.Column) bool { return c.Name == name })
+	if j < 0 {
+		return false
+	}
+	words := x.Columns[j].Type == regression.Category
+	term := slices.ContainsFunc(x.Terms, func(t regression.Term) bool { return t.Column == j })
+	shape := !words && slices.ContainsFunc(x.Shapes, func(s regression.Shape) bool { return s.Column == j })
+	return (term || shape) && (words || x.Columns[j].Lower < x.Columns[j].Upper)
 }
 
 // draw returns the picture of a column; false if it adds nothing here.
