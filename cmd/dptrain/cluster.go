@@ -95,6 +95,7 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 		if err != nil {
 			return nil, nil, err
 		}
+		e.Passing = j.passes.pass
 		seconds := ended()
 		res, err := p.FitOn(ctx, plan, e, pipeline.Options{Progress: progress})
 		if err == nil {

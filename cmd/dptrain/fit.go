@@ -100,7 +100,13 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err != nil {
 		return err
 	}
-	res, files, err := a.train(ctx, j, fit, a.progress(plan, how), e, folder)
+	progress := a.progress(plan, how)
+	j.passes = a.passMeter(plan, how)
+	res, files, err := a.train(ctx, j, fit, func(stage string) {
+		j.passes.begin()
+		progress(stage)
+	}, e, folder)
+	j.passes.clear()
 	if err != nil {
 		return e.Spent(err)
 	}

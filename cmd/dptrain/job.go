@@ -114,6 +114,7 @@ type job struct {
 	header  []string          // of the table; set by prepare
 	stdin   io.Reader         // for a table that is -
 	connect string            // where the cluster is
+	passes  *passMeter
 }
 
 // load reads the recipe named in args, if any, and lays the flags over it. All

@@ -154,6 +154,11 @@ func TestAnswersInTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass := mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}
+	begun := 0
+	e.Passing = func() { begun++ }
+	if _, err := e.Sum(t.Context(), pass); err != nil || begun != 1 {
+		t.Errorf("%d passes begin: %v", begun, err)
+	}
 	for bytes, want := range map[int]int{0: 1, 8: 1, answerBytes / 3: 1, answerBytes / 2: 2, answerBytes: 3, 4 * answerBytes: 3} {
 		h.passes = 0
 		var counts []int64

@@ -19,6 +19,10 @@ type Runner interface {
 // passes: a state is computed anew in every one. It brings few records to one place, limits those of units, and counts
 // words; so it is a [mechanism.FewGatherer], a [mechanism.UnitEngine] and a [mechanism.WordEngine].
 type Engine struct {
+	// Passing, if not nil, is called when a pass for sums begins. The number of passes is that which the plan and released
+	// values lead to, however many splits and queries there are.
+	Passing func()
+
 	runner   Runner
 	schema   dataset.Schema
 	asRead   dataset.Schema   // before words were found
@@ -97,6 +101,9 @@ func (e *Engine) Forget(mechanism.State) {}
 
 // Sum implements [mechanism.Engine].
 func (e *Engine) Sum(ctx context.Context, p mechanism.Pass) ([]int64, error) {
+	if e.Passing != nil {
+		e.Passing()
+	}
 	sums := p.Merge()
 	err := e.each(ctx, order{Asks: asksSums, Pass: p}, nil, 8*len(sums), func(_ int, content []byte) error {
 		some, err := readSums(content, len(sums))
