@@ -1,15 +1,16 @@
 """Measures `dptrain fit --engine stream` on generated tables of 20 numeric features, Parquet or CSV.
 
-usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--csv] [--plot FILE.svg]
+usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--csv] [--plot FILE.svg] [--peer]
 
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
 10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the largest memory of
 the process, and what the disk of the folder had less. Then it says how much the cost per row differs
-between sizes. A folder needs about 30 GB for 10^8 rows: all of it takes
+between sizes. With --peer, and Parquet, polars and scikit-learn do the same in memory, without privacy: read all files, hold
+a tenth out, fit, and tell R2; by least squares beside joint-gram and by histogram boosting beside auto. A folder needs about 30 GB for 10^8 rows: all of it takes
 
     bench-large.py ./dptrain /data/tmp --rows 1000000 --rows 10000000 --rows 100000000 --plot large.svg
 """
-import argparse, math, os, shutil, threading, time
+import argparse, math, os, shutil, sys, threading, time
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,22 @@ def generate(path, rows):
             writer = write(path, table.schema)
         writer.write_table(table)
     writer.close()
+
+
+# The program of a peer: its files, then which of the two models.
+PEER = """
+import sys, numpy as np, polars as pl
+from sklearn.linear_model import LinearRegression
+from sklearn.ensemble import HistGradientBoostingRegressor
+table = pl.read_parquet(sys.argv[1])
+y = table["y"].to_numpy()
+x = table.drop("y").to_numpy()
+del table
+held = np.random.default_rng(1).random(len(y)) < .1
+model = LinearRegression(copy_X=False) if sys.argv[2] == "joint-gram" else HistGradientBoostingRegressor()
+model.fit(x[~held], y[~held])
+print("R2", model.score(x[held], y[held]), file=sys.stderr)
+"""
 
 
 def measure(command, folder):
@@ -88,6 +105,10 @@ def plot(path, runs):
         f.write("\n".join(out) + "\n</svg>\n")
 
 
+def row(rows, method, wall, cpu, peak, disk):
+    print(f"| {rows:,} | {method} | {wall:.1f} s | {cpu:.1f} s | {cpu / rows * 1e6:.2f} µs | {peak:.0f} MB | {disk:.1f} GB |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dptrain")
@@ -97,6 +118,7 @@ def main():
     parser.add_argument("--engine", default="stream")
     parser.add_argument("--csv", action="store_true")
     parser.add_argument("--plot")
+    parser.add_argument("--peer", action="store_true")
     args = parser.parse_args()
     runs = []
     print("| records | method | clock | processor | per record | peak of memory | disk |\n| --- | --- | --- | --- | --- | --- | --- |")
@@ -118,7 +140,11 @@ def main():
             command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
             wall, cpu, peak, disk = measure(command, args.folder)
             runs.append((rows, method, wall, cpu / rows * 1e6, peak))
-            print(f"| {rows:,} | `{method}` | {wall:.1f} s | {cpu:.1f} s | {cpu / rows * 1e6:.2f} µs | {peak:.0f} MB | {disk:.1f} GB |", flush=True)
+            row(rows, f"`{method}`", wall, cpu, peak, disk)
+            if args.peer:
+                peer = measure([sys.executable, "-c", PEER, os.path.join(folder, "part-*.parquet"), method], args.folder)
+                row(rows, f"polars + scikit-learn beside `{method}`", *peer)
+                print(f"processor time of the peer: {peer[1] / cpu:.2f} times, memory {peer[2] / peak:.1f} times", file=sys.stderr)
         shutil.rmtree(folder)
     for method in args.recipes.split(","):
         costs, peaks = ([r[k] for r in runs if r[1] == method] for k in (3, 4))
