@@ -11,6 +11,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cluster"
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
@@ -94,6 +95,9 @@ func (j *job) onCluster(s *cluster.Spark, p *pipeline.Pipeline, plan *pipeline.P
 		e, stats, err := j.engineOn(ctx, s, p.Schema)
 		if err != nil {
 			return nil, nil, err
+		}
+		if most := plan.MostRecords(); int64(stats.Rows) > most {
+			return nil, nil, mechanism.TooMany(j.shown(), most)
 		}
 		e.Passing = j.passes.pass
 		seconds := ended()

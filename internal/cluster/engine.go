@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"math"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -38,9 +37,6 @@ type Engine struct {
 
 // Of returns an engine without records, by which a plan can be checked before any is read.
 func Of(schema dataset.Schema) *Engine { return &Engine{schema: schema, most: mechanism.FewBytes} }
-
-// maxRows is the largest number of records, as of a table in memory: the widths of all sums are proved for as many.
-const maxRows = math.MaxInt32
 
 // taskBytes is how many bytes of tasks are handed over at a time, and answerBytes how many of sums are asked for: below
 // the limit that Spark has for what comes of one query, spark.driver.maxResultSize.
@@ -86,8 +82,8 @@ func (e *Engine) count(ctx context.Context, name string) (*dataset.Stats, error)
 		e.splits[i].First, e.splits[i].Rows = uint64(all.Rows), c.Stats.Rows
 		e.words += c.Words
 		all.Merge(&c.Stats)
-		if all.Rows > maxRows {
-			return nil, &dataset.FileError{Path: name, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
+		if int64(all.Rows) > mechanism.MostRecords { // by the plan there may be a lower limit
+			return nil, mechanism.TooMany(name, mechanism.MostRecords)
 		}
 	}
 	return &all, nil

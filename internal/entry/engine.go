@@ -42,6 +42,7 @@ func Streams(engine string, p *pipeline.Pipeline, plan *pipeline.Plan, path stri
 // FitStreamed reads a table into a scratch file and trains on that. read is called when the table has been
 // read.
 func FitStreamed(ctx context.Context, p *pipeline.Pipeline, plan *pipeline.Plan, from mechanism.Source, o pipeline.Options, read func()) (*pipeline.Result, *dataset.Stats, error) {
+	from.Most = plan.MostRecords()
 	e, stats, err := mechanism.Spill(ctx, from, p.Schema)
 	if err != nil {
 		return nil, nil, err

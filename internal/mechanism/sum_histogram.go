@@ -28,8 +28,13 @@ type Histogram struct {
 }
 
 // NewHistogram returns an empty histogram of one row of bins a weight; weights
-// are at least 1.
+// are from 1 to 2^8. It panics for a larger one.
 func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
+	for _, w := range weights {
+		if w > maxCountWeight {
+			panic("mechanism: the weight of a column of a histogram is above 2^8")
+		}
+	}
 	return &Histogram{weights: weights, bins: bins, relation: m.Relation(), counts: make([]int64, len(weights)*bins),
 		others: [2][]int64{make([]int64, bins), make([]int64, bins)}}
 }

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -21,6 +22,7 @@ type Source struct {
 	Options dataset.ReadOptions
 	Folder  string // for the scratch file; empty: that of the system
 	Chunk   int    // records of a chunk; 0: by the number of columns
+	Most    int64  // records of the table; 0: [MostNarrow]
 }
 
 // The cells of a chunk, and its records. Both depend on the schema alone.
@@ -29,10 +31,6 @@ const (
 	chunkMost  = 1 << 16
 	chunkLeast = 1 << 12 // the records of a large block of a pass
 )
-
-// maxStreamRows is the largest number of records of a [Stream], as of a table in memory: the widths of
-// all sums are proved for as many.
-const maxStreamRows = math.MaxInt32
 
 // Spill reads a table once and returns its engine, with what the reader counted, which is private. The
 // Errors are those of [dataset.Read] and of the scratch file.
@@ -163,7 +161,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			}
 		})
 	}
-	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, words: make([]*wordList, len(e.widths))}
+	w := &chunkWriter{Stream: e, ctx: within, full: full, free: free, stats: stats, path: s.Path, limit: cmp.Or(s.Most, MostNarrow), words: make([]*wordList, len(e.widths))}
 	for j, c := range e.schema.Columns {
 		if c.Found {
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
@@ -208,6 +206,7 @@ type chunkWriter struct {
 	words []*wordList // of the chunk; nil for columns whose words are not kept
 	found bool        // whether some are
 	total int64
+	limit int64 // of total
 	stats *dataset.Stats
 	path  string
 }
@@ -249,8 +248,8 @@ func (w *chunkWriter) append(batch any) error {
 // number of records less exactly.
 func (w *chunkWriter) flush() error {
 	c := chunk{first: uint64(w.total), rows: w.rows, columns: make([]scratch.Place, len(w.widths))}
-	if w.total += int64(w.rows); w.total > maxStreamRows {
-		return &dataset.FileError{Path: w.path, Msg: "holds more than 2147483647 rows", Hint: "split it", Err: dataset.ErrTooLarge}
+	if w.total += int64(w.rows); w.total > w.limit {
+		return TooMany(w.path, w.limit)
 	}
 	for j, width := range w.widths {
 		c.columns[j] = w.file.Reserve(w.most * width)

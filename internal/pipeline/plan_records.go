@@ -2,7 +2,10 @@ package pipeline
 
 import (
 	"math"
+	"strings"
 
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -31,4 +34,26 @@ func (p *Pipeline) recordsFor(f selection.Facts, b branch) int {
 		need += scale * (math.Log(1/(2*countMiss)) + math.Log(1/(2*(1-answered))))
 	}
 	return int(math.Ceil(need / (1 - p.Holdout)))
+}
+
+// MostRecords returns how many records a table may have that no engine holds in memory: a public fact of the
+// plan, by the widths of its sums ([mechanism.MostOf]). A plan that protects units has the least, because names of units
+// have 64 bits and must not meet. A branch that few records take does not count: with more than [mechanism.MostNarrow] it would
+// take noise of some thousand scales, by what [Plan.fewCells] may be.
+func (p *Plan) MostRecords() int64 {
+	most := int64(mechanism.MostRecords)
+	if p.Target().Unit != (budget.Unit{}) {
+		most = mechanism.MostNarrow
+	}
+	few := ""
+	if len(p.branches) > 1 && p.fewCells() <= mechanism.FewBytes {
+		few = p.root + "/" + p.branches[1].name + "/"
+	}
+	for _, leaf := range p.Leaves() {
+		if few != "" && strings.HasPrefix(leaf.Path, few) {
+			continue
+		}
+		most = min(most, mechanism.MostOf(leaf.Statistic))
+	}
+	return most
 }

@@ -1,0 +1,198 @@
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// summed is what the test of widths knows of a statistic: an accumulator with the record that moves it most, and what is
+// released of it.
+type summed struct {
+	of    Accumulator
+	value func() []int64
+}
+
+// largest returns an accumulator of each listed statistic with one record whose numbers are as large as they can be, given a
+// sign.
+func largest(m Maker, sign int16) map[budget.Statistic]summed {
+	one := [][]int16{{sign * FixedOne}, {FixedOne}}
+	row := func() [][]int16 { return [][]int16{slices.Clone(one[0]), slices.Clone(one[1])} }
+	g := m.NewGram(2, 2)
+	g.Add(row())
+	c := m.NewCross(2, 2, 1)
+	c.Add(row(), []float64{1})
+	o := m.NewOuter(2, 2, 2, 2)
+	o.Add(row(), [][]float64{{1}, {1}})
+	n := m.NewNodeGrams(1, 2, 2)
+	n.Add(row(), [][]float64{{1}})
+	s := m.NewClassStats(2, 1, 2, ClassWeights{})
+	s.Add(row(), []int32{0})
+	b := m.NewBinSums(1, 1)
+	b.Add([]uint8{0}, []float64{float64(sign)})
+	v := m.NewValueSums([]int{1})
+	v.Add([][]int32{{0}}, []float64{float64(sign)})
+	h := m.NewHistogram([]int{maxCountWeight}, 1)
+	h.Add([][]uint16{{0}})
+	h2 := m.NewHistogram([]int{maxCountWeight}, 1)
+	h2.Add([][]uint16{{0}})
+	t := m.NewTally([]int{1}, 0)
+	t.Add([][]uint16{{0}}, []uint16{math.MaxUint16})
+	z := m.NewSizeCounts(1)
+	z.Add([]uint16{NoSize}, []uint16{0})
+	q := m.NewSquareSums(CellGroups{Groups: 1, Parts: 1, Reach: 1})
+	q.Add([]float64{float64(sign)}, []float64{1}, []uint16{1})
+	d := m.NewSums([]float64{-maxSum}, []float64{maxSum})
+	d.Add([][]float64{{float64(sign) * 100}})
+	return map[budget.Statistic]summed{
+		StatGram: {accumulator{g.Cells}, func() []int64 { return g.Bound().value.Packed }}, StatCross: {accumulator{c.Cells}, func() []int64 { return c.Bound().value }},
+		StatOuter: {accumulator{o.Cells}, func() []int64 { return o.Bound().value }}, StatNodeGrams: {accumulator{n.Cells}, func() []int64 { return n.Bound().value.Packed }},
+		StatClassStatistics: {accumulator{s.Cells}, func() []int64 { return s.Bound().value.Values }},
+		StatBinSums:         {accumulator{b.Cells}, func() []int64 { return b.Bound().value }}, StatValueSums: {accumulator{v.Cells}, func() []int64 { return v.Bound().value }},
+		StatHistogram: {accumulator{h.Cells}, func() []int64 { return h.Bound().value }}, StatCells: {accumulator{h2.Cells}, func() []int64 { return h2.CellBound().value }},
+		StatTally: {accumulator{t.Cells}, func() []int64 { return t.Bound().value.Values }}, StatSizeCounts: {accumulator{z.Cells}, func() []int64 { return z.bound().value }},
+		StatSquareSums: {accumulator{q.Cells}, func() []int64 { return q.bound().value }}, StatSums: {accumulator{d.Cells}, func() []int64 { return d.Bound().value }},
+	}
+}
+
+// accumulator wraps the cells of an accumulator of this package.
+type accumulator struct{ cells func() Cells }
+
+func (a accumulator) Cells() Cells { return a.cells() }
+func (accumulator) Add(Block)      {}
+
+// TestWidths: no listed statistic leaves an int64 with as many records as a run may have, each of which moves it as far as one can.
+// The totals are injected, and what is released of them must be exactly as many times what one record adds.
+func TestWidths(t *testing.T) {
+	for _, relation := range []budget.Relation{budget.AddRemove, budget.Substitute} {
+		for _, sign := range []int16{1, -1} {
+			all := largest(Maker{relation: relation}, sign)
+			for x, growth := range growths {
+				if x == StatCount || x == StatAlone(StatCount) {
+					continue // below
+				}
+				a, ok := all[x]
+				if !ok {
+					t.Errorf("%s is listed, and not tried", x)
+					continue
+				}
+				most := MostOf(x)
+				one := slices.Clone(a.value())
+				cells := a.of.Cells().values()
+				for i, v := range cells {
+					if v > 1<<growth || v < -1<<growth {
+						t.Errorf("%s: a record adds %d to a cell", x, v)
+					}
+					cells[i] = v * (most - 1) // and the one that is there
+				}
+				a.of.Cells().merge(cells)
+				for i, v := range a.value() {
+					want := new(big.Int).Mul(big.NewInt(one[i]), big.NewInt(most))
+					if big.NewInt(v).Cmp(want) != 0 {
+						t.Errorf("%s, %v: %d records have %d, want %v", x, relation, most, v, want)
+					}
+				}
+			}
+		}
+	}
+	if v := (&Session{}).Count(MostRecords).value; v != MostRecords<<20 {
+		t.Errorf("a count of %d is %d", int64(MostRecords), v)
+	}
+	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {
+		t.Errorf("noise wraps: %d", v)
+	}
+}
+
+// TestMostOf: a statistic that is not listed has the least, and the page has what is said here.
+func TestMostOf(t *testing.T) {
+	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatWords, StatVotes, StatAgreement, StatPrivateBlocks, "", "another"} {
+		if MostOf(x) != MostNarrow {
+			t.Errorf("%q: %d", x, MostOf(x))
+		}
+	}
+	page, err := os.ReadFile("../../docs/guide/large.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, growth := range growths {
+		if x == StatAlone(StatCount) {
+			continue
+		}
+		power := 35
+		if 63-growth < power {
+			power = 63 - growth
+		}
+		if line := fmt.Sprintf("| %s | 2^%d | 2^%d − 1 |", x, growth, power); !strings.Contains(string(page), line) {
+			t.Errorf("docs/guide/large.md has no line %q", line)
+		}
+		if MostOf(x) != int64(1)<<power-1 && math.MaxInt > math.MaxInt32 {
+			t.Errorf("%s: %d", x, MostOf(x))
+		}
+	}
+}
+
+// TestStreamBeyond32Bits: records behind the 2^32nd have their own identities, so their own coins, on every engine that knows where a
+// piece begins; and a table ends where the run's limit is.
+func TestStreamBeyond32Bits(t *testing.T) {
+	path := t.TempDir() + "/t.csv"
+	const rows, first = 1000, 1<<32 + 7
+	if err := os.WriteFile(path, []byte("x\n"+strings.Repeat("1\n", rows)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	schema := dataset.Schema{Columns: []dataset.Column{{Name: "x", Kind: dataset.Numeric}}}
+	source := Source{Path: path, Folder: t.TempDir(), Chunk: 300}
+	e, _, err := Spill(t.Context(), source, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	low := make([]uint64, 0, rows)
+	for i := range e.chunks {
+		e.chunks[i].first += first
+	}
+	coins := coinsOf([keySize]byte{7})
+	want, folded := 0, 0
+	for k := range uint64(rows) {
+		if coins.Heads(first+k, .5) {
+			want++
+			low = append(low, first+k)
+		}
+		if coins.Heads(uint64(uint32(first+k)), .5) { // what 32 bits would deal
+			folded++
+		}
+	}
+	_, heads := RecordsOf(e, []int{0}).Deal(coins, .5)
+	n, err := heads.Len(t.Context())
+	if err != nil || n != want || want == folded {
+		t.Errorf("%d records have heads, want %d (%d with identities of 32 bits): %v", n, want, folded, err)
+	}
+	v, err := heads.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]uint64, v.Len())
+	for k := range got {
+		got[k] = v.ID(k)
+	}
+	if !slices.Equal(got, low) {
+		t.Error("the identities are others")
+	}
+	source.Most = rows
+	if e, _, err := Spill(t.Context(), source, schema); err != nil {
+		t.Errorf("as many as there may be: %v", err)
+	} else {
+		_ = e.Close()
+	}
+	source.Most = rows - 1
+	if _, _, err := Spill(t.Context(), source, schema); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("one too many: %v", err)
+	}
+}
