@@ -19,7 +19,9 @@ type store struct {
 	names *namer
 	dates []*dates
 	rule  cell.Rule
-	plain bool // the rule reads plain numbers
+	plain bool  // the rule reads plain numbers
+	runs  []int // per field: how many from it on are plain numbers
+	some  []float64
 	none  [][]float64
 	room  [48]byte
 	words []*wordReader // per column; nil for one whose words are not kept
@@ -27,8 +29,18 @@ type store struct {
 }
 
 func (rd *reader) newStore(lay layout) *store {
-	return &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
+	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
 		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
+	s.runs, s.some = make([]int, len(lay.targets)), make([]float64, len(lay.targets))
+	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {
+		if target := lay.targets[f]; target >= 0 && s.cols[target].kind == Numeric {
+			s.runs[f] = 1
+			if f+1 < len(s.runs) {
+				s.runs[f] += s.runs[f+1]
+			}
+		}
+	}
+	return s
 }
 
 // newBatchStore returns a store whose words are not shared.
@@ -173,6 +185,9 @@ func (s *store) any(record []byte, row int) {
 	s.width(fields)
 }
 
+// aloneFields is how many fields are read one by one where the first of several cannot be read with others.
+const aloneFields = 8
+
 // line stores a record that holds no quote, and so ends its fields at commas.
 func (s *store) line(b []byte, row int) {
 	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
@@ -180,7 +195,20 @@ func (s *store) line(b []byte, row int) {
 		floats = s.none
 	}
 	f, i := 0, 0 // field f starts at i; i > len(b) when there is no field f
+	again := 0   // the field from which on several are read at a time
 	for ; f < len(targets) && i <= len(b); f++ {
+		if f >= again && s.runs[f] > 0 {
+			n, next := fastfloat.Fields(s.some[:s.runs[f]], b[i:], comma)
+			for k, v := range s.some[:n] {
+				floats[targets[f+k]][row] = v
+			}
+			if f, i = f+n, i+next; f == len(targets) || i > len(b) {
+				break
+			}
+			if again = f + 1; n == 0 { // they may all be like this
+				again = f + aloneFields
+			}
+		}
 		target := targets[f]
 		if target >= 0 && floats[target] != nil {
 			v, n, ok := fastfloat.Scan(b[i:])
