@@ -81,7 +81,7 @@ def measure(command, folder):
 def plot(path, runs):
     """Draws processor time per row and the peak of memory by the number of rows, one line per method."""
     colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 260" font-family="sans-serif" font-size="12">']
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 260" font-family="sans-serif" font-size="12"><rect width="720" height="260" fill="#fff"/>']
     sizes = sorted({r[0] for r in runs})
     for panel, (title, of) in enumerate([("microseconds of processor per row", 3), ("peak of memory, MB", 4)]):
         left, top, width, height = 50 + 360 * panel, 30, 290, 180

@@ -31,6 +31,8 @@ type Stream struct {
 	rules     []func(float64) float64 // by column, see [Stream.Mapped]; nil: none
 	wordBytes int64                   // that the words of all chunks take in memory, those to be found
 
+	passes atomic.Int64 // so far
+
 	mu      sync.Mutex
 	states  map[State][]shelved        // of each chunk
 	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
@@ -77,13 +79,18 @@ func (e *Stream) Forget(s State) {
 }
 
 // Sum implements [Engine]: goroutines take one chunk after the other, each with an accumulator of
-// its own. Errors are those of the context and of the scratch file.
+// its own. Every other pass, the first too, begins at the end, with what the system still has in memory. Errors are those
+// of the context and of the scratch file.
 func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 	none := slices.ContainsFunc(p.Part.Cuts, func(c Cut) bool { return c.None })
 	workers := max(min(runtime.GOMAXPROCS(0), len(e.chunks)), 1)
 	accs, errs := make([]Accumulator, workers), make([]error, workers)
 	var next atomic.Int64
 	var group carry.Group
+	last := -1
+	if !none && e.passes.Add(1)%2 == 1 {
+		last = len(e.chunks) - 1
+	}
 	for w := range workers {
 		group.Go(func() {
 			accs[w] = p.New()
@@ -95,6 +102,9 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 				i := int(next.Add(1)) - 1
 				if i >= len(e.chunks) {
 					return
+				}
+				if last >= 0 {
+					i = last - i
 				}
 				errs[w] = r.add(ctx, p, i, accs[w])
 			}
