@@ -78,6 +78,32 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 	return views
 }
 
+// Part returns the records of v whose side is 0, and the others. sides has one entry per record, in row order; Part
+// panics if it has not. The views are disjoint and together hold every record.
+func (v View) Part(sides []uint8) (first, second View) {
+	if len(sides) != v.Len() {
+		panic("dataset: Part: not one side per record")
+	}
+	ones := 0
+	for _, side := range sides {
+		ones += int(side & 1)
+	}
+	rows := [2][]int32{make([]int32, len(sides)-ones+1), make([]int32, ones+1)} // and a place for what is not kept
+	var n [2]int
+	for k, side := range sides { // without a jump that depends on a coin
+		row := v.row(k)
+		rows[0][n[0]], rows[1][n[1]] = row, row
+		one := int(side & 1)
+		n[0] += 1 - one
+		n[1] += one
+	}
+	part := func(p int) View {
+		rows := slices.Clip(rows[p][:n[p]])
+		return View{table: v.table, rows: rows, mask: maskOf(v.table, rows), cols: v.cols}
+	}
+	return part(0), part(1)
+}
+
 // Len returns the number of rows of the view.
 func (v View) Len() int {
 	if v.all {

@@ -152,6 +152,30 @@ func TestSplitIsAPartition(t *testing.T) {
 	mustPanic(t, "coin", func() { countingTable(t, 1).All().Split(2, func(uint64) int { return 2 }) })
 }
 
+func TestPartIsASplit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		v := countingTable(t, rapid.IntRange(0, 60).Draw(rt, "rows")).All()
+		if rapid.Bool().Draw(rt, "selected") {
+			v = v.Split(2, func(id uint64) int { return int(id) % 2 })[0]
+		}
+		sides := rapid.SliceOfN(rapid.Uint8Range(0, 1), v.Len(), v.Len()).Draw(rt, "sides")
+		next := 0
+		want := v.Split(2, func(uint64) int { next++; return int(sides[next-1]) })
+		first, second := v.Part(sides)
+		for p, got := range []View{first, second} {
+			if got.Len() != want[p].Len() || !slices.Equal(got.mask, want[p].mask) {
+				rt.Fatalf("part %d has %d records and the mask %v, want %d and %v", p, got.Len(), got.mask, want[p].Len(), want[p].mask)
+			}
+			for k := range got.Len() {
+				if got.ID(k) != want[p].ID(k) {
+					rt.Fatalf("record %d of part %d is %d, want %d", k, p, got.ID(k), want[p].ID(k))
+				}
+			}
+		}
+	})
+	mustPanic(t, "side", func() { countingTable(t, 1).All().Part(nil) })
+}
+
 func TestCompactKeepsIdentities(t *testing.T) {
 	c := countingTable(t, 9).Select([]int32{2, 5}).Columns([]int{2, 0}).Compact()
 	if c.Len() != 2 || c.ID(1) != 105 || c.Codes(0)[1] != 2 || c.Float(1)[0] != 2 || c.Schema().Columns[0].Name != "mod" {

@@ -30,6 +30,11 @@ var places = func() (out [16][8]uint32) {
 //go:noescape
 func pickAsm(dst, src *float64, mask *byte, bytes, room int, places *[16][8]uint32) (picked int)
 
+// pickWide is pickAsm with registers of 512 bits.
+//
+//go:noescape
+func pickWide(dst, src *float64, mask *byte, bytes, room int) (picked int)
+
 // magnitudesAsm is Magnitudes for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
@@ -56,6 +61,9 @@ func shortenAsm(column *int16, factors *int32, n int)
 //go:noescape
 func doublesAsm(dst *float64, data *byte, n int) (done int)
 
+// wide is whether registers of 512 bits are used.
+var wide = cpu.X86.HasAVX512F
+
 // groups returns how many of n numbers the loops take.
 func groups(n int) int {
 	if !cpu.X86.HasAVX2 {
@@ -67,6 +75,9 @@ func groups(n int) int {
 func pick(dst, src []float64, mask []byte) int {
 	if groups(len(dst)) == 0 || len(mask) == 0 {
 		return 0
+	}
+	if wide {
+		return pickWide(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask), len(mask), len(dst))
 	}
 	return pickAsm(unsafe.SliceData(dst), unsafe.SliceData(src), unsafe.SliceData(mask), len(mask), len(dst), &places)
 }

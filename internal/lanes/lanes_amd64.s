@@ -45,6 +45,40 @@ done:
 	VZEROUPPER
 	RET
 
+// func pickWide(dst, src *float64, mask *byte, bytes, room int) (picked int)
+// Requires: AVX512F, POPCNT
+TEXT ·pickWide(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ mask+16(FP), DX
+	MOVQ bytes+24(FP), CX
+	MOVQ room+32(FP), R9
+	MOVQ DI, R10
+	LEAQ -64(DI)(R9*8), R11  // the last place with room for 8 numbers
+
+	PCALIGN $32
+next:
+	CMPQ DI, R11
+	JA   done
+	MOVBQZX (DX), AX
+	VMOVDQU64 (SI), Z0
+	KMOVW AX, K1
+	POPCNTQ AX, AX
+	VPCOMPRESSQ Z0, K1, Z0
+	VMOVDQU64 Z0, (DI)
+	LEAQ (DI)(AX*8), DI
+	ADDQ $64, SI
+	INCQ DX
+	DECQ CX
+	JNZ  next
+
+done:
+	SUBQ R10, DI
+	SHRQ $3, DI
+	MOVQ DI, picked+40(FP)
+	VZEROUPPER
+	RET
+
 // BROADCAST sets all of Y to a constant of 32 bits.
 #define BROADCAST(VALUE, X, Y) \
 	MOVL         VALUE, AX; \

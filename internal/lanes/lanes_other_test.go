@@ -2,4 +2,8 @@
 
 package lanes
 
+import "testing"
+
 func groups(int) int { return 0 }
+
+func eachWidth(t *testing.T, test func(*testing.T)) { test(t) }

@@ -105,7 +105,9 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-func TestPick(t *testing.T) {
+func TestPick(t *testing.T) { eachWidth(t, testPick) }
+
+func testPick(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for n := range 300 {
 		src, mask := drawn(r, 8*n+r.IntN(9)), make([]byte, n)

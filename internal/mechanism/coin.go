@@ -60,7 +60,11 @@ func (c *Coins) UnmarshalBinary(key []byte) error {
 }
 
 func (c Coins) word(record, try uint64) uint64 {
-	var b [aes.BlockSize]byte
+	return c.wordIn(new([aes.BlockSize]byte), record, try)
+}
+
+// wordIn is word, in a place of the caller's.
+func (c Coins) wordIn(b *[aes.BlockSize]byte, record, try uint64) uint64 {
 	binary.LittleEndian.PutUint64(b[:8], record)
 	binary.LittleEndian.PutUint64(b[8:], try)
 	c.block.Encrypt(b[:], b[:])
@@ -81,10 +85,23 @@ func (c Coins) Below(record uint64, m int) int {
 // Heads returns true with probability p in [0, 1], rounded to a multiple of
 // 2^-53.
 func (c Coins) Heads(record uint64, p float64) bool {
-	if p >= 1 {
-		return true
-	}
-	return c.word(record, 0)>>11 < uint64(math.Round(p*(1<<53)))
+	return c.tosses(p).heads(record)
+}
+
+// tosses are Heads of many records, one after the other.
+type tosses struct {
+	coins Coins
+	below uint64 // of 2^53
+	place [aes.BlockSize]byte
+}
+
+// tosses returns those with probability p.
+func (c Coins) tosses(p float64) *tosses {
+	return &tosses{coins: c, below: uint64(math.Round(min(p, 1) * (1 << 53)))}
+}
+
+func (t *tosses) heads(record uint64) bool {
+	return t.coins.wordIn(&t.place, record, 0)>>11 < t.below
 }
 
 // Odds returns the probability with which Heads is true where it is asked for p.

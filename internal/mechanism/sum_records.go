@@ -158,12 +158,8 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 		kept, err = v.Known(ctx, c.Known)
 		return kept, others, err
 	}
-	of, next := c.sides(v), 0
-	sides := v.Split(2, func(uint64) int { // called in row order
-		next++
-		return int(of[next-1])
-	})
-	return sides[0], sides[1], ctx.Err()
+	kept, others = v.Part(c.sides(v))
+	return kept, others, ctx.Err()
 }
 
 // dealRows is how many records a goroutine deals at a time.
@@ -176,13 +172,14 @@ func (c Cut) sides(v dataset.View) []uint8 {
 	var group carry.Group
 	for range min(runtime.GOMAXPROCS(0), len(of)/dealRows+1) {
 		group.Go(func() {
+			t := c.Coin.tosses(c.Share)
 			for {
 				from := int(next.Add(dealRows)) - dealRows
 				if from >= len(of) {
 					return
 				}
 				for k := from; k < min(from+dealRows, len(of)); k++ {
-					if c.Coin.Heads(c.Coin.fault.identity(k, v.ID(k)), c.Share) != c.Heads {
+					if t.heads(c.Coin.fault.identity(k, v.ID(k))) != c.Heads {
 						of[k] = 1
 					}
 				}

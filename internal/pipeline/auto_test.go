@@ -174,7 +174,7 @@ func TestAutoOnCategories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prediction, err := res.Model.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20]))
+		prediction, err := res.Model.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:20], nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ func classify(tab *dataset.Table) *Pipeline {
 // accuracy is the exact share of the rows in a class that a model puts there.
 func accuracy(t testing.TB, m regression.Model, tab *dataset.Table) float64 {
 	t.Helper()
-	guess, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3]))
+	guess, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
@@ -320,16 +322,23 @@ type predictor struct {
 
 // Predict implements [evaluate.Predictor].
 func (p predictor) Predict(b dataset.Block) []float64 {
-	out, err := p.Model.Predict(nil, rowsOfColumns(b, p.Features))
+	room := cells.Get().(*[]float64)
+	defer cells.Put(room)
+	out, err := p.Model.Predict(nil, rowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // the model was trained on these columns
 	}
 	return out
 }
 
+// cells are those of a block, while it is predicted.
+var cells = sync.Pool{New: func() any { return new([]float64) }}
+
 // Classify implements [evaluate.Classifier].
 func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
-	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features))
+	room := cells.Get().(*[]float64)
+	defer cells.Put(room)
+	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // as in Predict
 	}
@@ -355,15 +364,25 @@ func SchemaOf(m regression.Model) dataset.Schema {
 // over those that it does not need. Where the records of the view are consecutive, as in
 // [dataset.Table.All], no cell is copied.
 func RowsOf(v dataset.View) regression.Rows {
-	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns)
+	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
 }
 
-// rowsOfColumns gathers the first columns of a block, which are these.
-func rowsOfColumns(b dataset.Block, columns []dataset.Column) regression.Rows {
+// rowsOfColumns gathers the first columns of a block, which are these: numbers that do not follow one another in the table
+// in room, which grows to hold them, if there is one.
+func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
+	n, free := b.Len(), []float64(nil)
+	if room != nil {
+		*room = slices.Grow((*room)[:0], n*len(columns))
+		free = (*room)[:n*len(columns)]
+	}
 	rows := regression.Rows{N: b.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
 	for j, c := range columns {
 		if c.Kind == dataset.Numeric {
-			rows.Numeric[c.Name] = b.Float(j, nil)
+			var buf []float64
+			if room != nil {
+				buf, free = free[:n:n], free[n:]
+			}
+			rows.Numeric[c.Name] = b.Float(j, buf)
 		} else {
 			rows.Codes[c.Name] = regression.Codes{Values: b.Codes(j, nil), Categories: c.Categories}
 		}

@@ -72,7 +72,7 @@ func TestFit(t *testing.T) {
 	if res.R2 == nil || res.R2.Value < .8 || res.R2.Value > 1 {
 		t.Errorf("held-out R2 %+v of an almost linear target", res.R2)
 	}
-	prediction, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3]))
+	prediction, err := m.Predict(nil, rowsOfColumns(tab.All().Block(0, tab.Len()), tab.Schema().Columns[:3], nil))
 	if err != nil {
 		t.Fatal(err)
 	}
