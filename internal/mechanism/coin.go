@@ -60,14 +60,14 @@ func (c *Coins) UnmarshalBinary(key []byte) error {
 }
 
 func (c Coins) word(record, try uint64) uint64 {
-	return c.wordIn(new([aes.BlockSize]byte), record, try)
+	return wordOf(c.block, new([aes.BlockSize]byte), record, try)
 }
 
-// wordIn is word, in a place of the caller's.
-func (c Coins) wordIn(b *[aes.BlockSize]byte, record, try uint64) uint64 {
+// wordOf returns half of a block that is encrypted in b.
+func wordOf(by cipher.Block, b *[aes.BlockSize]byte, record, try uint64) uint64 {
 	binary.LittleEndian.PutUint64(b[:8], record)
 	binary.LittleEndian.PutUint64(b[8:], try)
-	c.block.Encrypt(b[:], b[:])
+	by.Encrypt(b[:], b[:])
 	return binary.LittleEndian.Uint64(b[:8])
 }
 
@@ -90,18 +90,18 @@ func (c Coins) Heads(record uint64, p float64) bool {
 
 // tosses are Heads of many records, one after the other.
 type tosses struct {
-	coins Coins
+	block cipher.Block
 	below uint64 // of 2^53
 	place [aes.BlockSize]byte
 }
 
 // tosses returns those with probability p.
 func (c Coins) tosses(p float64) *tosses {
-	return &tosses{coins: c, below: uint64(math.Round(min(p, 1) * (1 << 53)))}
+	return &tosses{block: c.block, below: uint64(math.Round(min(p, 1) * (1 << 53)))}
 }
 
 func (t *tosses) heads(record uint64) bool {
-	return t.coins.wordIn(&t.place, record, 0)>>11 < t.below
+	return wordOf(t.block, &t.place, record, 0)>>11 < t.below
 }
 
 // Odds returns the probability with which Heads is true where it is asked for p.

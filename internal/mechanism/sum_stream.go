@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -273,29 +274,45 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		r.room = bits
 		of = v.Select(rowsIn(nil, bits, v.Len()))
 	}
+	var others dataset.View
 	for _, c := range cuts {
-		kept, _, err := c.deal(ctx, of)
-		if err != nil {
+		var err error
+		if of, others, err = c.deal(ctx, of); err != nil {
 			return v, err
 		}
-		of = kept
 	}
 	if r.err != nil {
 		return v, r.err
+	}
+	if err := r.remember(key, i, of); err != nil {
+		return v, err
+	}
+	if last := len(cuts) - 1; last >= 0 && cuts[last].Coin != nil { // the same coins tell who is in the opposite part
+		if err := r.remember(strings.TrimSuffix(key, cuts[last].key())+cuts[last].opposite().key(), i, others); err != nil {
+			return v, err
+		}
+	}
+	return of, nil
+}
+
+// remember keeps which records of a chunk belong to a part, by the keys of its cuts.
+func (r *chunkReader) remember(key string, i int, of dataset.View) error {
+	if r.member(key, i) != (scratch.Place{}) {
+		return nil
 	}
 	bits := make([]byte, (r.most+7)/8)
 	for b, k := of.Block(0, of.Len()), 0; k < b.Len(); k++ {
 		setBit(bits, b.Row(k))
 	}
-	place = r.file.Reserve(len(bits))
+	place := r.file.Reserve(len(bits))
 	var err error
 	if r.room, err = r.file.Write(&place, bits, r.room); err != nil {
-		return v, err
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members[key][i] = place
-	return of, nil
+	return nil
 }
 
 // member returns the place of the bits of a chunk, the zero place before they are known.

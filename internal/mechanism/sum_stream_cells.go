@@ -286,10 +286,22 @@ func (r *chunkReader) cells(j int) dataset.ColumnData {
 // load reads a column of a chunk. After an error the cells are those of another one, and nothing is made
 // of them.
 func (r *chunkReader) load(j int, c *chunk) {
-	numeric := r.schema.Columns[j].Kind == dataset.Numeric
-	if numeric && r.floats[j] == nil {
-		r.floats[j] = make([]float64, r.most)
-	} else if !numeric && r.codes[j] == nil {
+	if r.schema.Columns[j].Kind == dataset.Numeric {
+		if r.floats[j] == nil {
+			r.floats[j] = scratch.Make[float64](r.most)
+		}
+		if err := scratch.ReadNumbers(r.file, c.columns[j], r.floats[j]); err != nil {
+			r.err = err
+			return
+		}
+		if j < len(r.rules) && r.rules[j] != nil {
+			for i, x := range r.floats[j][:c.rows] {
+				r.floats[j][i] = r.rules[j](x)
+			}
+		}
+		return
+	}
+	if r.codes[j] == nil {
 		r.codes[j] = make([]int32, r.most)
 	}
 	data, err := r.file.Read(c.columns[j], r.room)
@@ -298,12 +310,6 @@ func (r *chunkReader) load(j int, c *chunk) {
 		return
 	}
 	r.room = data
-	scratch.Get(r.floats[j], data)
-	if j < len(r.rules) && r.rules[j] != nil {
-		for i, x := range r.floats[j][:c.rows] {
-			r.floats[j][i] = r.rules[j](x)
-		}
-	}
 	for i := range r.codes[j] {
 		switch r.widths[j] {
 		case 1:

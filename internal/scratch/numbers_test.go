@@ -2,6 +2,7 @@ package scratch
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -34,5 +35,40 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v was kept as %v", shorts, back)
 		}
 		Put(b, []int16{})
+	}
+}
+
+// TestReadNumbers: numbers are decrypted where they are wanted, and a place of another size is refused.
+func TestReadNumbers(t *testing.T) {
+	f, err := Create(t.TempDir(), [KeySize]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := []float64{1, math.Copysign(0, -1), -1e300, math.Inf(-1), 7}
+	is := little
+	defer func() { little = is }()
+	for _, as := range []bool{is, !is} {
+		little = as
+		b := make([]byte, 8*len(want))
+		Put(b, want)
+		p := f.Reserve(len(b))
+		if _, err := f.Write(&p, b, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := Make[float64](len(want))
+		if n := testing.AllocsPerRun(10, func() { err = ReadNumbers(f, p, got) }); err != nil || n > 1 { // the nonce
+			t.Fatalf("%v, %v allocations", err, n)
+		}
+		for i, x := range want {
+			if math.Float64bits(got[i]) != math.Float64bits(x) {
+				t.Errorf("%v was kept as %v", x, got[i])
+			}
+		}
+		for _, x := range [][]float64{make([]float64, len(want)), Make[float64](len(want) + 1), Make[float64](len(want))[1:]} {
+			if err := ReadNumbers(f, p, x); !errors.Is(err, errSize) {
+				t.Errorf("%d numbers with room for %d: %v", len(x), cap(x), err)
+			}
+		}
 	}
 }
