@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures a whole `dptrain fit` of a 500,000 x 90 CSV against pandas read_csv
 # plus scikit-learn LinearRegression on the same file, in one run, and ends with
-# one line: the ratio of the times and the largest memory of dptrain. Arguments
+# one line: the ratios of the times and the largest memory. Arguments
 # go to bench-fit.py (see --help); --peer polars+numpy and --format parquet are others. Needs Go, Python with
 # numpy, pandas, scikit-learn (polars and pyarrow where asked for), and 1 GB in the temporary folder (TMPDIR), which is given back.
 # Python is for measuring only.
