@@ -62,6 +62,8 @@ def measure(command, folder):
     """Returns wall seconds, processor seconds, those of them that are the program's own, the peak of memory in MB and of the
     disk in GB."""
     free = lambda: os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    os.sync()  # what was removed before gives its blocks back
+    time.sleep(3)
     ended, before, least = threading.Event(), free(), [free()]
 
     def watch():
