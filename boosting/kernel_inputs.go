@@ -2,13 +2,17 @@ package boosting
 
 import (
 	"cmp"
+	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/kernelmap"
 	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/scaling"
 )
@@ -248,4 +252,43 @@ func (k *kernelBooster) correlationRoot(entries []int) *mat.TriDense {
 	}
 	chol.LTo(&root)
 	return &root
+}
+
+// sliced returns some of the synthetic records.
+func (p *syntheticRecords) sliced(from, to int) [][]uint8 {
+	out := make([][]uint8, len(p.bins))
+	for j := range out {
+		out[j] = p.bins[j][from:to]
+	}
+	return out
+}
+
+// landmarks returns the bins of the first synthetic records, by record.
+func (p *syntheticRecords) landmarks(n int) [][]uint8 {
+	out := make([][]uint8, n)
+	for r := range out {
+		out[r] = make([]uint8, len(p.bins))
+		for j := range p.bins {
+			out[r][j] = p.bins[j][r]
+		}
+	}
+	return out
+}
+
+// features returns the features of all synthetic records, one list each.
+func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
+	phi := make([][]int16, m.Features())
+	for i := range phi {
+		phi[i] = make([]int16, syntheticCount)
+	}
+	const part = 256
+	_ = carry.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
+		from, to := i*part, min((i+1)*part, syntheticCount)
+		some := make([][]int16, len(phi))
+		for j := range some {
+			some[j] = phi[j][from:to]
+		}
+		m.Apply(some, p.sliced(from, to))
+	})
+	return phi
 }

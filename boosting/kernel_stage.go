@@ -197,27 +197,6 @@ func (k *kernelBooster) bareMap(coords []coordinate) *kernelmap.Map {
 	return m
 }
 
-// sliced returns some of the synthetic records.
-func (p *syntheticRecords) sliced(from, to int) [][]uint8 {
-	out := make([][]uint8, len(p.bins))
-	for j := range out {
-		out[j] = p.bins[j][from:to]
-	}
-	return out
-}
-
-// landmarks returns the bins of the first synthetic records, by record.
-func (p *syntheticRecords) landmarks(n int) [][]uint8 {
-	out := make([][]uint8, n)
-	for r := range out {
-		out[r] = make([]uint8, len(p.bins))
-		for j := range p.bins {
-			out[r][j] = p.bins[j][r]
-		}
-	}
-	return out
-}
-
 // with returns a map with metric and landmarks. In the map the kernel is a power of 2.
 func with(m *kernelmap.Map, metric *mat.Dense, landmarks [][]uint8) *kernelmap.Map {
 	rows, cols := metric.Dims()
@@ -380,22 +359,4 @@ func (k *kernelBooster) directions(s *kernelStage, floor float64) {
 	s.eigen, s.basis = values[:count], vectors.Slice(0, count, 0, features).T().Clone().Dense()
 	s.eigen[0] = max(s.eigen[0], floor*1e-3)
 	s.theta = make([]float64, count)
-}
-
-// features returns the features of all synthetic records, one list each.
-func (p *syntheticRecords) features(m *kernelmap.Map) [][]int16 {
-	phi := make([][]int16, m.Features())
-	for i := range phi {
-		phi[i] = make([]int16, syntheticCount)
-	}
-	const part = 256
-	_ = carry.ForEach(context.Background(), (syntheticCount+part-1)/part, runtime.GOMAXPROCS(0), func(i int) { // a background never ends
-		from, to := i*part, min((i+1)*part, syntheticCount)
-		some := make([][]int16, len(phi))
-		for j := range some {
-			some[j] = phi[j][from:to]
-		}
-		m.Apply(some, p.sliced(from, to))
-	})
-	return phi
 }

@@ -78,8 +78,8 @@ func (v View) Split(parts int, coin func(id uint64) int) []View {
 	return views
 }
 
-// Part returns the records of v whose side is 0, and the others. sides has one entry per record, in row order; Part
-// panics if it has not. The views are disjoint and together hold every record.
+// Part returns the records of v whose side is 0, and those whose side is 1. sides has one entry per record, in row order;
+// Part panics if it has not. The views are disjoint and together hold every record.
 func (v View) Part(sides []uint8) (first, second View) {
 	if len(sides) != v.Len() {
 		panic("dataset: Part: not one side per record")
