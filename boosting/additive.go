@@ -3,6 +3,9 @@ package boosting
 import (
 	"context"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dptrain/dptrain/adassp"
 	"github.com/dptrain/dptrain/budget"
@@ -30,6 +33,12 @@ const (
 	residualsShare = .02
 	linearShare    = .18
 	shapesShare    = .60
+
+	// Where the number of records times mu is above manyRecords, one pass asks for all sums of a round, and an epoch has
+	// manyRounds of them. Below, noise is large, and so is that of what the sums of a pass say of one another: every
+	// sum has a pass of its own.
+	manyRecords = 1090.
+	manyRounds  = 2
 )
 
 // Additive is the additive booster; see the package comment.
@@ -49,7 +58,7 @@ const (
 
 // Plan returns the leaves: the matrix of the start and the counts with one draw
 // each; the residual scale, the linear correction and the shapes with one draw
-// an epoch. A target that stands for classes says how large residuals are: there is
+// an epoch, the last two spent in parts. A target that stands for classes says how large residuals are: there is
 // no residual scale then. Its error is [linear.ErrTooWide].
 func (Additive) Plan(f method.Facts) (budget.Node, error) {
 	f.Columns = linear.MostEntries(f.Columns)
@@ -110,6 +119,10 @@ func newBooster(ctx context.Context, s *mechanism.Session, d method.Data) (*boos
 	}
 	b.start, b.startCov = b.moments.Solve()
 	b.state.Start = b.start
+	b.second = b.moments.Distribution().Second
+	var score mat.VecDense
+	score.MulVec(b.second, mat.NewVecDense(len(b.start), b.start))
+	b.score = score.RawVector().Data
 	return b, nil
 }
 
@@ -119,10 +132,10 @@ func (b *booster) fit(m regression.Model) *method.Fit {
 }
 
 // releases spends the budget of the epochs on noisy sums. sigma is the standard deviation of the
-// noise.
+// noise. Sums of an epoch are so many parts of what it has for their kind.
 type releases interface {
 	sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]float64, error)
-	linear(epoch int, x *mechanism.Cross) (sums []float64, sigma float64, err error)
+	linear(epoch, part, parts int, x *mechanism.Cross) (sums []float64, sigma float64, err error)
 	shape(epoch, part, parts int, x *mechanism.BinSums) (sums []float64, sigma float64, err error)
 }
 
@@ -134,15 +147,22 @@ func (r additiveReleases) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]
 	return out.Value(), err
 }
 
-func (r additiveReleases) linear(epoch int, x *mechanism.Cross) ([]float64, float64, error) {
-	out, err := mechanism.GaussianDraw(r.session, linearLeaf, epoch, x.Bound())
-	return out.Value(), x.Bound().Sensitivity() / r.session.Mu(linearLeaf), err
+func (r additiveReleases) linear(epoch, part, parts int, x *mechanism.Cross) ([]float64, float64, error) {
+	if parts == 1 {
+		out, err := mechanism.GaussianDraw(r.session, linearLeaf, epoch, x.Bound())
+		return out.Value(), x.Bound().Sensitivity() / r.session.Mu(linearLeaf), err
+	}
+	return r.part(linearLeaf, epoch, part, parts, x.Bound())
 }
 
-// shape spends a part of the epoch's draw.
 func (r additiveReleases) shape(epoch, part, parts int, x *mechanism.BinSums) ([]float64, float64, error) {
-	out, err := mechanism.GaussianPart(r.session, shapesLeaf, epoch, part, parts, x.Bound())
-	return out.Value(), x.Bound().Sensitivity() * rootOf(parts) / r.session.Mu(shapesLeaf), err
+	return r.part(shapesLeaf, epoch, part, parts, x.Bound())
+}
+
+// part spends a part of the epoch's draw.
+func (r additiveReleases) part(leaf string, epoch, part, parts int, x mechanism.Bounded[mechanism.Vector]) ([]float64, float64, error) {
+	out, err := mechanism.GaussianPart(r.session, leaf, epoch, part, parts, x)
+	return out.Value(), x.Sensitivity() * rootOf(parts) / r.session.Mu(leaf), err
 }
 
 // booster is one run: what was released so far and, by record, the private
@@ -161,9 +181,17 @@ type booster struct {
 
 	start    []float64 // coefficients of the start, by entry of x
 	startCov covariance
+	second   *mat.SymDense // the released sums of products of the entries of x
+	score    []float64     // second times start
 	linear   *correction
 	shapes   []*shape
 	counted  []counted
+
+	total     float64                             // the noisy number of records
+	mu        float64                             // of a release of sensitivity 1 that would spend all, relative to sums over all records
+	rounds    int                                 // of an epoch
+	inTurn    bool                                // whether every sum has a pass of its own
+	residuals mechanism.Bounded[mechanism.Vector] // their sizes in the last pass that counted them
 
 	state *state
 }
@@ -190,6 +218,7 @@ func (b *booster) prepare() error {
 	}
 	// The start knows nothing of values, so they come first.
 	b.shapes = append(b.shapes, b.valued...)
+	b.reckon(counts[:len(numeric)])
 	for i, j := range append(numeric, scoreColumn) {
 		if j != scoreColumn && twoValued(counts[i], sigma, max(total(counts), minRecords)) {
 			continue
@@ -199,6 +228,23 @@ func (b *booster) prepare() error {
 		b.shapes = append(b.shapes, newShape(j, i, g))
 	}
 	return b.ctx.Err()
+}
+
+// reckon reads from released counts how strong the sums are.
+func (b *booster) reckon(counts [][]float64) {
+	b.total = max(b.moments.Records(), minRecords)
+	if len(counts) > 0 {
+		b.total = max(total(counts), minRecords)
+	}
+	b.mu = b.session.Mu(countsLeaf) / math.Sqrt(countsShare)
+	if b.session.Relation() != budget.AddRemove {
+		b.mu /= 2 // sums move by twice as much
+	}
+	// The matrix of the start does not tell how the values of a column of many go with other columns.
+	b.rounds, b.inTurn = manyRounds, false
+	if len(b.valued) > 0 || b.total*b.mu <= manyRecords {
+		b.rounds, b.inTurn = 1, true
+	}
 }
 
 // mostKept is the number of cells of encoded rows up to which all are kept. The entries of a column of many values are
@@ -236,10 +282,11 @@ func indicators(columns []dataset.Column) []int {
 // releaseCounts releases how many records lie in each fine bin of each numeric
 // feature and of the score.
 func (b *booster) releaseCounts() ([][]float64, error) {
-	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state})
+	acc, err := mechanism.Sum[*countsPass](b.ctx, b.session, b.records, countsStatistic{b.state, !b.classes})
 	if err != nil {
 		return nil, err
 	}
+	b.keepSizes(acc.sizes)
 	release := mechanism.Gaussian
 	if len(b.valued) > 0 {
 		release = func(s *mechanism.Session, leaf string, x mechanism.Bounded[mechanism.Vector]) (mechanism.Public[[]float64], error) {
@@ -257,71 +304,106 @@ func (b *booster) releaseCounts() ([][]float64, error) {
 	return counts, nil
 }
 
-// epoch corrects the linear part and then every shape once, forward and
-// backward in turn. It returns C, where residuals are clamped; clipOf reads it from their
-// released sizes.
+// epoch corrects the linear part and every shape in each of its rounds. It returns C, where residuals are clamped; clipOf
+// reads it from the released sizes of the residuals of the last pass that counted them.
 func (b *booster) epoch(epoch int, clipOf func(sizes []float64) float64) (float64, error) {
 	clip := classClip
 	if !b.classes {
-		sizes, err := b.residualSizes(epoch)
+		if b.inTurn && epoch > 0 {
+			if err := b.correct(epoch, 0, pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Sizes: true}}); err != nil {
+				return 0, err
+			}
+		}
+		sizes, err := b.releases.sizes(epoch, b.residuals)
 		if err != nil {
 			return 0, err
 		}
 		clip = clipOf(sizes)
 	}
-	if err := b.correctLinear(epoch, clip); err != nil {
-		return 0, err
-	}
-	for part := range b.shapes {
-		i := part
-		if epoch%2 == 1 {
-			i = len(b.shapes) - 1 - part
-		}
-		if err := b.correctShape(epoch, part, b.shapes[i], clip); err != nil {
-			return 0, err
+	for round := range b.rounds {
+		for _, x := range b.passes(epoch, round, clip) {
+			if err := b.correct(epoch, round, x); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return clip, b.ctx.Err()
 }
 
-// residualSizes releases how many residuals there are of every size.
-func (b *booster) residualSizes(epoch int) ([]float64, error) {
-	acc, err := mechanism.Sum[*sizesPass](b.ctx, b.session, b.records, sizesStatistic{b.state})
-	if err != nil {
-		return nil, err
+// keepSizes keeps the sizes of residuals that a pass has counted, if it has, for the next epoch to release.
+func (b *booster) keepSizes(s *sizes) {
+	if s != nil {
+		b.residuals = s.hist.Bound()
 	}
-	return b.releases.sizes(epoch, acc.hist.Bound())
 }
 
-// correctLinear releases the sum of x g over the records, x limited to norm B
-// and g the residual clamped to [-clip, clip], and moves the linear part.
-func (b *booster) correctLinear(epoch int, clip float64) error {
-	acc, err := mechanism.Sum[*linearPass](b.ctx, b.session, b.records, linearStatistic{b.state, clip})
-	if err != nil {
-		return err
-	}
-	sums, sigma, err := b.releases.linear(epoch, acc.cross)
-	if err != nil {
-		return err
-	}
-	step := b.linear.learn(sums, sigma)
-	b.state.Moves = append(b.state.Moves, move{Linear: step})
-	return nil
+// pass is what is asked in one pass, with the shapes that its lists belong to. The first of them is number first of the
+// shapes of the round.
+type pass struct {
+	sumsStatistic
+	shapes []*shape
+	first  int
 }
 
-// correctShape releases the sums of the clamped residuals by bin of a shape and
-// moves the shape.
-func (b *booster) correctShape(epoch, part int, s *shape, clip float64) error {
-	acc, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
+// passes returns the passes of a round: one for all sums, or one for each. Shapes are in the order in which they move, forward
+// and backward in turn.
+func (b *booster) passes(epoch, round int, clip float64) []pass {
+	all := pass{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true, Sizes: round == b.rounds-1 && !b.classes}, shapes: slices.Clone(b.shapes)}
+	if (epoch*b.rounds+round)%2 == 1 {
+		slices.Reverse(all.shapes)
+	}
+	each := []pass{{sumsStatistic: sumsStatistic{Of: b.state, Clip: clip, Line: true}}}
+	for i, s := range all.shapes {
+		list, steps := []int{s.bins}, []int{len(s.values)}
+		each = append(each, pass{sumsStatistic{Of: b.state, Clip: clip, Lists: list, Steps: steps}, []*shape{s}, i})
+		all.Lists, all.Steps = append(all.Lists, list...), append(all.Steps, steps...)
+	}
+	if b.inTurn {
+		return each
+	}
+	return []pass{all}
+}
+
+// correct releases the sums of a pass and moves the parts of the model: the line, then every shape. What those before it
+// have added since the pass is taken from the sums of a shape, as far as the coupling tells.
+func (b *booster) correct(epoch, round int, x pass) error {
+	acc, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, x.sumsStatistic)
 	if err != nil {
 		return err
 	}
-	sums, sigma, err := b.releases.shape(epoch, part, len(b.shapes), acc.sums)
+	b.keepSizes(acc.sizes)
+	c := newCoupling(b)
+	if x.Line {
+		sums, sigma, err := b.releases.linear(epoch, round, b.rounds, acc.cross)
+		if err != nil {
+			return err
+		}
+		step := b.linear.learn(sums, sigma)
+		b.state.Moves = append(b.state.Moves, move{Linear: step})
+		c.moveLine(step)
+	}
+	for i, s := range x.shapes {
+		if err := b.correctShape(epoch, round*len(b.shapes)+x.first+i, s, acc.steps[i], x.Clip, c); err != nil {
+			return err
+		}
+	}
+	return b.ctx.Err()
+}
+
+// correctShape releases the sums of the clamped residuals by step of a shape and moves the shape.
+func (b *booster) correctShape(epoch, part int, s *shape, x *mechanism.BinSums, clip float64, c *coupling) error {
+	sums, sigma, err := b.releases.shape(epoch, part, b.rounds*len(b.shapes), x)
 	if err != nil {
 		return err
 	}
+	left := make([]float64, len(sums))
+	for k, added := range c.on(s) {
+		left[k] = sums[k] - added
+	}
+	step := s.learn(left, sigma, clip)
+	c.moveShape(s, step)
 	table := make([]float64, fineBins)
-	copy(table, s.learn(sums, sigma, clip))
+	copy(table, step)
 	b.state.Moves = append(b.state.Moves, move{Bins: s.bins, Table: table})
 	return nil
 }

@@ -75,6 +75,8 @@ type groups struct {
 	of     [fineBins]uint8 // the step of each fine bin
 	edges  []int           // first fine bin of every step but the first
 	counts []float64       // noisy number of records of each step, floored
+
+	centers []float64 // of each step: where its records are, the range being [-1, 1]
 }
 
 // bins returns the first fine bin of a step and the one after its last.
@@ -132,6 +134,18 @@ func group(counts []float64, sigma, records float64) groups {
 	for k := range g.counts {
 		floor := sigma * math.Sqrt(float64(min(sizes[k], 9)))
 		g.counts[k] = max(g.counts[k], floor, leastShare*records)
+	}
+	g.centers = make([]float64, len(g.counts))
+	for k := range g.centers {
+		first, last := g.bins(k)
+		held, sum := 0., 0.
+		for b := first; b < last; b++ {
+			held += kept[b]
+			sum += kept[b] * (float64(2*b+1)/fineBins - 1)
+		}
+		if g.centers[k] = float64(first+last)/fineBins - 1; held > 0 {
+			g.centers[k] = sum / held
+		}
 	}
 	return g
 }

@@ -96,23 +96,37 @@ func (c counted) cells(slope, variance float64, curve *shape, sigma float64) reg
 // steps, the range being [-1, 1], over the released counts.
 func (s *shape) tilt() float64 {
 	middles := make([]float64, len(s.values))
-	total, mean := 0., 0.
-	for b, n := range s.groups.counts {
+	for b := range middles {
 		first, last := s.groups.bins(b)
 		middles[b] = float64(first+last)/fineBins - 1
-		total += n
-		mean += n * middles[b]
 	}
-	mean /= total
-	along, square := 0., 0.
+	return s.regress(s.values, middles).slope
+}
+
+// regressed is the regression of some values of the steps on others, over the released counts.
+type regressed struct {
+	mean, slope      float64 // of the values
+	center, variance float64 // of what they are regressed on
+}
+
+func (s *shape) regress(values, on []float64) regressed {
+	var r regressed
+	total, along, square := 0., 0., 0.
 	for b, n := range s.groups.counts {
-		along += n * (middles[b] - mean) * s.values[b]
-		square += n * (middles[b] - mean) * (middles[b] - mean)
+		total += n
+		r.mean += n * values[b]
+		r.center += n * on[b]
 	}
-	if !(square > 0) {
-		return 0
+	r.mean, r.center = r.mean/total, r.center/total
+	for b, n := range s.groups.counts {
+		along += n * (on[b] - r.center) * values[b]
+		square += n * (on[b] - r.center) * (on[b] - r.center)
 	}
-	return along / square
+	r.variance = square / total
+	if square > 0 {
+		r.slope = along / square
+	}
+	return r
 }
 
 // noise returns the covariance of the privacy noise in the values, given the prior

@@ -5,8 +5,11 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// countsStatistic counts the records in each fine bin of every list.
-type countsStatistic struct{ Of *state }
+// countsStatistic counts the records in each fine bin of every list and, if Sizes, by the size of their residual.
+type countsStatistic struct {
+	Of    *state
+	Sizes bool
+}
 
 // State implements [mechanism.Stateful].
 func (x countsStatistic) State() mechanism.State { return x.Of }
@@ -17,7 +20,7 @@ func (countsStatistic) BlockRows() int { return blockRows }
 // New implements [mechanism.Statistic].
 func (x countsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	lists := len(x.Of.Slots) + 1
-	return &countsPass{m.NewHistogram(ones(lists), fineBins), make([][]uint16, lists)}
+	return &countsPass{m.NewHistogram(ones(lists), fineBins), make([][]uint16, lists), newSizes(m, x.Sizes), nil}
 }
 
 func ones(n int) []int {
@@ -29,8 +32,10 @@ func ones(n int) []int {
 }
 
 type countsPass struct {
-	hist *mechanism.Histogram
-	bins [][]uint16
+	hist  *mechanism.Histogram
+	bins  [][]uint16
+	sizes *sizes
+	g     []float64
 }
 
 func (p *countsPass) Add(b mechanism.Block) {
@@ -42,107 +47,113 @@ func (p *countsPass) Add(b mechanism.Block) {
 		}
 	}
 	p.hist.Add(p.bins)
+	if p.sizes != nil {
+		p.g = k.residuals(p.g)
+		p.sizes.add(p.g)
+	}
 }
 
-func (p *countsPass) Cells() mechanism.Cells { return p.hist.Cells() }
+func (p *countsPass) Cells() mechanism.Cells { return mechanism.Join(p.hist.Cells(), p.sizes.cells()) }
 
-// sizesStatistic counts the records by the size of their residual.
-type sizesStatistic struct{ Of *state }
-
-// State implements [mechanism.Stateful].
-func (x sizesStatistic) State() mechanism.State { return x.Of }
-
-// BlockRows is the number of records of a block.
-func (sizesStatistic) BlockRows() int { return blockRows }
-
-// New implements [mechanism.Statistic].
-func (x sizesStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sizesPass{hist: m.NewHistogram([]int{1}, sizeBins)}
-}
-
-type sizesPass struct {
+// sizes counts records by the size of their residual.
+type sizes struct {
 	hist *mechanism.Histogram
-	g    []float64
 	bins []uint16
 }
 
-func (p *sizesPass) Add(b mechanism.Block) {
-	p.g = b.Kept.(*kept).residuals(p.g)
-	p.bins = p.bins[:0]
-	for _, g := range p.g {
-		p.bins = append(p.bins, sizeBin(g))
+// newSizes returns nil where sizes are not asked for.
+func newSizes(m mechanism.Maker, asked bool) *sizes {
+	if !asked {
+		return nil
 	}
-	p.hist.Add([][]uint16{p.bins})
+	return &sizes{hist: m.NewHistogram([]int{1}, sizeBins)}
 }
 
-func (p *sizesPass) Cells() mechanism.Cells { return p.hist.Cells() }
+func (s *sizes) add(residuals []float64) {
+	s.bins = s.bins[:0]
+	for _, g := range residuals {
+		s.bins = append(s.bins, sizeBin(g))
+	}
+	s.hist.Add([][]uint16{s.bins})
+}
 
-// linearStatistic is the sum of x g, x limited to norm B and g the residual clamped to
-// [-Clip, Clip].
-type linearStatistic struct {
-	Of   *state
-	Clip float64
+func (s *sizes) cells() mechanism.Cells {
+	if s == nil {
+		return mechanism.Cells{}
+	}
+	return s.hist.Cells()
+}
+
+// sumsStatistic is what a pass of an epoch asks of every record, g its residual clamped to [-Clip, Clip]: if Line, x g, x
+// limited to norm B; g by step of each of some lists; if Sizes, how large the residual is.
+type sumsStatistic struct {
+	Of    *state
+	Clip  float64
+	Line  bool
+	Lists []int // of bins
+	Steps []int // how many each of them has
+	Sizes bool
 }
 
 // State implements [mechanism.Stateful].
-func (x linearStatistic) State() mechanism.State { return x.Of }
+func (x sumsStatistic) State() mechanism.State { return x.Of }
 
 // BlockRows is the number of records of a block.
-func (linearStatistic) BlockRows() int { return blockRows }
+func (sumsStatistic) BlockRows() int { return blockRows }
 
 // New implements [mechanism.Statistic].
-func (x linearStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	f := linear.FrameOf(x.Of.Columns, x.Of.Ranges)
-	return &linearPass{cross: m.NewCross(f.Slots(), f.NormLimit(), x.Clip), x: make([][]int16, f.Slots())}
+func (x sumsStatistic) New(m mechanism.Maker) mechanism.Accumulator {
+	p := &sumsPass{lists: x.Lists, sizes: newSizes(m, x.Sizes), clamped: mechanism.NewClamped(x.Clip)}
+	if x.Line {
+		f := linear.FrameOf(x.Of.Columns, x.Of.Ranges)
+		p.cross, p.x = m.NewCross(f.Slots(), f.NormLimit(), x.Clip), make([][]int16, f.Slots())
+	}
+	for _, steps := range x.Steps {
+		p.steps = append(p.steps, m.NewBinSums(steps, x.Clip))
+	}
+	return p
 }
 
-type linearPass struct {
-	cross *mechanism.Cross
-	x     [][]int16 // limited by Cross in place, so a copy
+type sumsPass struct {
+	cross *mechanism.Cross // nil without a line
+	x     [][]int16        // limited by cross in place, so a copy
+	lists []int
+	steps []*mechanism.BinSums
+	sizes *sizes
 	g     []float64
+
+	clamped *mechanism.Clamped // g
 }
 
-func (p *linearPass) Add(b mechanism.Block) {
-	k := b.Kept.(*kept)
-	k.each(b.Block, func(x [][]int16) {
-		for j, column := range x {
-			p.x[j] = append(p.x[j][:0], column...)
-		}
-	})
-	p.g = k.residuals(p.g)
-	p.cross.Add(p.x, p.g)
-}
-
-func (p *linearPass) Cells() mechanism.Cells { return p.cross.Cells() }
-
-// shapeStatistic is the sum of the residuals, clamped to [-Clip, Clip], by step of a shape.
-type shapeStatistic struct {
-	Of          *state
-	Bins, Steps int
-	Clip        float64
-}
-
-// State implements [mechanism.Stateful].
-func (x shapeStatistic) State() mechanism.State { return x.Of }
-
-// BlockRows is the number of records of a block.
-func (shapeStatistic) BlockRows() int { return blockRows }
-
-// New implements [mechanism.Statistic].
-func (x shapeStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &shapePass{list: x.Bins, sums: m.NewBinSums(x.Steps, x.Clip)}
-}
-
-type shapePass struct {
-	list int
-	sums *mechanism.BinSums
-	g    []float64
-}
-
-func (p *shapePass) Add(b mechanism.Block) {
+func (p *sumsPass) Add(b mechanism.Block) {
 	k := b.Kept.(*kept)
 	p.g = k.residuals(p.g)
-	p.sums.Add(k.list(p.list), p.g)
+	if p.sizes != nil {
+		p.sizes.add(p.g)
+	}
+	if p.cross != nil {
+		k.each(b.Block, func(x [][]int16) {
+			for j, column := range x {
+				p.x[j] = append(p.x[j][:0], column...)
+			}
+		})
+		p.cross.Add(p.x, p.g)
+	}
+	if len(p.lists) > 0 {
+		p.clamped.Set(p.g)
+	}
+	for i, list := range p.lists {
+		p.steps[i].AddClamped(k.list(list), p.clamped)
+	}
 }
 
-func (p *shapePass) Cells() mechanism.Cells { return p.sums.Cells() }
+func (p *sumsPass) Cells() mechanism.Cells {
+	all := []mechanism.Cells{p.sizes.cells()}
+	if p.cross != nil {
+		all = append(all, p.cross.Cells())
+	}
+	for _, s := range p.steps {
+		all = append(all, s.Cells())
+	}
+	return mechanism.Join(all...)
+}

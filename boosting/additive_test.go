@@ -228,11 +228,11 @@ func TestAdditivePrivateInputs(t *testing.T) {
 		g := float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)
 		want.Add([]uint8{state.bins[s.bins][i]}, []float64{g})
 	}
-	got, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
+	got, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Sizes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got.sums.Bound(), want.Bound()) {
+	if !reflect.DeepEqual(got.steps[0].Bound(), want.Bound()) {
 		t.Error("the sums differ from their definition")
 	}
 }

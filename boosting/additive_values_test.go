@@ -171,7 +171,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 		counts.Add([][]uint16{{uint16(code)}})
 		sums.Add([]uint8{s.levels.of[code]}, []float64{float64(state.y[i])/mechanism.FixedOne - min(max(state.f[i], -1), 1)})
 	}
-	gotSums, err := mechanism.Sum[*shapePass](b.ctx, b.session, b.records, shapeStatistic{b.state, s.bins, len(s.values), clip})
+	gotSums, err := mechanism.Sum[*sumsPass](b.ctx, b.session, b.records, sumsStatistic{Of: b.state, Clip: clip, Line: true, Lists: []int{s.bins}, Steps: []int{len(s.values)}, Sizes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestValuesPrivateInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(gotSums.sums.Bound(), sums.Bound()) || !reflect.DeepEqual(gotCounts.hist.Bound(), counts.Bound()) {
+	if !reflect.DeepEqual(gotSums.steps[0].Bound(), sums.Bound()) || !reflect.DeepEqual(gotCounts.hist.Bound(), counts.Bound()) {
 		t.Error("the sums differ from their definition")
 	}
 }

@@ -44,9 +44,9 @@ const (
 	leadEpochs = 2
 	// kernelShare is the largest share of the budget of linear parts and curves that the
 	// kernel stages get. It grows from 0 where the number of records times mu passes
-	// fewRecords to where it passes manyRecords, and likewise with that product by input.
+	// fewRecords to where it passes [manyRecords], and likewise with that product by input.
 	kernelShare               = .5
-	fewRecords, manyRecords   = 540., 1090.
+	fewRecords                = 540.
 	fewPerInput, manyPerInput = 36., 90.
 	leastKernel               = .02
 	// mostInputs is the largest number of coordinates of a feature map.
@@ -119,8 +119,6 @@ type kernelBooster struct {
 	levels []levels // the inputs that are no numbers
 
 	most  int     // of records that the stages learn from, about
-	mu    float64 // of a release of sensitivity 1 that would spend all, relative to sums over all records
-	total float64 // the noisy number of records
 	share float64 // of the stages; 0: there are none
 	marks int     // the number of landmarks
 	gate  []bool  // by number: whether the rest of its curve is a coordinate
@@ -133,14 +131,15 @@ type kernelBooster struct {
 
 // run carries the epochs out.
 func (k *kernelBooster) run() error {
-	k.reckon()
+	k.divide()
 	plan := []stagePlan{}
 	clip := clipOf
 	if k.share > 0 {
 		plan = kernelStages()
 		clip = k.widerClip
+		k.rounds, k.inTurn = 1, true // a kernel is more accurate so
 	}
-	k.spend = newSchedule(k.session, len(k.shapes), k.share, plan, k.classes)
+	k.spend = newSchedule(k.session, k.rounds, len(k.shapes), k.share, plan, k.classes)
 	k.releases = k.spend
 	next, at, last := leadEpochs, 0, 0
 	for epoch := 0; epoch < k.spend.epochs; epoch++ {
@@ -173,21 +172,9 @@ func (k *kernelBooster) run() error {
 	return nil
 }
 
-// reckon reads from the noisy number of records what the kernel stages get.
-func (k *kernelBooster) reckon() {
-	counts := make([][]float64, 0, len(k.counted))
-	for _, c := range k.counted {
-		counts = append(counts, c.counts)
-	}
+// divide reads from the noisy number of records what the kernel stages get.
+func (k *kernelBooster) divide() {
 	k.keep(k.moments.Records())
-	k.total = max(k.moments.Records(), minRecords)
-	if len(counts) > 0 {
-		k.total = max(total(counts), minRecords)
-	}
-	k.mu = k.session.Mu(countsLeaf) / math.Sqrt(countsShare)
-	if k.session.Relation() != budget.AddRemove {
-		k.mu /= 2 // sums move by twice as much
-	}
 	inputs := len(k.counted) + len(k.valued)
 	for _, l := range k.levels {
 		inputs += len(l.entries)
@@ -258,15 +245,16 @@ func (k *kernelBooster) correctKernel(s *kernelStage, clip float64) error {
 	return k.ctx.Err()
 }
 
-// schedule spends the one draw of the sums in parts: in every epoch the linear part, every curve
-// and, in a stage, the features of its map.
+// schedule spends the one draw of the sums in parts: in every round of an epoch the linear part and every curve,
+// and, in a stage, the features of its map once.
 type schedule struct {
 	session *mechanism.Session
 	epochs  int
 	weights []int
 	next    int
 	sizing  []int   // the weights of the sizes, by epoch
-	shapes  int     // curves of an epoch
+	rounds  int     // of an epoch
+	shapes  int     // curves of a round
 	curves  float64 // their share, and that of linear parts with them
 	all     float64
 	share   float64 // of the kernel stages
@@ -276,8 +264,8 @@ type schedule struct {
 // scheduleUnit is about the sum of the weights, sizingUnit the weight of the sizes of an epoch.
 const scheduleUnit, sizingUnit = 1 << 30, 1 << 20
 
-func newSchedule(session *mechanism.Session, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
-	s := &schedule{session: session, epochs: additiveEpochs, shapes: shapes, share: share, sampled: 1}
+func newSchedule(session *mechanism.Session, rounds, shapes int, share float64, plan []stagePlan, classes bool) *schedule {
+	s := &schedule{session: session, epochs: additiveEpochs, rounds: rounds, shapes: shapes, share: share, sampled: 1}
 	if len(plan) > 0 {
 		s.epochs = leadEpochs
 		for _, p := range plan {
@@ -301,9 +289,11 @@ func newSchedule(session *mechanism.Session, shapes int, share float64, plan []s
 			left = 2
 		}
 		left--
-		part(linearShare * (1 - share) / epochs)
-		for range shapes {
-			part(curves * (1 - share) / epochs / float64(shapes))
+		for range rounds {
+			part(linearShare * (1 - share) / epochs / float64(rounds))
+			for range shapes {
+				part(curves * (1 - share) / epochs / float64(rounds*shapes))
+			}
 		}
 		if stage >= 0 {
 			part(all * share * plan[stage].share / float64(plan[stage].epochs))
@@ -333,9 +323,11 @@ func (s *schedule) extend(done int, stages []stagePlan) {
 	}
 	for _, p := range stages {
 		for range p.epochs {
-			part(linearShare * base)
-			for range s.shapes {
-				part(s.curves * base / float64(s.shapes))
+			for range s.rounds {
+				part(linearShare * base / float64(s.rounds))
+				for range s.shapes {
+					part(s.curves * base / float64(s.rounds*s.shapes))
+				}
 			}
 			part(s.all * s.share * p.share / float64(p.epochs))
 		}
@@ -373,7 +365,7 @@ func (s *schedule) sizes(epoch int, x mechanism.Bounded[mechanism.Vector]) ([]fl
 	return out.Value(), err
 }
 
-func (s *schedule) linear(_ int, x *mechanism.Cross) ([]float64, float64, error) {
+func (s *schedule) linear(_, _, _ int, x *mechanism.Cross) ([]float64, float64, error) {
 	return s.release(x.Bound())
 }
 

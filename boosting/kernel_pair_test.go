@@ -119,7 +119,8 @@ func pairBooster(t *testing.T, strength float64, classes bool) *kernelBooster {
 	t.Helper()
 	_, trained := trainedBooster(t)
 	b := *trained.booster
-	k := &kernelBooster{booster: &b, total: strength, mu: 1, share: kernelShare, public: trained.public, stages: trained.stages[:1]}
-	k.spend = newSchedule(nil, 3, k.share, kernelStages(), classes)
+	b.total, b.mu = strength, 1
+	k := &kernelBooster{booster: &b, share: kernelShare, public: trained.public, stages: trained.stages[:1]}
+	k.spend = newSchedule(nil, 1, 3, k.share, kernelStages(), classes)
 	return k
 }

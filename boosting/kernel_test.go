@@ -205,9 +205,10 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 // in the additive booster.
 func TestScheduleWithoutKernel(t *testing.T) {
 	for _, classes := range []bool{false, true} {
-		for _, shapes := range []int{1, 7} {
-			s := newSchedule(nil, shapes, 0, nil, classes)
-			if s.epochs != additiveEpochs || len(s.weights) != additiveEpochs*(shapes+1) {
+		for _, c := range [][2]int{{1, 1}, {1, 7}, {manyRounds, 7}} {
+			rounds, shapes := c[0], c[1]
+			s := newSchedule(nil, rounds, shapes, 0, nil, classes)
+			if s.epochs != additiveEpochs || len(s.weights) != additiveEpochs*rounds*(shapes+1) {
 				t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
 			}
 			curves, all := shapesShare, 0.
@@ -218,9 +219,9 @@ func TestScheduleWithoutKernel(t *testing.T) {
 				all += float64(w)
 			}
 			for i, w := range s.weights {
-				want := linearShare / additiveEpochs
+				want := linearShare / additiveEpochs / float64(rounds)
 				if i%(shapes+1) > 0 {
-					want = curves / additiveEpochs / float64(shapes)
+					want = curves / additiveEpochs / float64(rounds*shapes)
 				}
 				if got := float64(w) / all * (linearShare + curves); math.Abs(got/want-1) > 1e-5 {
 					t.Errorf("part %d has the share %v, want %v", i, got, want)
@@ -233,7 +234,7 @@ func TestScheduleWithoutKernel(t *testing.T) {
 // TestScheduleShares: stages have their share, and the sum is the same for every one.
 func TestScheduleShares(t *testing.T) {
 	for _, share := range []float64{leastKernel, .2, kernelShare} {
-		s := newSchedule(nil, 3, share, kernelStages(), false)
+		s := newSchedule(nil, 1, 3, share, kernelStages(), false)
 		if s.epochs != 9 || len(s.weights) != 9*4+7 {
 			t.Fatalf("%d epochs, %d parts", s.epochs, len(s.weights))
 		}
@@ -359,7 +360,7 @@ func TestKernelRefusesWideTables(t *testing.T) {
 
 // TestWiderClip: it is never below the quantile, and wider for heavy tails.
 func TestWiderClip(t *testing.T) {
-	k := &kernelBooster{total: 10000, mu: .3}
+	k := &kernelBooster{booster: &booster{total: 10000, mu: .3}}
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.Float64Range(-50, 500), sizeBins, sizeBins).Draw(t, "sizes")
 		if c := k.widerClip(sizes); c < clipOf(sizes) || c > 1 {

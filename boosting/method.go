@@ -23,7 +23,7 @@ func (Additive) Method() method.Method {
 	return method.Method{
 		Name: Additive{}.Name(), Summary: "a line and a curve for each number, added up round by round",
 		Relations:  method.EveryRecord(),
-		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}},
+		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}},
 		New:        func(method.Values) method.Trainer { return Additive{} },
 	}
 }
@@ -33,7 +33,7 @@ func (Kernel) Method() method.Method {
 	return method.Method{
 		Name: Kernel{}.Name(), Summary: "boosted-additive and a kernel of all columns together",
 		Relations:  method.EveryRecord(),
-		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sizesStatistic{}, linearStatistic{}, shapeStatistic{}, kernelStatistic{}},
+		Statistics: []mechanism.Statistic{countsStatistic{}, valuesStatistic{}, sumsStatistic{}, kernelStatistic{}},
 		New:        func(method.Values) method.Trainer { return Kernel{} },
 	}
 }

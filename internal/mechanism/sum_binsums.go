@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dptrain/dptrain/budget"
 )
@@ -37,6 +38,37 @@ func (b *BinSums) Add(bins []uint8, g []float64) {
 		if int(k) < len(b.sums) {
 			b.sums[k] += int64(b.grid.round(g[i]))
 		}
+	}
+}
+
+// AddClamped is [BinSums.Add] for numbers that were clamped before, for sums over several lists of bins. It panics if they
+// were clamped elsewhere than at the bound of these sums.
+func (b *BinSums) AddClamped(bins []uint8, g *Clamped) {
+	if g.grid != b.grid || len(g.g) != len(bins) {
+		panic("mechanism: a block of binned sums has one bin and one number a record, clamped at their bound")
+	}
+	sums, values := b.sums, g.g[:len(bins)]
+	for i, k := range bins {
+		if int(k) < len(sums) {
+			sums[k] += int64(values[i])
+		}
+	}
+}
+
+// Clamped holds numbers of a block of records, clamped and rounded as [BinSums.Add] does.
+type Clamped struct {
+	grid numberGrid
+	g    []int16
+}
+
+// NewClamped returns an empty one for numbers in [-bound, bound], bound in [2^-20, 2^20]. It panics for a bound outside.
+func NewClamped(bound float64) *Clamped { return &Clamped{grid: newNumberGrid(bound)} }
+
+// Set takes one number a record in the place of those before. NaN counts as 0.
+func (c *Clamped) Set(g []float64) {
+	c.g = slices.Grow(c.g[:0], len(g))[:len(g)]
+	for i, v := range g {
+		c.g[i] = c.grid.round(v)
 	}
 }
 

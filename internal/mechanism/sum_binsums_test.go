@@ -3,6 +3,7 @@ package mechanism
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,6 +42,13 @@ func TestBinSumsAddsUp(t *testing.T) {
 		b.Add(bins[:cut], g[:cut])
 		a.Cells().merge(b.Cells().values())
 		whole.Add(bins, g)
+		clamped, again := NewClamped(bound), s.NewBinSums(3, bound)
+		clamped.Set(make([]float64, 50)) // numbers of another block
+		clamped.Set(g)
+		again.AddClamped(bins, clamped)
+		if !slices.Equal(again.sums, whole.sums) {
+			t.Fatalf("clamped before: %v, want %v", again.sums, whole.sums)
+		}
 		x, y := a.Bound(), whole.Bound()
 		for k := range 3 {
 			want := 0.0
@@ -57,12 +65,24 @@ func TestBinSumsAddsUp(t *testing.T) {
 }
 
 func TestBinSumsLengths(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a block with more numbers than bins was accepted")
-		}
-	}()
-	session(t, budget.AddRemove, 1).NewBinSums(3, 1).Add([]uint8{1}, []float64{1, 2})
+	b := session(t, budget.AddRemove, 1).NewBinSums(3, 1)
+	two, wide := NewClamped(1), NewClamped(2)
+	two.Set([]float64{1, 2})
+	wide.Set([]float64{2})
+	for name, add := range map[string]func(){
+		"more numbers than bins":                   func() { b.Add([]uint8{1}, []float64{1, 2}) },
+		"more clamped numbers than bins":           func() { b.AddClamped([]uint8{1}, two) },
+		"numbers that were clamped at another end": func() { b.AddClamped([]uint8{1}, wide) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: accepted", name)
+				}
+			}()
+			add()
+		}()
+	}
 }
 
 // partSession has a Gaussian leaf "g" of two draws.
