@@ -93,7 +93,7 @@ func (c *coupling) on(s *shape) []float64 {
 		along, square, mean = c.moved[e], c.b.second.At(e, e), c.mean(c.b.second.At(e, c.constant()))
 	}
 	slope, r := 0., s.regress(s.values, s.groups.centers)
-	// The variance by counts is that of the values without rows that were shortened and, in the tails, without noise.
+	// The noise of the matrix may hide a variance: half of the one by counts is its floor.
 	if v := max(square/c.records-mean*mean, r.variance/2); v > 0 {
 		slope = (along/c.records - shift*mean) / v
 	}

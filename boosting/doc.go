@@ -21,6 +21,8 @@
 // feature. Then every epoch releases the size of the residuals, by which they
 // are clamped; the sums of features times residuals, by which the line is
 // corrected; and for one curve after the other the sums of residuals by step.
+// Where records are many, all of these sums come from one pass, and what the
+// corrections before one add to it is foreseen from released numbers.
 // One more curve is that of the score, the start's own prediction. All
 // releases of a part are averaged, and the part is the posterior mean given
 // the average, with a prior of highest marginal likelihood: the noise is known,

@@ -31,14 +31,9 @@ func (m Maker) NewBinSums(bins int, bound float64) *BinSums {
 // 0, a bin that does not exist counts nowhere. Both must depend on that record
 // and on public values only. Add panics if the slices differ in length.
 func (b *BinSums) Add(bins []uint8, g []float64) {
-	if len(g) != len(bins) {
-		panic("mechanism: a block of binned sums has one bin and one number a record")
-	}
-	for i, k := range bins {
-		if int(k) < len(b.sums) {
-			b.sums[k] += int64(b.grid.round(g[i]))
-		}
-	}
+	c := Clamped{grid: b.grid}
+	c.Set(g)
+	b.AddClamped(bins, &c)
 }
 
 // AddClamped is [BinSums.Add] for numbers that were clamped before, for sums over several lists of bins. It panics if they
