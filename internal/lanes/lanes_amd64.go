@@ -3,10 +3,14 @@
 package lanes
 
 import (
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
 )
+
+// none is what no number is.
+var none = math.NaN()
 
 // groupRows is how many numbers the loops take at a time.
 const groupRows = 8
@@ -60,6 +64,16 @@ func shortenAsm(column *int16, factors *int32, n int)
 //
 //go:noescape
 func doublesAsm(dst *float64, data *byte, n int) (done int)
+
+// packAsm is Decimals.Pack for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func packAsm(dst, exact *byte, column *float64, n, width int, power, none float64, least int)
+
+// unpackAsm is Decimals.Unpack for n numbers, a multiple of groupRows and at least one.
+//
+//go:noescape
+func unpackAsm(column *float64, src *byte, n, width int, power, none float64, least int)
 
 // wide is whether registers of 512 bits are used.
 var wide = cpu.X86.HasAVX512F
@@ -120,4 +134,20 @@ func doubles(dst []float64, data []byte) int {
 		return 0
 	}
 	return doublesAsm(unsafe.SliceData(dst), unsafe.SliceData(data), n)
+}
+
+func (d Decimals) pack(dst, exact []byte, column []float64) int {
+	n := groups(len(column))
+	if n > 0 {
+		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.Width, d.Power, none, int(d.Least()))
+	}
+	return n
+}
+
+func (d Decimals) unpack(column []float64, src []byte) int {
+	n := groups(len(column))
+	if n > 0 {
+		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.Width, d.Power, none, int(d.Least()))
+	}
+	return n
 }

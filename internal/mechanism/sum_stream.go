@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/decimals"
 	"github.com/dptrain/dptrain/internal/scratch"
 )
 
@@ -37,12 +38,14 @@ type Stream struct {
 	mu      sync.Mutex
 	states  map[State][]shelved        // of each chunk
 	members map[string][]scratch.Place // by the cuts of a part: the records of each chunk that belong to it
+	resting []*chunkReader             // of passes that have ended
 }
 
 // chunk is some consecutive records.
 type chunk struct {
 	first   uint64
 	rows    int
+	forms   []decimals.Form // of numbers, by column
 	columns []scratch.Place // then that of the names of units, if there are units, and of words that are to be found
 }
 
@@ -102,6 +105,7 @@ func (e *Stream) Sum(ctx context.Context, p Pass) ([]int64, error) {
 			for ctx.Err() == nil && errs[w] == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(e.chunks) {
+					e.rest(r)
 					return
 				}
 				if last >= 0 {
@@ -173,9 +177,24 @@ type chunkReader struct {
 	shelf  Shelf
 }
 
+// reader returns a reader whose last pass has ended, or a new one.
 func (e *Stream) reader() *chunkReader {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if last := len(e.resting) - 1; last >= 0 {
+		r := e.resting[last]
+		e.resting = e.resting[:last]
+		return r
+	}
 	n := len(e.schema.Columns)
 	return &chunkReader{Stream: e, shelf: Shelf{file: e.file, most: e.most}, loaded: make([]int, n), floats: make([][]float64, n), codes: make([][]int32, n)}
+}
+
+// rest keeps a reader, which has met no error, for another pass: its memory is that of a chunk.
+func (e *Stream) rest(r *chunkReader) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.resting = append(e.resting, r)
 }
 
 // add adds the records of a chunk.

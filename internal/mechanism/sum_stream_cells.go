@@ -9,9 +9,11 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/decimals"
 	"github.com/dptrain/dptrain/internal/scratch"
 )
 
@@ -28,7 +30,7 @@ type Source struct {
 // The cells of a chunk, and its records. Both depend on the schema alone.
 const (
 	chunkCells = 1 << 21
-	chunkMost  = 1 << 16
+	chunkMost  = 1 << 15
 	chunkLeast = 1 << 12 // the records of a large block of a pass
 )
 
@@ -64,6 +66,9 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 	return e, stats, nil
 }
 
+// wordWidth is the bytes of a place in a list of words.
+const wordWidth = 4
+
 // cellWidth returns the bytes of a cell: of a number the bits of a float64, of a category the least that
 // hold its code.
 func cellWidth(c dataset.Column) int {
@@ -71,7 +76,7 @@ func cellWidth(c dataset.Column) int {
 	case c.Kind == dataset.Numeric:
 		return 8
 	case c.Found: // a place in a list of words
-		return 4
+		return wordWidth
 	case n <= math.MaxUint8:
 		return 1
 	case n <= math.MaxUint16:
@@ -80,12 +85,18 @@ func cellWidth(c dataset.Column) int {
 	return 4
 }
 
-// encoded is the cells of some records, column by column.
+// columnCells is the cells of some records, column by column.
+type columnCells struct {
+	rows   int
+	floats [][]float64 // numbers; nil for other columns
+	bytes  [][]byte    // all others, each at its width
+}
+
+// encoded is the cells of a batch.
 type encoded struct {
-	rows    int
-	columns [][]byte
-	words   []batchWords
-	stats   *dataset.Stats
+	columnCells
+	words []batchWords
+	stats *dataset.Stats
 }
 
 // batchWords is the words in a column of some records.
@@ -94,31 +105,49 @@ type batchWords struct {
 	list  []string // the first is none
 }
 
-// encode copies the cells of a batch.
-func (e *Stream) encode(b *dataset.Batch) (any, error) {
-	out := &encoded{b.Table.Len(), make([][]byte, len(e.widths)), make([]batchWords, len(e.widths)), b.Stats}
+// encode copies the cells of a batch, in memory of one that is no longer needed.
+func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
+	out, ok := used.Get().(*encoded)
+	if !ok {
+		out = &encoded{columnCells: e.room(b.Table.Len()), words: make([]batchWords, len(e.widths))}
+	}
+	out.empty()
+	clear(out.words)
 	for j, width := range e.widths {
-		to := make([]byte, 0, out.rows*width)
 		if j == len(e.schema.Columns) {
-			for k := range out.rows {
-				to = binary.LittleEndian.AppendUint64(to, b.Table.ID(k))
+			for k := range b.Table.Len() {
+				out.bytes[j] = binary.LittleEndian.AppendUint64(out.bytes[j], b.Table.ID(k))
 			}
-			out.columns[j] = to
 			continue
 		}
-		if x := b.Table.Float(j); x != nil {
-			to = to[:cap(to)]
-			scratch.Put(to, x)
-		}
+		out.floats[j] = append(out.floats[j], b.Table.Float(j)...)
 		for _, k := range b.Table.Codes(j) {
-			to = appendCode(to, width, int(k))
+			out.bytes[j] = appendCode(out.bytes[j], width, int(k))
 		}
-		out.columns[j] = to
 		if list := b.Table.Words(j); len(list) > 1 {
 			out.words[j] = batchWords{slices.Clone(b.Table.Data(j).Codes), list} // the batch is used again
 		}
 	}
-	return out, nil
+	out.rows, out.stats = b.Table.Len(), b.Stats
+	return out
+}
+
+// room returns memory for so many records.
+func (e *Stream) room(rows int) columnCells {
+	out := columnCells{floats: make([][]float64, len(e.widths)), bytes: make([][]byte, len(e.widths))}
+	for j, width := range e.widths {
+		if e.number(j) {
+			out.floats[j] = make([]float64, 0, rows)
+		} else {
+			out.bytes[j] = make([]byte, 0, rows*width)
+		}
+	}
+	return out
+}
+
+// number reports whether a column holds numbers.
+func (e *Stream) number(j int) bool {
+	return j < len(e.schema.Columns) && e.schema.Columns[j].Kind == dataset.Numeric
 }
 
 // appendCode writes a code at its width.
@@ -138,26 +167,19 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	defer cancel(nil)
 	workers := runtime.GOMAXPROCS(0)
 	full := make(chan filled)
-	free := make(chan [][]byte, workers+1)
+	free := make(chan columnCells, workers+1)
 	for range cap(free) {
-		free <- e.emptyChunk()
+		free <- e.room(e.most)
 	}
 	group := carry.Group{Panicked: func() { cancel(context.Canceled) }}
 	for range workers {
 		group.Go(func() {
-			var room []byte
+			w := cellWriter{file: e.file, most: e.most}
 			for c := range full {
-				for j := range c.places {
-					data := c.words
-					if j < len(c.cells) {
-						data = c.cells[j][:cap(c.cells[j])]
-					}
-					var err error
-					if room, err = e.file.Write(&c.places[j], data, room); err != nil {
-						cancel(err)
-					}
+				if err := w.write(&c); err != nil {
+					cancel(err)
 				}
-				free <- c.cells
+				free <- c.columnCells
 			}
 		})
 	}
@@ -167,8 +189,12 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
 		}
 	}
-	err := s.Options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) { return e.encode(b) }, w.append)
-	if err == nil && w.rows > 0 {
+	var used sync.Pool
+	err := s.Options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) { return e.encode(b, &used), nil }, func(batch any) error {
+		defer used.Put(batch)
+		return w.append(batch.(*encoded))
+	})
+	if err == nil && w.cells.rows > 0 {
 		err = w.flush()
 	}
 	close(full)
@@ -179,20 +205,56 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	return err
 }
 
-// emptyChunk returns memory for the cells of a chunk.
-func (e *Stream) emptyChunk() [][]byte {
-	out := make([][]byte, len(e.widths))
-	for j, width := range e.widths {
-		out[j] = make([]byte, 0, e.most*width)
-	}
-	return out
+// filled is a chunk to be written, and where it goes.
+type filled struct {
+	columnCells
+	words []byte // packed; nil if none are kept
+	chunk chunk  // whose lists are written to
 }
 
-// filled is a chunk to be written.
-type filled struct {
-	cells  [][]byte
-	words  []byte // packed
-	places []scratch.Place
+// cellWriter writes chunks for one goroutine.
+type cellWriter struct {
+	file   *scratch.File
+	most   int // records of a chunk
+	packer decimals.Packer
+	packed []byte
+	sealed []byte
+}
+
+// write writes a chunk at its full length, so that the size of the file tells the number of records less exactly.
+func (w *cellWriter) write(c *filled) error {
+	for j := range c.chunk.columns {
+		data := c.words
+		switch {
+		case j == len(c.bytes):
+		case c.floats[j] != nil:
+			data = w.pack(c.floats[j], &c.chunk.forms[j])
+		default:
+			data = c.bytes[j][:cap(c.bytes[j])]
+		}
+		c.chunk.columns[j] = w.file.Reserve(len(data))
+		var err error
+		if w.sealed, err = w.file.Write(&c.chunk.columns[j], data, w.sealed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pack returns the bytes of numbers, and how they are kept.
+func (w *cellWriter) pack(x []float64, f *decimals.Form) []byte {
+	if w.packed == nil {
+		w.packed = make([]byte, decimals.MostSize(w.most))
+	}
+	form, data := w.packer.Pack(w.packed, x)
+	*f = form
+	if form == decimals.AsTheyAre {
+		scratch.Put(w.packed, x)
+		data = w.packed[:decimals.MostSize(len(x))]
+	}
+	size := form.Size(w.most)
+	clear(w.packed[len(data):size])
+	return w.packed[:size]
 }
 
 // chunkWriter puts records together to chunks.
@@ -200,9 +262,8 @@ type chunkWriter struct {
 	*Stream
 	ctx   context.Context // of one call of fill
 	full  chan<- filled
-	free  <-chan [][]byte
-	cells [][]byte // of the chunk that is being filled
-	rows  int
+	free  <-chan columnCells
+	cells columnCells // of the chunk that is being filled; without columns before there is one
 	words []*wordList // of the chunk; nil for columns whose words are not kept
 	found bool        // whether some are
 	total int64
@@ -212,30 +273,31 @@ type chunkWriter struct {
 }
 
 // append adds the records of a batch.
-func (w *chunkWriter) append(batch any) error {
-	b := batch.(*encoded)
+func (w *chunkWriter) append(b *encoded) error {
 	w.stats.Merge(b.stats)
 	for from := 0; from < b.rows; {
-		if w.cells == nil {
+		if w.cells.floats == nil {
 			select {
 			case w.cells = <-w.free:
-				for j := range w.cells {
-					w.cells[j] = w.cells[j][:0]
-				}
+				w.cells.empty()
 			case <-w.ctx.Done():
 				return w.ctx.Err()
 			}
 		}
-		n := min(b.rows-from, w.most-w.rows)
+		n := min(b.rows-from, w.most-w.cells.rows)
 		for j, width := range w.widths {
-			w.cells[j] = append(w.cells[j], b.columns[j][from*width:(from+n)*width]...)
+			if w.cells.floats[j] != nil {
+				w.cells.floats[j] = append(w.cells.floats[j], b.floats[j][from:from+n]...)
+			} else {
+				w.cells.bytes[j] = append(w.cells.bytes[j], b.bytes[j][from*width:(from+n)*width]...)
+			}
 			if words := &b.words[j]; words.codes != nil {
-				w.words[j].place(words, from, w.cells[j][w.rows*width:], width)
+				w.words[j].place(words, from, &w.cells, j)
 			}
 		}
-		w.rows += n
+		w.cells.rows += n
 		from += n
-		if w.rows == w.most {
+		if w.cells.rows == w.most {
 			if err := w.flush(); err != nil {
 				return err
 			}
@@ -244,29 +306,33 @@ func (w *chunkWriter) append(batch any) error {
 	return nil
 }
 
-// flush hands the chunk on. It is written at its full length, so that the size of the file tells the
-// number of records less exactly.
+// empty makes room for other records.
+func (c *columnCells) empty() {
+	c.rows = 0
+	for j := range c.floats {
+		c.floats[j], c.bytes[j] = c.floats[j][:0], c.bytes[j][:0]
+	}
+}
+
+// flush hands the chunk on.
 func (w *chunkWriter) flush() error {
-	c := chunk{first: uint64(w.total), rows: w.rows, columns: make([]scratch.Place, len(w.widths))}
-	if w.total += int64(w.rows); w.total > w.limit {
+	c := chunk{first: uint64(w.total), rows: w.cells.rows, columns: make([]scratch.Place, len(w.widths)), forms: make([]decimals.Form, len(w.widths))}
+	if w.total += int64(c.rows); w.total > w.limit {
 		return TooMany(w.path, w.limit)
 	}
-	for j, width := range w.widths {
-		c.columns[j] = w.file.Reserve(w.most * width)
-	}
-	out := filled{cells: w.cells}
+	out := filled{columnCells: w.cells}
 	if w.found {
 		out.words = w.pack()
-		c.columns = append(c.columns, w.file.Reserve(len(out.words)))
+		c.columns = append(c.columns, scratch.Place{})
 	}
-	out.places = c.columns
+	out.chunk = c
 	select {
 	case w.full <- out:
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	}
 	w.chunks = append(w.chunks, c)
-	w.cells, w.rows = nil, 0
+	w.cells = columnCells{}
 	return nil
 }
 
@@ -290,7 +356,7 @@ func (r *chunkReader) load(j int, c *chunk) {
 		if r.floats[j] == nil {
 			r.floats[j] = scratch.Make[float64](r.most)
 		}
-		if err := scratch.ReadNumbers(r.file, c.columns[j], r.floats[j]); err != nil {
+		if err := r.numbers(r.floats[j], c.columns[j], c.forms[j], c.rows); err != nil {
 			r.err = err
 			return
 		}
@@ -320,4 +386,18 @@ func (r *chunkReader) load(j int, c *chunk) {
 			r.codes[j][i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
 		}
 	}
+}
+
+// numbers reads the numbers of a chunk of so many records.
+func (r *chunkReader) numbers(to []float64, p scratch.Place, f decimals.Form, rows int) error {
+	if f == decimals.AsTheyAre {
+		return scratch.ReadNumbers(r.file, p, to)
+	}
+	data, err := r.file.Read(p, r.room)
+	if err != nil {
+		return err
+	}
+	r.room = data
+	f.Unpack(to[:rows], data)
+	return nil
 }

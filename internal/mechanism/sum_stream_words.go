@@ -93,11 +93,17 @@ func (w *wordList) code(word string) uint32 {
 	return uint32(k)
 }
 
-// place writes the places of words of a batch, from its record from on, into cells of a width. Those of a number
-// are the lowest four of its bytes; see [dataset.IsText].
-func (w *wordList) place(words *batchWords, from int, cells []byte, width int) {
+// place writes the places of words of a batch, from its record from on, into cells of column j behind the first rows. Those
+// of a number are the lowest four of its bytes; see [dataset.IsText].
+func (w *wordList) place(words *batchWords, from int, to *columnCells, j int) {
 	places := make([]uint32, len(words.list))
-	for k := range len(cells) / width {
+	numbers, codes := to.floats[j], to.bytes[j]
+	if numbers != nil {
+		numbers = numbers[to.rows:]
+	} else {
+		codes = codes[wordWidth*to.rows:]
+	}
+	for k := range max(len(numbers), len(codes)/wordWidth) {
 		code := words.codes[from+k]
 		if code < 1 {
 			continue
@@ -105,7 +111,11 @@ func (w *wordList) place(words *batchWords, from int, cells []byte, width int) {
 		if places[code] == 0 {
 			places[code] = w.code(words.list[code])
 		}
-		binary.LittleEndian.PutUint32(cells[k*width:], places[code])
+		if numbers != nil {
+			numbers[k] = math.Float64frombits(math.Float64bits(numbers[k])&^math.MaxUint32 | uint64(places[code]))
+		} else {
+			binary.LittleEndian.PutUint32(codes[wordWidth*k:], places[code])
+		}
 	}
 }
 

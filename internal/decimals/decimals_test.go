@@ -1,0 +1,152 @@
+package decimals
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// kept packs and unpacks numbers, and fails unless the bits are the same. It returns the bytes of each.
+func kept(t *testing.T, p *Packer, x []float64) float64 {
+	t.Helper()
+	to := make([]byte, MostSize(len(x)))
+	f, data := p.Pack(to, x)
+	if data == nil {
+		if f != AsTheyAre {
+			t.Fatalf("no bytes, and form %v", f)
+		}
+		return Whole
+	}
+	if len(data) != f.Size(len(x)) || len(data) >= MostSize(len(x)) {
+		t.Fatalf("%d bytes for %d numbers, form %v says %d", len(data), len(x), f, f.Size(len(x)))
+	}
+	got := make([]float64, len(x))
+	for i := range got {
+		got[i] = 77
+	}
+	f.Unpack(got, data)
+	for i, v := range x {
+		if math.Float64bits(got[i]) != math.Float64bits(v) {
+			t.Fatalf("number %d of %d, form %v: %v (%x) is kept as %v (%x)", i, len(x), f, v, math.Float64bits(v), got[i], math.Float64bits(got[i]))
+		}
+	}
+	return float64(len(data)) / float64(len(x))
+}
+
+// TestBits: whatever the numbers are, their bits come back.
+func TestBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff8_7764_0000_0007), math.Inf(1), math.Inf(-1), 127, -127, -128, 128,
+		32767, -32767, -32768, 32768, math.MaxInt32, math.MinInt32, 1 << 31, 5e-324, -5e-324, math.MaxFloat64, .1, 1e-18, 1e22, 327.67, -327.68, 1.0 / 3}
+	var p Packer
+	packed := 0
+	for range 3000 {
+		x := make([]float64, r.IntN(700))
+		digits, scale, odd, is := r.IntN(19), math.Pow10(r.IntN(12)), r.IntN(4), r.IntN(4)
+		for i := range x {
+			switch v := r.NormFloat64() * scale; is {
+			case 0:
+				x[i] = math.Round(v)
+			case 1:
+				x[i] = math.Round(v) / powers[digits]
+			case 2:
+				x[i] = float64(float32(v))
+			default:
+				x[i] = math.Round(r.NormFloat64()*10) / 10
+			}
+			if odd > 0 && r.IntN(1<<(3*odd-1)) == 0 {
+				x[i] = special[r.IntN(len(special))]
+			}
+		}
+		if kept(t, &p, x) < Whole {
+			packed++
+		}
+	}
+	if packed < 1500 {
+		t.Errorf("%d of 3000 lists are packed", packed)
+	}
+}
+
+// TestSizes: numbers take what their decimals need.
+func TestSizes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const n = 8192
+	for _, test := range []struct {
+		name string
+		of   func() float64
+		most float64
+	}{
+		{"of two values", func() float64 { return float64(r.IntN(2)) }, 1},
+		{"integers below 100", func() float64 { return float64(r.IntN(100)) }, 1},
+		{"two decimals", func() float64 { return math.Round(100*r.NormFloat64()) / 100 }, 2.1},
+		{"two decimals, a third missing", func() float64 {
+			if r.IntN(3) == 0 {
+				return math.NaN()
+			}
+			return math.Round(100*r.NormFloat64()) / 100
+		}, 2.1},
+		{"one in fifty is any", func() float64 {
+			if r.IntN(50) == 0 {
+				return r.Float64()
+			}
+			return float64(r.IntN(100))
+		}, 1.8},
+		{"years", func() float64 { return float64(1900 + r.IntN(120)) }, 2},
+		{"seconds", func() float64 { return float64(1_700_000_000 + r.IntN(1<<24)) }, 4},
+		{"single precision", func() float64 { return float64(r.Float32()) }, 4},
+		{"missing", math.NaN, 1},
+		{"any", r.NormFloat64, 8},
+	} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = test.of()
+		}
+		if got := kept(t, &Packer{}, x); got > test.most {
+			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
+		}
+	}
+}
+
+// TestSizeSaysLittle: lists with a few more exceptions have the same size.
+func TestSizeSaysLittle(t *testing.T) {
+	sizes := map[int]bool{}
+	for others := range 33 {
+		x := make([]float64, 8192)
+		for i := range others {
+			x[1+i] = .1 + float64(i)/3
+		}
+		f, data := new(Packer).Pack(make([]byte, MostSize(len(x))), x)
+		sizes[len(data)] = true
+		if len(data) != f.Size(len(x)) {
+			t.Fatal("another size")
+		}
+	}
+	if len(sizes) != 2 {
+		t.Errorf("%d sizes", len(sizes))
+	}
+}
+
+func BenchmarkDecimals(b *testing.B) {
+	r := rand.New(rand.NewPCG(5, 6))
+	x, to := make([]float64, 65536), make([]byte, MostSize(65536))
+	for _, digits := range []int{0, 2, 7} {
+		for i := range x {
+			x[i] = math.Round(powers[digits]*10*r.NormFloat64()) / powers[digits]
+		}
+		var p Packer
+		f, data := p.Pack(to, x)
+		b.Run(fmt.Sprintf("pack %v", f), func(b *testing.B) {
+			b.SetBytes(8 * int64(len(x)))
+			for b.Loop() {
+				p.Pack(to, x)
+			}
+		})
+		b.Run(fmt.Sprintf("unpack %v", f), func(b *testing.B) {
+			b.SetBytes(8 * int64(len(x)))
+			for b.Loop() {
+				f.Unpack(x, data)
+			}
+		})
+	}
+}
