@@ -36,7 +36,11 @@ func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 // not be modified, and so must never be handed back as the next buf: keep a
 // buffer of the block size beside it. Float returns nil for a category column.
 func (b Block) Float(j int, buf []float64) []float64 {
-	column := b.view.table.float(b.view.column(j))
+	at := b.view.column(j)
+	if c := b.view.table.compacted(at); c != nil {
+		return c.block(b, buf)
+	}
+	column := b.view.table.float(at)
 	if len(b.view.mask) > 0 && column != nil {
 		return pick(b, column, buf)
 	}
@@ -91,19 +95,25 @@ func pick(b Block, column, buf []float64) []float64 {
 		return out
 	}
 	buf = place(buf, b.Len())
-	rows := b.view.rows[b.lo:b.hi]
-	from, to := (int(rows[0])+maskRows-1)/maskRows, int(rows[len(rows)-1])/maskRows // whole bytes of the mask
+	pickFrom(b.view.rows[b.lo:b.hi], b.view.mask, column, 0, buf)
+	return buf
+}
+
+// pickFrom collects rows of a column that begins with row base, a multiple of maskRows, by a mask if there is one.
+func pickFrom(rows []int32, mask []byte, column []float64, base int, buf []float64) {
 	k := 0
-	for ; k < len(rows) && int(rows[k]) < from*maskRows; k++ {
-		buf[k] = column[rows[k]]
-	}
-	if from < to {
-		k += lanes.Pick(buf[k:], column[from*maskRows:], b.view.mask[from:to])
+	if len(mask) > 0 {
+		from, to := (int(rows[0])+maskRows-1)/maskRows, int(rows[len(rows)-1])/maskRows // whole bytes of the mask
+		for ; k < len(rows) && int(rows[k]) < from*maskRows; k++ {
+			buf[k] = column[int(rows[k])-base]
+		}
+		if from < to {
+			k += lanes.Pick(buf[k:], column[from*maskRows-base:], mask[from:to])
+		}
 	}
 	for ; k < len(rows); k++ {
-		buf[k] = column[rows[k]]
+		buf[k] = column[int(rows[k])-base]
 	}
-	return buf
 }
 
 // maskRows is how many rows a byte of a mask is for.

@@ -54,6 +54,7 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	if _, err := sameHeader(paths, opts); err != nil {
 		return nil, nil, err
 	}
+	opts.joined = true
 	var parts []slab
 	cols := columns(schema) // of all files, which share the words of a column
 	all := newStats(schema)

@@ -83,6 +83,7 @@ type parquetTable struct {
 	lay     layout
 	rows    int
 	out     slab
+	small   []*compact // of the columns that out does not have
 
 	bytes io.ReaderAt
 	size  int64
@@ -104,7 +105,9 @@ func (rd *reader) parquet(ctx context.Context, f io.ReaderAt, size int64) (*Tabl
 		return nil, nil, err
 	}
 	stats.Rows = t.rows
-	return t.out.table(rd.schema, rd.cols), stats, nil
+	out := t.out.table(rd.schema, rd.cols)
+	out.small = t.small
+	return out, stats, nil
 }
 
 // openTable reads the footer, and returns the names of the columns of the file.
@@ -168,6 +171,9 @@ func (t *parquetTable) fields() (fields, targets []int) {
 // read reads the declared columns in parallel.
 func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	t.out = slab{rows: t.rows, floats: make([][]float64, len(t.rd.cols)), codes: make([][]int32, len(t.rd.cols))}
+	if t.compacts() {
+		t.small = make([]*compact, len(t.rd.cols))
+	}
 	fields, targets := t.fields()
 	columns, err := t.open(ctx, fields, t.declared)
 	if err != nil {
@@ -178,7 +184,7 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 	for w := range stats {
 		stats[w] = newStats(t.rd.schema)
 	}
-	rooms := make([]parquetfile.Room[float64], workers)
+	rooms := make([]columnRoom, workers)
 	err = parallel(ctx, workers, len(fields), func(w, k int) error {
 		return t.column(ctx, stats[w], columns[k], targets[k], &rooms[w])
 	})
@@ -189,6 +195,11 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		stats[0].merge(s)
 	}
 	return stats[0], nil
+}
+
+// compacts reports whether numbers are kept in fewer bytes.
+func (t *parquetTable) compacts() bool {
+	return t.rows >= t.rd.opts.leastCompact() && !t.rd.opts.joined
 }
 
 // parquetColumn is a column of a Parquet file.
@@ -237,8 +248,14 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	return out, nil
 }
 
+// columnRoom is memory that the columns of a worker use one after the other.
+type columnRoom struct {
+	pages parquetfile.Room[float64]
+	small compacter
+}
+
 // column reads a column of the table.
-func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *parquetfile.Room[float64]) (err error) {
+func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn, target int, room *columnRoom) (err error) {
 	alone := false
 	c.file.Large = func() {
 		if !alone {
@@ -258,8 +275,12 @@ func (t *parquetTable) column(ctx context.Context, stats *Stats, c parquetColumn
 		stats.add(target, &names.Tally)
 	case t.rd.cols[target].kind == Numeric:
 		numbers := t.numbers(c, target)
-		numbers.Room = room
-		t.out.floats[target], err = fillColumn(ctx, t, numbers)
+		numbers.Room = &room.pages
+		if numbers.words == nil && t.small != nil {
+			t.small[target], err = fillCompact(ctx, t, numbers, &room.small)
+		} else {
+			t.out.floats[target], err = fillColumn(ctx, t, numbers)
+		}
 		stats.add(target, &numbers.Tally)
 	default:
 		codes := codeCells(c, &t.rd.cols[target])

@@ -22,7 +22,18 @@ func (t *Table) float(j int) []float64 {
 	if t.cells != nil && t.floats[j] == nil && t.schema.Columns[j].Kind == Numeric {
 		return t.cells(j).Floats
 	}
+	if c := t.compacted(j); c != nil {
+		return c.all()
+	}
 	return t.floats[j]
+}
+
+// compacted returns numeric column j if it is compact, and else nil.
+func (t *Table) compacted(j int) *compact {
+	if t.small == nil {
+		return nil
+	}
+	return t.small[j]
 }
 
 // code returns category column j, nil for a numeric column.

@@ -40,6 +40,9 @@ type ReadOptions struct {
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
 	batch int // rows of a batch; zero means as many as fit. Tests make it tiny.
 	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
+	least int // rows of a Parquet file from which on numbers are compact; zero means leastCompact. Tests make it tiny.
+
+	joined bool // the table is a part of another one, which joins columns that are not compact
 }
 
 // MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
@@ -87,6 +90,13 @@ func (o ReadOptions) wholePage() int {
 		return o.page
 	}
 	return parquetfile.WholePage
+}
+
+func (o ReadOptions) leastCompact() int {
+	if o.least > 0 {
+		return o.least
+	}
+	return leastCompact
 }
 
 // fileKind is what the suffix of a file name says.

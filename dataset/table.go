@@ -12,7 +12,8 @@ import (
 type Table struct {
 	schema Schema
 	rows   int
-	floats [][]float64 // per column; nil for categories
+	floats [][]float64 // per column; nil for categories, and for what is compact
+	small  []*compact  // per column; nil for those that are not, or for all
 	codes  [][]int32   // per column; nil for numbers
 	ids    []uint64    // nil: first and the row position
 	first  uint64
@@ -194,9 +195,12 @@ func (t *Table) Mapped(j int, c Column, f func(float64) float64) *Table {
 	out := *t
 	out.schema = t.schema.Clone()
 	out.schema.Columns[j] = c
-	out.floats = slices.Clone(t.floats)
-	out.floats[j] = make([]float64, len(t.floats[j]))
-	for i, x := range t.floats[j] {
+	out.floats, out.small = slices.Clone(t.floats), slices.Clone(t.small)
+	if out.small != nil {
+		out.small[j] = nil
+	}
+	out.floats[j] = make([]float64, t.rows)
+	for i, x := range t.float(j) {
 		out.floats[j][i] = f(x)
 	}
 	return &out

@@ -210,7 +210,7 @@ func heldWords(names []string, rule cell.Text) (list []string, codes []int32) {
 
 // Data returns column j as [NewTable] takes it. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
-	d := ColumnData{Floats: t.floats[j], Codes: t.codes[j], Words: t.words[j]}
+	d := ColumnData{Floats: t.float(j), Codes: t.codes[j], Words: t.words[j]}
 	c := &t.schema.Columns[j]
 	if d.Floats == nil && c.Kind == Numeric { // there are no records
 		d.Floats = []float64{}

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"sort"
 
 	"github.com/dptrain/dptrain/internal/lanes"
 )
@@ -31,6 +32,9 @@ const singles = math.MaxUint8
 // classes are the numbers of exceptions that there is room for, as shares of all numbers. There are few of them, so that the
 // size of a list says little about what is in it.
 var classes = [...]int{0, 256, 64, 16, 8}
+
+// suits is the class of the most exceptions with which a form suits other numbers than those it was found for.
+const suits = 2
 
 // AsTheyAre is the form of numbers that are kept as they are, the lowest byte of each first.
 var AsTheyAre = Form{width: Whole}
@@ -69,19 +73,25 @@ const sampled = 64
 type Packer struct{ exact []byte }
 
 // Pack keeps numbers in to, which has space for [MostSize] of them, and returns how, and the bytes. Where they are best kept as they are,
-// bytes are nil, and the caller keeps them.
-func (p *Packer) Pack(to []byte, x []float64) (Form, []byte) {
-	f := guess(x)
-	if f == AsTheyAre {
-		return f, nil
-	}
+// bytes are nil, and the caller keeps them. The form of the numbers before them is taken again if it suits these too; the zero
+// Form is none.
+func (p *Packer) Pack(to []byte, x []float64, before Form) (Form, []byte) {
 	if need := (len(x) + 63) / 64 * 8; cap(p.exact) < need {
 		p.exact = make([]byte, need)
 	} else {
 		p.exact = p.exact[:need]
 	}
 	to = to[:MostSize(len(x))]
-	others := f.pack(to, p.exact, x)
+	f, others := before, len(x)
+	if f.class = 0; f != AsTheyAre && f.width > 0 {
+		others = f.pack(to, p.exact, x)
+	}
+	if others > len(x)/classes[suits] || len(x) == 0 {
+		if f = guess(x); f == AsTheyAre {
+			return f, nil
+		}
+		others = f.pack(to, p.exact, x)
+	}
 	for f.tooMany(others, len(x)) && 2*f.width < Whole {
 		f.width *= 2
 		others = f.pack(to, p.exact, x)
@@ -157,7 +167,7 @@ func width(x, power float64) int {
 		return 1
 	}
 	v := math.RoundToEven(x * power)
-	if math.Float64bits(v/power) != math.Float64bits(x) || v == 0 && math.Signbit(v) { // an integer has no -0
+	if !(math.Abs(v) <= math.MaxInt32) || !same(lanes.Decimals{Width: 4, Power: power}.Number(int32(v)), x) {
 		return Whole
 	}
 	switch v = math.Abs(v); {
@@ -165,17 +175,18 @@ func width(x, power float64) int {
 		return 1
 	case v <= math.MaxInt16:
 		return 2
-	case v <= math.MaxInt32:
-		return 4
 	}
-	return Whole
+	return 4
 }
+
+// same reports whether two numbers have the same bits.
+func same(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 
 // none is the bits of what is no number.
 var none = math.Float64bits(math.NaN())
 
 // single reports whether a number is one of single precision.
-func single(x float64) bool { return math.Float64bits(float64(float32(x))) == math.Float64bits(x) }
+func single(x float64) bool { return same(float64(float32(x)), x) }
 
 // packSingles keeps numbers with single precision, and marks those of which that is exact.
 func packSingles(to, exact []byte, x []float64) {
@@ -251,39 +262,48 @@ func (f Form) except(to, exact []byte, x []float64) {
 }
 
 // Unpack sets x to the numbers that [Packer.Pack] kept in this form: as many.
-func (f Form) Unpack(x []float64, from []byte) {
-	from = from[:f.Size(len(x))]
-	others := from[int(f.width)*len(x):]
+func (f Form) Unpack(x []float64, from []byte) { f.UnpackSome(x, from, len(x), 0) }
+
+// UnpackSome sets x to those from place at on of n numbers that [Packer.Pack] kept in this form.
+func (f Form) UnpackSome(x []float64, from []byte, n, at int) {
+	width := int(f.width)
+	some := from[width*at : width*(at+len(x))]
 	switch {
 	case f.width == Whole:
 		for i := range x {
-			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[Whole*i:]))
+			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(some[Whole*i:]))
 		}
 	case f.digits == singles:
 		for i := range x {
-			x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
+			x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(some[4*i:])))
 		}
 	default:
-		f.unpackDecimals(x, from)
+		f.unpackDecimals(x, some)
 	}
-	for ; len(others) > 0; others = others[exceptionBytes:] {
-		k := binary.LittleEndian.Uint32(others)
-		if k == math.MaxUint32 {
+	others := from[width*n : f.Size(n)]
+	for others = others[exceptionBytes*after(others, at):]; len(others) > 0; others = others[exceptionBytes:] {
+		k := int64(binary.LittleEndian.Uint32(others))
+		if k >= int64(at+len(x)) {
 			break
 		}
-		x[k] = math.Float64frombits(binary.LittleEndian.Uint64(others[4:]))
+		x[k-int64(at)] = math.Float64frombits(binary.LittleEndian.Uint64(others[4:]))
 	}
+}
+
+// after returns how many exceptions have a place below at. They are in order.
+func after(others []byte, at int) int {
+	if at == 0 {
+		return 0
+	}
+	return sort.Search(len(others)/exceptionBytes, func(i int) bool {
+		return int64(binary.LittleEndian.Uint32(others[exceptionBytes*i:])) >= int64(at)
+	})
 }
 
 // unpackDecimals sets x to the numbers of integers.
 func (f Form) unpackDecimals(x []float64, from []byte) {
 	d := f.lanes()
-	least := d.Least()
-	for i := d.Unpack(x, from[:d.Width*len(x)]); i < len(x); i++ {
-		if k := integer(from, d.Width, i); k != least {
-			x[i] = float64(k) / d.Power
-		} else {
-			x[i] = math.NaN()
-		}
+	for i := d.Unpack(x, from); i < len(x); i++ {
+		x[i] = d.Number(integer(from, d.Width, i))
 	}
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // kept packs and unpacks numbers, and fails unless the bits are the same. It returns the bytes of each.
-func kept(t *testing.T, p *Packer, x []float64) float64 {
+func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 	t.Helper()
 	to := make([]byte, MostSize(len(x)))
-	f, data := p.Pack(to, x)
+	f, data := p.Pack(to, x, before)
 	if data == nil {
 		if f != AsTheyAre {
 			t.Fatalf("no bytes, and form %v", f)
 		}
-		return Whole
+		return f, Whole
 	}
 	if len(data) != f.Size(len(x)) || len(data) >= MostSize(len(x)) {
 		t.Fatalf("%d bytes for %d numbers, form %v says %d", len(data), len(x), f, f.Size(len(x)))
@@ -31,7 +31,20 @@ func kept(t *testing.T, p *Packer, x []float64) float64 {
 			t.Fatalf("number %d of %d, form %v: %v (%x) is kept as %v (%x)", i, len(x), f, v, math.Float64bits(v), got[i], math.Float64bits(got[i]))
 		}
 	}
-	return float64(len(data)) / float64(len(x))
+	for range 3 {
+		if len(x) == 0 {
+			break
+		}
+		at := rand.IntN(len(x))
+		some := make([]float64, rand.IntN(len(x)-at)+1)
+		f.UnpackSome(some, data, len(x), at)
+		for i, v := range some {
+			if math.Float64bits(v) != math.Float64bits(x[at+i]) {
+				t.Fatalf("number %d of %d, alone, form %v: %v is kept as %v", at+i, len(x), f, x[at+i], v)
+			}
+		}
+	}
+	return f, float64(len(data)) / float64(len(x))
 }
 
 // TestBits: whatever the numbers are, their bits come back.
@@ -41,6 +54,7 @@ func TestBits(t *testing.T) {
 		32767, -32767, -32768, 32768, math.MaxInt32, math.MinInt32, 1 << 31, 5e-324, -5e-324, math.MaxFloat64, .1, 1e-18, 1e22, 327.67, -327.68, 1.0 / 3}
 	var p Packer
 	packed := 0
+	var before Form
 	for range 3000 {
 		x := make([]float64, r.IntN(700))
 		digits, scale, odd, is := r.IntN(19), math.Pow10(r.IntN(12)), r.IntN(4), r.IntN(4)
@@ -59,7 +73,8 @@ func TestBits(t *testing.T) {
 				x[i] = special[r.IntN(len(special))]
 			}
 		}
-		if kept(t, &p, x) < Whole {
+		f, bytes := kept(t, &p, x, before)
+		if before = f; bytes < Whole {
 			packed++
 		}
 	}
@@ -102,7 +117,7 @@ func TestSizes(t *testing.T) {
 		for i := range x {
 			x[i] = test.of()
 		}
-		if got := kept(t, &Packer{}, x); got > test.most {
+		if _, got := kept(t, &Packer{}, x, Form{}); got > test.most {
 			t.Errorf("%s: %v bytes, want %v", test.name, got, test.most)
 		}
 	}
@@ -116,7 +131,7 @@ func TestSizeSaysLittle(t *testing.T) {
 		for i := range others {
 			x[1+i] = .1 + float64(i)/3
 		}
-		f, data := new(Packer).Pack(make([]byte, MostSize(len(x))), x)
+		f, data := new(Packer).Pack(make([]byte, MostSize(len(x))), x, Form{})
 		sizes[len(data)] = true
 		if len(data) != f.Size(len(x)) {
 			t.Fatal("another size")
@@ -135,11 +150,11 @@ func BenchmarkDecimals(b *testing.B) {
 			x[i] = math.Round(powers[digits]*10*r.NormFloat64()) / powers[digits]
 		}
 		var p Packer
-		f, data := p.Pack(to, x)
+		f, data := p.Pack(to, x, Form{})
 		b.Run(fmt.Sprintf("pack %v", f), func(b *testing.B) {
 			b.SetBytes(8 * int64(len(x)))
 			for b.Loop() {
-				p.Pack(to, x)
+				p.Pack(to, x, Form{})
 			}
 		})
 		b.Run(fmt.Sprintf("unpack %v", f), func(b *testing.B) {

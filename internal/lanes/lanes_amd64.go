@@ -68,12 +68,12 @@ func doublesAsm(dst *float64, data *byte, n int) (done int)
 // packAsm is Decimals.Pack for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func packAsm(dst, exact *byte, column *float64, n, width int, power, none float64, least int)
+func packAsm(dst, exact *byte, column *float64, n, width int, power, over, none float64, least int)
 
 // unpackAsm is Decimals.Unpack for n numbers, a multiple of groupRows and at least one.
 //
 //go:noescape
-func unpackAsm(column *float64, src *byte, n, width int, power, none float64, least int)
+func unpackAsm(column *float64, src *byte, n, width int, power, over, none float64, least int)
 
 // wide is whether registers of 512 bits are used.
 var wide = cpu.X86.HasAVX512F
@@ -84,6 +84,14 @@ func groups(n int) int {
 		return 0
 	}
 	return n / groupRows * groupRows
+}
+
+// fused is groups for loops that multiply and add at once.
+func fused(n int) int {
+	if !cpu.X86.HasFMA {
+		return 0
+	}
+	return groups(n)
 }
 
 func pick(dst, src []float64, mask []byte) int {
@@ -137,17 +145,17 @@ func doubles(dst []float64, data []byte) int {
 }
 
 func (d Decimals) pack(dst, exact []byte, column []float64) int {
-	n := groups(len(column))
+	n := fused(len(column))
 	if n > 0 {
-		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.Width, d.Power, none, int(d.Least()))
+		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.Width, d.Power, d.over(), none, int(d.Least()))
 	}
 	return n
 }
 
 func (d Decimals) unpack(column []float64, src []byte) int {
-	n := groups(len(column))
+	n := fused(len(column))
 	if n > 0 {
-		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.Width, d.Power, none, int(d.Least()))
+		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.Width, d.Power, d.over(), none, int(d.Least()))
 	}
 	return n
 }

@@ -281,14 +281,18 @@ done:
 	RET
 
 // DECIMALS sets Y4 and Y5 to the numbers of which Y2 holds the integers, Y13 being the integer, and Y14 the number, of those
-// that are none, and Y15 the power.
+// that are none, Y15 the power and Y12 one over it. Y8 and Y9 are what is left of the integers by the first quotients.
 #define DECIMALS \
 	VPCMPEQD     Y13, Y2, Y3;     \
 	VEXTRACTI128 $1, Y2, X5;      \
-	VCVTDQ2PD    X2, Y4;          \
-	VCVTDQ2PD    X5, Y5;          \
-	VDIVPD       Y15, Y4, Y4;     \
-	VDIVPD       Y15, Y5, Y5;     \
+	VCVTDQ2PD    X2, Y8;          \
+	VCVTDQ2PD    X5, Y9;          \
+	VMULPD       Y12, Y8, Y4;     \
+	VMULPD       Y12, Y9, Y5;     \
+	VFNMADD231PD Y15, Y4, Y8;     \
+	VFNMADD231PD Y15, Y5, Y9;     \
+	VFMADD231PD  Y12, Y8, Y4;     \
+	VFMADD231PD  Y12, Y9, Y5;     \
 	VEXTRACTI128 $1, Y3, X7;      \
 	VPMOVSXDQ    X3, Y6;          \
 	VPMOVSXDQ    X7, Y7;          \
@@ -318,17 +322,18 @@ done:
 	ADDQ      $64, SI;    \
 	SUBQ      $8, CX
 
-// func packAsm(dst, exact *byte, column *float64, n, width int, power, none float64, least int)
-// Requires: AVX2
-TEXT ·packAsm(SB), NOSPLIT, $0-64
+// func packAsm(dst, exact *byte, column *float64, n, width int, power, over, none float64, least int)
+// Requires: AVX2, FMA
+TEXT ·packAsm(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), DI
 	MOVQ exact+8(FP), DX
 	MOVQ column+16(FP), SI
 	MOVQ n+24(FP), CX
 	MOVQ width+32(FP), R8
 	VBROADCASTSD power+40(FP), Y15
-	VBROADCASTSD none+48(FP), Y14
-	VMOVQ least+56(FP), X13
+	VBROADCASTSD over+48(FP), Y12
+	VBROADCASTSD none+56(FP), Y14
+	VMOVQ least+64(FP), X13
 	VPBROADCASTD X13, Y13
 	CMPQ R8, $2
 	JEQ  two
@@ -373,16 +378,17 @@ four:
 	VZEROUPPER
 	RET
 
-// func unpackAsm(column *float64, src *byte, n, width int, power, none float64, least int)
-// Requires: AVX2
-TEXT ·unpackAsm(SB), NOSPLIT, $0-56
+// func unpackAsm(column *float64, src *byte, n, width int, power, over, none float64, least int)
+// Requires: AVX2, FMA
+TEXT ·unpackAsm(SB), NOSPLIT, $0-64
 	MOVQ column+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ width+24(FP), R8
 	VBROADCASTSD power+32(FP), Y15
-	VBROADCASTSD none+40(FP), Y14
-	VMOVQ least+48(FP), X13
+	VBROADCASTSD over+40(FP), Y12
+	VBROADCASTSD none+48(FP), Y14
+	VMOVQ least+56(FP), X13
 	VPBROADCASTD X13, Y13
 	CMPQ R8, $2
 	JEQ  two

@@ -246,7 +246,7 @@ func (w *cellWriter) pack(x []float64, f *decimals.Form) []byte {
 	if w.packed == nil {
 		w.packed = make([]byte, decimals.MostSize(w.most))
 	}
-	form, data := w.packer.Pack(w.packed, x)
+	form, data := w.packer.Pack(w.packed, x, decimals.Form{})
 	*f = form
 	if form == decimals.AsTheyAre {
 		scratch.Put(w.packed, x)

@@ -1,0 +1,152 @@
+package dataset
+
+import (
+	"context"
+	"sync"
+
+	"github.com/dptrain/dptrain/internal/decimals"
+)
+
+// Numbers with few digits need not take eight bytes each while they are in memory. What a pass sees of them is the same bit for bit.
+
+const (
+	// compactRows is how many numbers are kept together: few enough that they stay in a second-level cache.
+	compactRows = 1 << 14
+	// leastCompact is how many records a table has whose numbers are kept in fewer bytes. In fewer records there is
+	// little to gain.
+	leastCompact = 1 << 17
+	// slabBytes is how much memory is asked for at once.
+	slabBytes = 1 << 22
+	// sparse is how many consecutive records there may be for each that is wanted, where all of them are unpacked.
+	sparse = 16
+)
+
+// compact is a numeric column in memory.
+type compact struct {
+	rows   int
+	pieces []compactPiece // of compactRows numbers each, the last one perhaps of fewer
+}
+
+// compactPiece is consecutive numbers of a column.
+type compactPiece struct {
+	form  decimals.Form
+	data  []byte
+	whole []float64 // if they are kept as they are, in place of data
+}
+
+// compacter makes compact columns, one after the other.
+type compacter struct {
+	packer decimals.Packer
+	piece  []float64 // not yet kept
+	form   decimals.Form
+	slab   []byte
+	out    *compact
+}
+
+// begin begins a column.
+func (c *compacter) begin(rows int) {
+	if c.piece == nil {
+		c.piece = make([]float64, 0, compactRows)
+	}
+	c.piece, c.form, c.out = c.piece[:0], decimals.Form{}, &compact{pieces: make([]compactPiece, 0, rows/compactRows+1)}
+}
+
+// room returns where the next numbers go.
+func (c *compacter) room() []float64 { return c.piece[len(c.piece):cap(c.piece)] }
+
+// add keeps so many numbers that are in the room.
+func (c *compacter) add(n int) {
+	if c.piece = c.piece[:len(c.piece)+n]; len(c.piece) == cap(c.piece) {
+		c.flush()
+	}
+}
+
+// flush keeps the numbers of a piece.
+func (c *compacter) flush() {
+	most := decimals.MostSize(len(c.piece))
+	if len(c.slab) < most {
+		c.slab = make([]byte, max(slabBytes, most))
+	}
+	form, data := c.packer.Pack(c.slab[:most:most], c.piece, c.form)
+	p := compactPiece{form: form, data: data[:len(data):len(data)]}
+	if c.form = form; data == nil {
+		p.whole = append(make([]float64, 0, len(c.piece)), c.piece...)
+	}
+	c.slab = c.slab[len(data):]
+	c.out.pieces = append(c.out.pieces, p)
+	c.out.rows += len(c.piece)
+	c.piece = c.piece[:0]
+}
+
+// end returns the column.
+func (c *compacter) end() *compact {
+	if len(c.piece) > 0 {
+		c.flush()
+	}
+	return c.out
+}
+
+// read sets x to the numbers from row at on.
+func (c *compact) read(x []float64, at int) {
+	for len(x) > 0 {
+		k := at / compactRows
+		from := at - k*compactRows
+		of := min(compactRows, c.rows-k*compactRows)
+		n := min(len(x), of-from)
+		if p := &c.pieces[k]; p.whole != nil {
+			copy(x[:n], p.whole[from:])
+		} else {
+			p.form.UnpackSome(x[:n], p.data, of, from)
+		}
+		x, at = x[n:], at+n
+	}
+}
+
+// all returns every number.
+func (c *compact) all() []float64 {
+	out := make([]float64, c.rows)
+	c.read(out, 0)
+	return out
+}
+
+// unpacked is memory for numbers that are unpacked and not all wanted.
+var unpacked = sync.Pool{New: func() any { return new([]float64) }}
+
+// block returns the block's rows of the column, in buf if it has room.
+func (c *compact) block(b Block, buf []float64) []float64 {
+	buf = place(buf, b.Len())
+	if b.view.all {
+		c.read(buf, b.lo)
+		return buf
+	}
+	rows := b.view.rows[b.lo:b.hi]
+	if len(rows) == 0 {
+		return buf
+	}
+	first, span := int(rows[0]), int(rows[len(rows)-1]-rows[0])+1
+	switch {
+	case span == len(rows): // strictly increasing, hence consecutive
+		c.read(buf, first)
+	case span > sparse*len(rows):
+		for k, r := range rows {
+			c.read(buf[k:k+1], int(r))
+		}
+	default:
+		room := unpacked.Get().(*[]float64)
+		defer unpacked.Put(room)
+		base := first &^ (maskRows - 1)
+		*room = place(*room, first-base+span)
+		c.read(*room, base)
+		pickFrom(rows, b.view.mask, *room, base, buf)
+	}
+	return buf
+}
+
+// fillCompact reads every cell of a numeric column.
+func fillCompact(ctx context.Context, t *parquetTable, c *cells[float64], to *compacter) (*compact, error) {
+	to.begin(t.rows)
+	if err := eachRead(ctx, t, c, to.room, func(some []float64) { to.add(len(some)) }); err != nil {
+		return nil, err
+	}
+	return to.end(), nil
+}
