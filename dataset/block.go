@@ -119,10 +119,12 @@ func pickFrom(rows []int32, mask []byte, column []float64, base int, buf []float
 // maskRows is how many rows a byte of a mask is for.
 const maskRows = 8
 
-// maskOf returns which rows of a table are in a list, row 8i+k in bit k of byte i. It is nil if the list is short: then
-// it is faster to look at its rows alone.
+// masked reports whether a list of rows has a mask. If it is short, it is faster to look at its rows alone.
+func masked(t *Table, rows []int32) bool { return len(rows) > 0 && len(rows) >= t.rows/4 }
+
+// maskOf returns which rows of a table are in a list, row 8i+k in bit k of byte i. It is nil if the list has none.
 func maskOf(t *Table, rows []int32) []byte {
-	if len(rows) == 0 || len(rows) < t.rows/4 {
+	if !masked(t, rows) {
 		return nil
 	}
 	mask := make([]byte, (t.rows+maskRows-1)/maskRows)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dptrain/dptrain/internal/decimals"
+	"github.com/dptrain/dptrain/internal/largepages"
 )
 
 // Numbers with few digits need not take eight bytes each while they are in memory. What a pass sees of them is the same bit for bit.
@@ -15,8 +16,8 @@ const (
 	// leastCompact is how many records a table has whose numbers are kept in fewer bytes. In fewer records there is
 	// little to gain.
 	leastCompact = 1 << 17
-	// slabBytes is how much memory is asked for at once.
-	slabBytes = 1 << 22
+	// slabBytes is how much memory is asked for at once, at most.
+	slabBytes = 1 << 25
 	// sparse is how many consecutive records there may be for each that is wanted, where all of them are unpacked.
 	sparse = 16
 )
@@ -40,6 +41,7 @@ type compacter struct {
 	piece  []float64 // not yet kept
 	form   decimals.Form
 	slab   []byte
+	slabs  int // bytes of the next slab
 	out    *compact
 }
 
@@ -65,7 +67,7 @@ func (c *compacter) add(n int) {
 func (c *compacter) flush() {
 	most := decimals.MostSize(len(c.piece))
 	if len(c.slab) < most {
-		c.slab = make([]byte, max(slabBytes, most))
+		c.slab = largepages.Make(max(c.slabs, most))
 	}
 	form, data := c.packer.Pack(c.slab[:most:most], c.piece, c.form)
 	p := compactPiece{form: form, data: data[:len(data):len(data)]}

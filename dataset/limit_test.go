@@ -32,7 +32,7 @@ func TestLongLines(t *testing.T) {
 	} {
 		all := waysCut([]byte(c.data), numericSchema("a", "b"), c.multiline, 10)
 		for name, o := range all {
-			want := outcome{floats: [][]uint64{bits(c.a), bits(c.b)}, codes: [][]int32{nil, nil}, stats: o.stats}
+			want := outcome{floats: [][]uint64{bitsOf(c.a), bitsOf(c.b)}, codes: [][]int32{nil, nil}, stats: o.stats}
 			if o.err != "" || !slices.EqualFunc(o.floats, want.floats, slices.Equal) || o.stats.Rows != len(c.a) {
 				t.Errorf("%s, %s: %+v", c.name, name, o)
 			}
@@ -40,7 +40,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-func bits(x []float64) []uint64 {
+func bitsOf(x []float64) []uint64 {
 	out := make([]uint64, len(x))
 	for i, v := range x {
 		out[i] = math.Float64bits(v)

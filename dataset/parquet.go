@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/dptrain/dptrain/internal/decimals"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
 
@@ -185,6 +186,9 @@ func (t *parquetTable) read(ctx context.Context) (*Stats, error) {
 		stats[w] = newStats(t.rd.schema)
 	}
 	rooms := make([]columnRoom, workers)
+	for w := range rooms {
+		rooms[w].small.slabs = min(slabBytes, decimals.MostSize(t.rows)*len(fields)/workers)
+	}
 	err = parallel(ctx, workers, len(fields), func(w, k int) error {
 		return t.column(ctx, stats[w], columns[k], targets[k], &rooms[w])
 	})

@@ -263,7 +263,7 @@ func TestParquetHonestPages(t *testing.T) {
 				continue
 			}
 			for j := range want {
-				if !slices.Equal(bits(table.Float(j)), bits(want[j])) {
+				if !slices.Equal(bitsOf(table.Float(j)), bitsOf(want[j])) {
 					t.Errorf("%v, version %d: column %d differs", codec, version, j)
 				}
 			}

@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // View is a table seen through a subset of its rows and columns. It copies no
 // cell. A view holds a record at most once, in table order, so that adding one
@@ -102,6 +105,37 @@ func (v View) Part(sides []uint8) (first, second View) {
 		return View{table: v.table, rows: rows, mask: maskOf(v.table, rows), cols: v.cols}
 	}
 	return part(0), part(1)
+}
+
+// Mark sets bit r%8 of byte r/8 for each row r of the table that is in the view.
+func (v View) Mark(marks []byte) {
+	for k := range v.Len() {
+		r := v.row(k)
+		marks[r/maskRows] |= 1 << (r % maskRows)
+	}
+}
+
+// Marked returns the view of the rows whose bits are set, as [View.Mark] sets them. v is that of a whole table, else Marked
+// panics. The rows are in room, if that has space, and are returned; neither they nor the marks must be modified while the view is used.
+func (v View) Marked(marks []byte, room []int32) (View, []int32) {
+	if !v.all {
+		panic("dataset: Marked: not all rows of a table")
+	}
+	marks = marks[:(v.table.rows+maskRows-1)/maskRows]
+	rows := slices.Grow(room[:0], v.table.rows)[:v.table.rows]
+	n := 0
+	for i, eight := range marks {
+		for ; eight != 0; eight &= eight - 1 {
+			rows[n] = int32(maskRows*i + bits.TrailingZeros8(eight))
+			n++
+		}
+	}
+	rows = rows[:n]
+	out := View{table: v.table, rows: rows, cols: v.cols}
+	if masked(v.table, rows) {
+		out.mask = marks
+	}
+	return out, rows
 }
 
 // Len returns the number of rows of the view.

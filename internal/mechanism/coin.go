@@ -63,10 +63,11 @@ func (c Coins) word(record, try uint64) uint64 {
 	return wordOf(c.block, new([aes.BlockSize]byte), record, try)
 }
 
-// wordOf returns half of a block that is encrypted in b.
+// wordOf returns half of a block that is encrypted in b. Blocks of records that follow one another are those of a counter; see
+// [tosses.sides].
 func wordOf(by cipher.Block, b *[aes.BlockSize]byte, record, try uint64) uint64 {
-	binary.LittleEndian.PutUint64(b[:8], record)
-	binary.LittleEndian.PutUint64(b[8:], try)
+	binary.BigEndian.PutUint64(b[:8], try)
+	binary.BigEndian.PutUint64(b[8:], record)
 	by.Encrypt(b[:], b[:])
 	return binary.LittleEndian.Uint64(b[:8])
 }
@@ -88,11 +89,15 @@ func (c Coins) Heads(record uint64, p float64) bool {
 	return c.tosses(p).heads(record)
 }
 
+// tossRows is how many coins are tossed at a time.
+const tossRows = 1 << 11
+
 // tosses are Heads of many records, one after the other.
 type tosses struct {
 	block cipher.Block
 	below uint64 // of 2^53
 	place [aes.BlockSize]byte
+	pad   []byte // of tossRows blocks
 }
 
 // tosses returns those with probability p.
@@ -100,8 +105,54 @@ func (c Coins) tosses(p float64) *tosses {
 	return &tosses{block: c.block, below: uint64(math.Round(min(p, 1) * (1 << 53)))}
 }
 
-func (t *tosses) heads(record uint64) bool {
-	return wordOf(t.block, &t.place, record, 0)>>11 < t.below
+func (t *tosses) heads(record uint64) bool { return t.is(wordOf(t.block, &t.place, record, 0)) }
+
+// is reports whether a word is heads.
+func (t *tosses) is(word uint64) bool { return word>>11 < t.below }
+
+// sides sets each side to 0 if the coin of its record is heads, and else to 1; the other way round if heads is not set. There are
+// at most tossRows.
+func (t *tosses) sides(sides []uint8, records []uint64, heads bool) {
+	is := [2]uint8{1, 0}
+	if !heads {
+		is = [2]uint8{0, 1}
+	}
+	if !follow(records) {
+		for k, record := range records {
+			sides[k] = is[bit(t.heads(record))]
+		}
+		return
+	}
+	// The counter mode of AES encrypts the blocks of wordOf, one after the other, several at once.
+	if t.pad == nil {
+		t.pad = make([]byte, tossRows*aes.BlockSize)
+	}
+	pad := t.pad[:aes.BlockSize*len(records)]
+	clear(pad)
+	binary.BigEndian.PutUint64(t.place[:8], 0)
+	binary.BigEndian.PutUint64(t.place[8:], records[0])
+	cipher.NewCTR(t.block, t.place[:]).XORKeyStream(pad, pad)
+	for k := range records {
+		sides[k] = is[bit(t.is(binary.LittleEndian.Uint64(pad[aes.BlockSize*k:])))]
+	}
+}
+
+// follow reports whether each record is the one before it plus 1, as places in a table are.
+func follow(records []uint64) bool {
+	for k := 1; k < len(records); k++ {
+		if records[k]-records[0] != uint64(k) || records[k] < records[0] {
+			return false
+		}
+	}
+	return len(records) > 0
+}
+
+// bit returns 1 for true. Compilers know it without a jump.
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Odds returns the probability with which Heads is true where it is asked for p.

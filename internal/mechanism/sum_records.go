@@ -162,27 +162,24 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 	return kept, others, ctx.Err()
 }
 
-// dealRows is how many records a goroutine deals at a time.
-const dealRows = 1 << 14
-
 // sides returns 0 for each record that the cut keeps and 1 for the others.
 func (c Cut) sides(v dataset.View) []uint8 {
 	of := make([]uint8, v.Len())
 	var next atomic.Int64
 	var group carry.Group
-	for range min(runtime.GOMAXPROCS(0), len(of)/dealRows+1) {
+	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several to do
 		group.Go(func() {
-			t := c.Coin.tosses(c.Share)
+			t, ids := c.Coin.tosses(c.Share), make([]uint64, tossRows)
 			for {
-				from := int(next.Add(dealRows)) - dealRows
+				from := int(next.Add(tossRows)) - tossRows
 				if from >= len(of) {
 					return
 				}
-				for k := from; k < min(from+dealRows, len(of)); k++ {
-					if t.heads(c.Coin.fault.identity(k, v.ID(k))) != c.Heads {
-						of[k] = 1
-					}
+				some := of[from:min(from+tossRows, len(of))]
+				for k := range some {
+					ids[k] = c.Coin.fault.identity(from+k, v.ID(from+k))
 				}
+				t.sides(some, ids[:len(some)], c.Heads)
 			}
 		})
 	}

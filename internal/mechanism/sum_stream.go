@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -169,6 +168,7 @@ type chunkReader struct {
 	at     int // the chunk that cells are of
 	room   []byte
 	rows   []int32 // of a part
+	marks  []byte  // of them
 	loaded []int   // of each column: the chunk that is loaded, from 1
 	floats [][]float64
 	codes  [][]int32
@@ -276,22 +276,21 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		place = r.kept[i]
 	}
 	if place != (scratch.Place{}) {
-		bits, err := r.file.Read(place, r.room)
+		marks, err := r.file.Read(place, r.marks)
 		if err != nil {
 			return v, err
 		}
-		r.room = bits
-		r.rows = rowsIn(r.rows, bits, v.Len())
-		return v.Select(r.rows), nil
+		r.marks = marks
+		v, r.rows = v.Marked(marks, r.rows)
+		return v, nil
 	}
 	of := v
 	if r.kept != nil {
-		bits, err := r.file.Read(r.kept[i], r.room)
+		marks, err := r.file.Read(r.kept[i], nil)
 		if err != nil {
 			return v, err
 		}
-		r.room = bits
-		of = v.Select(rowsIn(nil, bits, v.Len()))
+		of, _ = v.Marked(marks, nil)
 	}
 	var others dataset.View
 	for _, c := range cuts {
@@ -320,9 +319,7 @@ func (r *chunkReader) remember(key string, i int, of dataset.View) error {
 		return nil
 	}
 	bits := make([]byte, (r.most+7)/8)
-	for b, k := of.Block(0, of.Len()), 0; k < b.Len(); k++ {
-		setBit(bits, b.Row(k))
-	}
+	of.Mark(bits)
 	place := r.file.Reserve(len(bits))
 	var err error
 	if r.room, err = r.file.Write(&place, bits, r.room); err != nil {
@@ -345,16 +342,3 @@ func (e *Stream) member(key string, chunk int) scratch.Place {
 }
 
 func setBit(bits []byte, k int) { bits[k/8] |= 1 << (k % 8) }
-
-// rowsIn lists those of the first n bits that are set, in room if it has space.
-func rowsIn(room []int32, set []byte, n int) []int32 {
-	rows := slices.Grow(room[:0], n)[:n]
-	at := 0
-	for i, eight := range set[:(n+7)/8] {
-		for ; eight != 0; eight &= eight - 1 {
-			rows[at] = int32(8*i + bits.TrailingZeros8(eight))
-			at++
-		}
-	}
-	return rows[:at]
-}

@@ -14,6 +14,7 @@ const (
 	openShapes = 8   // columns whose pictures are open
 	mostShapes = 48  // pictures of a page
 	curveSteps = 160 // points of a curve
+	lineSteps  = 10  // of a line, and of the table beside either
 	mostLevels = 40  // categories that are drawn
 )
 
@@ -209,14 +210,18 @@ func (x Sum) curve(j int, unit string) (document.Block, bool) {
 			s.Low, s.High = append(s.Low, v-half), append(s.High, v+half)
 		}
 	}
-	for i := range curveSteps + 1 {
-		at := c.Lower + (c.Upper-c.Lower)*float64(i)/curveSteps
+	steps := curveSteps
+	if step == nil { // two lines, which meet in the middle
+		steps = lineSteps
+	}
+	for i := range steps + 1 {
+		at := c.Lower + (c.Upper-c.Lower)*float64(i)/float64(steps)
 		value := 0.
 		if step != nil {
 			value = step.At(at)
 		}
 		add(at, value)
-		if i%16 == 0 {
+		if i%(steps/lineSteps) == 0 {
 			g.Rows = append(g.Rows, []string{short(at), short(s.Y[len(s.Y)-1])})
 		}
 	}

@@ -1,0 +1,19 @@
+package largepages
+
+import "testing"
+
+// TestMake: memory has the length that was asked for, is empty, and can be written to its ends.
+func TestMake(t *testing.T) {
+	for _, n := range []int{0, 1, size - 1, size, size + 1, 3*size + 7, 16 * size} {
+		b := Make(n)
+		if len(b) != n {
+			t.Fatalf("%d bytes for %d", len(b), n)
+		}
+		for i := range b {
+			if b[i] != 0 {
+				t.Fatalf("byte %d of %d is %d", i, n, b[i])
+			}
+			b[i] = byte(i)
+		}
+	}
+}
