@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -83,6 +84,35 @@ func TestSelect(t *testing.T) {
 	mustPanic(t, "beyond", func() { table.Select([]int32{10}) })
 	mustPanic(t, "negative", func() { table.Select([]int32{-1}) })
 	mustPanic(t, "block", func() { table.All().Block(0, 11) })
+}
+
+// TestMarked: the marks of a view give it back, with the cells that it has.
+func TestMarked(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	var room []int32
+	for n := range 100 {
+		table := countingTable(t, n)
+		for _, odds := range []int{1, 2, 20} {
+			var rows []int32
+			for k := range n {
+				if r.IntN(odds) == 0 {
+					rows = append(rows, int32(k))
+				}
+			}
+			v := table.Select(rows)
+			marks := make([]byte, (n+7)/8+3)
+			v.Mark(marks)
+			var got View
+			got, room = table.All().Marked(marks, room)
+			if got.Len() != v.Len() || !slices.Equal(room, rows) {
+				t.Fatalf("%d of %d rows, want %d", got.Len(), n, v.Len())
+			}
+			if len(rows) > 0 {
+				equalFloats(t, "marked", got.Block(0, len(rows)).Float(0, nil), v.Block(0, len(rows)).Float(0, nil))
+			}
+		}
+	}
+	mustPanic(t, "a part", func() { countingTable(t, 9).Select([]int32{1, 2}).Marked(make([]byte, 2), nil) })
 }
 
 func TestColumns(t *testing.T) {

@@ -14,20 +14,29 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/decimals"
+	"github.com/dptrain/dptrain/internal/scratch"
 )
 
-// spilled writes a CSV file with numbers, missing cells and categories of every width, and returns the
+// spilled writes a CSV file with numbers of many digits and of few, missing cells and categories of every width, and returns the
 // table of it and its engine.
 func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
 	t.Helper()
 	var text strings.Builder
-	text.WriteString("x,few,many,most\n")
+	text.WriteString("x,few,many,most,tenths\n")
 	for i := range rows {
 		cell := fmt.Sprint(float64(i) / 7)
 		if i%11 == 3 {
 			cell = ""
 		}
-		fmt.Fprintf(&text, "%s,c%d,c%d,c%d\n", cell, i%5, i%300, i*37%70000)
+		tenths := fmt.Sprintf("%.1f", float64(i*37%997)/10-30)
+		switch {
+		case i%13 == 5:
+			tenths = ""
+		case i%601 == 7:
+			tenths = "-0"
+		}
+		fmt.Fprintf(&text, "%s,c%d,c%d,c%d,%s\n", cell, i%5, i%300, i*37%70000, tenths)
 	}
 	path := filepath.Join(t.TempDir(), "table.csv")
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
@@ -44,6 +53,7 @@ func spilled(t *testing.T, rows, chunk int) (*dataset.Table, *Stream) {
 		{Name: "few", Kind: dataset.Category, Categories: names(4)},
 		{Name: "many", Kind: dataset.Category, Categories: names(299)},
 		{Name: "most", Kind: dataset.Category, Categories: names(66000)},
+		{Name: "tenths"},
 	}}
 	table, _, err := dataset.Read(t.Context(), path, schema, dataset.ReadOptions{})
 	if err != nil {
@@ -82,8 +92,8 @@ func count(x []float64) int {
 func TestStreamKeepsCells(t *testing.T) {
 	coins := coinsOf([keySize]byte{5})
 	parts := []Part{
-		{Columns: []int{0, 1, 2, 3}},
-		{Columns: []int{3, 0}, Cuts: []Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
+		{Columns: []int{0, 1, 2, 3, 4}},
+		{Columns: []int{3, 0, 4}, Cuts: []Cut{{Known: 0}, {Coin: &coins, Share: .3, Heads: true}}},
 		{Columns: []int{1}, Cuts: []Cut{{Coin: &coins, Share: .3}, {Known: 1}}},
 		{Columns: []int{0}, Cuts: []Cut{{None: true}}},
 		{Columns: []int{0, 1}, Recoded: []Recoding{{1, dataset.Column{Name: "few"}, []float64{1, 2, 3, 4, math.NaN()}}}},
@@ -119,6 +129,26 @@ func TestStreamKeepsCells(t *testing.T) {
 				t.Errorf("%+v, part %d: %v records, want %d: %v", tt, k, n, want.Len(), err)
 			}
 		}
+	}
+}
+
+// TestStreamPacks: numbers of few digits take few bytes of the scratch file, in chunks that are as long whatever is in them.
+func TestStreamPacks(t *testing.T) {
+	_, e := spilled(t, 1100, 200)
+	sizes := map[int]bool{}
+	for _, c := range e.chunks {
+		if x, tenths := c.forms[0], c.forms[4]; x != decimals.AsTheyAre || tenths == x {
+			t.Errorf("numbers of many digits are kept in the form %v, those of few in %v", x, tenths)
+		}
+		if c.rows == 200 {
+			sizes[c.forms[4].Size(200)] = true
+		}
+	}
+	if len(e.chunks) != 6 || len(sizes) > 2 {
+		t.Errorf("%d chunks of %d sizes", len(e.chunks), len(sizes))
+	}
+	if size, most := e.file.Size(), int64(6*(200*(8+1+2+4+2+1)+5*scratch.Overhead)); size > most {
+		t.Errorf("the scratch file has %d bytes, want %d at most", size, most)
 	}
 }
 
