@@ -1,17 +1,17 @@
 """Measures `dptrain fit --engine stream` on generated tables of 20 numeric features, Parquet or CSV.
 
-usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--csv] [--plot FILE.svg] [--peer]
+usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [--engine stream] [--csv] [--rounds N] [--plot FILE.svg] [--peer]
 
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
 10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the latter per record too
 and without what the system does (files, pages of memory), the largest memory of the process, and what
-the disk of the folder had less. Then it says how much the cost per row differs
+the disk of the folder had less. Of several rounds it prints the medians. Then it says how much the cost per row differs
 between sizes. With --peer, and Parquet, polars and scikit-learn do the same in memory, without privacy: read all files, hold
 a tenth out, fit, and tell R2; by least squares beside joint-gram and by histogram boosting beside auto. A folder needs about 30 GB for 10^8 rows: all of it takes
 
     bench-large.py ./dptrain /data/tmp --rows 1000000 --rows 10000000 --rows 100000000 --plot large.svg
 """
-import argparse, math, os, shutil, sys, threading, time
+import argparse, math, os, shutil, statistics, sys, threading, time
 
 import numpy as np
 import pyarrow as pa
@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--recipes", default="joint-gram,auto")
     parser.add_argument("--engine", default="stream")
     parser.add_argument("--csv", action="store_true")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--plot")
     parser.add_argument("--peer", action="store_true")
     args = parser.parse_args()
@@ -143,7 +144,11 @@ def main():
                     f.write(f"model: {{method: {method}}}\n")
             out = os.path.join(folder, "out-" + method)
             command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
-            wall, cpu, own, peak, disk = measure(command, args.folder)
+            rounds = []
+            for _ in range(args.rounds):
+                shutil.rmtree(out, ignore_errors=True)
+                rounds.append(measure(command, args.folder))
+            wall, cpu, own, peak, disk = map(statistics.median, zip(*rounds))
             if rows == START:
                 starts[method] = own
                 continue

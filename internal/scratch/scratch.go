@@ -52,6 +52,7 @@ type File struct {
 	file   *os.File
 	aead   cipher.AEAD
 	writes atomic.Uint64
+	writer sync.Mutex // while one writes: the system lets one at a time into a file, and the others wait at work
 
 	mu   sync.Mutex
 	end  int64           // of what was handed out
@@ -146,6 +147,8 @@ func (f *File) Write(p *Place, data, room []byte) ([]byte, error) {
 	}
 	p.write = f.writes.Add(1)
 	sealed := f.aead.Seal(room[:0], f.nonce(p.write), data, nil)
+	f.writer.Lock()
+	defer f.writer.Unlock()
 	if _, err := f.file.WriteAt(sealed, p.at); err != nil {
 		return sealed, ErrWrite
 	}
