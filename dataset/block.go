@@ -31,7 +31,7 @@ func (b Block) ID(k int) uint64 { return b.view.ID(b.lo + k) }
 func (b Block) Row(k int) int { return int(b.view.row(b.lo + k)) }
 
 // Float returns the cells of the view's numeric column j, Len() values. They are
-// the table's own memory when the rows are consecutive there, and otherwise
+// the table's own memory when the rows are consecutive there and the column is not compact, and otherwise
 // gathered into buf (a new slice when buf has no room for them). The result must
 // not be modified, and so must never be handed back as the next buf: keep a
 // buffer of the block size beside it. Float returns nil for a category column.

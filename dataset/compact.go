@@ -104,6 +104,25 @@ func (c *compact) read(x []float64, at int) {
 	}
 }
 
+// gather sets x to the numbers in some rows.
+func (c *compact) gather(x []float64, rows []int32) {
+	for len(rows) > 0 {
+		k := int(rows[0]) / compactRows
+		base, n := k*compactRows, 1
+		for n < len(rows) && int(rows[n]) < base+compactRows {
+			n++
+		}
+		if p := &c.pieces[k]; p.whole != nil {
+			for i, r := range rows[:n] {
+				x[i] = p.whole[int(r)-base]
+			}
+		} else {
+			p.form.Gather(x[:n], p.data, min(compactRows, c.rows-base), rows[:n], base)
+		}
+		x, rows = x[n:], rows[n:]
+	}
+}
+
 // all returns every number.
 func (c *compact) all() []float64 {
 	out := make([]float64, c.rows)
@@ -130,9 +149,7 @@ func (c *compact) block(b Block, buf []float64) []float64 {
 	case span == len(rows): // strictly increasing, hence consecutive
 		c.read(buf, first)
 	case span > sparse*len(rows):
-		for k, r := range rows {
-			c.read(buf[k:k+1], int(r))
-		}
+		c.gather(buf, rows)
 	default:
 		room := unpacked.Get().(*[]float64)
 		defer unpacked.Put(room)

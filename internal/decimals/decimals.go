@@ -63,7 +63,7 @@ var powers = func() (out [19]float64) {
 
 // lanes returns the rule of decimals.
 func (f Form) lanes() lanes.Decimals {
-	return lanes.Decimals{Width: int(f.width), Power: powers[f.digits]}
+	return lanes.NewDecimals(int(f.width), powers[f.digits])
 }
 
 // sampled is how many numbers of a list say how it is kept.
@@ -167,7 +167,7 @@ func width(x, power float64) int {
 		return 1
 	}
 	v := math.RoundToEven(x * power)
-	if !(math.Abs(v) <= math.MaxInt32) || !same(lanes.Decimals{Width: 4, Power: power}.Number(int32(v)), x) {
+	if !(math.Abs(v) <= math.MaxInt32) || !same(lanes.NewDecimals(4, power).Number(int32(v)), x) {
 		return Whole
 	}
 	switch v = math.Abs(v); {
@@ -202,20 +202,20 @@ func packSingles(to, exact []byte, x []float64) {
 // packDecimals keeps numbers as integers, and marks those of which that is exact.
 func (f Form) packDecimals(to, exact []byte, x []float64) {
 	d := f.lanes()
-	done := d.Pack(to[:d.Width*len(x)], exact, x)
+	done := d.Pack(to[:int(f.width)*len(x)], exact, x)
 	clear(exact[(done+7)/8:])
 	for i, v := range x[done:] {
 		i += done
 		var k int32
-		if w := width(v, d.Power); math.Float64bits(v) == none {
+		if w := width(v, powers[f.digits]); math.Float64bits(v) == none {
 			k = d.Least()
-		} else if w <= d.Width {
-			k = int32(math.RoundToEven(v * d.Power))
+		} else if w <= int(f.width) {
+			k = int32(math.RoundToEven(v * powers[f.digits]))
 		} else {
 			continue
 		}
 		exact[i/8] |= 1 << (i % 8)
-		putInteger(to, d.Width, i, k)
+		putInteger(to, int(f.width), i, k)
 	}
 }
 
@@ -290,6 +290,35 @@ func (f Form) UnpackSome(x []float64, from []byte, n, at int) {
 	}
 }
 
+// Gather sets x to the numbers at some places, which rise, of n numbers that [Packer.Pack] kept in this form. A row is a place and base.
+func (f Form) Gather(x []float64, from []byte, n int, rows []int32, base int) {
+	switch {
+	case f.width == Whole:
+		for i, r := range rows {
+			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[Whole*(int(r)-base):]))
+		}
+	case f.digits == singles:
+		for i, r := range rows {
+			x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*(int(r)-base):])))
+		}
+	default:
+		d := f.lanes()
+		for i, r := range rows {
+			x[i] = d.Number(integer(from, int(f.width), int(r)-base))
+		}
+	}
+	i := 0
+	for others := from[int(f.width)*n : f.Size(n)]; len(others) > 0 && i < len(rows); others = others[exceptionBytes:] {
+		k := int64(binary.LittleEndian.Uint32(others))
+		for i < len(rows) && int64(rows[i])-int64(base) < k {
+			i++
+		}
+		if i < len(rows) && int64(rows[i])-int64(base) == k {
+			x[i] = math.Float64frombits(binary.LittleEndian.Uint64(others[4:]))
+		}
+	}
+}
+
 // after returns how many exceptions have a place below at. They are in order.
 func after(others []byte, at int) int {
 	if at == 0 {
@@ -304,6 +333,6 @@ func after(others []byte, at int) int {
 func (f Form) unpackDecimals(x []float64, from []byte) {
 	d := f.lanes()
 	for i := d.Unpack(x, from); i < len(x); i++ {
-		x[i] = d.Number(integer(from, d.Width, i))
+		x[i] = d.Number(integer(from, int(f.width), i))
 	}
 }

@@ -44,6 +44,19 @@ func kept(t *testing.T, p *Packer, x []float64, before Form) (Form, float64) {
 			}
 		}
 	}
+	var rows []int32
+	for i := range x {
+		if rand.IntN(5) == 0 {
+			rows = append(rows, int32(i+1000))
+		}
+	}
+	some := make([]float64, len(rows))
+	f.Gather(some, data, len(x), rows, 1000)
+	for i, r := range rows {
+		if math.Float64bits(some[i]) != math.Float64bits(x[r-1000]) {
+			t.Fatalf("number %d of %d, with others, form %v: %v is kept as %v", r-1000, len(x), f, x[r-1000], some[i])
+		}
+	}
 	return f, float64(len(data)) / float64(len(x))
 }
 

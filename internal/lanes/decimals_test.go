@@ -12,30 +12,30 @@ func TestDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 3))
 	same := func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
 	for n := range 300 {
-		d := Decimals{[]int{1, 2, 4}[r.IntN(3)], math.Pow10(r.IntN(19))}
+		d := NewDecimals([]int{1, 2, 4}[r.IntN(3)], math.Pow10(r.IntN(19)))
 		column := drawn(r, n)
 		for i := range column {
 			if r.IntN(4) > 0 {
-				column[i] = math.Round(r.NormFloat64()*[]float64{30, 1e4, 1e9}[r.IntN(3)]) / d.Power
+				column[i] = math.Round(r.NormFloat64()*[]float64{30, 1e4, 1e9}[r.IntN(3)]) / d.power
 			}
 		}
-		dst, exact := make([]byte, d.Width*n+9), make([]byte, n/8+9)
+		dst, exact := make([]byte, d.width*n+9), make([]byte, n/8+9)
 		done := d.Pack(dst, exact, column)
 		if done > n || done < groups(n) {
 			t.Fatalf("%d of %d numbers are packed", done, n)
 		}
-		for _, b := range append(dst[d.Width*done:], exact[(done+7)/8:]...) {
+		for _, b := range append(dst[d.width*done:], exact[(done+7)/8:]...) {
 			if b != 0 {
 				t.Fatal("a byte behind the last is touched")
 			}
 		}
 		back := make([]float64, n)
-		if did := d.Unpack(back, dst[:d.Width*n]); did < groups(n) || did > n {
+		if did := d.Unpack(back, dst[:d.width*n]); did < groups(n) || did > n {
 			t.Fatalf("%d of %d numbers are unpacked", did, n)
 		}
 		for i, x := range column[:done] {
 			var k int32
-			switch d.Width {
+			switch d.width {
 			case 1:
 				k = int32(int8(dst[i]))
 			case 2:
@@ -44,14 +44,14 @@ func TestDecimals(t *testing.T) {
 				k = int32(binary.LittleEndian.Uint32(dst[4*i:]))
 			}
 			if !same(back[i], d.Number(k)) {
-				t.Fatalf("%d over %v is unpacked as %v, not %v", k, d.Power, back[i], d.Number(k))
+				t.Fatalf("%d over %v is unpacked as %v, not %v", k, d.power, back[i], d.Number(k))
 			}
 			if is := exact[i/8]>>(i%8)&1 == 1; is != same(d.Number(k), x) {
-				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.Power, is)
+				t.Fatalf("%v (%x) is %d over %v, exact: %v", x, math.Float64bits(x), k, d.power, is)
 			}
 			// What has such an integer is exact.
-			if v := math.RoundToEven(x * d.Power); math.Abs(v) <= -1-float64(d.Least()) && same(v/d.Power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
-				t.Fatalf("%v is %v over %v, and not exact", x, v, d.Power)
+			if v := math.RoundToEven(x * d.power); math.Abs(v) <= -1-float64(d.Least()) && same(v/d.power, x) && !(v == 0 && math.Signbit(v)) && exact[i/8]>>(i%8)&1 == 0 {
+				t.Fatalf("%v is %v over %v, and not exact", x, v, d.power)
 			}
 		}
 	}
@@ -61,13 +61,13 @@ func TestDecimals(t *testing.T) {
 func TestNumberIsDivision(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 3))
 	for range 300_000 {
-		d := Decimals{4, math.Pow10(r.IntN(19))}
+		d := NewDecimals(4, math.Pow10(r.IntN(19)))
 		k := int32(r.Uint32()) >> r.IntN(31)
 		if k == d.Least() {
 			continue
 		}
-		if got, want := d.Number(k), float64(k)/d.Power; math.Float64bits(got) != math.Float64bits(want) {
-			t.Fatalf("%d over %v is %v, want %v", k, d.Power, got, want)
+		if got, want := d.Number(k), float64(k)/d.power; math.Float64bits(got) != math.Float64bits(want) {
+			t.Fatalf("%d over %v is %v, want %v", k, d.power, got, want)
 		}
 	}
 }

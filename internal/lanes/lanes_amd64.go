@@ -147,7 +147,7 @@ func doubles(dst []float64, data []byte) int {
 func (d Decimals) pack(dst, exact []byte, column []float64) int {
 	n := fused(len(column))
 	if n > 0 {
-		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.Width, d.Power, d.over(), none, int(d.Least()))
+		packAsm(unsafe.SliceData(dst), unsafe.SliceData(exact), unsafe.SliceData(column), n, d.width, d.power, d.over, none, int(d.Least()))
 	}
 	return n
 }
@@ -155,7 +155,7 @@ func (d Decimals) pack(dst, exact []byte, column []float64) int {
 func (d Decimals) unpack(column []float64, src []byte) int {
 	n := fused(len(column))
 	if n > 0 {
-		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.Width, d.Power, d.over(), none, int(d.Least()))
+		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.width, d.power, d.over, none, int(d.Least()))
 	}
 	return n
 }
