@@ -20,14 +20,18 @@ type Head struct {
 }
 
 // Batch is consecutive records of a stream. It is valid during the call that it is
-// handed to.
+// handed to; see [Batch.Lasts].
 type Batch struct {
 	Table *Table // the declared columns
 	Stats *Stats // of these records
 	Done  int64  // bytes of the file that were read, at least up to the end of the batch
 
-	text text
+	lasts bool
+	text  text
 }
+
+// Lasts reports whether the cells of the table are valid until Emit has returned with what Work made of the batch.
+func (b *Batch) Lasts() bool { return b.lasts }
 
 // text is a batch as text.
 type text interface {

@@ -53,12 +53,13 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 		func() error { return t.batches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done})
+				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done, lasts: true})
 			}
 		},
 		func(s parquetSegment, result T) error {
+			err := to.Emit(result)
 			free <- s.room
-			return to.Emit(result)
+			return err
 		})
 }
 

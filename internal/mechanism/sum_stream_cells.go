@@ -92,6 +92,7 @@ type columnCells struct {
 // encoded is the cells of a batch.
 type encoded struct {
 	columnCells
+	own   [][]float64 // memory of numbers that do not last
 	words []batchWords
 	stats *dataset.Stats
 }
@@ -102,11 +103,12 @@ type batchWords struct {
 	list  []string // the first is none
 }
 
-// encode copies the cells of a batch, in memory of one that is no longer needed.
+// encode copies the cells of a batch that do not last, in memory of one that is no longer needed.
 func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 	out, ok := used.Get().(*encoded)
 	if !ok {
-		out = &encoded{columnCells: e.room(b.Table.Len()), words: make([]batchWords, len(e.widths))}
+		n := len(e.widths)
+		out = &encoded{columnCells: columnCells{floats: make([][]float64, n), bytes: make([][]byte, n)}, own: make([][]float64, n), words: make([]batchWords, n)}
 	}
 	out.empty()
 	clear(out.words)
@@ -117,7 +119,10 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 			}
 			continue
 		}
-		out.floats[j] = append(out.floats[j], b.Table.Float(j)...)
+		if out.floats[j] = b.Table.Float(j); !b.Lasts() {
+			out.own[j] = append(out.own[j][:0], out.floats[j]...)
+			out.floats[j] = out.own[j]
+		}
 		for _, k := range b.Table.Codes(j) {
 			out.bytes[j] = appendCode(out.bytes[j], width, int(k))
 		}
