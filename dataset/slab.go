@@ -28,6 +28,19 @@ func newSlab(cols []column, unit bool, n int) slab {
 	return s
 }
 
+// fits reports whether s is as newSlab would make it.
+func (s slab) fits(cols []column, unit bool, n int) bool {
+	if s.rows != n || len(s.floats) != len(cols) || (s.ids != nil) != unit {
+		return false
+	}
+	for j := range cols {
+		if (s.floats[j] != nil) != (cols[j].kind == Numeric) {
+			return false
+		}
+	}
+	return true
+}
+
 // window returns rows [lo, hi) of s, sharing memory.
 func (s slab) window(lo, hi int) slab {
 	w := slab{floats: make([][]float64, len(s.floats)), codes: make([][]int32, len(s.codes)), rows: hi - lo}

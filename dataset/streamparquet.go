@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"io"
+	"sync"
 
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
@@ -47,8 +48,14 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	}
 	free, out := make(chan slab, rd.opts.workers()+2), make(chan parquetSegment)
 	for range cap(free) {
-		free <- newSlab(rd.cols, rd.unit(), rd.batchRows())
+		free <- rd.spareSlab()
 	}
+	defer func() {
+		for len(free) > 0 {
+			spare := <-free
+			spares.Put(&spare)
+		}
+	}()
 	return inOrder(ctx, cancel, rd.opts.workers(), out,
 		func() error { return t.batches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
@@ -61,6 +68,17 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 			free <- s.room
 			return err
 		})
+}
+
+// spares are slabs of streams that have ended. A table of many files has one stream after the other.
+var spares sync.Pool
+
+// spareSlab returns a slab for a batch.
+func (rd *reader) spareSlab() slab {
+	if s, ok := spares.Get().(*slab); ok && s.fits(rd.cols, rd.unit(), rd.batchRows()) {
+		return *s
+	}
+	return newSlab(rd.cols, rd.unit(), rd.batchRows())
 }
 
 // batches sends the rows of all groups to out.
