@@ -66,7 +66,7 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 // wordWidth is the bytes of a place in a list of words.
 const wordWidth = 4
 
-// cellWidth returns the bytes of a cell: of a number the bits of a float64, of a category the least that
+// cellWidth returns the bytes of a cell: of a number those of a float64, before it is packed, of a category the least that
 // hold its code.
 func cellWidth(c dataset.Column) int {
 	switch n := len(c.Categories); {
