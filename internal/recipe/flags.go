@@ -18,11 +18,18 @@ type Flags struct {
 // for. It meets the same rules as a file; its problems name the flag instead
 // of a position.
 func FromFlags(f Flags) (*Recipe, Problems) {
-	root := &node{kind: mapping}
 	src := &source{flags: map[string]string{}}
+	root := flagNode(f, src.flags)
+	src.at = newSource("", root).at
+	return Options{}.build(root, src, thisBuild())
+}
+
+// flagNode returns the tree of flags, and notes which one each key comes from.
+func flagNode(f Flags, from map[string]string) *node {
+	root := &node{kind: mapping}
 	add := func(section, key, flag, value string, read func(string) *node) {
 		path := child(section, key)
-		src.flags[path] = flag
+		from[path] = flag
 		if value == "" {
 			return
 		}
@@ -39,7 +46,7 @@ func FromFlags(f Flags) (*Recipe, Problems) {
 	add("privacy", "delta", "--delta", f.Delta, numberNode)
 	add("output", "dir", "--out", f.Out, textNode)
 	if f.Columns != nil {
-		src.flags["causal.columns"] = "--columns"
+		from["causal.columns"] = "--columns"
 		names := &node{kind: list}
 		for _, name := range f.Columns {
 			names.kids = append(names.kids, textNode(name))
@@ -47,8 +54,7 @@ func FromFlags(f Flags) (*Recipe, Problems) {
 		root.keys = append(root.keys, textNode("task"), textNode("causal"))
 		root.kids = append(root.kids, textNode(TaskCausal), &node{kind: mapping, keys: []*node{textNode("columns")}, kids: []*node{names}})
 	}
-	src.at = newSource("", root).at
-	return Options{}.build(root, src, thisBuild())
+	return root
 }
 
 func textNode(s string) *node { return &node{kind: text, literal: s} }
