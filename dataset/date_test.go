@@ -98,7 +98,7 @@ func TestParquetDates(t *testing.T) {
 		equalFloats(t, c.Name, table.Float(j), want)
 	}
 	var g gathered
-	if err := g.end(Stream(context.Background(), path, s, ReadOptions{Workers: 2, batch: 2}, g.consumer(s))); err.err != "" {
+	if err := g.end(Stream(context.Background(), path, s, ReadOptions{Workers: 2, BatchRows: 2}, g.consumer(s))); err.err != "" {
 		t.Fatal(err.err)
 	}
 }

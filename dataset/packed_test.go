@@ -187,7 +187,7 @@ func TestFormatsAgree(t *testing.T) {
 			}
 		}
 		rows := 0
-		err := Stream(context.Background(), housesIn(format), s, ReadOptions{batch: 7}, Consumer[*Table]{
+		err := Stream(context.Background(), housesIn(format), s, ReadOptions{BatchRows: 7}, Consumer[*Table]{
 			Begin: func(Head) error { return nil },
 			Work:  func(b *Batch) (*Table, error) { return b.Table, nil },
 			Emit: func(b *Table) error {

@@ -140,7 +140,7 @@ func readAnyParquet(t *testing.T, data []byte) {
 	if err == nil && (herr != nil || len(names) < 6 || table.Len() != stats.Rows) {
 		t.Fatalf("a table of %d rows, %d counted, header %q, %v", table.Len(), stats.Rows, names, herr)
 	}
-	rd.opts.batch = 3
+	rd.opts.BatchRows = 3
 	var g gathered
 	serr := streamParquet(context.Background(), rd, bytes.NewReader(data), int64(len(data)), g.consumer(rd.schema))
 	if serr != nil && !errors.As(serr, &fe) {

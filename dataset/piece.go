@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"io"
+	"sync/atomic"
 )
 
 // Piece returns some records of a table that is kept elsewhere, as a table. Their identities are ids. If that is
@@ -62,7 +63,13 @@ func (o ReadOptions) Batches(ctx context.Context, path string, from io.Reader, s
 			return err
 		}
 	}
+	var before atomic.Int64
+	to.Work = func(b *Batch) (any, error) {
+		before.Add(int64(b.Table.Len()))
+		return work(b)
+	}
 	for _, path := range paths {
+		o.before = before.Load()
 		if err := Stream(ctx, path, schema, o, to); err != nil {
 			return err
 		}

@@ -32,17 +32,20 @@ type ReadOptions struct {
 	// Groups are the row groups of one Parquet file that [ReadOptions.Batches] reads, from the first up to the second;
 	// zero means all. Those without rows do not count.
 	Groups [2]int
+	// BatchRows is the most records of a batch of [Stream] and [ReadOptions.Batches]; zero means as many as fit. Of Parquet a
+	// batch has as many, except at the end of the last file and where that of another one is not at the end of a batch.
+	BatchRows int
 	// NameKey is the secret key of the digests that are the identities of privacy units; zero means one of the process.
 	// Processes that read parts of one table must have the same.
 	NameKey [secret.KeySize]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
 	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
-	batch int // rows of a batch; zero means as many as fit. Tests make it tiny.
 	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
 	least int // rows of a Parquet file from which on numbers are compact; zero means leastCompact. Tests make it tiny.
 
-	joined bool // the table is a part of another one, which joins columns that are not compact
+	before int64 // records of the files before this one
+	joined bool  // the table is a part of another one, which joins columns that are not compact
 }
 
 // MaxLine is how many bytes of a CSV line are read. The rest of a longer line is

@@ -1,6 +1,10 @@
 package dataset
 
-import "context"
+import (
+	"context"
+
+	"github.com/dptrain/dptrain/internal/rooms"
+)
 
 // slab is a run of rows, column by column, while a table is being read: either a
 // window on the final columns, or a piece to be joined later.
@@ -28,17 +32,28 @@ func newSlab(cols []column, unit bool, n int) slab {
 	return s
 }
 
-// fits reports whether s is as newSlab would make it.
-func (s slab) fits(cols []column, unit bool, n int) bool {
-	if s.rows != n || len(s.floats) != len(cols) || (s.ids != nil) != unit {
-		return false
-	}
+// roomSlab is newSlab for numbers in memory of package rooms, to which leave gives it back.
+func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
+	numbers := 0
 	for j := range cols {
-		if (s.floats[j] != nil) != (cols[j].kind == Numeric) {
-			return false
+		if cols[j].kind == Numeric {
+			numbers++
 		}
 	}
-	return true
+	room := rooms.Take(numbers, n)
+	s = slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: n}
+	for j, k := 0, 0; j < len(cols); j++ {
+		if cols[j].kind == Numeric {
+			s.floats[j] = room[k]
+			k++
+		} else {
+			s.codes[j] = make([]int32, n)
+		}
+	}
+	if unit {
+		s.ids = make([]uint64, n)
+	}
+	return s, func() { rooms.Give(room) }
 }
 
 // window returns rows [lo, hi) of s, sharing memory.

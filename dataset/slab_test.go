@@ -2,21 +2,30 @@ package dataset
 
 import "testing"
 
-// TestSlabFits: a slab is used again for a batch of its own shape alone.
-func TestSlabFits(t *testing.T) {
-	shape := func(kinds ...Kind) (out []column) {
-		for _, k := range kinds {
-			out = append(out, column{kind: k})
+// TestRoomSlab: a slab in memory that was used before has the shape that newSlab would give it.
+func TestRoomSlab(t *testing.T) {
+	kinds := []Kind{Numeric, Category, Numeric, Numeric}
+	for _, shape := range []struct {
+		columns, rows int
+		unit          bool
+	}{{3, 9, true}, {3, 9, false}, {2, 9, true}, {4, 9, true}, {4, 8, true}, {0, 5, false}, {3, 9, true}} {
+		var cols []column
+		for _, k := range kinds[:shape.columns] {
+			cols = append(cols, column{kind: k})
 		}
-		return out
-	}
-	cols := shape(Numeric, Category, Numeric)
-	s := newSlab(cols, true, 9)
-	if !s.fits(cols, true, 9) {
-		t.Error("a slab does not fit where it was made for")
-	}
-	if s.fits(cols, false, 9) || s.fits(cols, true, 8) || s.fits(cols[:2], true, 9) || s.fits(shape(Numeric, Numeric, Numeric), true, 9) ||
-		s.fits(shape(Category, Category, Numeric), true, 9) || (slab{}).fits(cols, true, 9) {
-		t.Error("a slab fits a batch of another shape")
+		got, leave := roomSlab(cols, shape.unit, shape.rows)
+		want := newSlab(cols, shape.unit, shape.rows)
+		if got.rows != want.rows || len(got.ids) != len(want.ids) || len(got.floats) != len(cols) {
+			t.Fatalf("%+v: %d rows, %d identities, %d columns", shape, got.rows, len(got.ids), len(got.floats))
+		}
+		for j := range cols {
+			if len(got.floats[j]) != len(want.floats[j]) || len(got.codes[j]) != len(want.codes[j]) {
+				t.Fatalf("%+v: column %d has %d numbers and %d codes", shape, j, len(got.floats[j]), len(got.codes[j]))
+			}
+			for i := range got.floats[j] {
+				got.floats[j][i] = 1
+			}
+		}
+		leave()
 	}
 }

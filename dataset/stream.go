@@ -25,6 +25,7 @@ type Batch struct {
 	Table *Table // the declared columns
 	Stats *Stats // of these records
 	Done  int64  // bytes of the file that were read, at least up to the end of the batch
+	First int64  // records of the table before the batch; below 0 if that is not known yet
 
 	lasts bool
 	text  text

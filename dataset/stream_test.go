@@ -2,11 +2,14 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -74,7 +77,7 @@ func (g *gathered) end(err error) outcome {
 func batchWays(data []byte, schema Schema, opts ReadOptions) map[string]outcome {
 	out := map[string]outcome{}
 	for _, size := range []struct{ batch, chunk int }{{1, 1}, {3, 7}, {2, 64}, {0, 0}} {
-		opts.Workers, opts.batch, opts.chunk = 2, size.batch, size.chunk
+		opts.Workers, opts.BatchRows, opts.chunk = 2, size.batch, size.chunk
 		for _, from := range []string{"file", "pipe"} {
 			rd, err := newReader("x.csv", fileKind{comma: ','}, schema, opts)
 			if err != nil {
@@ -103,7 +106,7 @@ func TestBatchText(t *testing.T) {
 	for _, text := range texts {
 		for _, multiline := range []bool{false, true} {
 			var g gathered
-			opts := ReadOptions{MultilineQuotes: multiline, Workers: 2, batch: 2, chunk: 16}
+			opts := ReadOptions{MultilineQuotes: multiline, Workers: 2, BatchRows: 2, chunk: 16}
 			if err := StreamFrom(context.Background(), strings.NewReader("a,b\n"+text), "text", schema, opts, g.consumer(schema)); err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +125,7 @@ func TestBatchText(t *testing.T) {
 		}
 	}
 	var g gathered
-	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"), "text", schema, ReadOptions{batch: 2}, g.consumer(schema)); err != nil || !slices.Equal(g.lines, []int{4, 6, 9}) {
+	if err := StreamFrom(context.Background(), strings.NewReader("\n\na,b\n1,2\n\n3,4\n\n\n5,6"), "text", schema, ReadOptions{BatchRows: 2}, g.consumer(schema)); err != nil || !slices.Equal(g.lines, []int{4, 6, 9}) {
 		t.Errorf("lines %v, %v", g.lines, err)
 	}
 }
@@ -176,7 +179,7 @@ func TestStreamEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			emitted := 0
-			err := StreamFrom(ctx, src, "stdin", schema, ReadOptions{Workers: 3, batch: 4}, Consumer[int]{
+			err := StreamFrom(ctx, src, "stdin", schema, ReadOptions{Workers: 3, BatchRows: 4}, Consumer[int]{
 				Begin: func(Head) error {
 					if where == "begin" {
 						return fault
@@ -216,7 +219,7 @@ func TestStreamPanics(t *testing.T) {
 			t.Error("the panic is lost")
 		}
 	}()
-	_ = StreamFrom(context.Background(), strings.NewReader("a\n"+strings.Repeat("1\n", 1000)), "stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Workers: 3, batch: 4}, Consumer[int]{
+	_ = StreamFrom(context.Background(), strings.NewReader("a\n"+strings.Repeat("1\n", 1000)), "stdin", Schema{Columns: []Column{{Name: "a"}}}, ReadOptions{Workers: 3, BatchRows: 4}, Consumer[int]{
 		Begin: func(Head) error { return nil },
 		Work:  func(*Batch) (int, error) { panic("fault") },
 		Emit:  func(int) error { return nil },
@@ -241,7 +244,42 @@ func TestBatchesAreSmall(t *testing.T) {
 	}
 }
 
-// TestStreamParquet: batches go over the ends of pages and end with those of row groups.
+// TestBatchesOfFiles: over all files batches of Parquet are full and end where those of one file would, except at the ends of
+// files. Each knows its place.
+func TestBatchesOfFiles(t *testing.T) {
+	folder := t.TempDir()
+	schema := Schema{Columns: []Column{{Name: "f64"}}}
+	want, at := []int64{}, 0
+	for f, n := range []int{130, 20, 64, 106, 1} {
+		rows := make([]parquetRow, n)
+		for i := range rows {
+			rows[i].F64 = ptr(float64(at))
+			if at++; i == 0 || (at-1)%64 == 0 {
+				want = append(want, int64(at-1))
+			}
+		}
+		if err := os.Rename(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(50)), filepath.Join(folder, fmt.Sprintf("%d.parquet", f))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var firsts []int64
+	var cells []float64
+	err := ReadOptions{Workers: 3, BatchRows: 64}.Batches(context.Background(), filepath.Join(folder, "*.parquet"), nil, schema, func(b *Batch) (any, error) { return b, nil }, func(batch any) error {
+		b := batch.(*Batch)
+		firsts, cells = append(firsts, b.First), append(cells, b.Table.Float(0)...)
+		return nil
+	})
+	if err != nil || !slices.Equal(firsts, want) || len(cells) != at {
+		t.Errorf("%d records, batches from %v, want %d and %v: %v", len(cells), firsts, at, want, err)
+	}
+	for i, x := range cells {
+		if x != float64(i) {
+			t.Fatalf("record %d is %v", i, x)
+		}
+	}
+}
+
+// TestStreamParquet: batches go over the ends of pages and of row groups.
 func TestStreamParquet(t *testing.T) {
 	rows := make([]parquetRow, 1000)
 	for i := range rows {
@@ -253,11 +291,11 @@ func TestStreamParquet(t *testing.T) {
 	path := writeParquet(t, rows, parquet.MaxRowsPerRowGroup(270), parquet.PageBufferSize(300))
 	schema := Schema{Unit: "i32", Columns: []Column{{Name: "f64"}, {Name: "bool"}, {Name: "text", Kind: Category, Categories: []string{"1", "2"}}}}
 	for _, batch := range []int{1, 64, 0} {
-		opts := ReadOptions{Workers: 3, batch: batch}
+		opts := ReadOptions{Workers: 3, BatchRows: batch}
 		want := outcomeOf(Read(context.Background(), path, schema, opts))
 		var g gathered
 		got := g.end(Stream(context.Background(), path, schema, opts, g.consumer(schema)))
-		if !reflect.DeepEqual(got, want) || got.err != "" || g.rows > 270 {
+		if !reflect.DeepEqual(got, want) || got.err != "" || g.rows != cmp.Or(batch, 1000) {
 			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows, got.err, want.stats.Rows, want.err)
 		}
 	}

@@ -17,8 +17,8 @@ const (
 
 // batchRows is how many rows a batch holds at most.
 func (rd *reader) batchRows() int {
-	if rd.opts.batch > 0 {
-		return rd.opts.batch
+	if rd.opts.BatchRows > 0 {
+		return rd.opts.BatchRows
 	}
 	return min(max(batchCells/max(1, len(rd.cols)), leastRows), mostRows)
 }
@@ -130,7 +130,7 @@ func (s lineSegment) batch(rd *reader, st *store, room *slab) *Batch {
 	}
 	st.next(room.window(0, rows), newStats(rd.schema))
 	st.lines(s.data)
-	return &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, text: lineText{s, st}}
+	return &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: s.done, First: -1, text: lineText{s, st}}
 }
 
 // lineText is the text of a segment.
@@ -172,7 +172,7 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	var kept keptText
 	flush := func() error {
 		st.dst = whole.window(0, len(kept.fields))
-		b := &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, text: &kept}
+		b := &Batch{Table: st.dst.batch(rd.schema, listsOf(st.words)), Stats: st.stats, Done: read.n, First: -1, text: &kept}
 		result, err := to.Work(b)
 		if err == nil {
 			err = to.Emit(result)

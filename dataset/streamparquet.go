@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"io"
-	"sync"
 
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
@@ -19,6 +18,7 @@ type parquetSegment struct {
 	words [][]string
 	stats *Stats
 	done  int64
+	first int64 // records of the table before it
 }
 
 func (s parquetSegment) place() int { return s.index }
@@ -46,21 +46,18 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	free, out := make(chan slab, rd.opts.workers()+2), make(chan parquetSegment)
+	free, out := make(chan slab, rd.opts.workers()+1), make(chan parquetSegment)
+	var leave []func()
 	for range cap(free) {
-		free <- rd.spareSlab()
+		s, after := roomSlab(rd.cols, rd.unit(), rd.batchRows())
+		free <- s
+		leave = append(leave, after)
 	}
-	defer func() {
-		for len(free) > 0 {
-			spare := <-free
-			spares.Put(&spare)
-		}
-	}()
-	return inOrder(ctx, cancel, rd.opts.workers(), out,
+	err = inOrder(ctx, cancel, rd.opts.workers(), out,
 		func() error { return t.batches(within, cursors, free, out) },
 		func() func(parquetSegment) (T, error) {
 			return func(s parquetSegment) (T, error) {
-				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done, lasts: true})
+				return to.Work(&Batch{Table: s.cells.batch(rd.schema, s.words), Stats: s.stats, Done: s.done, First: s.first, lasts: true})
 			}
 		},
 		func(s parquetSegment, result T) error {
@@ -68,22 +65,30 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 			free <- s.room
 			return err
 		})
-}
-
-// spares are slabs of streams that have ended. A table of many files has one stream after the other.
-var spares sync.Pool
-
-// spareSlab returns a slab for a batch.
-func (rd *reader) spareSlab() slab {
-	if s, ok := spares.Get().(*slab); ok && s.fits(rd.cols, rd.unit(), rd.batchRows()) {
-		return *s
+	for _, after := range leave { // not if there was a panic, when some are still in use
+		after()
 	}
-	return newSlab(rd.cols, rd.unit(), rd.batchRows())
+	return err
 }
 
-// batches sends the rows of all groups to out.
+// batches sends the rows of all groups to out. A batch may hold the end of one and the beginning of the next.
 func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-chan slab, out chan<- parquetSegment) error {
-	index, read := 0, int64(0)
+	most := t.rd.batchRows()
+	next := most - int(t.rd.opts.before%int64(most)) // rows of the next batch
+	s, rows, read := parquetSegment{}, 0, int64(0)
+	send := func() error {
+		s.cells, s.words = s.room.window(0, rows), t.words(cursors)
+		s.first, s.stats.Rows = t.rd.opts.before+read, rows
+		read += int64(rows)
+		s.done = int64(float64(t.size) * (float64(read) / float64(t.rows)))
+		select {
+		case out <- s:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		s, rows, next = parquetSegment{index: s.index + 1}, 0, most
+		return nil
+	}
 	for g, left := range t.footer.Groups {
 		if of := t.rd.opts.Groups; of[1] > 0 && (g < of[0] || g >= of[1]) {
 			continue
@@ -92,32 +97,32 @@ func (t *parquetTable) batches(ctx context.Context, cursors []cursor, free <-cha
 			return t.pageError(ctx, err)
 		}
 		for left > 0 {
-			s := parquetSegment{index: index, stats: newStats(t.rd.schema)}
-			select {
-			case s.room = <-free:
-			case <-ctx.Done():
-				return ctx.Err()
+			if rows == 0 {
+				s.stats = newStats(t.rd.schema)
+				select {
+				case s.room = <-free:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
 			}
-			rows := int(min(left, int64(t.rd.batchRows())))
-			s.cells = s.room.window(0, rows)
-			err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(s.cells, s.stats) })
-			if err != nil {
+			n := int(min(left, int64(next-rows)))
+			to, begins := s.room.window(rows, rows+n), rows == 0
+			if err := each(ctx, cursors, t.rd.opts, func(c cursor) error { return c.fill(to, s.stats, begins) }); err != nil {
 				return t.pageError(ctx, err)
 			}
-			s.words = t.words(cursors)
-			left -= int64(rows)
-			read += int64(rows)
-			s.stats.Rows, s.done = rows, int64(float64(t.size)*(float64(read)/float64(t.rows)))
-			select {
-			case out <- s:
-			case <-ctx.Done():
-				return ctx.Err()
+			left -= int64(n)
+			if rows += n; rows == next {
+				if err := send(); err != nil {
+					return err
+				}
 			}
-			index++
 		}
 		if err := each(ctx, cursors, t.rd.opts, cursor.end); err != nil {
 			return t.pageError(ctx, err)
 		}
+	}
+	if rows > 0 {
+		return send()
 	}
 	return nil
 }
@@ -142,7 +147,7 @@ func each(ctx context.Context, cursors []cursor, opts ReadOptions, do func(curso
 // cursor reads a column from the first row to the last.
 type cursor interface {
 	open(group int, rows int64) error
-	fill(to slab, stats *Stats) error
+	fill(to slab, stats *Stats, begins bool) error
 	end() error
 	reads() (target int, words *wordReader) // nil for a column whose words are not kept
 	Close()
@@ -195,9 +200,9 @@ func (c *cellCursor[T]) open(group int, rows int64) error {
 
 func (c *cellCursor[T]) reads() (int, *wordReader) { return c.target, c.words }
 
-// fill reads the column of to.
-func (c *cellCursor[T]) fill(to slab, stats *Stats) error {
-	if c.words != nil {
+// fill reads the column of to, which may be the beginning of a batch.
+func (c *cellCursor[T]) fill(to slab, stats *Stats, begins bool) error {
+	if c.words != nil && begins {
 		c.words.renew()
 	}
 	for dst := c.of(to); len(dst) > 0; {

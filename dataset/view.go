@@ -115,6 +115,20 @@ func (v View) Mark(marks []byte) {
 	}
 }
 
+// MarkSides sets the bits that [View.Mark] sets, of the records whose side is 0 in zeros and of those whose side is 1 in ones. sides
+// has one entry per record, in row order; MarkSides panics if it has not.
+func (v View) MarkSides(sides []uint8, zeros, ones []byte) {
+	if len(sides) != v.Len() {
+		panic("dataset: MarkSides: not one side per record")
+	}
+	for k, side := range sides { // without a jump that depends on a coin
+		r := v.row(k)
+		side &= 1
+		ones[r/maskRows] |= side << (r % maskRows)
+		zeros[r/maskRows] |= (1 - side) << (r % maskRows)
+	}
+}
+
 // Marked returns the view of the rows whose bits are set, as [View.Mark] sets them. v is that of a whole table, else Marked
 // panics. The rows are in room, if that has space, and are returned; neither they nor the marks must be modified while the view is used.
 func (v View) Marked(marks []byte, room []int32) (View, []int32) {

@@ -192,7 +192,13 @@ func TestPartIsASplit(t *testing.T) {
 		next := 0
 		want := v.Split(2, func(uint64) int { next++; return int(sides[next-1]) })
 		first, second := v.Part(sides)
+		var marks, others [8]byte
+		v.MarkSides(sides, marks[:], others[:])
 		for p, got := range []View{first, second} {
+			var mark [8]byte
+			if got.Mark(mark[:]); mark != [2][8]byte{marks, others}[p] {
+				rt.Fatalf("part %d has the marks %v, and those by sides are %v and %v", p, mark, marks, others)
+			}
 			if got.Len() != want[p].Len() || !slices.Equal(got.mask, want[p].mask) {
 				rt.Fatalf("part %d has %d records and the mask %v, want %d and %v", p, got.Len(), got.mask, want[p].Len(), want[p].mask)
 			}
@@ -204,6 +210,7 @@ func TestPartIsASplit(t *testing.T) {
 		}
 	})
 	mustPanic(t, "side", func() { countingTable(t, 1).All().Part(nil) })
+	mustPanic(t, "side", func() { countingTable(t, 1).All().MarkSides(nil, []byte{0}, []byte{0}) })
 }
 
 func TestCompactKeepsIdentities(t *testing.T) {

@@ -57,12 +57,19 @@ func main() {
 // otherwise. What is made before a row is read, the schema of recipes above all, is less, and
 // a run on a small table would spend a quarter of its time in collecting it.
 func growFirst() {
-	const firstPercent = 800 // of the 4 MiB that the runtime begins with
+	const (
+		firstPercent = 800      // of the 4 MiB that the runtime begins with
+		firstLimit   = 48 << 20 // until the first collection is wholly over, which may take a while
+	)
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	usual := debug.SetGCPercent(firstPercent)
-	runtime.AddCleanup(new([64]byte), func(int) { debug.SetGCPercent(usual) }, 0) // by the first collection
+	percent, limit := debug.SetGCPercent(firstPercent), debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, firstLimit))
+	runtime.AddCleanup(new([64]byte), func(int) {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}, 0)
 }
 
 // endings returns the signals that end a run: Ctrl-C, Ctrl-\, a closed terminal, and what

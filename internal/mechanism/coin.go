@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"sync"
 )
 
 // Coins gives every record its own coin: a keyed pseudorandom function of the
@@ -97,8 +98,16 @@ type tosses struct {
 	block cipher.Block
 	below uint64 // of 2^53
 	place [aes.BlockSize]byte
-	pad   []byte // of tossRows blocks
+	room  *tossRoom // for sides
 }
+
+// tossRoom is memory for coins that are tossed at a time.
+type tossRoom struct {
+	ids [tossRows]uint64
+	pad [tossRows * aes.BlockSize]byte
+}
+
+var tossRooms = sync.Pool{New: func() any { return new(tossRoom) }}
 
 // tosses returns those with probability p.
 func (c Coins) tosses(p float64) *tosses {
@@ -124,10 +133,7 @@ func (t *tosses) sides(sides []uint8, records []uint64, heads bool) {
 		return
 	}
 	// The counter mode of AES encrypts the blocks of wordOf, one after the other, several at once.
-	if t.pad == nil {
-		t.pad = make([]byte, tossRows*aes.BlockSize)
-	}
-	pad := t.pad[:aes.BlockSize*len(records)]
+	pad := t.room.pad[:aes.BlockSize*len(records)]
 	clear(pad)
 	binary.BigEndian.PutUint64(t.place[:8], 0)
 	binary.BigEndian.PutUint64(t.place[8:], records[0])

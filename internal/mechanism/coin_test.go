@@ -26,7 +26,9 @@ func TestSides(t *testing.T) {
 				records[k] = of(k)
 			}
 			for _, heads := range []bool{true, false} {
-				c.tosses(.3).sides(sides, records, heads)
+				tosses := c.tosses(.3)
+				tosses.room = new(tossRoom)
+				tosses.sides(sides, records, heads)
 				kept := 0
 				for k, record := range records {
 					if want := c.Heads(record, .3) == heads; (sides[k] == 0) != want {

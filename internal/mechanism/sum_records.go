@@ -158,28 +158,31 @@ func (c Cut) deal(ctx context.Context, v dataset.View) (kept, others dataset.Vie
 		kept, err = v.Known(ctx, c.Known)
 		return kept, others, err
 	}
-	kept, others = v.Part(c.sides(v))
+	kept, others = v.Part(c.sides(v, nil))
 	return kept, others, ctx.Err()
 }
 
-// sides returns 0 for each record that the cut keeps and 1 for the others.
-func (c Cut) sides(v dataset.View) []uint8 {
-	of := make([]uint8, v.Len())
+// sides returns 0 for each record that the cut keeps and 1 for the others, in room if it has space.
+func (c Cut) sides(v dataset.View, room []uint8) []uint8 {
+	of := slices.Grow(room[:0], v.Len())[:v.Len()]
 	var next atomic.Int64
 	var group carry.Group
 	for range min(runtime.GOMAXPROCS(0), len(of)/(8*tossRows)+1) { // a goroutine has several to do
 		group.Go(func() {
-			t, ids := c.Coin.tosses(c.Share), make([]uint64, tossRows)
+			t := c.Coin.tosses(c.Share)
+			t.room = tossRooms.Get().(*tossRoom)
+			defer tossRooms.Put(t.room)
 			for {
 				from := int(next.Add(tossRows)) - tossRows
 				if from >= len(of) {
 					return
 				}
 				some := of[from:min(from+tossRows, len(of))]
+				ids := t.room.ids[:len(some)]
 				for k := range some {
 					ids[k] = c.Coin.fault.identity(from+k, v.ID(from+k))
 				}
-				t.sides(some, ids[:len(some)], c.Heads)
+				t.sides(some, ids, c.Heads)
 			}
 		})
 	}

@@ -167,10 +167,12 @@ type chunkReader struct {
 	*Stream
 	at     int // the chunk that cells are of
 	room   []byte
-	rows   []int32 // of a part
-	marks  []byte  // of them
-	loaded []int   // of each column: the chunk that is loaded, from 1
-	floats [][]float64
+	rows   []int32     // of a part
+	marks  []byte      // of them
+	others []byte      // marks of those of the opposite part
+	sides  []uint8     // of the records that a coin deals
+	loaded []int       // of each column: the chunk that is loaded, from 1
+	floats [][]float64 // nil before one is read
 	codes  [][]int32
 	ids    []uint64
 	err    error // the first of a read
@@ -187,7 +189,7 @@ func (e *Stream) reader() *chunkReader {
 		return r
 	}
 	n := len(e.schema.Columns)
-	return &chunkReader{Stream: e, shelf: Shelf{file: e.file, most: e.most}, loaded: make([]int, n), floats: make([][]float64, n), codes: make([][]int32, n)}
+	return &chunkReader{Stream: e, shelf: Shelf{file: e.file, most: e.most}, loaded: make([]int, n), codes: make([][]int32, n)}
 }
 
 // rest keeps a reader, which has met no error, for another pass: its memory is that of a chunk.
@@ -292,37 +294,49 @@ func (r *chunkReader) cut(ctx context.Context, cuts []Cut, v dataset.View, i int
 		}
 		of, _ = v.Marked(marks, nil)
 	}
-	var others dataset.View
 	for _, c := range cuts {
-		var err error
-		if of, others, err = c.deal(ctx, of); err != nil {
-			return v, err
+		if c.Coin == nil || c.None {
+			var err error
+			if of, _, err = c.deal(ctx, of); err != nil {
+				return v, err
+			}
+			r.marks = r.noMarks(r.marks)
+			of.Mark(r.marks)
+			continue
 		}
+		r.sides, r.marks, r.others = c.sides(of, r.sides), r.noMarks(r.marks), r.noMarks(r.others)
+		of.MarkSides(r.sides, r.marks, r.others)
+		of, r.rows = v.Marked(r.marks, r.rows)
 	}
-	if r.err != nil {
-		return v, r.err
-	}
-	if err := r.remember(key, i, of); err != nil {
+	if err := errors.Join(r.err, ctx.Err()); err != nil {
 		return v, err
 	}
-	if last := len(cuts) - 1; last >= 0 && cuts[last].Coin != nil { // the same coins tell who is in the opposite part
-		if err := r.remember(strings.TrimSuffix(key, cuts[last].key())+cuts[last].opposite().key(), i, others); err != nil {
+	if err := r.remember(key, i, r.marks); err != nil {
+		return v, err
+	}
+	if last := len(cuts) - 1; last >= 0 && cuts[last].Coin != nil && !cuts[last].None { // the same coins tell who is in the opposite part
+		if err := r.remember(strings.TrimSuffix(key, cuts[last].key())+cuts[last].opposite().key(), i, r.others); err != nil {
 			return v, err
 		}
 	}
 	return of, nil
 }
 
+// noMarks returns marks of no record of a chunk, in room if it has space.
+func (r *chunkReader) noMarks(room []byte) []byte {
+	marks := slices.Grow(room[:0], (r.most+7)/8)[:(r.most+7)/8]
+	clear(marks)
+	return marks
+}
+
 // remember keeps which records of a chunk belong to a part, by the keys of its cuts.
-func (r *chunkReader) remember(key string, i int, of dataset.View) error {
+func (r *chunkReader) remember(key string, i int, marks []byte) error {
 	if r.member(key, i) != (scratch.Place{}) {
 		return nil
 	}
-	bits := make([]byte, (r.most+7)/8)
-	of.Mark(bits)
-	place := r.file.Reserve(len(bits))
+	place := r.file.Reserve(len(marks))
 	var err error
-	if r.room, err = r.file.Write(&place, bits, r.room); err != nil {
+	if r.room, err = r.file.Write(&place, marks, r.room); err != nil {
 		return err
 	}
 	r.mu.Lock()

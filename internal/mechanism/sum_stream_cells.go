@@ -11,6 +11,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/decimals"
+	"github.com/dptrain/dptrain/internal/rooms"
 	"github.com/dptrain/dptrain/internal/scratch"
 )
 
@@ -26,8 +27,8 @@ type Source struct {
 
 // The cells of a chunk, and its records. Both depend on the schema alone.
 const (
-	chunkCells = 1 << 21
-	chunkMost  = 1 << 15
+	chunkCells = 1 << 20
+	chunkMost  = 1 << 14
 	chunkLeast = 1 << 12 // the records of a large block of a pass
 )
 
@@ -87,6 +88,7 @@ type columnCells struct {
 	rows   int
 	floats [][]float64 // numbers; nil for other columns
 	bytes  [][]byte    // all others, each at its width
+	leave  func()      // gives memory of numbers back; nil if it is another one's
 }
 
 // encoded is the cells of a batch.
@@ -95,6 +97,7 @@ type encoded struct {
 	own   [][]float64 // memory of numbers that do not last
 	words []batchWords
 	stats *dataset.Stats
+	chunk chunk // where the batch was written as a whole; without columns if it was not
 }
 
 // batchWords is the words in a column of some records.
@@ -130,21 +133,40 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 			out.words[j] = batchWords{slices.Clone(b.Table.Data(j).Codes), list} // the batch is used again
 		}
 	}
-	out.rows, out.stats = b.Table.Len(), b.Stats
+	out.rows, out.stats, out.chunk = b.Table.Len(), b.Stats, chunk{}
 	return out
 }
 
 // room returns memory for so many records.
 func (e *Stream) room(rows int) columnCells {
-	out := columnCells{floats: make([][]float64, len(e.widths)), bytes: make([][]byte, len(e.widths))}
+	out := columnCells{bytes: make([][]byte, len(e.widths))}
+	out.floats, out.leave = e.numberRoom(rows)
 	for j, width := range e.widths {
-		if e.number(j) {
-			out.floats[j] = make([]float64, 0, rows)
-		} else {
+		if !e.number(j) {
 			out.bytes[j] = make([]byte, 0, rows*width)
 		}
 	}
 	return out
+}
+
+// numberRoom returns memory of package rooms for so many numbers of each column that holds some, nil for the others. It is given
+// back by leave.
+func (e *Stream) numberRoom(rows int) (floats [][]float64, leave func()) {
+	count := 0
+	for j := range e.widths {
+		if e.number(j) {
+			count++
+		}
+	}
+	room := rooms.Take(count, rows)
+	floats = make([][]float64, len(e.widths))
+	for j, k := 0, 0; j < len(floats); j++ {
+		if e.number(j) {
+			floats[j] = room[k]
+			k++
+		}
+	}
+	return floats, func() { rooms.Give(room) }
 }
 
 // number reports whether a column holds numbers.
@@ -170,7 +192,7 @@ func (r *chunkReader) cells(j int) dataset.ColumnData {
 		r.load(j, c)
 		r.loaded[j] = r.at + 1
 	}
-	if r.floats[j] != nil {
+	if r.number(j) {
 		return dataset.ColumnData{Floats: r.floats[j][:c.rows]}
 	}
 	return dataset.ColumnData{Codes: r.codes[j][:c.rows]}
@@ -180,8 +202,8 @@ func (r *chunkReader) cells(j int) dataset.ColumnData {
 // of them.
 func (r *chunkReader) load(j int, c *chunk) {
 	if r.schema.Columns[j].Kind == dataset.Numeric {
-		if r.floats[j] == nil {
-			r.floats[j] = scratch.Make[float64](r.most)
+		if r.floats == nil {
+			r.floats, _ = r.numberRoom(r.most) // as long as the table is used
 		}
 		if err := r.numbers(r.floats[j], c.columns[j], c.forms[j], c.rows); err != nil {
 			r.err = err

@@ -12,22 +12,20 @@ import (
 	"github.com/dptrain/dptrain/internal/scratch"
 )
 
-// fill writes the whole table. Chunks are encrypted and written by goroutines beside the reader.
+// fill writes the whole table. A batch that is a chunk is written where it was read. What else there is, is put together to
+// chunks, which are encrypted and written by goroutines beside the reader.
 func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := runtime.GOMAXPROCS(0)
 	full := make(chan filled)
 	free := make(chan columnCells, workers+1)
-	for range cap(free) {
-		free <- e.room(e.most)
-	}
 	group := carry.Group{Panicked: func() { cancel(context.Canceled) }}
 	for range workers {
 		group.Go(func() {
-			w := cellWriter{file: e.file, most: e.most}
+			w := cellWriter{Stream: e}
 			for c := range full {
-				if err := w.write(&c); err != nil {
+				if err := w.write(&c.columnCells, c.words, &c.chunk); err != nil {
 					cancel(err)
 				}
 				free <- c.columnCells
@@ -40,8 +38,19 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
 		}
 	}
-	var used sync.Pool
-	err := s.Options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) { return e.encode(b, &used), nil }, func(batch any) error {
+	used, writers := sync.Pool{}, sync.Pool{New: func() any { return &cellWriter{Stream: e} }}
+	options := s.Options
+	options.BatchRows = e.most
+	err := options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) {
+		out := e.encode(b, &used)
+		if out.rows < e.most || b.First < 0 || b.First%int64(e.most) > 0 || w.found {
+			return out, nil
+		}
+		out.chunk = e.newChunk(e.most, len(e.widths))
+		writer := writers.Get().(*cellWriter)
+		defer writers.Put(writer)
+		return out, writer.write(&out.columnCells, nil, &out.chunk)
+	}, func(batch any) error {
 		defer used.Put(batch)
 		return w.append(batch.(*encoded))
 	})
@@ -50,6 +59,9 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	}
 	close(full)
 	group.Wait()
+	for len(free) > 0 {
+		(<-free).leave()
+	}
 	if cause := context.Cause(within); cause != nil && ctx.Err() == nil {
 		return cause
 	}
@@ -65,27 +77,27 @@ type filled struct {
 
 // cellWriter writes chunks for one goroutine.
 type cellWriter struct {
-	file   *scratch.File
-	most   int // records of a chunk
+	*Stream
 	packer decimals.Packer
 	packed []byte
 	sealed []byte
 }
 
-// write writes a chunk at its full length, so that the size of the file tells the number of records less exactly.
-func (w *cellWriter) write(c *filled) error {
-	for j := range c.chunk.columns {
-		data := c.words
+// write writes cells at the full length of a chunk, so that the size of the file tells the number of records less exactly. Where
+// they are goes to the lists of the chunk.
+func (w *cellWriter) write(c *columnCells, words []byte, to *chunk) error {
+	for j := range to.columns {
+		data := words
 		switch {
 		case j == len(c.bytes):
 		case c.floats[j] != nil:
-			data = w.pack(c.floats[j], &c.chunk.forms[j])
+			data = w.pack(c.floats[j], &to.forms[j])
 		default:
-			data = c.bytes[j][:cap(c.bytes[j])]
+			data = c.bytes[j][:w.most*w.widths[j]]
 		}
-		c.chunk.columns[j] = w.file.Reserve(len(data))
+		to.columns[j] = w.file.Reserve(len(data))
 		var err error
-		if w.sealed, err = w.file.Write(&c.chunk.columns[j], data, w.sealed); err != nil {
+		if w.sealed, err = w.file.Write(&to.columns[j], data, w.sealed); err != nil {
 			return err
 		}
 	}
@@ -113,10 +125,11 @@ type chunkWriter struct {
 	*Stream
 	ctx   context.Context // of one call of fill
 	full  chan<- filled
-	free  <-chan columnCells
-	cells columnCells // of the chunk that is being filled; without columns before there is one
-	words []*wordList // of the chunk; nil for columns whose words are not kept
-	found bool        // whether some are
+	free  chan columnCells // what was used before
+	made  int              // that many are in use or free
+	cells columnCells      // of the chunk that is being filled; without columns before there is one
+	words []*wordList      // of the chunk; nil for columns whose words are not kept
+	found bool             // whether some are
 	total int64
 	limit int64 // of total
 	stats *dataset.Stats
@@ -126,8 +139,15 @@ type chunkWriter struct {
 // append adds the records of a batch.
 func (w *chunkWriter) append(b *encoded) error {
 	w.stats.Merge(b.stats)
+	if b.chunk.columns != nil {
+		return w.add(&b.chunk)
+	}
 	for from := 0; from < b.rows; {
 		if w.cells.floats == nil {
+			if len(w.free) == 0 && w.made < cap(w.free) {
+				w.made++
+				w.free <- w.room(w.most)
+			}
 			select {
 			case w.cells = <-w.free:
 				w.cells.empty()
@@ -167,22 +187,35 @@ func (c *columnCells) empty() {
 
 // flush hands the chunk on.
 func (w *chunkWriter) flush() error {
-	c := chunk{first: uint64(w.total), rows: w.cells.rows, columns: make([]scratch.Place, len(w.widths)), forms: make([]decimals.Form, len(w.widths))}
-	if w.total += int64(c.rows); w.total > w.limit {
-		return TooMany(w.path, w.limit)
-	}
-	out := filled{columnCells: w.cells}
+	out, columns := filled{columnCells: w.cells}, len(w.widths)
 	if w.found {
 		out.words = w.pack()
-		c.columns = append(c.columns, scratch.Place{})
+		columns++
 	}
-	out.chunk = c
+	out.chunk = w.newChunk(w.cells.rows, columns)
+	if err := w.add(&out.chunk); err != nil {
+		return err
+	}
 	select {
 	case w.full <- out:
 	case <-w.ctx.Done():
 		return w.ctx.Err()
 	}
-	w.chunks = append(w.chunks, c)
 	w.cells = columnCells{}
+	return nil
+}
+
+// newChunk returns a chunk of so many records, which have no places yet.
+func (e *Stream) newChunk(rows, columns int) chunk {
+	return chunk{rows: rows, columns: make([]scratch.Place, columns), forms: make([]decimals.Form, len(e.widths))}
+}
+
+// add adds a chunk to the table.
+func (w *chunkWriter) add(c *chunk) error {
+	c.first = uint64(w.total)
+	if w.total += int64(c.rows); w.total > w.limit {
+		return TooMany(w.path, w.limit)
+	}
+	w.chunks = append(w.chunks, *c)
 	return nil
 }

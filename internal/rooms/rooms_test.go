@@ -1,0 +1,29 @@
+package rooms
+
+import "testing"
+
+// TestTake: memory has the shape that is asked for, whatever was given back before, and columns do not overlap.
+func TestTake(t *testing.T) {
+	for _, shape := range [][2]int{{3, 5}, {3, 5}, {5, 3}, {0, 7}, {3, 6}, {1, 0}, {3, 5}} {
+		room := Take(shape[0], shape[1])
+		if len(room) != shape[0] {
+			t.Fatalf("%d columns for %v", len(room), shape)
+		}
+		for j, column := range room {
+			if len(column) != shape[1] || cap(column) != shape[1]+Spare {
+				t.Fatalf("a column of %d numbers and space for %d, for %v", len(column), cap(column), shape)
+			}
+			for i := range column[:cap(column)] {
+				column[:cap(column)][i] = float64(j)
+			}
+		}
+		for j, column := range room {
+			for _, x := range column[:cap(column)] {
+				if x != float64(j) {
+					t.Fatalf("column %d of %v has a number of column %v", j, shape, x)
+				}
+			}
+		}
+		Give(room)
+	}
+}
