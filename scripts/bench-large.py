@@ -5,13 +5,17 @@ usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
 10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the latter per record too
 and without what the system does (files, pages of memory), the largest memory of the process, and what
-the disk of the folder had less. Of several rounds, which follow at once, it prints the medians. Then it says how much the cost per row differs
-between sizes. With --peer, and Parquet, polars and scikit-learn do the same in memory, without privacy: read all files, hold
-a tenth out, fit, and tell R2; by least squares beside joint-gram and by histogram boosting beside auto. A folder needs about 30 GB for 10^8 rows: all of it takes
+the disk of the folder had less. It prints the medians of all rounds. A round goes over all sizes, so that a machine that
+becomes slower or faster does so for all of them. A size is run once without being counted, and then up to ten times at once: a short
+run meets a fast or a slow moment, and the first one memory that the host of a virtual machine has taken back. With one round, all is
+counted. Then it says how much the cost per row differs between sizes, and what each further row costs.
+
+With --peer, and Parquet, polars and scikit-learn do the same in memory, without privacy: read all files, hold a tenth out, fit, and
+tell R2; by least squares beside joint-gram and by histogram boosting beside auto. A folder needs about 30 GB for 10^8 rows: all of it takes
 
     bench-large.py ./dptrain /data/tmp --rows 1000000 --rows 10000000 --rows 100000000 --plot large.svg
 """
-import argparse, math, os, shutil, statistics, sys, threading, time
+import argparse, ast, math, os, shutil, statistics, subprocess, sys, threading
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +25,7 @@ import pyarrow.parquet as pq
 MOST = 10_000_000
 START = 1000  # records of a run that is hardly more than start, plan and report
 GROUP = 500_000
+REPEAT = 10  # The most runs of a size in a round.
 
 
 def generate(path, rows):
@@ -42,6 +47,20 @@ def generate(path, rows):
     writer.close()
 
 
+def make(folder, rows, kind, methods):
+    """Makes a folder with a table of so many rows and a recipe per method."""
+    os.makedirs(folder)
+    first, size = os.path.join(folder, "part-000." + kind), min(rows, MOST)
+    generate(first, size)
+    for k in range(1, rows // size):
+        os.link(first, os.path.join(folder, f"part-{k:03d}.{kind}"))
+    for method in methods:
+        with open(os.path.join(folder, method + ".yaml"), "w") as f:
+            f.write(f"data: {{path: 'part-*.{kind}', target: y}}\nprivacy: {{epsilon: 1, delta: 1e-9}}\n")
+            if method != "auto":
+                f.write(f"model: {{method: {method}}}\n")
+
+
 # The program of a peer: its files, then which of the two models.
 PEER = """
 import sys, numpy as np, polars as pl
@@ -58,13 +77,25 @@ print("R2", model.score(x[held], y[held]), file=sys.stderr)
 """
 
 
+# A process that starts others. The system counts what a process held before it became another program to the latter's memory, so
+# this one holds little.
+STARTER = """
+import os, sys, time
+for line in sys.stdin:
+    command = eval(line)
+    begin = time.time()
+    pid = os.spawnvp(os.P_NOWAIT, command[0], command)
+    _, status, usage = os.wait4(pid, 0)
+    print([status, time.time() - begin, usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_maxrss / 1000], flush=True)
+"""
+
+
 def measure(command, folder, settle=True):
     """Returns wall seconds, processor seconds, those of them that are the program's own, the peak of memory in MB and of the
     disk in GB."""
     free = lambda: os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
     if settle:
         os.sync()  # what was removed before gives its blocks back
-        time.sleep(3)
     ended, before, least = threading.Event(), free(), [free()]
 
     def watch():
@@ -73,15 +104,14 @@ def measure(command, folder, settle=True):
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    begin = time.time()
-    pid = os.spawnvp(os.P_NOWAIT, command[0], command)
-    _, status, usage = os.wait4(pid, 0)
-    wall = time.time() - begin
+    with subprocess.Popen([sys.executable, "-S", "-c", STARTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as starter:
+        answer, _ = starter.communicate(repr(command) + "\n")
+    status, *used = ast.literal_eval(answer)
     ended.set()
     watcher.join()
     if status:
         raise SystemExit(f"{' '.join(command)}: status {status}")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_maxrss / 1000, (before - least[0]) / 1e9
+    return *used, (before - least[0]) / 1e9
 
 
 def plot(path, runs):
@@ -127,42 +157,46 @@ def main():
     parser.add_argument("--plot")
     parser.add_argument("--peer", action="store_true")
     args = parser.parse_args()
-    runs, starts = [], {}
+    methods, sizes = args.recipes.split(","), [START] + sorted(args.rows or [1_000_000, 10_000_000])
+    kind = "csv" if args.csv else "parquet"
+    folders = {rows: os.path.join(args.folder, f"table-{rows}") for rows in sizes}
+    for rows in sizes:
+        make(folders[rows], rows, kind, methods)
+    rounds = {}  # The measurements of a size and a method, of all rounds.
+    for number in range(args.rounds):
+        for method in methods:
+            for rows in sizes:
+                out = os.path.join(folders[rows], "out-" + method)
+                recipe = os.path.join(folders[rows], method + ".yaml")
+                command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
+                some = []
+                for _ in range(1 + min(REPEAT, sizes[-1] // rows) if args.rounds > 1 else 1):
+                    shutil.rmtree(out, ignore_errors=True)
+                    some.append(measure(command, args.folder, settle=not some))
+                some = some[1:] or some  # The first run makes the machine ready for those that follow at once.
+                rounds.setdefault((rows, method), []).extend(some)
+                print(f"round {number + 1}: {method}, {rows:,} records: {statistics.median(r[1] for r in some):.3f} s of a processor", file=sys.stderr)
+    runs = []
     print("| records | method | clock | processor | per record | its own | peak of memory | disk |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for rows in [START] + (args.rows or [1_000_000, 10_000_000]):
-        folder = os.path.join(args.folder, f"table-{rows}")
-        os.makedirs(folder)
-        kind = "csv" if args.csv else "parquet"
-        first, size = os.path.join(folder, "part-000." + kind), min(rows, MOST)
-        generate(first, size)
-        for k in range(1, rows // size):
-            os.link(first, os.path.join(folder, f"part-{k:03d}.{kind}"))
-        for method in args.recipes.split(","):
-            recipe = os.path.join(folder, method + ".yaml")
-            with open(recipe, "w") as f:
-                f.write(f"data: {{path: 'part-*.{kind}', target: y}}\nprivacy: {{epsilon: 1, delta: 1e-9}}\n")
-                if method != "auto":
-                    f.write(f"model: {{method: {method}}}\n")
-            out = os.path.join(folder, "out-" + method)
-            command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
-            rounds = []
-            for k in range(args.rounds):
-                shutil.rmtree(out, ignore_errors=True)
-                rounds.append(measure(command, args.folder, settle=k == 0))
-            wall, cpu, own, peak, disk = map(statistics.median, zip(*rounds))
-            if rows == START:
-                starts[method] = own, cpu
-                continue
-            runs.append((rows, method, wall, cpu / rows * 1e6, peak, own / rows * 1e6, (own - starts[method][0]) / rows * 1e6, (cpu - starts[method][1]) / rows * 1e6))
+    for rows in sizes[1:]:
+        for method in methods:
+            wall, cpu, own, peak, disk = map(statistics.median, zip(*rounds[rows, method]))
+            start = [statistics.median(r[k] for r in rounds[START, method]) for k in (1, 2)]
+            runs.append((rows, method, wall, cpu / rows * 1e6, peak, own / rows * 1e6, (own - start[1]) / rows * 1e6, (cpu - start[0]) / rows * 1e6))
             row(rows, f"`{method}`", wall, cpu, own, peak, disk)
             if args.peer:
-                peer = measure([sys.executable, "-c", PEER, os.path.join(folder, "part-*.parquet"), method], args.folder)
+                peer = measure([sys.executable, "-c", PEER, os.path.join(folders[rows], "part-*.parquet"), method], args.folder)
                 row(rows, f"polars + scikit-learn beside `{method}`", *peer)
                 print(f"processor time of the peer: {peer[1] / cpu:.2f} times, memory {peer[3] / peak:.1f} times", file=sys.stderr)
-        shutil.rmtree(folder)
-    for method in args.recipes.split(","):
-        apart = lambda k: 100 * (max(r[k] for r in runs if r[1] == method) / min(r[k] for r in runs if r[1] == method) - 1)
+    for rows in sizes:
+        shutil.rmtree(folders[rows])
+    for method in methods:
+        of = [r for r in runs if r[1] == method]
+        apart = lambda k: 100 * (max(r[k] for r in of) / min(r[k] for r in of) - 1)
         print(f"{method}: the cost per row differs by {apart(3):.0f}% between sizes, without the start by {apart(7):.0f}%, without what the system does by {apart(5):.0f}%, without both by {apart(6):.0f}%, the peak of memory by {apart(4):.0f}%")
+        more = [(b[0] * b[3] - a[0] * a[3]) / (b[0] - a[0]) for a, b in zip(of, of[1:])]
+        if len(more) > 1:
+            print(f"{method}: from size to size a further row costs {', '.join(f'{x:.3f}' for x in more)} µs, which differ by {100 * (max(more) / min(more) - 1):.0f}%")
     if args.plot:
         plot(args.plot, runs)
 
