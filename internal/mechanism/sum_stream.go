@@ -25,6 +25,7 @@ type Stream struct {
 	schema dataset.Schema
 	file   *scratch.File
 	widths []int // bytes of a cell of each column, and of the name of a unit
+	filled []int // widths when the table was written
 	most   int   // records of a chunk, the last one fewer
 	chunks []chunk
 	kept   []scratch.Place // of each chunk: which records units keep, one bit each; nil: all
@@ -42,10 +43,38 @@ type Stream struct {
 
 // chunk is some consecutive records.
 type chunk struct {
-	first   uint64
-	rows    int
-	forms   []decimals.Form // of numbers, by column
-	columns []scratch.Place // then that of the names of units, if there are units, and of words that are to be found
+	first    uint64
+	rows     int
+	*written                 // the same for all engines beside
+	others   []scratch.Place // of columns that were written again; nil: none
+}
+
+// written is where the cells of a chunk are: by column, then the names of units, if there are units, and the lists of words that
+// are to be found.
+type written struct {
+	row   scratch.Row
+	forms []decimals.Form // of numbers, the zero Form for what is none
+	words int             // bytes of the lists
+}
+
+// place returns where a column of a chunk is, or the names of units.
+func (e *Stream) place(c *chunk, j int) scratch.Place {
+	if c.others != nil && c.others[j] != (scratch.Place{}) {
+		return c.others[j]
+	}
+	before := 0
+	for k := range j {
+		before += e.size(c, k)
+	}
+	return c.row.Place(j, before, e.size(c, j))
+}
+
+// size returns the bytes of a column of a chunk, as it was written at first.
+func (e *Stream) size(c *chunk, j int) int {
+	if c.forms[j] != (decimals.Form{}) {
+		return c.forms[j].Size(e.most)
+	}
+	return e.filled[j] * e.most
 }
 
 // StreamOf returns an engine without records, by which a plan can be checked before any is read.
@@ -255,7 +284,7 @@ func (r *chunkReader) units(c *chunk) ([]uint64, error) {
 	if r.schema.Unit == "" {
 		return nil, nil
 	}
-	data, err := r.file.Read(c.columns[len(r.schema.Columns)], r.room)
+	data, err := r.file.Read(r.place(c, len(r.schema.Columns)), r.room)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ func Spill(ctx context.Context, s Source, schema dataset.Schema) (*Stream, *data
 	if schema.Unit != "" {
 		e.widths = append(e.widths, 8)
 	}
+	e.filled = e.widths
 	if e.most == 0 {
 		e.most = max(min(chunkCells/max(len(e.widths), 1)&^(chunkLeast-1), chunkMost), chunkLeast)
 	}
@@ -97,7 +98,7 @@ type encoded struct {
 	own   [][]float64 // memory of numbers that do not last
 	words []batchWords
 	stats *dataset.Stats
-	chunk chunk // where the batch was written as a whole; without columns if it was not
+	cells *written // where the batch was written as a whole; nil if it was not
 }
 
 // batchWords is the words in a column of some records.
@@ -133,7 +134,7 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 			out.words[j] = batchWords{slices.Clone(b.Table.Data(j).Codes), list} // the batch is used again
 		}
 	}
-	out.rows, out.stats, out.chunk = b.Table.Len(), b.Stats, chunk{}
+	out.rows, out.stats, out.cells = b.Table.Len(), b.Stats, nil
 	return out
 }
 
@@ -205,7 +206,7 @@ func (r *chunkReader) load(j int, c *chunk) {
 		if r.floats == nil {
 			r.floats, _ = r.numberRoom(r.most) // as long as the table is used
 		}
-		if err := r.numbers(r.floats[j], c.columns[j], c.forms[j], c.rows); err != nil {
+		if err := r.numbers(r.floats[j], r.place(c, j), c.forms[j], c.rows); err != nil {
 			r.err = err
 			return
 		}
@@ -219,7 +220,7 @@ func (r *chunkReader) load(j int, c *chunk) {
 	if r.codes[j] == nil {
 		r.codes[j] = make([]int32, r.most)
 	}
-	data, err := r.file.Read(c.columns[j], r.room)
+	data, err := r.file.Read(r.place(c, j), r.room)
 	if err != nil {
 		r.err = err
 		return

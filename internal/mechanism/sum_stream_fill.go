@@ -25,7 +25,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 		group.Go(func() {
 			w := cellWriter{Stream: e}
 			for c := range full {
-				if err := w.write(&c.columnCells, c.words, &c.chunk); err != nil {
+				if err := w.write(&c.columnCells, c.words, c.cells); err != nil {
 					cancel(err)
 				}
 				free <- c.columnCells
@@ -46,10 +46,10 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 		if out.rows < e.most || b.First < 0 || b.First%int64(e.most) > 0 || w.found {
 			return out, nil
 		}
-		out.chunk = e.newChunk(e.most, len(e.widths))
+		out.cells = e.newCells()
 		writer := writers.Get().(*cellWriter)
 		defer writers.Put(writer)
-		return out, writer.write(&out.columnCells, nil, &out.chunk)
+		return out, writer.write(&out.columnCells, nil, out.cells)
 	}, func(batch any) error {
 		defer used.Put(batch)
 		return w.append(batch.(*encoded))
@@ -71,53 +71,52 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 // filled is a chunk to be written, and where it goes.
 type filled struct {
 	columnCells
-	words []byte // packed; nil if none are kept
-	chunk chunk  // whose lists are written to
+	words []byte   // packed; nil if none are kept
+	cells *written // which are written to
 }
 
 // cellWriter writes chunks for one goroutine.
 type cellWriter struct {
 	*Stream
 	packer decimals.Packer
-	packed []byte
-	sealed []byte
+	row    scratch.RowWriter
 }
 
 // write writes cells at the full length of a chunk, so that the size of the file tells the number of records less exactly. Where
 // they are goes to the lists of the chunk.
-func (w *cellWriter) write(c *columnCells, words []byte, to *chunk) error {
-	for j := range to.columns {
-		data := words
-		switch {
-		case j == len(c.bytes):
-		case c.floats[j] != nil:
-			data = w.pack(c.floats[j], &to.forms[j])
-		default:
-			data = c.bytes[j][:w.most*w.widths[j]]
-		}
-		to.columns[j] = w.file.Reserve(len(data))
-		var err error
-		if w.sealed, err = w.file.Write(&to.columns[j], data, w.sealed); err != nil {
-			return err
+func (w *cellWriter) write(c *columnCells, words []byte, to *written) (err error) {
+	places := len(w.widths)
+	if words != nil {
+		places++
+	}
+	w.row.Begin(w.file, places)
+	for j := range w.widths {
+		if c.floats[j] != nil {
+			to.forms[j] = w.pack(c.floats[j])
+		} else {
+			w.row.Add(c.bytes[j][:w.most*w.widths[j]])
 		}
 	}
-	return nil
+	if words != nil {
+		w.row.Add(words)
+		to.words = len(words)
+	}
+	to.row, err = w.row.Write()
+	return err
 }
 
-// pack returns the bytes of numbers, and how they are kept.
-func (w *cellWriter) pack(x []float64, f *decimals.Form) []byte {
-	if w.packed == nil {
-		w.packed = make([]byte, decimals.MostSize(w.most))
-	}
-	form, data := w.packer.Pack(w.packed, x, decimals.Form{})
-	*f = form
+// pack adds numbers, and returns how they are kept.
+func (w *cellWriter) pack(x []float64) decimals.Form {
+	room := w.row.Room(decimals.MostSize(w.most))
+	form, data := w.packer.Pack(room, x, decimals.Form{})
 	if form == decimals.AsTheyAre {
-		scratch.Put(w.packed, x)
-		data = w.packed[:decimals.MostSize(len(x))]
+		scratch.Put(room, x)
+		data = room[:decimals.MostSize(len(x))]
 	}
 	size := form.Size(w.most)
-	clear(w.packed[len(data):size])
-	return w.packed[:size]
+	clear(room[len(data):size])
+	w.row.Seal(size)
+	return form
 }
 
 // chunkWriter puts records together to chunks.
@@ -139,8 +138,8 @@ type chunkWriter struct {
 // append adds the records of a batch.
 func (w *chunkWriter) append(b *encoded) error {
 	w.stats.Merge(b.stats)
-	if b.chunk.columns != nil {
-		return w.add(&b.chunk)
+	if b.cells != nil {
+		return w.add(w.most, b.cells)
 	}
 	for from := 0; from < b.rows; {
 		if w.cells.floats == nil {
@@ -187,13 +186,11 @@ func (c *columnCells) empty() {
 
 // flush hands the chunk on.
 func (w *chunkWriter) flush() error {
-	out, columns := filled{columnCells: w.cells}, len(w.widths)
+	out := filled{columnCells: w.cells, cells: w.newCells()}
 	if w.found {
 		out.words = w.pack()
-		columns++
 	}
-	out.chunk = w.newChunk(w.cells.rows, columns)
-	if err := w.add(&out.chunk); err != nil {
+	if err := w.add(w.cells.rows, out.cells); err != nil {
 		return err
 	}
 	select {
@@ -205,17 +202,15 @@ func (w *chunkWriter) flush() error {
 	return nil
 }
 
-// newChunk returns a chunk of so many records, which have no places yet.
-func (e *Stream) newChunk(rows, columns int) chunk {
-	return chunk{rows: rows, columns: make([]scratch.Place, columns), forms: make([]decimals.Form, len(e.widths))}
-}
+// newCells returns cells of a chunk that are not written yet.
+func (e *Stream) newCells() *written { return &written{forms: make([]decimals.Form, len(e.widths))} }
 
 // add adds a chunk to the table.
-func (w *chunkWriter) add(c *chunk) error {
-	c.first = uint64(w.total)
-	if w.total += int64(c.rows); w.total > w.limit {
+func (w *chunkWriter) add(rows int, c *written) error {
+	first := uint64(w.total)
+	if w.total += int64(rows); w.total > w.limit {
 		return TooMany(w.path, w.limit)
 	}
-	w.chunks = append(w.chunks, *c)
+	w.chunks = append(w.chunks, chunk{first: first, rows: rows, written: c})
 	return nil
 }

@@ -33,7 +33,7 @@ func (e *Stream) Mapped(j int, as dataset.Column, rule func(float64) float64) En
 // beside returns an engine of the same records in the same file, with states and parts of its own.
 func (e *Stream) beside() *Stream {
 	return &Stream{
-		schema: e.schema, file: e.file, widths: e.widths, most: e.most, chunks: slices.Clone(e.chunks), kept: e.kept, rules: e.rules,
+		schema: e.schema, file: e.file, widths: e.widths, filled: e.filled, most: e.most, chunks: slices.Clone(e.chunks), kept: e.kept, rules: e.rules,
 		wordBytes: e.wordBytes, members: map[string][]scratch.Place{}, states: map[State][]shelved{},
 	}
 }

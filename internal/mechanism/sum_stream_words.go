@@ -13,6 +13,7 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
+	"github.com/dptrain/dptrain/internal/scratch"
 )
 
 // Words that are to be found are kept chunk by chunk: a cell is a place in the list of the different words
@@ -141,8 +142,11 @@ func (w *chunkWriter) pack() []byte {
 
 // words returns the lists of a chunk, with no word at place 0; nil for columns whose words are not kept.
 func (r *chunkReader) words(i int) ([][]string, error) {
-	places := r.chunks[i].columns
-	data, err := r.file.Read(places[len(places)-1], nil)
+	c, before := &r.chunks[i], 0
+	for k := range r.filled {
+		before += r.size(c, k)
+	}
+	data, err := r.file.Read(c.row.Place(len(r.filled), before, c.words), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +280,9 @@ func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, err
 			return err
 		}
 		c := &out.chunks[i]
-		c.columns = slices.Clone(c.columns)
+		if c.others = slices.Clone(c.others); c.others == nil {
+			c.others = make([]scratch.Place, len(out.widths))
+		}
 		v, err := r.all(i)
 		if err != nil {
 			return err
@@ -295,8 +301,8 @@ func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, err
 			if r.err != nil {
 				return r.err
 			}
-			c.columns[j] = e.file.Reserve(cap(cells))
-			if r.room, err = e.file.Write(&c.columns[j], cells[:cap(cells)], r.room); err != nil {
+			c.others[j] = e.file.Reserve(cap(cells))
+			if r.room, err = e.file.Write(&c.others[j], cells[:cap(cells)], r.room); err != nil {
 				return err
 			}
 		}

@@ -147,12 +147,17 @@ func (f *File) Write(p *Place, data, room []byte) ([]byte, error) {
 	}
 	p.write = f.writes.Add(1)
 	sealed := f.aead.Seal(room[:0], f.nonce(p.write), data, nil)
+	return sealed, f.writeAt(sealed, p.at)
+}
+
+// writeAt writes encrypted bytes.
+func (f *File) writeAt(sealed []byte, at int64) error {
 	f.writer.Lock()
 	defer f.writer.Unlock()
-	if _, err := f.file.WriteAt(sealed, p.at); err != nil {
-		return sealed, ErrWrite
+	if _, err := f.file.WriteAt(sealed, at); err != nil {
+		return ErrWrite
 	}
-	return sealed, nil
+	return nil
 }
 
 // Read returns what is kept in a place, in room if it has space: valid until room is used again.
