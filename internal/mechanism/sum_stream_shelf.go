@@ -1,6 +1,8 @@
 package mechanism
 
 import (
+	"slices"
+
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/scratch"
 )
@@ -9,6 +11,7 @@ import (
 type shelved struct {
 	begun bool
 	done  int // steps
+	space int // records of the lists, fewer of which are used
 	lists []scratch.Place
 
 	tagged [][]tagged // of each group, of each block
@@ -34,7 +37,6 @@ func (e *Stream) shelved(s State, chunk int) *shelved {
 // What it returns is valid until the next block, and may be changed.
 type Shelf struct {
 	file *scratch.File
-	most int // records of a chunk
 	room []byte
 	err  error // the first of the file; what is returned after it is of no use
 
@@ -50,16 +52,32 @@ type Shelf struct {
 
 // shelfList is a list of one chunk.
 type shelfList struct {
-	cells  []byte // of the whole chunk
+	cells  []byte // of all records that there is space for
 	floats []float64
 	shorts []int16
 	loaded bool
 	dirty  bool
 }
 
-// of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes.
-func (h *Shelf) of(s Shelved, c *shelved) (kept func(int, dataset.Block) Kept, flush func() error) {
-	h.chunk = c
+// spaces is how many sizes the lists of a chunk may have.
+const spaces = 8
+
+// shelfSpace returns for how many records of a chunk the lists of a state have space, of a part with so many there. Where coins alone
+// say who is in the part, these are few more, and else all: the size of the file tells no more than the coins.
+func (r *chunkReader) shelfSpace(p Part, i, rows int) int {
+	if i == len(r.chunks)-1 || r.kept != nil || slices.ContainsFunc(p.Cuts, func(c Cut) bool { return c.Coin == nil }) {
+		return r.most
+	}
+	grain := (r.most + spaces - 1) / spaces
+	return min((rows+grain-1)/grain*grain, r.most)
+}
+
+// of returns what returns what is kept of the blocks of a chunk, up to date, and what writes the changes. Lists have space for so many
+// records.
+func (h *Shelf) of(s Shelved, c *shelved, space int) (kept func(int, dataset.Block) Kept, flush func() error) {
+	if h.chunk = c; !c.begun {
+		c.space = space
+	}
 	for k := range h.lists {
 		h.lists[k].loaded, h.lists[k].dirty = false, false
 	}
@@ -109,8 +127,10 @@ func (h *Shelf) list(k, width int) *shelfList {
 		h.lists = append(h.lists, shelfList{})
 	}
 	l := &h.lists[k]
-	if len(l.cells) != h.most*width {
-		*l = shelfList{cells: make([]byte, h.most*width, h.most*width+scratch.Overhead)}
+	if size := h.chunk.space * width; cap(l.cells) < size+scratch.Overhead {
+		*l = shelfList{cells: make([]byte, size, size+scratch.Overhead)}
+	} else {
+		l.cells = l.cells[:size]
 	}
 	if !l.loaded && k < len(h.chunk.lists) && h.chunk.lists[k] != (scratch.Place{}) {
 		data, err := h.file.Read(h.chunk.lists[k], l.cells)
