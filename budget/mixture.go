@@ -137,18 +137,58 @@ func (m *mixture) delta1(epsilon float64) float64 {
 	return worstCurve(m.first, epsilon)
 }
 
+// points has room for the points of one sum.
+type points struct {
+	epsilons, deltas []float64
+	many             gaussians
+}
+
+var pointsPool = sync.Pool{New: func() any { return new(points) }}
+
+// of returns delta1 of a mixture at all epsilons, in order.
+func (p *points) of(m *mixture) []float64 {
+	p.deltas = append(p.deltas[:0], p.epsilons...)
+	if len(m.first) == 1 {
+		if s, ok := m.first[0].(single); ok && s.law.Kind == Gaussian {
+			p.many.deltas(s.law.Mu, p.deltas)
+			for i, epsilon := range p.epsilons {
+				d := math.Max(0, s.beside(p.deltas[i]))
+				if epsilon < 0 {
+					d = mirrored(-epsilon, d)
+				}
+				p.deltas[i] = d
+			}
+			return p.deltas
+		}
+	}
+	for i, epsilon := range p.epsilons {
+		p.deltas[i] = m.delta1(epsilon)
+	}
+	return p.deltas
+}
+
 func (m *mixture) there(epsilon float64) float64 {
 	t, rest := math.Exp(epsilon), 1-m.coin
-	over := func(ratio float64) float64 {
-		k := (t - m.coin*ratio) / rest
-		if k <= 0 {
-			return 1 - k
-		}
-		return m.delta1(math.Log(k))
-	}
-	sum := m.lost * rest * over(0)
+	p := pointsPool.Get().(*points)
+	defer pointsPool.Put(p)
+	p.epsilons = append(p.epsilons[:0], math.Log(t/rest))
 	for _, a := range m.second {
-		sum += a.mass * rest * over(a.ratio)
+		if k := (t - m.coin*a.ratio) / rest; k > 0 {
+			p.epsilons = append(p.epsilons, math.Log(k))
+		}
+	}
+	deltas := p.of(m)
+	sum := m.lost * rest * deltas[0]
+	at := 1
+	for _, a := range m.second {
+		over := 0.
+		if k := (t - m.coin*a.ratio) / rest; k <= 0 {
+			over = 1 - k
+		} else {
+			over = deltas[at]
+			at++
+		}
+		sum += a.mass * rest * over
 	}
 	return sum + m.coin*m.lost
 }
@@ -156,10 +196,21 @@ func (m *mixture) there(epsilon float64) float64 {
 // back folds e^epsilon k' into one number, which cannot overflow.
 func (m *mixture) back(epsilon float64, second []atom) float64 {
 	t, rest := math.Exp(epsilon), 1-m.coin
-	sum := m.lost * m.delta1(epsilon+math.Log(rest))
+	p := pointsPool.Get().(*points)
+	defer pointsPool.Put(p)
+	p.epsilons = append(p.epsilons[:0], epsilon+math.Log(rest))
 	for _, a := range second {
 		if k := 1 - t*m.coin*a.ratio; k > 0 {
-			sum += a.mass * k * m.delta1(epsilon-math.Log(k/rest))
+			p.epsilons = append(p.epsilons, epsilon-math.Log(k/rest))
+		}
+	}
+	deltas := p.of(m)
+	sum := m.lost * deltas[0]
+	at := 1
+	for _, a := range second {
+		if k := 1 - t*m.coin*a.ratio; k > 0 {
+			sum += a.mass * k * deltas[at]
+			at++
 		}
 	}
 	return sum
