@@ -1,6 +1,9 @@
 package dataset
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Known returns the view of the records of v whose cell of column j can be read: a
 // number, or one of the declared categories. Where all of them can it is v itself.
@@ -26,16 +29,17 @@ func (v View) Known(ctx context.Context, j int) (View, error) {
 			}
 		}
 	}
-	floats, codes := make([]float64, cells.rows), make([]int32, cells.rows)
+	room := knownRooms.Get().(*knownRoom)
+	defer knownRooms.Put(room)
 	for i := range cells.count {
 		if err := ctx.Err(); err != nil {
 			return View{}, err
 		}
 		b := cells.at(i)
-		for k, x := range b.Float(j, floats) {
+		for k, x := range b.Float(j, room.floats[:]) {
 			keep(b.lo+k, x == x)
 		}
-		for k, code := range b.Codes(j, codes) {
+		for k, code := range b.Codes(j, room.codes[:]) {
 			keep(b.lo+k, int(code) < len(c.Categories))
 		}
 	}
@@ -44,3 +48,11 @@ func (v View) Known(ctx context.Context, j int) (View, error) {
 	}
 	return v.Select(rows), nil
 }
+
+// knownRoom has space for the cells of a block.
+type knownRoom struct {
+	floats [DefaultBlockRows]float64
+	codes  [DefaultBlockRows]int32
+}
+
+var knownRooms = sync.Pool{New: func() any { return new(knownRoom) }}

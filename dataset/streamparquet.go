@@ -46,7 +46,7 @@ func streamParquet[T any](ctx context.Context, rd *reader, f io.ReaderAt, size i
 	if err := to.Begin(Head{Names: names, Size: size}); err != nil {
 		return err
 	}
-	free, out := make(chan slab, rd.opts.workers()+1), make(chan parquetSegment)
+	free, out := make(chan slab, rd.opts.workers()), make(chan parquetSegment)
 	var leave []func()
 	for range cap(free) {
 		s, after := roomSlab(rd.cols, rd.unit(), rd.batchRows())
