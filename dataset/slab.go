@@ -34,26 +34,17 @@ func newSlab(cols []column, unit bool, n int) slab {
 
 // roomSlab is newSlab for numbers in memory of package rooms, to which leave gives it back.
 func roomSlab(cols []column, unit bool, n int) (s slab, leave func()) {
-	numbers := 0
+	s = slab{codes: make([][]int32, len(cols)), rows: n}
+	s.floats, leave = rooms.Columns(len(cols), n, func(j int) bool { return cols[j].kind == Numeric })
 	for j := range cols {
-		if cols[j].kind == Numeric {
-			numbers++
-		}
-	}
-	room := rooms.Take(numbers, n)
-	s = slab{floats: make([][]float64, len(cols)), codes: make([][]int32, len(cols)), rows: n}
-	for j, k := 0, 0; j < len(cols); j++ {
-		if cols[j].kind == Numeric {
-			s.floats[j] = room[k]
-			k++
-		} else {
+		if s.floats[j] == nil {
 			s.codes[j] = make([]int32, n)
 		}
 	}
 	if unit {
 		s.ids = make([]uint64, n)
 	}
-	return s, func() { rooms.Give(room) }
+	return s, leave
 }
 
 // window returns rows [lo, hi) of s, sharing memory.

@@ -141,33 +141,13 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 // room returns memory for so many records.
 func (e *Stream) room(rows int) columnCells {
 	out := columnCells{bytes: make([][]byte, len(e.widths))}
-	out.floats, out.leave = e.numberRoom(rows)
+	out.floats, out.leave = rooms.Columns(len(e.widths), rows, e.number)
 	for j, width := range e.widths {
 		if !e.number(j) {
 			out.bytes[j] = make([]byte, 0, rows*width)
 		}
 	}
 	return out
-}
-
-// numberRoom returns memory of package rooms for so many numbers of each column that holds some, nil for the others. It is given
-// back by leave.
-func (e *Stream) numberRoom(rows int) (floats [][]float64, leave func()) {
-	count := 0
-	for j := range e.widths {
-		if e.number(j) {
-			count++
-		}
-	}
-	room := rooms.Take(count, rows)
-	floats = make([][]float64, len(e.widths))
-	for j, k := 0, 0; j < len(floats); j++ {
-		if e.number(j) {
-			floats[j] = room[k]
-			k++
-		}
-	}
-	return floats, func() { rooms.Give(room) }
 }
 
 // number reports whether a column holds numbers.
@@ -204,7 +184,7 @@ func (r *chunkReader) cells(j int) dataset.ColumnData {
 func (r *chunkReader) load(j int, c *chunk) {
 	if r.schema.Columns[j].Kind == dataset.Numeric {
 		if r.floats == nil {
-			r.floats, _ = r.numberRoom(r.most) // as long as the table is used
+			r.floats, _ = rooms.Columns(len(r.widths), r.most, r.number) // as long as the table is used
 		}
 		if err := r.numbers(r.floats[j], r.place(c, j), c.forms[j], c.rows); err != nil {
 			r.err = err

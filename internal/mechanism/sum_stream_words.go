@@ -281,7 +281,7 @@ func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, err
 		}
 		c := &out.chunks[i]
 		if c.others = slices.Clone(c.others); c.others == nil {
-			c.others = make([]scratch.Place, len(out.widths))
+			c.others = make([]scratch.Place, len(out.filled))
 		}
 		v, err := r.all(i)
 		if err != nil {

@@ -21,6 +21,22 @@ func Take(columns, n int) [][]float64 {
 	return room
 }
 
+// Columns is [Take] for those of some columns that hold numbers, nil for the others. The memory is given back by leave.
+func Columns(columns, n int, number func(j int) bool) (out [][]float64, leave func()) {
+	out = make([][]float64, columns)
+	var numbers []int
+	for j := range out {
+		if number(j) {
+			numbers = append(numbers, j)
+		}
+	}
+	room := Take(len(numbers), n)
+	for k, j := range numbers {
+		out[j] = room[k]
+	}
+	return out, func() { Give(room) }
+}
+
 // Give gives back what [Take] returned. Nothing of it may be used any more.
 func Give(room [][]float64) { free.Put(&room) }
 

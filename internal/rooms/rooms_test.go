@@ -27,3 +27,16 @@ func TestTake(t *testing.T) {
 		Give(room)
 	}
 }
+
+// TestColumns: columns of numbers have memory, others none.
+func TestColumns(t *testing.T) {
+	for range 2 {
+		columns, leave := Columns(5, 4, func(j int) bool { return j%2 == 1 })
+		for j, column := range columns {
+			if want := 4 * (j % 2); len(column) != want || (column == nil) != (want == 0) {
+				t.Errorf("column %d has %d numbers, want %d", j, len(column), want)
+			}
+		}
+		leave()
+	}
+}

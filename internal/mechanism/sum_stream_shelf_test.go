@@ -1,0 +1,121 @@
+package mechanism
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/scratch"
+)
+
+// names is a state that keeps the identity of each record in lists of every kind.
+type names struct{ wide bool } // wide: in list 0 a number, else a short
+
+func (*names) Steps() int                   { return 0 }
+func (n *names) Begin(b dataset.Block) Kept { return n.BeginShelved(b) }
+func (n *names) BeginShelved(b dataset.Block) Shelvable {
+	return &namesKept{names: n, ids: idsOf(b), begun: true}
+}
+func (n *names) Open(_, _ int, from *Shelf) Shelvable {
+	var out []uint64
+	if n.wide {
+		for _, x := range from.Floats(0) {
+			out = append(out, uint64(x))
+		}
+		for i, x := range from.Bytes(1) {
+			if x != uint8(out[i]) {
+				out[i] = 0
+			}
+		}
+	} else {
+		for _, x := range from.Shorts(0) {
+			out = append(out, uint64(x))
+		}
+	}
+	return &namesKept{names: n, ids: out}
+}
+
+type namesKept struct {
+	*names
+	ids   []uint64
+	begun bool
+}
+
+func (*namesKept) Take(int, dataset.Block) {}
+
+func (k *namesKept) Shelve(to *Shelf) {
+	if !k.begun {
+		return
+	}
+	var floats []float64
+	var bytes []uint8
+	var shorts []int16
+	for _, id := range k.ids {
+		floats, bytes, shorts = append(floats, float64(id)), append(bytes, uint8(id)), append(shorts, int16(id))
+	}
+	if k.wide {
+		to.PutFloats(0, floats)
+		to.PutBytes(1, bytes)
+	} else {
+		to.PutShorts(0, shorts)
+	}
+}
+
+func idsOf(b dataset.Block) (out []uint64) {
+	for k := range b.Len() {
+		out = append(out, b.ID(k))
+	}
+	return out
+}
+
+// TestShelfSpace: what is put on a shelf comes back, for parts of any share and states in turn, and takes little more space than its
+// records where coins alone say which these are. Elsewhere, and in the last chunk, it takes that of a whole chunk.
+func TestShelfSpace(t *testing.T) {
+	const chunk = 800
+	_, e := spilled(t, 5*chunk+17, chunk)
+	coins := coinsOf([keySize]byte{5})
+	for _, tt := range []struct {
+		cuts     []Cut
+		of, most int // records that lists of a chunk have space for
+	}{
+		{nil, chunk, chunk},
+		{[]Cut{{Coin: &coins, Share: .1, Heads: true}}, chunk / spaces, 2 * chunk / spaces},
+		{[]Cut{{Coin: &coins, Share: .1}}, 7 * chunk / spaces, chunk},
+		{[]Cut{{Coin: &coins, Share: .1, Heads: true}, {Known: 0}}, chunk, chunk},
+	} {
+		p := Part{Columns: []int{0}, Cuts: tt.cuts}
+		r := e.reader()
+		states := []*names{{wide: true}, {wide: false}}
+		for pass := range 3 {
+			for i := range e.chunks {
+				v, err := r.part(t.Context(), p, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, s := range states {
+					kept, flush := r.shelf.of(s, e.shelved(s, i), r.shelfSpace(p, i, v.Len()))
+					b := v.Block(0, v.Len())
+					if got := kept(0, b).(*namesKept); got.begun != (pass == 0) || !slices.Equal(got.ids, idsOf(b)) {
+						t.Fatalf("%+v, pass %d, chunk %d: other records than were put there", tt, pass, i)
+					}
+					if err := flush(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		for i, c := range e.states[states[0]] {
+			if last := i == len(e.chunks)-1; last && c.space != chunk || !last && (c.space < tt.of || c.space > tt.most) {
+				t.Errorf("%+v: space for %d records in chunk %d", tt, c.space, i)
+			}
+			before := e.file.Size()
+			if e.file.Reserve(8 * c.space); e.file.Size() == before {
+				t.Errorf("%+v: a place was free", tt)
+			}
+			e.file.Release(c.lists[0])
+			if e.file.Reserve(8 * c.space); e.file.Size() != before+int64(8*c.space+scratch.Overhead) {
+				t.Errorf("%+v: the list of chunk %d has another size than its space", tt, i)
+			}
+		}
+	}
+}

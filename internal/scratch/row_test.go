@@ -1,0 +1,75 @@
+package scratch
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// TestRows: each place of a row holds what was put there, at any sizes, beside places of their own, and nothing of it can be read in
+// the file.
+func TestRows(t *testing.T) {
+	f := create(t, t.TempDir())
+	var w RowWriter
+	type kept struct {
+		row   Row
+		sizes []int
+	}
+	var rows []kept
+	fill := func(k, j int) byte { return byte(31*k + 7*j + 1) }
+	for k, sizes := range [][]int{{100}, {0, 5000, 3}, {70, 70, 70, 70}, {3, 0, 20000}, {1}} {
+		p := f.Reserve(50)
+		put(t, f, &p, bytes.Repeat([]byte{9}, 50))
+		w.Begin(f, len(sizes))
+		for j, size := range sizes {
+			if j%2 == 0 {
+				w.Add(bytes.Repeat([]byte{fill(k, j)}, size))
+				continue
+			}
+			room := w.Room(size + 10) // more than is used
+			for i := range room {
+				room[i] = fill(k, j)
+			}
+			w.Seal(size)
+		}
+		row, err := w.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, kept{row, sizes})
+	}
+	for k, x := range rows {
+		before := 0
+		for j, size := range x.sizes {
+			if got := get(t, f, x.row.Place(j, before, size)); !bytes.Equal(got, bytes.Repeat([]byte{fill(k, j)}, size)) {
+				t.Errorf("place %d of row %d has other bytes than were written", j, k)
+			}
+			before += size
+		}
+	}
+	raw := make([]byte, f.Size())
+	if _, err := f.file.ReadAt(raw, 0); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(raw, bytes.Repeat([]byte{fill(1, 1)}, 8)) {
+		t.Error("cells can be read in the file")
+	}
+	second := rows[2]
+	if _, err := f.Read(second.row.Place(0, 70, 70), nil); !errors.Is(err, ErrRead) {
+		t.Errorf("the bytes of another place: %v", err)
+	}
+	if _, err := f.Read(Row{}.Place(0, 0, 1), nil); err == nil {
+		t.Error("a row that was never written")
+	}
+}
+
+// TestRowWithoutAPlace: a row that lacks a place is not written.
+func TestRowWithoutAPlace(t *testing.T) {
+	f := create(t, t.TempDir())
+	var w RowWriter
+	w.Begin(f, 2)
+	w.Add([]byte("one"))
+	if _, err := w.Write(); err == nil || f.Size() != 0 {
+		t.Errorf("%d bytes: %v", f.Size(), err)
+	}
+}
