@@ -181,7 +181,7 @@ func (m *mixture) there(epsilon float64) float64 {
 	sum := m.lost * rest * deltas[0]
 	at := 1
 	for _, a := range m.second {
-		over := 0.
+		var over float64
 		if k := (t - m.coin*a.ratio) / rest; k <= 0 {
 			over = 1 - k
 		} else {

@@ -59,7 +59,7 @@ type written struct {
 
 // place returns where a column of a chunk is, or the names of units.
 func (e *Stream) place(c *chunk, j int) scratch.Place {
-	if c.others != nil && c.others[j] != (scratch.Place{}) {
+	if j < len(c.others) && c.others[j] != (scratch.Place{}) {
 		return c.others[j]
 	}
 	before := 0

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -23,7 +24,7 @@ func (n *names) Open(_, _ int, from *Shelf) Shelvable {
 			out = append(out, uint64(x))
 		}
 		for i, x := range from.Bytes(1) {
-			if x != uint8(out[i]) {
+			if uint64(x) != out[i]&math.MaxUint8 {
 				out[i] = 0
 			}
 		}
