@@ -12,6 +12,11 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
+// completing reports whether arguments are those of a shell that asks how a line may go on.
+func completing(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+}
+
 // completions completes the values of flags, and the files that a verb takes. Columns are those of the header line of the
 // table, which is public; no row is read.
 func completions(root *cobra.Command) {

@@ -32,6 +32,9 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 	for i, arg := range args {
 		given[i] = tablefile.Argument(arg)
 	}
+	if completing(given) {
+		completions(root)
+	}
 	root.SetArgs(given)
 	err := root.ExecuteContext(ctx)
 	_ = out.Flush() // raw keeps the error

@@ -136,7 +136,6 @@ func rootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(printUsage)
 	root.AddCommand(verbs(a)...)
-	completions(root)
 	completionNeedsShell(root)
 	helpKnowsTopics(root)
 	return root

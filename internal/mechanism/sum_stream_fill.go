@@ -20,12 +20,17 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 	workers := runtime.GOMAXPROCS(0)
 	full := make(chan filled)
 	free := make(chan columnCells, workers+1)
+	writers := sync.Pool{New: func() any { return &cellWriter{Stream: e} }}
+	write := func(c *columnCells, words []byte, to *written) error {
+		w := writers.Get().(*cellWriter)
+		defer writers.Put(w)
+		return w.write(c, words, to)
+	}
 	group := carry.Group{Panicked: func() { cancel(context.Canceled) }}
 	for range workers {
 		group.Go(func() {
-			w := cellWriter{Stream: e}
 			for c := range full {
-				if err := w.write(&c.columnCells, c.words, c.cells); err != nil {
+				if err := write(&c.columnCells, c.words, c.cells); err != nil {
 					cancel(err)
 				}
 				free <- c.columnCells
@@ -38,7 +43,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			w.words[j], w.found = &wordList{codes: map[string]int32{}}, true
 		}
 	}
-	used, writers := sync.Pool{}, sync.Pool{New: func() any { return &cellWriter{Stream: e} }}
+	var used sync.Pool
 	options := s.Options
 	options.BatchRows = e.most
 	err := options.Batches(within, s.Path, s.From, e.schema, func(b *dataset.Batch) (any, error) {
@@ -47,9 +52,7 @@ func (e *Stream) fill(ctx context.Context, s Source, stats *dataset.Stats) error
 			return out, nil
 		}
 		out.cells = e.newCells()
-		writer := writers.Get().(*cellWriter)
-		defer writers.Put(writer)
-		return out, writer.write(&out.columnCells, nil, out.cells)
+		return out, write(&out.columnCells, nil, out.cells)
 	}, func(batch any) error {
 		defer used.Put(batch)
 		return w.append(batch.(*encoded))

@@ -102,7 +102,8 @@ func (c *Column[T]) Open(chunk Chunk, rows int64) error {
 func (c *Column[T]) Close() {
 	c.pages.close()
 	c.leave()
-	c.dictionary, c.classes, c.pages, c.values = nil, nil, pages{}, valueReader{}
+	c.dictionary, c.classes, c.pages = nil, nil, pages{}
+	c.values.close()
 }
 
 // Read reads up to len(dst) cells, at least one. The error is io.EOF after the last row of the

@@ -31,6 +31,11 @@ type valueReader struct {
 	text            []byte // of such values, put together
 }
 
+// close lets go of what is not part of the reader. The parts are left alone: of a reader that was not used, they need no memory.
+func (v *valueReader) close() {
+	v.src, v.lengths, v.begins, v.last, v.split, v.text = nil, nil, nil, nil, nil, nil
+}
+
 // start begins a page of at most most values.
 func (v *valueReader) start(src *source, encoding format.Encoding, most int) (ok bool) {
 	v.src, v.encoding, v.at, v.last, v.lastLen = src, encoding, 0, nil, 0
