@@ -40,12 +40,22 @@ func (g *gaussians) mills() []float64 {
 		g.terms = append(g.terms, n)
 	}
 	done := lanes.Fractions(g.ratios, g.terms)
-	for i, x := range g.args {
-		if i < done && x >= millsFar {
+	for i, x := range g.args[:done] {
+		if x >= millsFar {
 			g.ratios[i] = 1 / g.ratios[i]
 		} else {
 			g.ratios[i] = mills(x)
 		}
+	}
+	others, ratios := g.args[done:], g.ratios[done:]
+	for len(others) > 0 {
+		if len(others) > 1 && others[0] <= others[1] {
+			ratios[0], ratios[1] = mills2(others[0], others[1])
+			others, ratios = others[2:], ratios[2:]
+			continue
+		}
+		ratios[0] = mills(others[0])
+		others, ratios = others[1:], ratios[1:]
 	}
 	return g.ratios
 }

@@ -45,8 +45,12 @@ func (w *RowWriter) Room(size int) []byte {
 	return w.sealed[len(w.sealed):][:size]
 }
 
-// Seal ends a place, whose bytes are the first in what [RowWriter.Room] returned.
+// Seal ends a place, whose bytes are the first in what [RowWriter.Room] returned. It panics if the row has no place left: the
+// nonce that follows is that of another write.
 func (w *RowWriter) Seal(size int) {
+	if w.done == w.places {
+		panic("scratch: more places than the row has")
+	}
 	data := w.sealed[len(w.sealed):][:size]
 	w.sealed = w.file.aead.Seal(w.sealed, w.file.nonce(w.first+uint64(w.done)), data, nil)
 	w.done++

@@ -73,3 +73,17 @@ func TestRowWithoutAPlace(t *testing.T) {
 		t.Errorf("%d bytes: %v", f.Size(), err)
 	}
 }
+
+// TestRowWithAPlaceTooMany: no place is encrypted under the nonce of another write.
+func TestRowWithAPlaceTooMany(t *testing.T) {
+	f := create(t, t.TempDir())
+	var w RowWriter
+	w.Begin(f, 1)
+	w.Add([]byte("one"))
+	defer func() {
+		if recover() == nil {
+			t.Error("a second place of one")
+		}
+	}()
+	w.Add([]byte("two"))
+}
