@@ -28,58 +28,22 @@ func GaussianDelta(mu, epsilon float64) float64 {
 	case mu == 0 || math.IsInf(epsilon, 1):
 		return 0
 	}
-	var room [4]float64
-	args := gaussianArgs(room[:0], mu, epsilon)
-	if len(args) == 1 {
-		args[0] = mills(args[0])
-	}
-	for i := 0; i+1 < len(args); i += 2 {
-		args[i], args[i+1] = mills2(args[i], args[i+1])
-	}
-	delta, _ := gaussianOf(args, mu, epsilon)
-	return delta
-}
-
-// gaussianIsPlain reports whether the formula of GaussianDelta is used as it stands.
-func gaussianIsPlain(mu, epsilon float64) bool {
-	return mu > 0 && !math.IsInf(mu, 1) && epsilon >= 0 && !math.IsInf(epsilon, 1)
-}
-
-// gaussianArgs appends the arguments of Mills' ratio in GaussianDelta: one, or pairs of which the second is not the smaller one.
-func gaussianArgs(to []float64, mu, epsilon float64) []float64 {
-	switch a, b := gaussianEnds(mu, epsilon); {
-	case mu < gaussianNarrow:
-		m, r := epsilon/mu, mu/2
-		return append(to, m-r*drop1, m+r*drop1, m-r*drop2, m+r*drop2)
-	case a < 0:
-		return append(to, b)
-	default:
-		return append(to, a, b)
-	}
-}
-
-// gaussianOf returns GaussianDelta from the ratios at its arguments, the first of some, and those behind them.
-func gaussianOf(ratios []float64, mu, epsilon float64) (delta float64, others []float64) {
-	// With a and b of gaussianEnds, e^epsilon = phi(a)/phi(b), so the two terms are
+	// With a, b below, e^epsilon = phi(a)/phi(b), so the two terms are
 	// phi(a) M(a) and phi(a) M(b), M being Mills' ratio.
-	a, _ := gaussianEnds(mu, epsilon)
+	a := epsilon/mu - mu/2
+	b := epsilon/mu + mu/2
 	phi := math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
+	var delta float64
 	switch {
-	case mu < gaussianNarrow:
-		delta, ratios = phi*millsDrop(epsilon/mu, mu/2, ratios), ratios[4:]
+	case mu < 0.05:
+		delta = phi * millsDrop(epsilon/mu, mu/2)
 	case a < 0:
-		delta, ratios = math.Erfc(a/math.Sqrt2)/2-phi*ratios[0], ratios[1:]
+		delta = math.Erfc(a/math.Sqrt2)/2 - phi*mills(b)
 	default:
-		delta, ratios = phi*(ratios[0]-ratios[1]), ratios[2:]
+		ma, mb := mills2(a, b)
+		delta = phi * (ma - mb)
 	}
-	return math.Min(1, delta*(1+deltaGuard)), ratios
-}
-
-// gaussianNarrow is the mu below which the difference of two ratios is an integral.
-const gaussianNarrow = 0.05
-
-func gaussianEnds(mu, epsilon float64) (a, b float64) {
-	return epsilon/mu - mu/2, epsilon/mu + mu/2
+	return math.Min(1, delta*(1+deltaGuard))
 }
 
 // mirrored returns delta(-x) of a symmetric dominating pair from delta(x).
@@ -89,7 +53,7 @@ func mirrored(x, delta float64) float64 {
 
 // mills returns Mills' ratio (1-Phi(x))/phi(x).
 func mills(x float64) float64 {
-	if x < millsFar {
+	if x < 4 {
 		return math.Sqrt(math.Pi/2) * math.Exp(x*x/2) * math.Erfc(x/math.Sqrt2)
 	}
 	// Laplace's continued fraction 1/(x+1/(x+2/(x+3/...))), from the bottom; n
@@ -101,16 +65,13 @@ func mills(x float64) float64 {
 	return 1 / t
 }
 
-// millsFar is where the continued fraction of mills begins.
-const millsFar = 4
-
-// millsTerms is the n of mills from millsFar on.
+// millsTerms is the n of mills from 4 on.
 func millsTerms(x float64) int { return 8 + int(400/(x*x)) }
 
 // mills2 returns mills(x) and mills(y) for x <= y. A division of one waits for the last one, and
 // those of two are carried out side by side.
 func mills2(x, y float64) (float64, float64) {
-	if x < millsFar {
+	if x < 4 {
 		return mills(x), mills(y)
 	}
 	k, n, t, u := millsTerms(x), millsTerms(y), x, y
@@ -125,22 +86,20 @@ func mills2(x, y float64) (float64, float64) {
 }
 
 // millsDrop returns M(m-r)-M(m+r) for a short interval without cancellation, as the
-// integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre, from M at m-r drop1, m+r drop1, m-r drop2 and m+r drop2. It is given
-// the middle and the radius: the ends, rounded, would no longer have the radius r.
-func millsDrop(m, r float64, ratios []float64) float64 {
-	f := func(d, mx, my float64) float64 {
+// integral of -M'(x) = 1 - x M(x), by four-point Gauss-Legendre. It is given the middle
+// and the radius: the ends, rounded, would no longer have the radius r.
+func millsDrop(m, r float64) float64 {
+	const (
+		n1, w1 = 0.3399810435848563, 0.6521451548625461
+		n2, w2 = 0.8611363115940526, 0.3478548451374538
+	)
+	f := func(d float64) float64 {
 		x, y := m-d, m+d
+		mx, my := mills2(x, y)
 		return (1 - x*mx) + (1 - y*my)
 	}
-	const w1, w2 = 0.6521451548625461, 0.3478548451374538 // of drop1 and drop2
-	return r * (w1*f(r*drop1, ratios[0], ratios[1]) + w2*f(r*drop2, ratios[2], ratios[3]))
+	return r * (w1*f(r*n1) + w2*f(r*n2))
 }
-
-// drop1 and drop2 are the points of millsDrop between -1 and 1, which have either sign.
-const (
-	drop1 = 0.3399810435848563
-	drop2 = 0.8611363115940526
-)
 
 // GaussianMu returns the largest mu for which a Gaussian mechanism is
 // (epsilon, delta)-private, rounded down. It is 0 when delta is not positive or

@@ -3,7 +3,6 @@ package budget
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -83,32 +82,4 @@ func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 		}
 	}
 	t.Logf("largest relative distance %.3g", worst)
-}
-
-// TestGaussiansSideBySide: many points at once have the bits of one after the other.
-func TestGaussiansSideBySide(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 9))
-	var g gaussians
-	for _, mu := range []float64{0, 1e-9, .003, .0499, .05, .2, .7, 3, 40, 1e200, math.Inf(1), math.NaN()} {
-		for count := range 50 {
-			x := make([]float64, count)
-			for i := range x {
-				switch x[i] = 3 * r.NormFloat64(); r.IntN(20) {
-				case 0:
-					x[i] = 0
-				case 1:
-					x[i] = math.Inf(1)
-				case 2:
-					x[i] *= 1e-12
-				}
-			}
-			got := append([]float64{}, x...)
-			g.deltas(mu, got)
-			for i := range x {
-				if want := GaussianDelta(mu, math.Abs(x[i])); math.Float64bits(got[i]) != math.Float64bits(want) {
-					t.Errorf("mu %v, epsilon %v: %v, want %v", mu, math.Abs(x[i]), got[i], want)
-				}
-			}
-		}
-	}
 }

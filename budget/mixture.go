@@ -24,6 +24,7 @@ import (
 type mixture struct {
 	coin   float64
 	first  []curve
+	series gaussianSeries // of a first kid that is one Gaussian; mu is 0 elsewhere
 	second []atom
 	few    []atom  // see [spread]
 	lost   float64 // of A2, where L2 is infinite; and of B2, where it is 0
@@ -50,7 +51,7 @@ const (
 
 // mixture returns the curve of a Par of two kids whose laws are filled.
 func (w *composer) mixture(n *Node) *mixture {
-	m := &mixture{coin: n.Coin, first: w.curves(n.Kids[0].products()), known: map[float64]float64{}}
+	m := &mixture{coin: n.Coin, known: map[float64]float64{}}
 	products := n.Kids[1].products()
 	h := math.Inf(1)
 	for _, p := range products {
@@ -73,7 +74,21 @@ func (w *composer) mixture(n *Node) *mixture {
 	m.few = spread(m.second)
 	m.lost = mass.inf
 	m.slack = fftSlack + drawSlack*float64(len(m.second))
+	m.beside(w.curves(n.Kids[0].products()))
 	return m
+}
+
+// beside makes m that of another first kid.
+func (m *mixture) beside(first []curve) {
+	m.first = first
+	clear(m.known)
+	if len(first) == 1 {
+		if s, ok := first[0].(single); ok && s.law.Kind == Gaussian {
+			m.series.begin(s.law.Mu)
+			return
+		}
+	}
+	m.series.mu = 0
 }
 
 // at returns the bound on delta at any real epsilon.
@@ -129,88 +144,41 @@ func spread(atoms []atom) []atom {
 	return out
 }
 
-// delta1 is the curve of the first kid at any real epsilon.
-func (m *mixture) delta1(epsilon float64) float64 {
+// delta1 is the curve of the first kid at epsilon = ln k, for k > 0.
+func (m *mixture) delta1(k float64) float64 {
+	if m.series.mu > 0 {
+		return m.first[0].(single).beside(m.series.at(k))
+	}
+	epsilon := math.Log(k)
 	if epsilon < 0 {
 		return mirrored(-epsilon, worstCurve(m.first, -epsilon))
 	}
 	return worstCurve(m.first, epsilon)
 }
 
-// points has room for the points of one sum.
-type points struct {
-	epsilons, deltas []float64
-	many             gaussians
-}
-
-var pointsPool = sync.Pool{New: func() any { return new(points) }}
-
-// of returns delta1 of a mixture at all epsilons, in order.
-func (p *points) of(m *mixture) []float64 {
-	p.deltas = append(p.deltas[:0], p.epsilons...)
-	if len(m.first) == 1 {
-		if s, ok := m.first[0].(single); ok && s.law.Kind == Gaussian {
-			p.many.deltas(s.law.Mu, p.deltas)
-			for i, epsilon := range p.epsilons {
-				d := math.Max(0, s.beside(p.deltas[i]))
-				if epsilon < 0 {
-					d = mirrored(-epsilon, d)
-				}
-				p.deltas[i] = d
-			}
-			return p.deltas
-		}
-	}
-	for i, epsilon := range p.epsilons {
-		p.deltas[i] = m.delta1(epsilon)
-	}
-	return p.deltas
-}
-
 func (m *mixture) there(epsilon float64) float64 {
 	t, rest := math.Exp(epsilon), 1-m.coin
-	p := pointsPool.Get().(*points)
-	defer pointsPool.Put(p)
-	p.epsilons = append(p.epsilons[:0], math.Log(t/rest))
-	for _, a := range m.second {
-		if k := (t - m.coin*a.ratio) / rest; k > 0 {
-			p.epsilons = append(p.epsilons, math.Log(k))
+	over := func(ratio float64) float64 {
+		k := (t - m.coin*ratio) / rest
+		if k <= 0 {
+			return 1 - k
 		}
+		return m.delta1(k)
 	}
-	deltas := p.of(m)
-	sum := m.lost * rest * deltas[0]
-	at := 1
+	sum := m.lost * rest * over(0)
 	for _, a := range m.second {
-		var over float64
-		if k := (t - m.coin*a.ratio) / rest; k <= 0 {
-			over = 1 - k
-		} else {
-			over = deltas[at]
-			at++
-		}
-		sum += a.mass * rest * over
+		sum += a.mass * rest * over(a.ratio)
 	}
 	return sum + m.coin*m.lost
 }
 
-// back folds e^epsilon k' into one number, which cannot overflow.
+// back folds e^epsilon k' into one number.
 func (m *mixture) back(epsilon float64, second []atom) float64 {
 	t, rest := math.Exp(epsilon), 1-m.coin
-	p := pointsPool.Get().(*points)
-	defer pointsPool.Put(p)
-	p.epsilons = append(p.epsilons[:0], epsilon+math.Log(rest))
+	sum := m.lost * m.delta1(t*rest)
 	for _, a := range second {
 		if k := 1 - t*m.coin*a.ratio; k > 0 {
-			p.epsilons = append(p.epsilons, epsilon-math.Log(k/rest))
-		}
-	}
-	deltas := p.of(m)
-	sum := m.lost * deltas[0]
-	at := 1
-	for _, a := range second {
-		if k := 1 - t*m.coin*a.ratio; k > 0 {
-			sum += a.mass * k * deltas[at]
-			at++
+			sum += a.mass * k * m.delta1(t*rest/k)
 		}
 	}
 	return sum

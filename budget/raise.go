@@ -47,12 +47,26 @@ func (c *calibrator) raiseMixture(v *verdict) {
 			f = 1
 		}
 		scale(second, f)
-		if c.raiseParts(first, func() float64 { return c.composer.mixture(v.node).at(c.target.Epsilon) }) || f == 1 {
+		if c.raiseParts(first, c.deltaBeside(v.node)) || f == 1 {
 			break
 		}
 	}
 	for _, p := range second {
 		p.multiplier *= f
+	}
+}
+
+// deltaBeside returns delta of a Par with a coin for the laws that its first kid has when it is called. Those of the second stay.
+func (c *calibrator) deltaBeside(n *Node) func() float64 {
+	var m *mixture
+	coarsen := c.composer.coarsen
+	return func() float64 {
+		if m == nil || coarsen != c.composer.coarsen {
+			m, coarsen = c.composer.mixture(n), c.composer.coarsen
+		} else {
+			m.beside(c.composer.curves(n.Kids[0].products()))
+		}
+		return m.at(c.target.Epsilon)
 	}
 }
 

@@ -75,11 +75,6 @@ func packAsm(dst, exact *byte, column *float64, n, width int, power, over, none 
 //go:noescape
 func unpackAsm(column *float64, src *byte, n, width int, power, over, none float64, least int)
 
-// fractionsAsm is Fractions for count numbers, a multiple of groupRows and at least one.
-//
-//go:noescape
-func fractionsAsm(x, n *float64, count int)
-
 // wide is whether registers of 512 bits are used.
 var wide = cpu.X86.HasAVX512F
 
@@ -163,12 +158,4 @@ func (d Decimals) unpack(column []float64, src []byte) int {
 		unpackAsm(unsafe.SliceData(column), unsafe.SliceData(src), n, d.width, d.power, d.over, none, int(d.Least()))
 	}
 	return n
-}
-
-func fractions(x, n []float64) int {
-	count := groups(len(x))
-	if count > 0 {
-		fractionsAsm(unsafe.SliceData(x), unsafe.SliceData(n), count)
-	}
-	return count
 }

@@ -17,5 +17,3 @@ func doubles([]float64, []byte) int { return 0 }
 func (Decimals) pack([]byte, []byte, []float64) int { return 0 }
 
 func (Decimals) unpack([]float64, []byte) int { return 0 }
-
-func fractions([]float64, []float64) int { return 0 }

@@ -1,0 +1,108 @@
+package budget
+
+import "math"
+
+// gaussianSeries evaluates the curve of one Gaussian at many points k = e^epsilon, as the power series of
+//
+//	f(k) = E (L - k)+ = Phi(-a) - k Phi(-b),   a = ln k/mu - mu/2, b = ln k/mu + mu/2
+//
+// about the middle c of the cell that k is in, which takes a tenth of the time of [GaussianDelta]. The
+// cells of an octave have the same width. A series is made when its cell is first asked for.
+//
+// With phi the normal density, f'(k) = -Phi(-b) and the second derivative is g(k) = phi(b)/(mu k). Since
+//
+//	k g'(k) = -g(k) (b/mu + 1)
+//
+// the coefficients G of g in tau = k/c - 1, and those B of b/mu + 1, which are those of a logarithm, obey
+//
+//	(n+1) G[n+1] + n G[n] = -(B[0] G[n] + ... + B[n] G[0]).
+//
+// A cell is so narrow that |tau| (b/mu + 1) is at most 1/8, and |tau|/mu at most 1/96. The terms fall at least as fast as those of
+// e^(1/8); what is left out is below 1e-14 of f.
+type gaussianSeries struct {
+	mu     float64
+	shift  int                                       // of the bits of k to the number of its cell
+	blocks [seriesOctaves << seriesBits][]seriesCell // of an octave each 2^seriesBits
+}
+
+// seriesCell has the coefficients of a cell in k - c; 0 in the first place of one that is not made yet.
+type seriesCell [seriesTerms]float64
+
+const (
+	seriesTerms = 10
+	seriesBits  = 5
+	// The series are for k from 2^-2 to 2^6; elsewhere there are few points.
+	seriesFirst   = -2
+	seriesOctaves = 8
+	// seriesFar is the b up to which they are: f is below 1e-31 beyond.
+	seriesFar = 12
+	// Of a mu outside of these, a cell would be too narrow or the f of a cell all but 1.
+	seriesLeast, seriesMost = .05, 8
+)
+
+// begin empties s for a mu.
+func (s *gaussianSeries) begin(mu float64) {
+	_, bits := math.Frexp(4 * (seriesFar/mu + 1)) // 2^bits cells make half of one at most 1/8 of b/mu + 1
+	shift := 52 - max(bits, seriesBits)
+	for i := range s.blocks {
+		if shift != s.shift {
+			s.blocks[i] = nil
+		}
+		clear(s.blocks[i])
+	}
+	s.mu, s.shift = mu, shift
+}
+
+// at returns f(k) for k > 0 as [GaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
+func (s *gaussianSeries) at(k float64) float64 {
+	bits := math.Float64bits(k)
+	at := int(bits>>(52-seriesBits)) - (1023+seriesFirst)<<seriesBits
+	if at < 0 || at >= len(s.blocks) || !(s.mu >= seriesLeast && s.mu <= seriesMost) {
+		return GaussianDelta(s.mu, math.Log(k))
+	}
+	block := s.blocks[at]
+	if block == nil {
+		block = make([]seriesCell, 1<<(52-seriesBits-s.shift))
+		s.blocks[at] = block
+	}
+	c := math.Float64frombits(bits>>s.shift<<s.shift | 1<<(s.shift-1))
+	cell := &block[bits>>s.shift&uint64(len(block)-1)]
+	if cell[0] == 0 && !s.fill(cell, c) {
+		return GaussianDelta(s.mu, math.Log(k))
+	}
+	u := k - c
+	f := cell[seriesTerms-1]
+	for n := seriesTerms - 2; n >= 0; n-- {
+		f = f*u + cell[n]
+	}
+	return math.Min(1, f)
+}
+
+// fill makes the series about c, and reports whether there is one.
+func (s *gaussianSeries) fill(cell *seriesCell, c float64) bool {
+	epsilon := math.Log(c)
+	b := epsilon/s.mu + s.mu/2
+	if b > seriesFar {
+		return false
+	}
+	var g, steps [seriesTerms - 2]float64
+	g[0] = math.Exp(-b*b/2) / math.Sqrt(2*math.Pi) / s.mu * c // in tau, as f'' is to be multiplied by c^2
+	steps[0] = b/s.mu + 1
+	for n, sign := 1, 1/(s.mu*s.mu); n < len(steps); n, sign = n+1, -sign {
+		steps[n] = sign / float64(n)
+	}
+	for n := range len(g) - 1 {
+		sum := float64(n) * g[n]
+		for j := range n + 1 {
+			sum += steps[j] * g[n-j]
+		}
+		g[n+1] = -sum / float64(n+1)
+	}
+	cell[0], cell[1] = GaussianDelta(s.mu, epsilon), -math.Erfc(b/math.Sqrt2)/2
+	power := c
+	for n, v := range g {
+		power *= c
+		cell[n+2] = v / float64((n+1)*(n+2)) / power
+	}
+	return cell[0] > 0
+}

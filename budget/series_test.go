@@ -1,0 +1,67 @@
+package budget
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSeriesIsNeverBelow compares with 1,200 bits, at random points and at the ends of cells, as TestGaussianDeltaIsNeverBelow does.
+func TestSeriesIsNeverBelow(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 2))
+	var s gaussianSeries // one after the other
+	for _, mu := range []float64{.05, .0500001, .07, .1, .25, .6, 1, 2.3, 5, 8} {
+		s.begin(mu)
+		worst, made := 0., 0
+		for range 120 {
+			k := math.Exp((13*r.Float64() - .5) * mu) // from b of 0 to beyond seriesFar
+			if r.IntN(3) == 0 {
+				k = math.Float64frombits(math.Float64bits(k) >> s.shift << s.shift) // the end of a cell
+			}
+			epsilon := math.Log(k)
+			want := exactDelta(mu, epsilon)
+			if epsilon < 0 { // 1 - k + k delta(-epsilon)
+				want = exactDelta(mu, -epsilon)
+				want.Add(want.Mul(want, exact(k)), new(big.Float).Sub(exact(1), exact(k)))
+			}
+			diff, _ := new(big.Float).Quo(new(big.Float).Sub(exact(s.at(k)), want), want).Float64()
+			if diff < 0 || diff > 1e-12 {
+				t.Errorf("mu %v, k %v: %v is the truth times 1 %+.3g", mu, k, s.at(k), diff)
+			}
+			worst = max(worst, diff)
+		}
+		for _, cells := range s.blocks {
+			for _, c := range cells {
+				if c[0] != 0 {
+					made++
+				}
+			}
+		}
+		if t.Logf("mu %v: %d cells, at most 1 %+.2g", mu, made, worst); made < 30 && mu < 2 {
+			t.Errorf("mu %v: %d series were made", mu, made)
+		}
+	}
+}
+
+func seriesOf(mu float64) *gaussianSeries {
+	var s gaussianSeries
+	s.begin(mu)
+	return &s
+}
+
+// TestSeriesElsewhere: where there is no series, the value is that of GaussianDelta.
+func TestSeriesElsewhere(t *testing.T) {
+	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
+		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
+			if got, want := seriesOf(mu).at(k), GaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
+			}
+		}
+	}
+	for _, k := range []float64{0, .2, 64, 1e300, math.Inf(1)} {
+		if got, want := seriesOf(.25).at(k), GaussianDelta(.25, math.Log(k)); got != want {
+			t.Errorf("k %v: %v, want %v", k, got, want)
+		}
+	}
+}
