@@ -105,7 +105,9 @@ func (l law) table(t *testing.T, r *rand.Rand, n int, like *evaluate.Pairs) (fre
 // byPlace predicts by the place of a record.
 type byPlace []float64
 
-func (p byPlace) Predict(b dataset.Block) []float64 { return p[b.Start() : b.Start()+b.Len()] }
+func (p byPlace) Predict(b dataset.Block, _ []float64) []float64 {
+	return p[b.Start() : b.Start()+b.Len()]
+}
 
 // TestLaws: the interval holds the R² of the law, of targets cut where it says. With few
 // runs it must hold at least a half of them: with a coverage of .85 the odds of fewer than

@@ -24,10 +24,12 @@ func pairs(t testing.TB, y, prediction []float64, lower, upper, center float64) 
 // fixed predicts by the place of a record, which a model cannot.
 type fixed struct{ prediction, score []float64 }
 
-func (f fixed) Predict(b dataset.Block) []float64 { return f.prediction[b.Start() : b.Start()+b.Len()] }
+func (f fixed) Predict(b dataset.Block, _ []float64) []float64 {
+	return f.prediction[b.Start() : b.Start()+b.Len()]
+}
 
 func (f fixed) Classify(b dataset.Block) (prediction, score []float64) {
-	prediction = f.Predict(b)
+	prediction = f.Predict(b, nil)
 	if f.score == nil {
 		return prediction, make([]float64, b.Len())
 	}

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/mechanism"
@@ -28,8 +29,8 @@ type Pairs struct {
 // A Predictor is a released model. Its fields are exported, so that it can be sent to where
 // the records are.
 type Predictor interface {
-	// Predict returns one number per record of a block, each of that record alone.
-	Predict(b dataset.Block) []float64
+	// Predict returns one number per record of a block, each of that record alone, in room if it has space for them.
+	Predict(b dataset.Block, room []float64) []float64
 }
 
 // frame returns the public middle c and half width h > 0 on which targets are
@@ -69,30 +70,42 @@ func (p *predictions) Begin(b dataset.Block) mechanism.Kept { return p.BeginShel
 
 // BeginShelved implements [mechanism.Shelved].
 func (p *predictions) BeginShelved(b dataset.Block) mechanism.Shelvable {
+	room := predictionRooms.Get().(*[]float64)
+	*room = grow(*room, b.Len())
 	if p.Model == nil {
-		return predicted{make([]float64, b.Len()), true}
+		clear(*room)
+		return predicted{*room, room}
 	}
-	return predicted{p.Model.Predict(b), true}
+	return predicted{p.Model.Predict(b, *room), room}
 }
 
 // Open implements [mechanism.Shelved].
 func (*predictions) Open(_, _ int, from *mechanism.Shelf) mechanism.Shelvable {
-	return predicted{from.Floats(0), false}
+	return predicted{from.Floats(0), nil}
 }
 
 // predicted has one prediction per record of a block.
 type predicted struct {
 	values []float64
-	begun  bool // they are on no shelf
+	room   *[]float64 // of those that are on no shelf yet; nil for others
 }
+
+var predictionRooms = sync.Pool{New: func() any { return new([]float64) }}
 
 // Take implements [mechanism.Kept]; there is no step to take.
 func (predicted) Take(int, dataset.Block) {}
 
 // Shelve implements [mechanism.Shelvable].
 func (p predicted) Shelve(to *mechanism.Shelf) {
-	if p.begun {
+	if p.room != nil {
 		to.PutFloats(0, p.values)
+	}
+}
+
+// Leave implements [mechanism.Leaver].
+func (p predicted) Leave() {
+	if p.room != nil {
+		predictionRooms.Put(p.room)
 	}
 }
 

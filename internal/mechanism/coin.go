@@ -98,7 +98,9 @@ type tosses struct {
 	block cipher.Block
 	below uint64 // of 2^53
 	place [aes.BlockSize]byte
-	room  *tossRoom // for sides
+	room  *tossRoom     // for sides
+	pads  cipher.Stream // of the blocks of next and those behind it
+	next  uint64        // 0 for none
 }
 
 // tossRoom is memory for coins that are tossed at a time.
@@ -135,9 +137,13 @@ func (t *tosses) sides(sides []uint8, records []uint64, heads bool) {
 	// The counter mode of AES encrypts the blocks of wordOf, one after the other, several at once.
 	pad := t.room.pad[:aes.BlockSize*len(records)]
 	clear(pad)
-	binary.BigEndian.PutUint64(t.place[:8], 0)
-	binary.BigEndian.PutUint64(t.place[8:], records[0])
-	cipher.NewCTR(t.block, t.place[:]).XORKeyStream(pad, pad)
+	if t.next == 0 || records[0] != t.next {
+		binary.BigEndian.PutUint64(t.place[:8], 0)
+		binary.BigEndian.PutUint64(t.place[8:], records[0])
+		t.pads = cipher.NewCTR(t.block, t.place[:])
+	}
+	t.pads.XORKeyStream(pad, pad)
+	t.next = records[0] + uint64(len(records))
 	for k := range records {
 		sides[k] = is[bit(t.is(binary.LittleEndian.Uint64(pad[aes.BlockSize*k:])))]
 	}

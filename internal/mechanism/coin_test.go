@@ -28,7 +28,8 @@ func TestSides(t *testing.T) {
 			for _, heads := range []bool{true, false} {
 				tosses := c.tosses(.3)
 				tosses.room = new(tossRoom)
-				tosses.sides(sides, records, heads)
+				tosses.sides(sides[:n/3], records[:n/3], heads)
+				tosses.sides(sides[n/3:], records[n/3:], heads)
 				kept := 0
 				for k, record := range records {
 					if want := c.Heads(record, .3) == heads; (sides[k] == 0) != want {

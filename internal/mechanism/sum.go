@@ -273,6 +273,9 @@ type State interface {
 	Begin(b dataset.Block) Kept
 }
 
+// A Leaver is a [Kept] with memory of its own. An engine that does not keep it calls Leave when the accumulator has seen it.
+type Leaver interface{ Leave() }
+
 // Kept is what is kept of the records of one block.
 type Kept interface {
 	// Take takes step number step, from 0, for the records of the block.

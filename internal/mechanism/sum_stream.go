@@ -244,7 +244,11 @@ func (r *chunkReader) add(ctx context.Context, p Pass, i int, acc Accumulator) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		acc.Add(p.block(v, k, kept))
+		b := p.block(v, k, kept)
+		acc.Add(b)
+		if left, ok := b.Kept.(Leaver); ok {
+			left.Leave()
+		}
 		if err := errors.Join(r.err, r.shelf.err); err != nil {
 			return err
 		}

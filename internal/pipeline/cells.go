@@ -51,6 +51,8 @@ type cellsPass struct {
 	cells *mechanism.Histogram
 	codes []int32
 	bins  []uint16
+
+	prediction []float64
 }
 
 func (p *cellsPass) Add(b mechanism.Block) {
@@ -59,9 +61,9 @@ func (p *cellsPass) Add(b mechanism.Block) {
 		p.bins, p.codes = make([]uint16, n), make([]int32, n)
 	}
 	p.bins = p.bins[:n]
-	prediction := p.x.Model.Predict(b.Block)
+	p.prediction = p.x.Model.Predict(b.Block, p.prediction)
 	for i, code := range b.Codes(len(p.x.Model.Features), p.codes[:n]) {
-		p.bins[i] = uint16(p.x.Of.cell(int(code), prediction[i]))
+		p.bins[i] = uint16(p.x.Of.cell(int(code), p.prediction[i]))
 	}
 	p.cells.Add([][]uint16{p.bins})
 }

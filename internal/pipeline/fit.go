@@ -321,10 +321,10 @@ type predictor struct {
 }
 
 // Predict implements [evaluate.Predictor].
-func (p predictor) Predict(b dataset.Block) []float64 {
+func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
 	room := cells.Get().(*[]float64)
 	defer cells.Put(room)
-	out, err := p.Model.Predict(nil, rowsOfColumns(b, p.Features, room))
+	out, err := p.Model.Predict(to, rowsOfColumns(b, p.Features, room))
 	if err != nil {
 		panic(err) // the model was trained on these columns
 	}

@@ -163,6 +163,8 @@ type errorPass struct {
 	sums   *mechanism.Sums
 	target []float64
 	values [6][]float64
+
+	predicted []float64
 }
 
 func (p *errorPass) Add(b mechanism.Block) {
@@ -177,10 +179,10 @@ func (p *errorPass) Add(b mechanism.Block) {
 	for k := range values {
 		values[k] = p.values[k][:n]
 	}
-	predicted := p.x.Model.Predict(b.Block)
+	p.predicted = p.x.Model.Predict(b.Block, p.predicted)
 	for i, z := range b.Float(len(p.x.Model.Features), p.target) {
-		u := min(max((predicted[i]-p.x.Center)/p.x.Half, -1), 1)
-		e := min(max((min(max(z, p.x.Center-p.x.Half), p.x.Center+p.x.Half)-predicted[i])/p.x.Limit, -1), 1)
+		u := min(max((p.predicted[i]-p.x.Center)/p.x.Half, -1), 1)
+		e := min(max((min(max(z, p.x.Center-p.x.Half), p.x.Center+p.x.Half)-p.predicted[i])/p.x.Limit, -1), 1)
 		add := [6]float64{errorWeight, errorWeight * u, errorWeight * u * u, errorWeight * e, u * e, e * e}
 		if z-z != 0 || u != u || e != e { // no number: the record has no target
 			add = [6]float64{}
