@@ -18,6 +18,13 @@ func (s Schema) Piece(rows int, first uint64, ids []uint64, cells func(j int) Co
 	return t
 }
 
+// Another returns another piece of the table that t is one of, with the same cells.
+func (t *Table) Another(rows int, first uint64, ids []uint64) *Table {
+	out := *t
+	out.rows, out.first, out.ids = rows, first, ids
+	return &out
+}
+
 // float returns numeric column j, nil for a category column.
 func (t *Table) float(j int) []float64 {
 	if t.cells != nil && t.floats[j] == nil && t.schema.Columns[j].Kind == Numeric {

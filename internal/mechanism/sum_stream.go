@@ -194,7 +194,8 @@ func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
 // chunkReader reads chunks for one goroutine.
 type chunkReader struct {
 	*Stream
-	at     int // the chunk that cells are of
+	at     int            // the chunk that cells are of
+	piece  *dataset.Table // a chunk
 	room   []byte
 	rows   []int32     // of a part
 	marks  []byte      // of them
@@ -280,7 +281,10 @@ func (r *chunkReader) all(i int) (dataset.View, error) {
 	r.at = i
 	c := &r.chunks[i]
 	ids, err := r.units(c)
-	return r.schema.Piece(c.rows, c.first, ids, r.cells).All(), err
+	if r.piece == nil {
+		r.piece = r.schema.Piece(0, 0, nil, r.cells)
+	}
+	return r.piece.Another(c.rows, c.first, ids).All(), err
 }
 
 // units returns the identities of the units of a chunk, nil if there are none.

@@ -19,6 +19,9 @@ import (
 // memory as a whole. A larger one is read as a stream.
 const WholePage = 1 << 22
 
+// fileBuffer is how many bytes of a file are at hand, enough for the header of a page. The page itself is read where it is needed.
+const fileBuffer = 1 << 12
+
 // largePage is more than writers put into a page, unless one cell is that long.
 const largePage = 1 << 24
 
@@ -74,7 +77,7 @@ func (p *pages) open(c Chunk) error {
 	p.codec, p.end = c.Codec, c.Offset+c.Size
 	p.section = io.NewSectionReader(p.file.At, c.Offset, c.Size)
 	if p.in == nil {
-		p.in = bufio.NewReaderSize(nil, sourceBuffer)
+		p.in = bufio.NewReaderSize(nil, fileBuffer)
 	}
 	p.in.Reset(p.section)
 	return nil
