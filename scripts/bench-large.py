@@ -5,8 +5,8 @@ usage: bench-large.py DPTRAIN FOLDER [--rows N]... [--recipes joint-gram,auto] [
 A file of at most 10^7 rows is generated once per size and linked as often as the rows need, so a table of
 10^8 rows is ten names of one file. Prints the rows of a table: wall and processor seconds, the latter per record too
 and without what the system does (files, pages of memory), the largest memory of the process, and what
-the disk of the folder had less. It prints the medians of all rounds. A round goes over all sizes, so that a machine that
-becomes slower or faster does so for all of them. A size is run once without being counted, and then up to ten times at once: a short
+the disk of the folder had less. It prints the medians of all rounds. A round goes over all sizes, up and down in turn, so that a machine that
+becomes slower or faster does so for all of them. A size is run once without being counted, and then up to fifty times at once: a short
 run meets a fast or a slow moment, and the first one memory that the host of a virtual machine has taken back. With one round, all is
 counted. Then it says how much the cost per row differs between sizes, and what each further row costs.
 
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 MOST = 10_000_000
 START = 1000  # records of a run that is hardly more than start, plan and report
 GROUP = 500_000
-REPEAT = 10  # The most runs of a size in a round.
+REPEAT = 50  # The most runs of a size in a round, so that a small one takes as many seconds as a large one.
 
 
 def generate(path, rows):
@@ -165,7 +165,7 @@ def main():
     rounds = {}  # The measurements of a size and a method, of all rounds.
     for number in range(args.rounds):
         for method in methods:
-            for rows in sizes:
+            for rows in sizes if number % 2 == 0 else sizes[::-1]:
                 out = os.path.join(folders[rows], "out-" + method)
                 recipe = os.path.join(folders[rows], method + ".yaml")
                 command = [args.dptrain, "fit", recipe, "--engine", args.engine, "--scratch", args.folder, "--out", out, "-q"]
