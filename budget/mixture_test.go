@@ -88,6 +88,25 @@ func TestMixtureByFewAtoms(t *testing.T) {
 	}
 }
 
+// TestMixtureBeside: beside another first kid a mixture has the bits of one that is made for it.
+func TestMixtureBeside(t *testing.T) {
+	w := newComposer()
+	n := split(.1, nil, []Law{gauss(.5)})
+	n.fill()
+	m := w.mixture(&n)
+	for _, first := range [][]Law{{gauss(.25)}, {gauss(.26)}, {pure(Laplace, .4, 1)}, nil, {gauss(3)}, {gauss(.25), gauss(.1)}, {gauss(.002)}, {gauss(.7)}} {
+		n := split(.1, first, []Law{gauss(.5)})
+		n.fill()
+		m.beside(w.curves(n.Kids[0].products()))
+		fresh := w.mixture(&n)
+		for _, epsilon := range []float64{-.4, 0, .1, .5, 1, 3, 20} {
+			if got, want := m.at(epsilon), fresh.at(epsilon); got != want {
+				t.Errorf("%v: delta(%v) = %v, want %v", first, epsilon, got, want)
+			}
+		}
+	}
+}
+
 // TestMixtureValues reproduces how far the first kid may be raised at delta 1e-6, in multiples
 // of the mu that each kid could have alone.
 func TestMixtureValues(t *testing.T) {
