@@ -20,10 +20,38 @@ func (m *Linear) Predict(dst []float64, rows Rows) ([]float64, error) {
 }
 
 func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, error) {
-	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller {
-		terms := adders(m.addends(nil), rows)
-		return func(sums []float64, first int) { addAll(sums, m.Intercept, terms, first) }
-	})
+	return m.predictBlocks(m, dst, rows, workers, func(rows Rows) blockFiller { return m.adding(m.addends(nil), rows) })
+}
+
+// adding adds addends up, which are those of m.
+func (m *Linear) adding(addends []addend, rows Rows) blockFiller {
+	terms := adders(addends, rows)
+	return func(sums []float64, first int) { addAll(sums, m.Intercept, terms, first) }
+}
+
+// A Ready model is one that many small batches are predicted by. It may be used by several goroutines at once.
+type Ready struct {
+	model   Model
+	linear  *Linear  // model, if it is one that is valid; nil for another
+	addends []addend // of linear
+}
+
+// Prepare returns m ready for many batches. A [Linear] is checked here, once; others are checked with every batch. m must not be changed
+// any more.
+func Prepare(m Model) *Ready {
+	if l, ok := m.(*Linear); ok && l.Validate() == nil {
+		return &Ready{m, l, l.addends(nil)}
+	}
+	return &Ready{model: m}
+}
+
+// Predict is [Model.Predict] of the model, bit for bit and with its errors.
+func (r *Ready) Predict(dst []float64, rows Rows) ([]float64, error) {
+	if r.linear == nil {
+		return r.model.Predict(dst, rows)
+	}
+	workers := carry.Workers(rows.N * (len(r.linear.Terms) + 1))
+	return r.linear.predictBlocks(nil, dst, rows, workers, func(rows Rows) blockFiller { return r.linear.adding(r.addends, rows) })
 }
 
 // blockFiller sets the sums of the rows that start at first to their
@@ -31,11 +59,13 @@ func (m *Linear) predict(dst []float64, rows Rows, workers int) ([]float64, erro
 type blockFiller func(sums []float64, first int)
 
 // predictBlocks is Predict for whole, the model that m is or is embedded in. It
-// checks whole and rows, and only then prepares what fills a block; the blocks
+// checks whole, unless that is nil, and rows, and only then prepares what fills a block; the blocks
 // are clamped to the range of m, and turned back if the target is transformed.
 func (m *Linear) predictBlocks(whole interface{ Validate() error }, dst []float64, rows Rows, workers int, prepare func(Rows) blockFiller) ([]float64, error) {
-	if err := whole.Validate(); err != nil {
-		return nil, err
+	if whole != nil {
+		if err := whole.Validate(); err != nil {
+			return nil, err
+		}
 	}
 	if rows.N < 0 {
 		return nil, &ModelError{"rows", "N is negative"}

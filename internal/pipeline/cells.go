@@ -34,7 +34,7 @@ func (x cellStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 // releaseCells releases how many records of a view are in each of a number of cells.
 func releaseCells(ctx context.Context, s *mechanism.Session, leaf string, v mechanism.Records, m regression.Model, cells int, of cellOf) ([]float64, error) {
 	columns := v.Schema().Columns
-	x := cellStatistic{predictor{m, columns[:len(columns)-1]}, cells, of}
+	x := cellStatistic{newPredictor(m, columns[:len(columns)-1]), cells, of}
 	pass, err := mechanism.Sum[*cellsPass](ctx, s, v, x)
 	if err != nil {
 		return nil, err

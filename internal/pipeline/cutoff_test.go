@@ -131,7 +131,7 @@ func TestCutoffSensitivity(t *testing.T) {
 				Columns: []regression.Column{{Name: "score", Lower: -10, Upper: 10}}, Terms: []regression.Term{{Coefficient: 1}},
 				Lower: -regression.Unbounded, Upper: regression.Unbounded,
 			}
-			x := cellStatistic{predictor{same, tab.Schema().Columns[:1]}, 2 * cutoffBins, cutoffCell{}}
+			x := cellStatistic{newPredictor(same, tab.Schema().Columns[:1]), 2 * cutoffBins, cutoffCell{}}
 			p, err := mechanism.Sum[*cellsPass](t.Context(), s, mechanism.Over(tab.All()), x)
 			if err != nil {
 				t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
@@ -290,7 +288,7 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism
 	var err error
 	if r.pipeline.classification() {
 		res.Confusion, err = evaluate.Classification{Classes: f.Model.Output().Classes}.Run(ctx, s, evaluate.Labels{
-			Records: v, Target: len(r.facts.Columns), Model: predictor{f.Model, r.facts.Columns}, Bins: bins})
+			Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Bins: bins})
 		return err
 	}
 	res.R2, err = r.r2(ctx, s.Sub("r2"), v, f)
@@ -302,7 +300,7 @@ func (r *runner) evaluate(ctx context.Context, s *mechanism.Session, v mechanism
 func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Records, f *method.Fit) (*evaluate.R2, error) {
 	m := f.Linear()
 	pairs := evaluate.Pairs{
-		Records: v, Target: len(r.facts.Columns), Model: predictor{f.Model, r.facts.Columns}, Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
+		Records: v, Target: len(r.facts.Columns), Model: newPredictor(f.Model, r.facts.Columns), Center: m.Back.Of(f.TargetMean, m.Lower, m.Upper),
 	}
 	if pairs.Lower, pairs.Upper = m.Lower, m.Upper; m.Back != nil {
 		pairs.Lower, pairs.Upper, pairs.From = m.Back.Lower, m.Back.Upper, m.Back.Transform
@@ -312,37 +310,6 @@ func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Recor
 		return nil, err
 	}
 	return &r2, nil
-}
-
-// predictor is a released model of features that are the first columns of a block.
-type predictor struct {
-	Model    regression.Model
-	Features []dataset.Column
-}
-
-// Predict implements [evaluate.Predictor].
-func (p predictor) Predict(b dataset.Block, to []float64) []float64 {
-	room := cells.Get().(*[]float64)
-	defer cells.Put(room)
-	out, err := p.Model.Predict(to, rowsOfColumns(b, p.Features, room))
-	if err != nil {
-		panic(err) // the model was trained on these columns
-	}
-	return out
-}
-
-// cells are those of a block, while it is predicted.
-var cells = sync.Pool{New: func() any { return new([]float64) }}
-
-// Classify implements [evaluate.Classifier].
-func (p predictor) Classify(b dataset.Block) (prediction, score []float64) {
-	room := cells.Get().(*[]float64)
-	defer cells.Put(room)
-	prediction, score, err := p.Model.(*regression.Classifier).Classify(rowsOfColumns(b, p.Features, room))
-	if err != nil {
-		panic(err) // as in Predict
-	}
-	return prediction, score
 }
 
 // SchemaOf declares the columns that a model needs. Missing cells stay missing:
@@ -365,27 +332,4 @@ func SchemaOf(m regression.Model) dataset.Schema {
 // [dataset.Table.All], no cell is copied.
 func RowsOf(v dataset.View) regression.Rows {
 	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
-}
-
-// rowsOfColumns gathers the first columns of a block, which are these: numbers that do not follow one another in the table
-// in room, which grows to hold them, if there is one.
-func rowsOfColumns(b dataset.Block, columns []dataset.Column, room *[]float64) regression.Rows {
-	n, free := b.Len(), []float64(nil)
-	if room != nil {
-		*room = slices.Grow((*room)[:0], n*len(columns))
-		free = (*room)[:n*len(columns)]
-	}
-	rows := regression.Rows{N: b.Len(), Numeric: map[string][]float64{}, Codes: map[string]regression.Codes{}}
-	for j, c := range columns {
-		if c.Kind == dataset.Numeric {
-			var buf []float64
-			if room != nil {
-				buf, free = free[:n:n], free[n:]
-			}
-			rows.Numeric[c.Name] = b.Float(j, buf)
-		} else {
-			rows.Codes[c.Name] = regression.Codes{Values: b.Codes(j, nil), Categories: c.Categories}
-		}
-	}
-	return rows
 }

@@ -201,7 +201,7 @@ func (r *runner) wayBack(ctx context.Context, s *mechanism.Session, v mechanism.
 	defer r.stage(wayBackNode)()
 	s = s.Sub(wayBackNode)
 	m := f.Linear()
-	x := errorStatistic{predictor{f.Model, r.facts.Columns}, m.Lower/2 + m.Upper/2, max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
+	x := errorStatistic{newPredictor(f.Model, r.facts.Columns), m.Lower/2 + m.Upper/2, max(m.Upper/2-m.Lower/2, narrowest), errorLimit(r.pipeline.Transform, m)}
 	pass, err := mechanism.Sum[*errorPass](ctx, s, v, x)
 	if err != nil {
 		return nil, fmt.Errorf("way back: %w", err)

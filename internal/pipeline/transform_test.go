@@ -106,7 +106,7 @@ func TestErrorsSensitivity(t *testing.T) {
 		}
 	}
 	model := &regression.Linear{Target: "y", Lower: -4, Upper: 4, Columns: []regression.Column{{Name: "a", Lower: -4, Upper: 4}}, Terms: []regression.Term{{Coefficient: 1}}}
-	x := errorStatistic{Model: predictor{model, []dataset.Column{{Name: "a"}}}, Half: 4, Limit: 3}
+	x := errorStatistic{Model: newPredictor(model, []dataset.Column{{Name: "a"}}), Half: 4, Limit: 3}
 	sums := func(list ...record) []float64 {
 		var data [2]dataset.ColumnData
 		for _, r := range list {
