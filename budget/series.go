@@ -17,8 +17,8 @@ import "math"
 //
 //	(n+1) G[n+1] + n G[n] = -(B[0] G[n] + ... + B[n] G[0]).
 //
-// A cell is so narrow that |tau| (b/mu + 1) is at most 1/8, and |tau|/mu at most 1/96. The terms fall at least as fast as those of
-// e^(1/8); what is left out is below 1e-14 of f.
+// A cell is so narrow that |tau| (b/mu + 1) is at most 1/8 for b of at most 12, either way, and |tau|/mu at most 1/96. The terms fall at
+// least as fast as those of e^(1/8); what is left out is below 1e-14 of f. Where b is below -12, g is nothing beside f.
 type gaussianSeries struct {
 	mu     float64
 	shift  int                                       // of the bits of k to the number of its cell

@@ -256,7 +256,7 @@ func (p *pages) stream() error {
 		most = p.head.compressed
 	} else {
 		var err error
-		if r, err = p.decompressor(r, at); err != nil {
+		if r, err = p.decompressor(bufio.NewReaderSize(r, sourceBuffer), at); err != nil {
 			return ErrDamaged
 		}
 	}
