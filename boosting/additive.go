@@ -218,7 +218,7 @@ func (b *booster) mostKept() int {
 	if len(linear.ManyValues(b.columns[:len(b.columns)-1])) > 0 {
 		return keptCells / 8
 	}
-	return keptCells
+	return keptRows
 }
 
 // numericFeatures lists the numeric features and their entries in x.

@@ -47,8 +47,12 @@ type move struct {
 	Theta  []float64
 }
 
-// keptCells is the number of cells of encoded rows up to which all are kept.
-const keptCells = 1 << 26
+// keptCells is the number of cells of features up to which all are kept in memory, and keptRows that of encoded rows, which are read
+// in every pass.
+const (
+	keptCells = 1 << 26
+	keptRows  = 1 << 28
+)
 
 // blockRows is the number of records of a block of a pass.
 const blockRows = 4096
