@@ -49,6 +49,10 @@
 // columns against five, and a vector of the five is loaded once for both. While it works, the processor is asked to
 // fetch the next block.
 //
+// On arm64, NEON adds six products of at most 2^28 to each of four lanes, which
+// fit 32 bits, and then those lanes in pairs to two sums of 64 bits. So one
+// release has the same integers on both architectures.
+//
 // The portable kernel is used where AVX2 is absent, on other architectures,
 // and under the build tag purego.
 package gram

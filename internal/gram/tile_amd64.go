@@ -70,13 +70,6 @@ func tileAVX2(t *tile) {
 	}
 }
 
-// check panics if assembly would leave the slices.
-func (t *tile) check() {
-	_ = t.dst[(t.h-1)*t.row+t.w-1]
-	_ = t.a[(t.h-1)*t.stride+t.rows-1]
-	_ = t.b[(t.w-1)*t.stride+t.rows-1]
-}
-
 // sum puts the halves of column c together.
 func (h *halves) sum(c int) int64 {
 	e := h.lo[c] - uint32(h.hi[c])<<16
