@@ -8,7 +8,7 @@ const cellsPerRow = 16
 // the table of the values of x by those of y, one value of x at a time: with
 // conc concordant pairs, S = conc - disc = 2 conc - (n0 - n1 - n2 + n3).
 func (s *Scratch) coarse(x, y *Ranks) int64 {
-	ranks, order := y.rowRanks(), x.order
+	ranks, order := y.rowRanks(1), x.order
 	s.seen, s.group = grown(s.seen, y.distinct), grown(s.group, y.distinct)
 	seen, group := s.seen, s.group // rows by value of y, below and at this value of x
 	clear(seen)

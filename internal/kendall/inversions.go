@@ -1,6 +1,10 @@
 package kendall
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
 
 const (
 	leafBits  = 10 // a leaf counts the ascents among 2^leafBits places
@@ -23,14 +27,53 @@ func ascents(p, work []uint32) int64 {
 		return leafAscents(p)
 	}
 	shift := splitShift(len(p))
-	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift)
+	return newSplit(shift).ascents(p, work) + ascentsInDigits(work, p, shift, 0, digits)
 }
 
-// ascentsInDigits returns the ascents within each digit of what a split has
-// left in p.
-func ascentsInDigits(p, work []uint32, shift uint) int64 {
+// ascentsWith is ascents by several goroutines. Each splits a part of p, once it is known how many elements of each digit
+// are in those before, and then takes some of the digits.
+func ascentsWith(workers int, p, work []uint32) int64 {
+	if workers == 1 || len(p) <= 1<<leafBits {
+		return ascents(p, work)
+	}
+	shift := splitShift(len(p))
+	splits, totals := make([]*split, workers), make([]int64, workers)
+	together(workers, func(k int) {
+		splits[k] = newSplit(shift)
+		if k+1 < workers {
+			splits[k].count(part(p, k, workers))
+		}
+	})
+	for k := range splits[1:] {
+		splits[k+1].follow(splits[k])
+	}
+	together(workers, func(k int) { totals[k] = splits[k].ascents(part(p, k, workers), work) })
+	together(workers, func(k int) {
+		totals[k] += ascentsInDigits(work, p, shift, digits*k/workers, digits*(k+1)/workers)
+	})
 	total := int64(0)
-	for from := 0; from < len(p); from += 1 << shift {
+	for _, t := range totals {
+		total += t
+	}
+	return total
+}
+
+// part returns part k of so many.
+func part(p []uint32, k, parts int) []uint32 { return p[len(p)*k/parts : len(p)*(k+1)/parts] }
+
+// together calls f for every k below workers, each in a goroutine.
+func together(workers int, f func(k int)) {
+	var wait carry.Group
+	for k := range workers {
+		wait.Go(func() { f(k) })
+	}
+	wait.Wait()
+}
+
+// ascentsInDigits returns the ascents within each of the digits first to last-1 of what a split has left in p.
+func ascentsInDigits(p, work []uint32, shift uint, first, last int) int64 {
+	total := int64(0)
+	for from := first << shift; from < min(last<<shift, len(p)); from += 1 << shift {
 		to := min(from+1<<shift, len(p))
 		total += ascents(p[from:to], work[from:to])
 	}
@@ -52,6 +95,8 @@ type split struct {
 	// level. Its root is a local variable of ascents.
 	mid [8]uint64
 	low [64]uint64
+
+	counts [digits]uint32 // elements of each digit in a part, for the split of what follows
 }
 
 func newSplit(shift uint) *split {
@@ -60,6 +105,23 @@ func newSplit(shift uint) *split {
 		s.next[d] = uint32(d) << (shift & 31)
 	}
 	return s
+}
+
+// count counts the digits of a part.
+func (s *split) count(p []uint32) {
+	for _, v := range p {
+		s.counts[v>>(s.shift&31)%digits]++
+	}
+}
+
+// follow makes s the split of the part after that of o, before o has begun: its elements go behind those of o and of what
+// o follows, and ascend from them.
+func (s *split) follow(o *split) {
+	lower := uint32(0)
+	for d, count := range o.counts {
+		s.next[d], s.before[d] = o.next[d]+count, o.before[d]+lower
+		lower += count
+	}
 }
 
 // ascents returns how many pairs of an element before p or in p and a later

@@ -6,6 +6,9 @@ import "slices"
 // all rows by (x, y) rather than each group of ties.
 const manyTies = 4
 
+// rowsOfWorker is how many rows another goroutine is worth while.
+const rowsOfWorker = 1 << 14
+
 // S returns the sum over all pairs of rows of sgn(x_i-x_j) sgn(y_i-y_j): the
 // number of concordant pairs minus that of discordant ones. Pairs tied in x or
 // in y count 0. It is in [-n(n-1)/2, n(n-1)/2] and S(x, y) = S(y, x); for
@@ -15,11 +18,16 @@ const manyTies = 4
 // Many calls may share x and y; each needs a scratch of its own. It panics if
 // x and y have different lengths.
 func S(x, y *Ranks, scratch *Scratch) int64 {
-	if x.Len() != y.Len() {
-		panic("kendall: x and y have different numbers of rows")
-	}
 	if scratch == nil {
 		scratch = new(Scratch)
+	}
+	return scratch.sum(x, y, 1)
+}
+
+// sum is [S], counted by so many goroutines where there are enough rows for that.
+func (s *Scratch) sum(x, y *Ranks, workers int) int64 {
+	if x.Len() != y.Len() {
+		panic("kendall: x and y have different numbers of rows")
 	}
 	if x.distinct < y.distinct {
 		x, y = y, x
@@ -28,9 +36,9 @@ func S(x, y *Ranks, scratch *Scratch) int64 {
 	case y.distinct < 2:
 		return 0
 	case int64(x.distinct)*int64(y.distinct) <= cellsPerRow*int64(x.Len()):
-		return scratch.coarse(x, y)
+		return s.coarse(x, y)
 	}
-	return scratch.fine(x, y)
+	return s.fine(x, y, max(1, min(workers, x.Len()/rowsOfWorker)))
 }
 
 // fine is [S] for any columns, x with at least as many distinct values as y.
@@ -39,19 +47,19 @@ func S(x, y *Ranks, scratch *Scratch) int64 {
 // of (y, x). Pairs tied in either column are ascents of that permutation, so
 // disc = n0 - ascents and
 // S = n0 - n1 - n2 + n3 - 2 disc = 2 ascents - n0 - n1 - n2 + n3.
-func (s *Scratch) fine(x, y *Ranks) int64 {
+func (s *Scratch) fine(x, y *Ranks, workers int) int64 {
 	n := x.Len()
 	s.perm, s.work = grown(s.perm, n), grown(s.work, n)
 	n3 := int64(0)
 	if x.tied > manyTies*int64(n) {
 		s.arrangeRows(s.work, y.order, x)
-		lookUp(s.perm, s.work, y.rowRanks())
-		n3 = bothTied(s.work, x.rowRanks(), s.perm)
+		lookUp(s.perm, s.work, y.rowRanks(workers), workers)
+		n3 = bothTied(s.work, x.rowRanks(workers), s.perm)
 	} else {
 		if x.distinct == y.distinct && y.byRows.Load() == nil {
 			x, y = y, x // S is symmetric: take the ranks that are there
 		}
-		lookUp(s.perm, x.order, y.rowRanks())
+		lookUp(s.perm, x.order, y.rowRanks(workers), workers)
 		if x.distinct < n {
 			n3 = sortGroups(s.perm, x.order)
 		}
@@ -60,11 +68,19 @@ func (s *Scratch) fine(x, y *Ranks) int64 {
 		s.next = y.groupStarts(s.next)
 		ranksToPlaces(s.perm, s.next)
 	}
-	return 2*ascents(s.perm, s.work) - pairs(n) - x.tied - y.tied + n3
+	return 2*ascentsWith(workers, s.perm, s.work) - pairs(n) - x.tied - y.tied + n3
 }
 
-// lookUp sets perm[i] to the rank of row order[i].
-func lookUp(perm, order, ranks []uint32) {
+// lookUp sets perm[i] to the rank of row order[i], by so many goroutines.
+func lookUp(perm, order, ranks []uint32, workers int) {
+	if workers == 1 {
+		lookUpPart(perm, order, ranks)
+		return
+	}
+	together(workers, func(k int) { lookUpPart(part(perm, k, workers), part(order, k, workers), ranks) })
+}
+
+func lookUpPart(perm, order, ranks []uint32) {
 	perm = perm[:len(order)]
 	for i, v := range order {
 		perm[i] = ranks[v&rowMask]
@@ -111,7 +127,7 @@ func sortGroups(ranks, order []uint32) int64 {
 // order.
 func (s *Scratch) arrangeRows(rows, order []uint32, x *Ranks) {
 	s.next = x.groupStarts(s.next)
-	next, ranks := s.next, x.rowRanks()
+	next, ranks := s.next, x.rowRanks(1)
 	for _, v := range order {
 		row := v & rowMask
 		e := &next[ranks[row]]

@@ -376,3 +376,29 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkersShareAColumn: of more workers than columns several count one, and find the same.
+func TestWorkersShareAColumn(t *testing.T) {
+	const n = 150_000
+	r := rand.New(rand.NewSource(9))
+	many := func() []float64 { return whole(r, n, n/5) }
+	for name, pair := range map[string][2][]float64{
+		"no ties": {continuous(r, n), continuous(r, n)}, "few ties": {continuous(r, n), many()}, "ties in both": {many(), many()},
+		"many ties": {whole(r, n, 3000), whole(r, n, 2000)}, "binary": {whole(r, n, 2), continuous(r, n)},
+	} {
+		x, y := pair[0], pair[1]
+		for i := range x {
+			if i%3 == 0 {
+				x[i] = math.Round(y[i]) // the columns depend on each other
+			}
+		}
+		want := sum(x, y)
+		for _, workers := range []int{2, 3, 5, 8} {
+			got, err := kendall.AgainstTarget(context.Background(), 1, func(_ int, s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(x, s) },
+				func(s *kendall.Scratch) *kendall.Ranks { return kendall.Rank(y, s) }, workers)
+			if err != nil || got[0] != want || want == 0 {
+				t.Errorf("%s, %d workers: %d, want %d: %v", name, workers, got[0], want, err)
+			}
+		}
+	}
+}

@@ -83,17 +83,16 @@ func (r *Ranks) Distinct() int { return r.distinct }
 func (s *sorter) ranks() *Ranks {
 	r := &Ranks{order: make([]uint32, len(s.keys))}
 	if len(s.keys) > 0 {
-		s.sort()
-		s.fill(r)
+		s.sort(r)
 	}
 	return r
 }
 
-// fill writes the sorted items to r, with the ties of their keys.
-func (s *sorter) fill(r *Ranks) {
-	sorted := s.sorted
+// fill writes the sorted items first to last-1 to r, with the ties of their keys. No other item has an estimate of theirs.
+func (s *sorter) fill(r *Ranks, first, last int) {
+	sorted := s.sorted[:last]
 	order := r.order[:len(sorted)]
-	for from := 0; from < len(sorted); {
+	for from := first; from < len(sorted); {
 		item := sorted[from]
 		to := from + 1
 		for to < len(sorted) && sorted[to]>>rowBits == item>>rowBits {
@@ -163,8 +162,8 @@ func (s *sorter) sortRun(run []uint64) {
 	}
 }
 
-// rowRanks returns the dense rank, from 0, of every row.
-func (r *Ranks) rowRanks() []uint32 {
+// rowRanks returns the dense rank, from 0, of every row. So many goroutines find it.
+func (r *Ranks) rowRanks(workers int) []uint32 {
 	if p := r.byRows.Load(); p != nil {
 		return *p
 	}
@@ -174,13 +173,28 @@ func (r *Ranks) rowRanks() []uint32 {
 		return *p
 	}
 	byRow := make([]uint32, len(r.order))
-	groups := uint32(0)
-	for _, v := range r.order {
-		groups += v >> 31
-		byRow[v&rowMask] = groups - 1
+	if workers == 1 {
+		ranksByRow(byRow, r.order, 0)
+	} else {
+		groups := make([]uint32, workers) // in each part of the order
+		together(workers, func(k int) {
+			for _, v := range part(r.order, k, workers) {
+				groups[k] += v >> 31
+			}
+		})
+		starts(groups)
+		together(workers, func(k int) { ranksByRow(byRow, part(r.order, k, workers), groups[k]) })
 	}
 	r.byRows.Store(&byRow)
 	return byRow
+}
+
+// ranksByRow sets the ranks of some rows, in their order, behind so many groups of ties.
+func ranksByRow(byRow, order []uint32, groups uint32) {
+	for _, v := range order {
+		groups += v >> 31
+		byRow[v&rowMask] = groups - 1
+	}
 }
 
 // groupStarts sets next[g] to the place of the first row of group g.

@@ -63,8 +63,8 @@ func (s *sorter) loadCodes(codes []int32) {
 	}
 }
 
-// sort sets sorted to the items in ascending order of (estimate, row).
-func (s *sorter) sort() {
+// sort sets sorted to the items in ascending order of (estimate, row), and fills r with them.
+func (s *sorter) sort(r *Ranks) {
 	var ends [1 << maxBucketBits]uint32
 	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 0), maxBucketBits)
 	shift := uint(rowBits - bucketBits)
@@ -74,6 +74,7 @@ func (s *sorter) sort() {
 		if !oneEstimate(s.sorted) {
 			s.sortItems(s.sorted, s.items, 2*rowBits)
 		}
+		s.fill(r, 0, len(s.sorted))
 		return
 	}
 	starts(ends[:1<<bucketBits])
@@ -88,6 +89,7 @@ func (s *sorter) sort() {
 		if !oneEstimate(sorted[from:to]) {
 			s.sortItems(sorted[from:to], s.items[from:to], rowBits+int(shift))
 		}
+		s.fill(r, int(from), int(to))
 		from = to
 	}
 }

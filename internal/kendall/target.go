@@ -31,7 +31,7 @@ func AgainstTarget(ctx context.Context, d int, column func(j int, scratch *Scrat
 	if workers < 1 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := &task{ctx: ctx, column: column, sums: make([]int64, d), errs: make([]error, d), ready: make(chan struct{})}
+	t := &task{ctx: ctx, column: column, sums: make([]int64, d), errs: make([]error, d), ready: make(chan struct{}), each: max(1, workers/max(1, d))}
 	var wait carry.Group
 	wait.Go(func() {
 		scratch := scratches.Get().(*Scratch)
@@ -69,6 +69,7 @@ type task struct {
 	errs   []error
 	next   atomic.Int64
 	stop   atomic.Bool
+	each   int           // goroutines that count the pairs of a column
 	ready  chan struct{} // closed when the target is ranked, or will not be
 	target *Ranks
 }
@@ -80,7 +81,7 @@ func (t *task) rankTarget(target func(*Scratch) *Ranks, scratch *Scratch) {
 		return
 	}
 	ranks := target(scratch)
-	ranks.rowRanks()
+	ranks.rowRanks(t.each)
 	t.target = ranks
 }
 
@@ -101,7 +102,7 @@ func (t *task) count(scratch *Scratch) {
 			t.stop.Store(true)
 			return
 		}
-		t.sums[j] = S(ranks, t.target, scratch)
+		t.sums[j] = scratch.sum(ranks, t.target, t.each)
 	}
 }
 
