@@ -5,7 +5,7 @@
 #
 # DPTRAIN_PYTHON is a Python with the libraries of python/tests/requirements.txt, installed once
 # below the cache folder. DPTRAIN_POSTGRES is a server that ends with the command, if Postgres is
-# installed. DPTRAIN_AXE is the accessibility checker axe-core for the tests in Chromium, of one version and
+# installed: on a socket, and on the port of loopback that DPTRAIN_POSTGRES_PORT names, if it does. DPTRAIN_AXE is the accessibility checker axe-core for the tests in Chromium, of one version and
 # hash, fetched once by npm. What cannot be had is left out with a word, and its tests are skipped.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -31,7 +31,7 @@ as() {
 }
 
 postgres() {
-  local bin folder
+  local bin folder port=${DPTRAIN_POSTGRES_PORT:-}
   bin=$(command -v initdb || find /usr/lib/postgresql -name initdb 2>/dev/null | sort | tail -1)
   if [[ -z $bin ]]; then without Postgres 'there is no initdb' && return; fi
   if ((EUID == 0)) && ! id postgres >/dev/null 2>&1; then without Postgres 'root has no user postgres to run it' && return; fi
@@ -39,12 +39,12 @@ postgres() {
   folder=$(mktemp -d)
   if ((EUID == 0)); then chown postgres "$folder"; fi
   if ! { as "$bin/initdb" -D "$folder/data" -U dptrain --auth trust -E UTF8 --no-sync &&
-    as "$bin/pg_ctl" -D "$folder/data" -w -l "$folder/log" -o "-k $folder -c listen_addresses='' -c fsync=off" start; } >/dev/null 2>"$folder.err"; then
+    as "$bin/pg_ctl" -D "$folder/data" -w -l "$folder/log" -o "-k $folder -c listen_addresses='${port:+127.0.0.1}' -p ${port:-5432} -c fsync=off" start; } >/dev/null 2>"$folder.err"; then
     without Postgres "$(tail -1 "$folder.err")" && return
   fi
   # shellcheck disable=SC2064 # the folder of now
   trap "as '$bin/pg_ctl' -D '$folder/data' -m immediate stop >/dev/null; rm -rf '$folder' '$folder.err'" EXIT
-  export DPTRAIN_POSTGRES="host=$folder user=dptrain dbname=postgres"
+  export DPTRAIN_POSTGRES="host=$folder port=${port:-5432} user=dptrain dbname=postgres"
 }
 
 axe() {

@@ -6,7 +6,8 @@
 #   scripts/spark.sh down FOLDER    ends what up started
 #   scripts/spark.sh kill FOLDER    kills an executor, as a machine that breaks would; its worker starts another
 #
-# MASTER_PORT (7077) and CONNECT_PORT (15002) choose the ports.
+# MASTER_PORT (7077) and CONNECT_PORT (15002) choose the ports. SPARK_OPTIONS has more words for the server, such as
+# "--jars a.jar,b.jar --conf spark.sql.catalog.shop=…".
 set -euo pipefail
 
 version=4.0.1
@@ -43,7 +44,8 @@ reachable() {
 up() {
   install
   down
-  local master_port=${MASTER_PORT:-7077} connect_port=${CONNECT_PORT:-15002}
+  local master_port=${MASTER_PORT:-7077} connect_port=${CONNECT_PORT:-15002} options
+  read -rd "" -a options <<<"${SPARK_OPTIONS:-}" || true
   SPARK_HOME=$("$dir/venv/bin/python" -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')
   # Executors encrypt what they spill, and all listen on loopback alone: Connect listens on every interface by default.
   export SPARK_HOME SPARK_LOCAL_IP=127.0.0.1 SPARK_NO_DAEMONIZE=1 SPARK_LOCAL_DIRS=$dir/local
@@ -60,7 +62,8 @@ up() {
     --master "spark://127.0.0.1:$master_port" --driver-memory 1g --executor-memory 700m \
     --conf spark.ui.enabled=false --conf spark.io.encryption.enabled=true \
     --conf spark.eventLog.enabled=true --conf "spark.eventLog.dir=file://$dir/events" --conf spark.eventLog.compress=false \
-    --conf spark.connect.grpc.binding.address=127.0.0.1 --conf "spark.connect.grpc.binding.port=$connect_port"
+    --conf spark.connect.grpc.binding.address=127.0.0.1 --conf "spark.connect.grpc.binding.port=$connect_port" \
+    "${options[@]}"
   reachable "$connect_port"
   printf 'spark: sc://127.0.0.1:%d has two workers of one core each\n' "$connect_port"
 }

@@ -26,8 +26,9 @@ import (
 // inProcess carries tasks out in this process.
 type inProcess struct{}
 
-func (inProcess) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
 	slices.Reverse(tasks)
+	tasks = slices.Insert(tasks, 0, order)
 	var out bytes.Buffer
 	if err := cluster.Work(ctx, bytes.NewReader(bytes.Join(tasks, []byte("\n"))), &out); err != nil {
 		return nil, err

@@ -54,18 +54,18 @@ func (k *keptInProcess) Keep(ctx context.Context, q cluster.Query, task []byte, 
 	return begun, nil
 }
 
-func (k *keptInProcess) RunKept(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+func (k *keptInProcess) RunKept(ctx context.Context, order []byte, tasks [][]byte, _ int) ([][]byte, error) {
 	var lines [][]byte
 	for _, task := range tasks {
 		name, rest, _ := bytes.Cut(task, []byte{' '})
 		lines = append(lines, slices.Concat(rest, []byte{' '}, k.kept[string(name)]))
 	}
-	return k.Run(ctx, lines)
+	return k.Run(ctx, order, lines)
 }
 
 // TestQueriesAgree: the rows of a query, which a cluster keeps as blocks, give the release that a table in memory with
 // the same records gives under the same key, byte for byte. With DPTRAIN_SPARK the cluster is one of Spark; see
-// [TestClusterAgrees].
+// [TestClusterAgrees]. DPTRAIN_SPARK_TABLE names a table of its catalogs with the rows of the example and [placeColumn].
 func TestQueriesAgree(t *testing.T) {
 	names := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	if len(names) == 0 {
@@ -75,6 +75,11 @@ func TestQueriesAgree(t *testing.T) {
 	query := func(_ *testing.T, path string, _ []string) string { return path }
 	if address := os.Getenv("DPTRAIN_SPARK"); address != "" {
 		keeper, query = dialSpark(t, address).(cluster.Keeper), queryOf
+	}
+	if table := os.Getenv("DPTRAIN_SPARK_TABLE"); table != "" {
+		query = func(_ *testing.T, _ string, header []string) string {
+			return fmt.Sprintf("SELECT `%s` FROM %s ORDER BY `%s`", strings.Join(header, "`, `"), table, placeColumn)
+		}
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +116,7 @@ func TestQueriesAgree(t *testing.T) {
 }
 
 // placeColumn has the place of a row in the file.
-const placeColumn = "place of the row"
+const placeColumn = "place"
 
 // queryOf writes a CSV file as Parquet with the place of each row, in an order that has nothing to do with it, and
 // returns a query for the rows in their order, in four parts.

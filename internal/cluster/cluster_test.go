@@ -26,11 +26,11 @@ type here struct {
 	passes int
 }
 
-func (h *here) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+func (h *here) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
 	h.passes++
 	var out bytes.Buffer
 	for i := range tasks {
-		if err := Work(ctx, bytes.NewReader(append(bytes.Clone(tasks[i]), '\n')), &out); err != nil {
+		if err := Work(ctx, bytes.NewReader(slices.Concat(order, []byte{'\n'}, tasks[i], []byte{'\n'})), &out); err != nil {
 			return nil, err
 		}
 	}
@@ -208,22 +208,33 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := pack(&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}})
+	first, err := (&order{Schema: schema, Asks: asksSums, Pass: mechanism.Pass{Part: mechanism.Part{Columns: []int{0}}, Statistic: mechanism.Number{}}}).line()
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := (&task{Format: format, Count: 1, Split: e.splits[0], Order: packed}).line()
+	second, err := (&task{Format: format, Count: 1, Split: e.splits[0]}).line()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var first, again bytes.Buffer
-	for _, out := range []*bytes.Buffer{&first, &again} {
-		if err := Work(t.Context(), bytes.NewReader(line), out); err != nil {
+	work := func(lines ...[]byte) []byte {
+		var out bytes.Buffer
+		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))), &out); err != nil {
 			t.Fatal(err)
 		}
+		return out.Bytes()
 	}
-	if first.Len() == 0 || !bytes.Equal(first.Bytes(), again.Bytes()) {
-		t.Errorf("%q, then %q", first.Bytes(), again.Bytes())
+	once, twice := work(first, second), work(first, second, second)
+	if len(once) == 0 || !bytes.Equal(twice, slices.Concat(once, once)) {
+		t.Errorf("%q, then %q", once, twice)
+	}
+	if other := work(first, first, second); !bytes.Equal(other, once) {
+		t.Errorf("%q behind two orders, %q behind one", other, once)
+	}
+	for _, lines := range [][][]byte{{second}, {second, first}, {first[:len(first)/2], second}, {append(slices.Clone(first), '!'), second}} {
+		var out bytes.Buffer
+		if err := Work(t.Context(), bytes.NewReader(bytes.Join(lines, []byte("\n"))), &out); !errors.Is(err, errTask) || out.Len() > 0 {
+			t.Errorf("%v, %q", err, out.String())
+		}
 	}
 }
 

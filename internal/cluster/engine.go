@@ -8,10 +8,10 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 )
 
-// A Runner has tasks carried out by workers: each line goes to [Work] somewhere, and what that writes comes
-// back, line by line in any order.
+// A Runner has tasks carried out by workers: each line goes to [Work] somewhere, with the order as a line before the
+// first task there, and what that writes comes back, line by line in any order.
 type Runner interface {
-	Run(ctx context.Context, tasks [][]byte) (answers [][]byte, err error)
+	Run(ctx context.Context, order []byte, tasks [][]byte) (answers [][]byte, err error)
 }
 
 // Engine is a [mechanism.Engine] whose records are where the workers of a cluster read them. It keeps nothing between
@@ -144,16 +144,16 @@ func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64,
 	if o.Key, err = secret.FreshKey(); err != nil {
 		return err
 	}
-	packed, err := pack(e.finish(&o))
+	line, err := e.finish(&o).line()
 	if err != nil {
 		return err
 	}
 	for from := 0; from < len(e.splits); {
-		tasks, err := e.tasks(from, from+max(answerBytes/max(bytes, 1), 1), packed, of)
+		tasks, err := e.tasks(from, from+max(answerBytes/max(bytes, 1), 1), of)
 		if err != nil {
 			return err
 		}
-		answers, err := e.run(ctx, tasks)
+		answers, err := e.run(ctx, line, tasks, e.splits[from:from+len(tasks)])
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -175,11 +175,11 @@ func (e *Engine) each(ctx context.Context, o order, of func(split int) []uint64,
 }
 
 // tasks returns those for splits from up to to, or as many of them as are handed over at a time, and at least one.
-func (e *Engine) tasks(from, to int, order []byte, of func(split int) []uint64) ([][]byte, error) {
+func (e *Engine) tasks(from, to int, of func(split int) []uint64) ([][]byte, error) {
 	var out [][]byte
 	size := 0
 	for i := from; i < min(to, len(e.splits)) && (i == from || size+len(out[0]) < taskBytes); i++ {
-		t := task{Format: format, Index: i, Count: len(e.splits), Split: e.splits[i], Order: order}
+		t := task{Format: format, Index: i, Count: len(e.splits), Split: e.splits[i]}
 		if of != nil {
 			t.Units = of(i)
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // format begins every order and every answer. A worker of another version reads neither.
-const format = "dptrain.cluster/3\n"
+const format = "dptrain.cluster/4\n"
 
 // A split is some consecutive records.
 type split struct {
@@ -66,13 +66,12 @@ type share struct {
 	Salt         [16]byte // of the hash that deals words
 }
 
-// A task is an order for one split.
+// A task is what an order needs of one split.
 type task struct {
 	Format       string
 	Index, Count int // which one of how many
 	Split        split
 	Units        []uint64 // for asksLarge, sorted
-	Order        []byte   // packed
 }
 
 // The first byte of the content of an answer.
@@ -115,19 +114,38 @@ func (t *task) line() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// errTask is returned for a line that is no task of this version.
+// errTask is returned for a line that is no order and no task of this version.
 var errTask = errors.New("no task of this version")
 
 // readTask reads a task. What follows it after a blank is its block, or the number of a part.
-func readTask(line []byte) (*task, *order, error) {
-	t, o := &task{}, &order{}
+func readTask(line []byte) (*task, error) {
+	t := &task{}
 	line, rest, _ := bytes.Cut(line, []byte{' '})
 	err := gob.NewDecoder(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(line))).Decode(t)
-	if err != nil || t.Format != format || unpack(t.Order, o) != nil {
-		return nil, nil, errTask
+	if err != nil || t.Format != format {
+		return nil, errTask
 	}
 	t.Split.text = rest
-	return t, o, nil
+	return t, nil
+}
+
+// orderMark begins the line of an order. No task has a colon.
+const orderMark = "order:"
+
+// line writes an order as text. It stands before the tasks that it is for, wherever some of them are.
+func (o *order) line() ([]byte, error) {
+	packed, err := pack(o)
+	return base64.StdEncoding.AppendEncode([]byte(orderMark), packed), err
+}
+
+// readOrder reads what stands after the mark.
+func readOrder(text []byte) (*order, error) {
+	o := &order{}
+	packed, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil || unpack(packed, o) != nil {
+		return nil, errTask
+	}
+	return o, nil
 }
 
 // pieceBytes is the most of an answer that comes on one line.

@@ -30,12 +30,12 @@ type Query struct {
 // A Keeper is a [Runner] whose cluster keeps blocks between passes.
 type Keeper interface {
 	Runner
-	// Keep has workers make blocks of the rows of a query. Each gets the task, a blank and the number of a part of
-	// the rows as one line, and then the rows of that part as lines of CSV. It returns the beginnings of all blocks.
+	// Keep has workers make blocks of the rows of a query. Each gets the task, which has its order before it, a blank and the
+	// number of a part of the rows, and then the rows of that part as lines of CSV. It returns the beginnings of all blocks.
 	Keep(ctx context.Context, q Query, task []byte, begin int) (beginnings [][]byte, err error)
 	// RunKept is Run for tasks with blocks: what stands before the first blank of a task is how its block
-	// begins, and [Work] gets the rest of it, a blank, and the block.
-	RunKept(ctx context.Context, tasks [][]byte) (answers [][]byte, err error)
+	// begins, and [Work] gets the rest of it, a blank, and the block. So many workers are enough for all of them.
+	RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) (answers [][]byte, err error)
 }
 
 // OpenQuery has the rows of a query made to blocks that the cluster keeps, and counts their records. The rows follow each other in the
@@ -47,15 +47,15 @@ func OpenQuery(ctx context.Context, k Keeper, q Query, schema dataset.Schema, o 
 	if e.blocks, err = secret.FreshKey(); err != nil {
 		return nil, nil, err
 	}
-	packed, err := pack(e.finish(&order{Asks: asksRows, Names: q.Columns}))
+	first, err := e.finish(&order{Asks: asksRows, Names: q.Columns}).line()
 	if err != nil {
 		return nil, nil, err
 	}
-	line, err := (&task{Format: format, Count: 1, Order: packed}).line()
+	second, err := (&task{Format: format, Count: 1}).line()
 	if err != nil {
 		return nil, nil, err
 	}
-	heads, err := k.Keep(ctx, q, line, headText)
+	heads, err := k.Keep(ctx, q, slices.Concat(first, []byte{'\n'}, second), headText)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
@@ -153,12 +153,17 @@ func (e *Engine) finish(o *order) *order {
 	return o
 }
 
-// run hands tasks over.
-func (e *Engine) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
-	if e.keeper != nil {
-		return e.keeper.RunKept(ctx, tasks)
+// run hands an order over, and the tasks for some splits. Blocks may be many and small, as those of a query that sorts
+// are, and a worker is a process that has to be started.
+func (e *Engine) run(ctx context.Context, order []byte, tasks [][]byte, of []split) ([][]byte, error) {
+	if e.keeper == nil {
+		return e.runner.Run(ctx, order, tasks)
 	}
-	return e.runner.Run(ctx, tasks)
+	rows := 0
+	for _, s := range of {
+		rows += max(s.Rows, 0)
+	}
+	return e.keeper.RunKept(ctx, order, tasks, min(len(tasks), rows/leastRows+1))
 }
 
 // newEngine returns an engine whose splits are not known yet.

@@ -72,7 +72,11 @@ func (k *keeping) blocks(ctx context.Context, part int) [][]byte {
 	return bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
 }
 
-func (k *keeping) RunKept(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+func (k *keeping) RunKept(ctx context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+	if workers != 1 {
+		return nil, fmt.Errorf("%d workers for a few records", workers)
+	}
+
 	var lines [][]byte
 	for _, task := range tasks {
 		name, rest, _ := bytes.Cut(task, []byte{' '})
@@ -80,7 +84,7 @@ func (k *keeping) RunKept(ctx context.Context, tasks [][]byte) ([][]byte, error)
 			lines = append(lines, slices.Concat(rest, []byte{' '}, block))
 		}
 	}
-	return k.Run(ctx, lines)
+	return k.Run(ctx, order, lines)
 }
 
 // visitors returns rows of people in parts, and the same in a file.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,14 +43,15 @@ type request struct {
 	Query   string   `json:"query,omitempty"`
 	Columns []string `json:"columns,omitempty"`
 	Begin   int      `json:"begin,omitempty"`
+	Workers int      `json:"workers,omitempty"`
 }
 
 // What is asked.
 const (
-	askTasks   = "tasks"   // carry out the tasks that follow
+	askTasks   = "tasks"   // carry out the order and the tasks that follow
 	askColumns = "columns" // of a query
 	askKeep    = "keep"    // make blocks of the rows of a query, by the task that follows
-	askKept    = "kept"    // carry out tasks with blocks
+	askKept    = "kept"    // the same for tasks with blocks
 )
 
 // The limits of what is kept of the program's words, of an answer, and of the time to end.
@@ -83,7 +85,7 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 	}
 	id := hex.EncodeToString(key[:16]) // as a UUID of version 4
 	id = id[:8] + "-" + id[8:12] + "-4" + id[13:16] + "-a" + id[17:20] + "-" + id[20:32]
-	text, err := json.Marshal(question{"dptrain.spark/2", a.host, a.tls, a.token, id, worker})
+	text, err := json.Marshal(question{"dptrain.spark/3", a.host, a.tls, a.token, id, worker})
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +111,18 @@ func Dial(ctx context.Context, a Address, worker string) (*Spark, error) {
 }
 
 // Run implements [Runner].
-func (s *Spark) Run(_ context.Context, tasks [][]byte) ([][]byte, error) {
-	return s.ask(request{Ask: askTasks}, tasks)
+func (s *Spark) Run(_ context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
+	return s.ask(request{Ask: askTasks}, slices.Concat([][]byte{order}, tasks))
 }
 
 // RunKept implements [Keeper].
-func (s *Spark) RunKept(_ context.Context, tasks [][]byte) ([][]byte, error) {
-	return s.ask(request{Ask: askKept}, tasks)
+func (s *Spark) RunKept(_ context.Context, order []byte, tasks [][]byte, workers int) ([][]byte, error) {
+	return s.ask(request{Ask: askKept, Workers: workers}, slices.Concat([][]byte{order}, tasks))
 }
 
 // Keep implements [Keeper].
 func (s *Spark) Keep(_ context.Context, q Query, task []byte, begin int) ([][]byte, error) {
-	return s.ask(request{askKeep, q.Text, q.Columns, begin}, [][]byte{task})
+	return s.ask(request{Ask: askKeep, Query: q.Text, Columns: q.Columns, Begin: begin}, [][]byte{task})
 }
 
 // Columns returns the names of the columns of a query. No row is read.

@@ -24,7 +24,7 @@ type elsewhere struct{}
 
 const asWorker = "DPTRAIN_TEST_WORKER"
 
-func (elsewhere) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
+func (elsewhere) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byte, error) {
 	var answers [][]byte
 	for _, task := range tasks {
 		self, err := os.Executable()
@@ -32,7 +32,7 @@ func (elsewhere) Run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
 			return nil, err
 		}
 		cmd := exec.CommandContext(ctx, self)
-		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"), bytes.NewReader(task)
+		cmd.Env, cmd.Stdin = append(os.Environ(), asWorker+"=1"), bytes.NewReader(slices.Concat(order, []byte{'\n'}, task))
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, err

@@ -14,15 +14,22 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
-// Work carries out the tasks that stand on the lines of in, and writes an answer to each as lines. Its errors say
-// nothing of a record, a file or a task.
+// Work carries out the tasks that stand on the lines of in, each by the last order before it, and writes an answer to
+// each as lines. Its errors say nothing of a record, a file or a task.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	pipeline.RegisterStatistics()
 	lines, answers := bufio.NewReaderSize(in, 1<<16), bufio.NewWriter(out)
+	var o *order
 	for {
 		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
-			if err := carryOut(ctx, line, lines, answers); err != nil {
+		line = bytes.TrimRight(line, "\r\n")
+		if text, ok := bytes.CutPrefix(line, []byte(orderMark)); ok {
+			var wrong error
+			if o, wrong = readOrder(text); wrong != nil {
+				return wrong
+			}
+		} else if len(line) > 0 {
+			if err := carryOut(ctx, o, line, lines, answers); err != nil {
 				return err
 			}
 		}
@@ -35,12 +42,12 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// carryOut writes the answer to the task of a line. What follows are the rows of a query, for tasks that make blocks of
+// carryOut writes the answer to the task of a line. What follows are the rows of a query, for orders that make blocks of
 // them.
-func carryOut(ctx context.Context, line []byte, rows *bufio.Reader, out io.Writer) error {
-	t, o, err := readTask(line)
-	if err != nil {
-		return err
+func carryOut(ctx context.Context, o *order, line []byte, rows *bufio.Reader, out io.Writer) error {
+	t, err := readTask(line)
+	if err != nil || o == nil {
+		return errTask
 	}
 	if o.Asks == asksRows {
 		return makeBlocks(ctx, o, t.Split.text, rows, out)

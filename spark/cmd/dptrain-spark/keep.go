@@ -18,9 +18,28 @@ const (
 )
 
 // transform is a query that pipes an expression over a table through the program. Spark runs the command by bash in the folder of the
-// executor; the files of a session are in a folder below, whose name the executor chooses.
+// executor; the files of a session are in a folder below, whose name the executor chooses. Delta reads its tables in copies of a
+// session, which have the files too, so there may be several folders with the program. One that is still being
+// fetched cannot be executed.
 func (s *session) transform(expression, from string) string {
-	return "SELECT TRANSFORM(" + expression + ") USING 'exec ./*/" + s.program + " worker' AS (" + keptColumn + " STRING) FROM " + from
+	return "SELECT TRANSFORM(" + expression + ") USING 'for p in ./*/" + s.program + `; do test -x "$p" && exec "$p" worker; done'` +
+		" AS (" + keptColumn + " STRING) FROM " + from
+}
+
+// piped is a query that pipes lines through the program, and the order of the tasks before the first line of each part: a
+// program carries a part out, and Spark sends it the order once, however many tasks there are.
+func (s *session) piped(lines string) string {
+	// Of a subquery plans and logs show no value.
+	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"
+	return s.transform("IF("+firstOfPart+", concat("+order+", char(10), "+lineName+"), "+lineName+")",
+		"(SELECT monotonically_increasing_id() AS i, "+lineName+" FROM "+lines+")")
+}
+
+// ordered is a column of a table of so many tasks that has their order, in one place.
+func ordered(order []byte, tasks int) column {
+	cells := make([][]byte, tasks)
+	cells[0] = order
+	return column{orderName, cells}
 }
 
 // described is a column of a query.
@@ -97,8 +116,11 @@ func rows(query string, columns []described) string {
 		" FROM (SELECT * FROM (\n" + query + "\n) AS q(" + strings.Join(names, ", ") + "))"
 }
 
-// partBits are the bits of the number of a row in its part.
-const partBits = 33
+// partBits are the bits of the number of a row in its part, and firstOfPart tells of the first.
+const (
+	partBits    = 33
+	firstOfPart = "shiftleft(shiftright(i, 33), 33) = i"
+)
 
 // keep makes the rows of a query to what the program says to them, which stays in the memory and on the disks of
 // executors, and returns how it begins. What is lost there Spark makes again. Before the first row of a part the program gets the task and the number of the part.
@@ -115,10 +137,9 @@ func (s *session) keep(ctx context.Context, r *request, with [][]byte) ([][]byte
 	if err != nil {
 		return nil, err
 	}
-	first := fmt.Sprintf("shiftleft(shiftright(i, %d), %d) = i", partBits, partBits)
 	// Beside a join Spark would leave out the ORDER BY of the query. Of a subquery plans and logs show no value.
 	before := fmt.Sprintf("concat((SELECT %s FROM %s), ' ', shiftright(i, %d), char(10), %s)", columnName, tableName, partBits, lineName)
-	query := s.transform("IF("+first+", "+before+", "+lineName+")", "("+rows(r.Query, columns)+")")
+	query := s.transform("IF("+firstOfPart+", "+before+", "+lineName+")", "("+rows(r.Query, columns)+")")
 	s.kept = true
 	for _, plan := range [][]byte{
 		viewed(keptName, query, table),
@@ -132,11 +153,12 @@ func (s *session) keep(ctx context.Context, r *request, with [][]byte) ([][]byte
 	return s.strings(ctx, said(fmt.Sprintf("SELECT left(%s, %d) FROM %s", keptColumn, r.Begin, keptName)))
 }
 
-// runKept answers a pass over what is kept.
-func (s *session) runKept(ctx context.Context, tasks [][]byte) ([][]byte, error) {
-	if len(tasks) == 0 {
+// runKept is run for tasks that begin with what is kept, by so many programs at most.
+func (s *session) runKept(ctx context.Context, r *request, list [][]byte) ([][]byte, error) {
+	if len(list) < 2 {
 		return nil, nil
 	}
+	tasks := list[1:]
 	places, rest := column{name: placeName}, column{name: columnName}
 	for _, task := range tasks {
 		place, of, ok := bytes.Cut(task, []byte{' '})
@@ -145,13 +167,13 @@ func (s *session) runKept(ctx context.Context, tasks [][]byte) ([][]byte, error)
 		}
 		places.cells, rest.cells = append(places.cells, place), append(rest.cells, of)
 	}
-	table, err := local(places, rest)
+	table, err := local(places, ordered(list[0], len(tasks)), rest)
 	if err != nil {
 		return nil, err
 	}
-	from := fmt.Sprintf("(SELECT /*+ BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
-		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName)
-	return s.strings(ctx, queried(s.transform(lineName, from), table))
+	from := fmt.Sprintf("(SELECT /*+ COALESCE(%[8]d), BROADCAST(%[1]s) */ concat(%[2]s, ' ', %[3]s) AS %[4]s FROM %[5]s JOIN %[1]s ON left(%[3]s, %[6]d) = %[7]s)",
+		tableName, columnName, keptColumn, lineName, keptName, len(places.cells[0]), placeName, max(r.Workers, 1))
+	return s.strings(ctx, queried(s.piped(from), table))
 }
 
 // forget removes what is kept. Executors keep it beyond the end of a session.

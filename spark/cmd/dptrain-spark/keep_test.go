@@ -35,7 +35,7 @@ func TestKeep(t *testing.T) {
 	keep := `{"ask":"keep","query":"` + query + `","columns":["a","b c","d"],"begin":89}`
 	want := list(t) + list(t, "a", "b c", "d") + list(t, "head1", "head2") + list(t, "TASK4712", "TASK4713") + list(t)
 	got, err := converse(t, head+list(t, `{"ask":"columns","query":"`+query+`"}`)+list(t, keep, "task4711")+
-		list(t, `{"ask":"kept"}`, "name1 task4712", "name2 task4713")+list(t, `{"ask":"kept"}`), len(want))
+		list(t, `{"ask":"kept","workers":3}`, "order4711", "name1 task4712", "name2 task4713")+list(t, `{"ask":"kept"}`, "order4711"), len(want))
 	if err != nil || got != want {
 		t.Fatalf("answered %q, want %q: %v", got, want, err)
 	}
@@ -129,5 +129,28 @@ func TestOnSpark(t *testing.T) {
 	want := `1,2.5,3,0.10000000149011612,1.50,true,"a ""quoted"", text x",,2020-02-29,2020-01-01 10:00:00.5,NaN,1.0E22`
 	if len(got) != 1 || string(got[0]) != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestStatements carries the statements of the file DPTRAIN_SPARK_SQL out in one session, a line each. .ci/spark makes
+// tables of other formats and of a database by it.
+func TestStatements(t *testing.T) {
+	address, file := os.Getenv("DPTRAIN_SPARK"), os.Getenv("DPTRAIN_SPARK_SQL")
+	if address == "" || file == "" {
+		t.Skip("there is no cluster: .ci/spark has one")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := open(t.Context(), &question{Address: strings.TrimPrefix(address, "sc://"), Session: "11111111-2222-4333-a444-666666666666"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for _, statement := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if err := s.say(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
 	}
 }

@@ -5,11 +5,12 @@
 // artifact of the session. Then come lists of byte strings, and each is answered by another list. The first string is a
 // request in JSON, which says what is to be done:
 //
-//	tasks    every further string goes through the program on some executor, and what it says comes back, in no order
+//	tasks    every string after the next goes through the program on some executor, behind the next one where it is the
+//	         first that goes there, and what the program says comes back, in no order
 //	columns  the names of the columns of a query come back; no row is read
 //	keep     the rows of a query go through the program, each part of them after the further string, and what it makes of
 //	         them the cluster keeps; how it begins comes back
-//	kept     every further string goes through the program with that which is kept and begins as the string does
+//	kept     the same with that which is kept and begins as the string does, on so many executors at most
 //
 // What the strings mean this command does not know; dptrain sees to it that none is lost, doubled or cut.
 //
@@ -30,7 +31,7 @@ import (
 )
 
 // format is the format of a question.
-const format = "dptrain.spark/2"
+const format = "dptrain.spark/3"
 
 // A question is what dptrain asks first. internal/cluster of the main module has the same.
 type question struct {
@@ -48,6 +49,7 @@ type request struct {
 	Query   string   `json:"query,omitempty"`
 	Columns []string `json:"columns,omitempty"` // of the query, before
 	Begin   int      `json:"begin,omitempty"`   // characters that come back of what is kept
+	Workers int      `json:"workers,omitempty"` // for what is kept
 }
 
 // A failure says in a word of this program why there is no answer.

@@ -26,6 +26,7 @@ import (
 const (
 	tableName  = "dptrain_tasks"
 	columnName = "task"
+	orderName  = "shared"
 	placeName  = "place"
 	service    = "/spark.connect.SparkConnectService/"
 	chunkBytes = 1 << 20
@@ -147,18 +148,21 @@ func (s *session) answer(ctx context.Context, list [][]byte) ([][]byte, error) {
 	case "keep":
 		return s.keep(ctx, &r, list[1:])
 	case "kept":
-		return s.runKept(ctx, list[1:])
+		return s.runKept(ctx, &r, list[1:])
 	}
 	return nil, &failure{Word: "question"}
 }
 
-// run answers a pass. The number of answers may be any: whoever asked looks at them.
-func (s *session) run(ctx context.Context, tasks [][]byte) ([][]byte, error) {
-	table, err := local(column{columnName, tasks})
+// run answers a pass: the order comes first, then the tasks. The number of answers may be any: whoever asked looks at them.
+func (s *session) run(ctx context.Context, list [][]byte) ([][]byte, error) {
+	if len(list) < 2 {
+		return nil, nil
+	}
+	table, err := local(ordered(list[0], len(list)-1), column{columnName, list[1:]})
 	if err != nil {
 		return nil, err
 	}
-	return s.strings(ctx, queried(s.transform(columnName, tableName), table))
+	return s.strings(ctx, queried(s.piped("(SELECT "+columnName+" AS "+lineName+" FROM "+tableName+")"), table))
 }
 
 // strings executes a plan and returns the cells of the one column of its answer.
