@@ -27,7 +27,8 @@ func (s *session) transform(expression, from string) string {
 }
 
 // piped is a query that pipes lines through the program, and the order of the tasks before the first line of each part: a
-// program carries a part out, and Spark sends it the order once, however many tasks there are.
+// program carries a part out, and Spark sends it the order once, however many tasks there are. The query of the lines has to have a COALESCE: the
+// rows of a local table alone would be numbered before they are dealt to parts.
 func (s *session) piped(lines string) string {
 	// Of a subquery plans and logs show no value.
 	order := "(SELECT " + orderName + " FROM " + tableName + " WHERE " + orderName + " != '')"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -162,7 +163,7 @@ func (s *session) run(ctx context.Context, list [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.strings(ctx, queried(s.piped("(SELECT "+columnName+" AS "+lineName+" FROM "+tableName+")"), table))
+	return s.strings(ctx, queried(s.piped(fmt.Sprintf("(SELECT /*+ COALESCE(%d) */ %s AS %s FROM %s)", len(list)-1, columnName, lineName, tableName)), table))
 }
 
 // strings executes a plan and returns the cells of the one column of its answer.
