@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 dir=$1
-examples='basic'
+examples='basic categories'
 
 if ! command -v mvn >/dev/null; then
   printf 'without Delta, Iceberg and JDBC: there is no mvn\n' >&2
