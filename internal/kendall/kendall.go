@@ -49,26 +49,26 @@ func (s *Scratch) sum(x, y *Ranks, workers int) int64 {
 // S = n0 - n1 - n2 + n3 - 2 disc = 2 ascents - n0 - n1 - n2 + n3.
 func (s *Scratch) fine(x, y *Ranks, workers int) int64 {
 	n := x.Len()
-	s.perm, s.work = grown(s.perm, n), grown(s.work, n)
+	perm, work := s.sorter.halves(n) // a permutation of the rows, and room to split it
 	n3 := int64(0)
 	if x.tied > manyTies*int64(n) {
-		s.arrangeRows(s.work, y.order, x)
-		lookUp(s.perm, s.work, y.rowRanks(workers), workers)
-		n3 = bothTied(s.work, x.rowRanks(workers), s.perm)
+		s.arrangeRows(work, y.order, x)
+		lookUp(perm, work, y.rowRanks(workers), workers)
+		n3 = bothTied(work, x.rowRanks(workers), perm)
 	} else {
 		if x.distinct == y.distinct && y.byRows.Load() == nil {
 			x, y = y, x // S is symmetric: take the ranks that are there
 		}
-		lookUp(s.perm, x.order, y.rowRanks(workers), workers)
+		lookUp(perm, x.order, y.rowRanks(workers), workers)
 		if x.distinct < n {
-			n3 = sortGroups(s.perm, x.order)
+			n3 = sortGroups(perm, x.order)
 		}
 	}
 	if y.distinct < n {
 		s.next = y.groupStarts(s.next)
-		ranksToPlaces(s.perm, s.next)
+		ranksToPlaces(perm, s.next)
 	}
-	return 2*ascentsWith(workers, s.perm, s.work) - pairs(n) - x.tied - y.tied + n3
+	return 2*ascentsWith(workers, perm, work) - pairs(n) - x.tied - y.tied + n3
 }
 
 // lookUp sets perm[i] to the rank of row order[i], by so many goroutines.

@@ -30,17 +30,16 @@ type Ranks struct {
 	byRows atomic.Pointer[[]uint32]
 }
 
-// Scratch is the working memory of one goroutine for [Rank] and [S]: 36 bytes a
+// Scratch is the working memory of one goroutine for [Rank] and [S]: 20 bytes a
 // row of the longest column it has seen, more only if many of its values lie
 // closer together than 2^-16 of their range. The
 // zero value is ready to use; nil stands for one that is used once. It holds
 // what it last worked on and deserves the same care.
 type Scratch struct {
-	sorter     sorter
-	perm, work []uint32 // a permutation of the rows, and room to split it
-	next       []uint32 // next free place of each group of ties
-	seen       []uint32 // rows by value of y, for coarse
-	group      []uint32
+	sorter sorter
+	next   []uint32 // next free place of each group of ties
+	seen   []uint32 // rows by value of y, for coarse
+	group  []uint32
 }
 
 // Rank ranks a column of any float64 values: equal ones are tied, -0 equals
@@ -52,7 +51,7 @@ func Rank(column []float64, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	scratch.sorter.loadFloats(column)
+	scratch.sorter.floats = column
 	return scratch.sorter.ranks()
 }
 
@@ -63,7 +62,7 @@ func RankCodes(codes []int32, scratch *Scratch) *Ranks {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	scratch.sorter.loadCodes(codes)
+	scratch.sorter.codes = codes
 	return scratch.sorter.ranks()
 }
 
@@ -79,12 +78,16 @@ func (r *Ranks) Len() int { return len(r.order) }
 // Distinct returns the number of distinct values, from 0 (no rows) to Len.
 func (r *Ranks) Distinct() int { return r.distinct }
 
-// ranks sorts the loaded keys.
+// ranks sorts the keys, and lets the column go.
 func (s *sorter) ranks() *Ranks {
-	r := &Ranks{order: make([]uint32, len(s.keys))}
-	if len(s.keys) > 0 {
+	n := s.rows()
+	s.grow(n)
+	r := &Ranks{order: make([]uint32, n)}
+	if n > 0 {
+		s.load()
 		s.sort(r)
 	}
+	s.floats, s.codes, s.plain = nil, nil, nil
 	return r
 }
 
@@ -110,11 +113,11 @@ func (s *sorter) fill(r *Ranks, first, last int) {
 // fillRun writes the items from..to, of one estimate, to r.
 func (s *sorter) fillRun(r *Ranks, from, to int) {
 	run, order := s.sorted[from:to], r.order[from:to]
-	keys, differ := s.keys, uint64(0)
-	key := keys[uint32(run[0])]
+	differ := uint64(0)
+	key := s.key(uint32(run[0]))
 	for i, item := range run {
 		order[i] = uint32(item)
-		differ |= keys[uint32(item)] ^ key
+		differ |= s.key(uint32(item)) ^ key
 	}
 	order[0] |= opens
 	if differ == 0 {
@@ -126,7 +129,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 	group := 0
 	for i, item := range run {
 		order[i] = uint32(item)
-		if i == 0 || keys[uint32(item)] != keys[uint32(run[i-1])] {
+		if i == 0 || s.key(uint32(item)) != s.key(uint32(run[i-1])) {
 			order[i] |= opens
 			r.distinct++
 			r.tied += pairs(i - group)
@@ -141,7 +144,7 @@ func (s *sorter) fillRun(r *Ranks, from, to int) {
 func (s *sorter) sortRun(run []uint64) {
 	if len(run) <= shortRun {
 		slices.SortStableFunc(run, func(a, b uint64) int {
-			return cmp.Compare(s.keys[uint32(a)], s.keys[uint32(b)])
+			return cmp.Compare(s.key(uint32(a)), s.key(uint32(b)))
 		})
 		return
 	}
@@ -149,11 +152,10 @@ func (s *sorter) sortRun(run []uint64) {
 		s.deeper = new(sorter)
 	}
 	d := s.deeper
-	d.grow(len(run))
+	d.room = roomFor(d.room, len(run))
+	d.plain = d.room
 	for i, item := range run {
-		k := s.keys[uint32(item)]
-		d.keys[i] = k
-		d.low, d.high = min(d.low, k), max(d.high, k)
+		d.plain[i] = s.key(uint32(item))
 	}
 	rows := d.ranks().order
 	copy(d.items, run)

@@ -3,6 +3,7 @@ package kendall
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 	crowded       = 12      // places that insertion moves an item by on average, at most
 )
 
-// sorter finds the order of a column of keys. It keeps its working memory, 24
+// sorter finds the order of a column of keys. It keeps its working memory, 16
 // bytes a row and at most 264 KiB, from call to call.
 //
 // A histogram of the leading bits, those from the first in which keys differ,
@@ -27,46 +28,75 @@ const (
 // column; they are equal, or few, or rarely many, and then sorted by the same
 // method on the bits that are left.
 type sorter struct {
-	keys, items, sorted []uint64
-	low, high           uint64 // least and greatest key
-	bins                []uint32
-	lows, highs         [1 << maxDigitBits]uint32 // where the next item of a digit goes
-	deeper              *sorter                   // for long runs of different keys with one estimate
+	floats        []float64 // the column: one of these three
+	codes         []int32
+	plain         []uint64
+	items, sorted []uint64
+	low, high     uint64 // least and greatest key
+	bins          []uint32
+	lows, highs   [1 << maxDigitBits]uint32 // where the next item of a digit goes
+	deeper        *sorter                   // for long runs of different keys with one estimate
+	room          []uint64                  // of such a sorter, for its keys
 }
 
+// grow makes room for n rows.
 func (s *sorter) grow(n int) {
-	if cap(s.keys) < n {
-		s.keys, s.items, s.sorted = make([]uint64, n), make([]uint64, n), make([]uint64, n)
-	}
-	s.keys, s.items, s.sorted = s.keys[:n], s.items[:n], s.sorted[:n]
-	s.low, s.high = ^uint64(0), 0
+	s.items, s.sorted = roomFor(s.items, n), roomFor(s.sorted, n)
 }
 
-func (s *sorter) loadFloats(column []float64) {
-	s.grow(len(column))
-	low, high := s.low, s.high
-	keys := s.keys[:len(column)]
-	for i, v := range column {
+// roomFor returns s with length n, its content unspecified.
+func roomFor(s []uint64, n int) []uint64 {
+	if cap(s) < n {
+		return make([]uint64, n)
+	}
+	return s[:n]
+}
+
+// halves returns room for two lists of n numbers, where items were before.
+func (s *sorter) halves(n int) (a, b []uint32) {
+	s.items = roomFor(s.items, n)
+	both := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(s.items))), 2*n)
+	return both[:n:n], both[n:]
+}
+
+func (s *sorter) rows() int { return len(s.floats) + len(s.codes) + len(s.plain) }
+
+// key returns the key of a row.
+func (s *sorter) key(row uint32) uint64 {
+	switch {
+	case s.plain != nil:
+		return s.plain[row]
+	case s.codes != nil:
+		return codeKey(s.codes[row])
+	}
+	return floatKey(s.floats[row])
+}
+
+// load sets sorted to the keys, which stay there until the items are sorted.
+func (s *sorter) load() {
+	low, high := ^uint64(0), uint64(0)
+	keys := s.sorted
+	for i, v := range s.floats {
 		k := floatKey(v)
+		keys[i] = k
+		low, high = min(low, k), max(high, k)
+	}
+	for i, c := range s.codes {
+		k := codeKey(c)
+		keys[i] = k
+		low, high = min(low, k), max(high, k)
+	}
+	for i, k := range s.plain {
 		keys[i] = k
 		low, high = min(low, k), max(high, k)
 	}
 	s.low, s.high = low, high
 }
 
-func (s *sorter) loadCodes(codes []int32) {
-	s.grow(len(codes))
-	for i, c := range codes {
-		k := codeKey(c)
-		s.keys[i] = k
-		s.low, s.high = min(s.low, k), max(s.high, k)
-	}
-}
-
 // sort sets sorted to the items in ascending order of (estimate, row), and fills r with them.
 func (s *sorter) sort(r *Ranks) {
 	var ends [1 << maxBucketBits]uint32
-	bucketBits := min(max(bits.Len(uint(len(s.keys)))-itemsLog, 0), maxBucketBits)
+	bucketBits := min(max(bits.Len(uint(len(s.sorted)))-itemsLog, 0), maxBucketBits)
 	shift := uint(rowBits - bucketBits)
 	s.estimate(&ends, shift)
 	if bucketBits == 0 { // few items are one bucket: no scatter
@@ -98,10 +128,10 @@ func (s *sorter) sort(r *Ranks) {
 // the items of each bucket estimate>>bucketShift.
 func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 	shift := s.histogram()
-	fraction := uint(rowBits - bits.Len(uint(len(s.keys)-1))) // bits of an estimate after the point
+	fraction := uint(rowBits - bits.Len(uint(len(s.sorted)-1))) // bits of an estimate after the point
 	low, bins := s.low, s.bins
-	items := s.items[:len(s.keys)]
-	for i, k := range s.keys {
+	items := s.items[:len(s.sorted)]
+	for i, k := range s.sorted {
 		d := k - low
 		bin := bins[d>>(shift&63):][:2]
 		first, next := uint64(bin[0]), uint64(bin[1])
@@ -116,7 +146,7 @@ func (s *sorter) estimate(ends *[1 << maxBucketBits]uint32, bucketShift uint) {
 // the shift that takes key-low to its bin.
 func (s *sorter) histogram() (shift uint) {
 	width := bits.Len64(s.high - s.low)
-	binBits := min(width, maxBinBits, bits.Len(uint(len(s.keys))))
+	binBits := min(width, maxBinBits, bits.Len(uint(len(s.sorted))))
 	shift = uint(width - binBits)
 	if size := 1<<binBits + 1; cap(s.bins) < size {
 		s.bins = make([]uint32, size)
@@ -125,7 +155,7 @@ func (s *sorter) histogram() (shift uint) {
 		clear(s.bins)
 	}
 	low, bins := s.low, s.bins
-	for _, k := range s.keys {
+	for _, k := range s.sorted {
 		bins[(k-low)>>(shift&63)]++
 	}
 	starts(bins)
