@@ -171,10 +171,10 @@ func TestCitations(t *testing.T) {
 
 // headed reports whether a file of code must name the heading of a page it cites.
 func headed(name, file string) bool {
-	if strings.HasPrefix(name, "mechanism/") {
-		return true
+	if strings.HasSuffix(name, "_test.go") {
+		return false
 	}
-	return strings.HasPrefix(file, "docs/methods/") && path.Base(name) != "doc.go" && !strings.HasSuffix(name, "_test.go")
+	return strings.HasPrefix(name, "internal/mechanism/") || strings.HasPrefix(file, "docs/methods/") && path.Base(name) != "doc.go"
 }
 
 // paragraphs returns the comments of a file of code, each paragraph as one line.
@@ -205,6 +205,42 @@ func paragraphs(t *testing.T, name string) []pages.Line {
 		}
 	}
 	return out
+}
+
+// command matches what follows a command of Go up to where it ends, and tested a package in it.
+var (
+	command = regexp.MustCompile("\\bgo (?:test|run|build|vet) [^`|;&]*")
+	tested  = regexp.MustCompile(`(?:^| )\./([a-z][\w/-]*)`)
+)
+
+// modules are the folders of the modules of the repository.
+var modules = []string{".", "spark", "sql"}
+
+// TestCommands: a package that a command of Go names, in a page or in the code, exists in one of the modules.
+func TestCommands(t *testing.T) {
+	named := 0
+	for _, name := range filesOf(t, ".md", ".go", ".sh", ".py", ".yml", ".yaml") {
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range strings.Split(string(text), "\n") {
+			for _, c := range command.FindAllString(l, -1) {
+				for _, m := range tested.FindAllStringSubmatch(c, -1) {
+					named++
+					if !slices.ContainsFunc(modules, func(module string) bool {
+						_, err := fs.Stat(tree, path.Join(module, m[1]))
+						return err == nil
+					}) {
+						t.Errorf("%s:%d: there is no %s", name, i+1, m[1])
+					}
+				}
+			}
+		}
+	}
+	if named < 30 {
+		t.Errorf("%d packages are named", named)
+	}
 }
 
 // TestMethodPages: every method that a recipe can name has a page that says when to use it, what it

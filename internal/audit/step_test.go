@@ -150,7 +150,7 @@ var tableDraws = flag.Int("table", 0, "draws a step of the table of docs/guide/a
 
 // TestStepTable prints the table of docs/guide/audit.md:
 //
-//	go test ./audit -run TestStepTable -table 100000 -v
+//	go test ./internal/audit -run TestStepTable -table 100000 -v
 //
 // A cell is the share of the claim that was measured, and in brackets the epsilon: for
 // a Gaussian law the share of mu, and the epsilon at delta 1e-6 of the Gaussian curve

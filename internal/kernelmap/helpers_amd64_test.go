@@ -8,7 +8,7 @@ import "golang.org/x/sys/cpu"
 func assembled() []tileFunc {
 	var out []tileFunc
 	if cpu.X86.HasAVX2 {
-		out = append(out, tileAVX2)
+		out = append(out, tileSIMD)
 	}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI {
 		out = append(out, tileVNNI)

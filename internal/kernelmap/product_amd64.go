@@ -8,20 +8,10 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// tileAsm is tileAVX2; strides are in bytes.
-//
-//go:noescape
-func tileAsm(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
-
 // tileWide is tileVNNI; strides are in bytes.
 //
 //go:noescape
 func tileWide(dst *int32, stride int, a *int16, lda int, b *int16, steps int)
-
-// kernelAsm is kernelAVX2 for pairs of landmarks.
-//
-//go:noescape
-func kernelAsm(dst *int16, dots *int32, marks, norms *uint32, pairs int)
 
 // stretchWide is stretchAVX512 for n features; at is in bytes. It reads the addresses of the lists.
 //
@@ -32,33 +22,17 @@ func stretchWide(dst *[]int16, at int, sums *int32, scales *float64, n int)
 func fastest() (tileFunc, kernelFunc, stretchFunc) {
 	switch {
 	case cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI:
-		return tileVNNI, kernelAVX2, stretchAVX512
+		return tileVNNI, kernelSIMD, stretchAVX512
 	case cpu.X86.HasAVX2:
-		return tileAVX2, kernelAVX2, stretchGo
+		return tileSIMD, kernelSIMD, stretchGo
 	}
 	return tileGo, kernelGo, stretchGo
 }
 
 // tileVNNI is the tileFunc for processors with AVX-512 and its neural network instructions.
 func tileVNNI(dst []int32, stride int, a []int16, lda int, b []int16, steps int) {
-	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1], b[2*steps*tileCols-1] // as in tileAVX2
+	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1], b[2*steps*tileCols-1] // as in tileSIMD
 	tileWide(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b), steps)
-}
-
-// tileAVX2 is the tileFunc for processors with AVX2.
-func tileAVX2(dst []int32, stride int, a []int16, lda int, b []int16, steps int) {
-	_, _, _ = dst[(tileRows-1)*stride+tileCols-1], a[(tileRows-1)*lda+2*steps-1], b[2*steps*tileCols-1] // the assembly goes this far and no further
-	tileAsm(unsafe.SliceData(dst), 4*stride, unsafe.SliceData(a), 2*lda, unsafe.SliceData(b), steps)
-}
-
-// kernelAVX2 is the kernelFunc for processors with AVX2.
-func kernelAVX2(dst []int16, dots []int32, marks []uint32, norms *[tileCols]uint32) {
-	pairs := len(marks) / 2
-	if pairs == 0 {
-		return
-	}
-	_, _ = dst[2*pairs*tileCols-1], dots[2*pairs*tileCols-1]
-	kernelAsm(unsafe.SliceData(dst), unsafe.SliceData(dots), unsafe.SliceData(marks), &norms[0], pairs)
 }
 
 // stretchAVX512 is the stretchFunc for processors with AVX-512.

@@ -38,7 +38,7 @@ func TestReferenceTables(t *testing.T) {
 		return
 	}
 	if !*writeReference {
-		t.Fatalf("the tables of methods in %s are not those of the lists; run go test ./recipe -run TestReferenceTables -write", file)
+		t.Fatalf("the tables of methods in %s are not those of the lists; run go test ./internal/recipe -run TestReferenceTables -write", file)
 	}
 	if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
