@@ -171,7 +171,7 @@ func (b *booster) prepare() error {
 	if err != nil {
 		return err
 	}
-	b.state.Slots, b.state.Rows, b.state.RowsOnShelf = slots, n <= b.mostKept()/b.frame.Slots(), int64(n) <= shelfCells/int64(b.frame.Slots())
+	b.state.Slots, b.state.rowless, b.state.rowlessShelf = slots, n > b.mostKept()/b.frame.Slots(), int64(n) > shelfCells/int64(b.frame.Slots())
 	counts, err := b.releaseCounts()
 	if err != nil {
 		return err
@@ -212,11 +212,10 @@ func (b *booster) reckon(counts [][]float64) {
 	}
 }
 
-// mostKept is the number of cells of encoded rows up to which all are kept. The entries of a column of many values are
-// most of a row, and made anew in little time: they are kept where they take little room.
+// mostKept is the number of cells of encoded rows up to which all are kept in memory.
 func (b *booster) mostKept() int {
 	if len(linear.ManyValues(b.columns[:len(b.columns)-1])) > 0 {
-		return keptCells / 8
+		return keptValues
 	}
 	return keptRows
 }

@@ -22,7 +22,7 @@ const (
 func (s *state) inputLists() int { return binLists + s.lists() }
 
 // BeginShelved implements [mechanism.Shelved].
-func (s *state) BeginShelved(b dataset.Block) mechanism.Shelvable { return s.begin(b, s.RowsOnShelf) }
+func (s *state) BeginShelved(b dataset.Block) mechanism.Shelvable { return s.begin(b, !s.rowlessShelf) }
 
 // Open implements [mechanism.Shelved].
 func (s *state) Open(n, done int, from *mechanism.Shelf) mechanism.Shelvable {
@@ -53,7 +53,7 @@ func (k *kept) Shelve(to *mechanism.Shelf) {
 	begun := k.shelf == nil
 	if begun {
 		to.PutShorts(targetList, k.y)
-		if k.RowsOnShelf {
+		if !k.rowlessShelf {
 			to.PutGroup(rowGroup, 0, k.x)
 		}
 		for i, bins := range k.inputs {
@@ -72,7 +72,7 @@ func (k *kept) Shelve(to *mechanism.Shelf) {
 
 // shelvedRows returns the rows of the block, to read only, nil if they are not on the shelf.
 func (k *kept) shelvedRows() [][]int16 {
-	if k.shelf == nil || !k.RowsOnShelf {
+	if k.shelf == nil || k.rowlessShelf {
 		return nil
 	}
 	return k.shelf.Group(rowGroup, 0, len(k.Start))

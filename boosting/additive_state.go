@@ -21,13 +21,14 @@ type state struct {
 	Start   []float64   // coefficients of the start, by entry of x
 	Slots   []int       // entries of x with bins; the last bins are those of the start's prediction
 	Values  []valueList // columns of many values; their bins come after all others
-	Rows    bool        // whether the encoded rows are kept in memory, or encoded in every pass
 	Inputs  []input     // of feature maps, if there may be any
-	Kept    int         // how many features of a map are kept in memory; more are computed in every pass
-	OnShelf float64     // how many are kept on a shelf
 	Moves   []move
 
-	RowsOnShelf bool // whether the encoded rows are kept on a shelf
+	// These say what is made anew in every pass because all of it would take too much room in memory or on a shelf: encoded rows,
+	// and the features of held records, about, if they have more than mostCells. Workers, to which they are not
+	// sent, keep all of a block for as long as they have it.
+	rowless, rowlessShelf bool
+	held, mostCells       float64
 
 	once  sync.Once
 	frame *linear.Frame
@@ -47,11 +48,11 @@ type move struct {
 	Theta  []float64
 }
 
-// keptCells is the number of cells of features up to which all are kept in memory, and keptRows that of encoded rows, which are read
-// in every pass.
+// keptRows is the number of cells of encoded rows up to which all are kept in memory, and keptValues where columns have many values:
+// their entries are most of a row, and made anew in little time.
 const (
-	keptCells = 1 << 26
-	keptRows  = 1 << 28
+	keptRows   = 1 << 28
+	keptValues = 1 << 23
 )
 
 // blockRows is the number of records of a block of a pass.
@@ -70,6 +71,7 @@ type kept struct {
 	features *kernelmap.Map
 	entered  int       // the step that brought the map
 	phi      [][]int16 // the features, if they are kept
+	cells    []int16   // the memory of features
 
 	shelf  *mechanism.Shelf // nil for a block that was begun
 	moved  bool             // f differs from that on the shelf
@@ -84,7 +86,7 @@ func (s *state) Steps() int { return len(s.Moves) }
 
 // Begin implements [mechanism.State]: it encodes the records, predicts them with the start
 // and finds their fine bins.
-func (s *state) Begin(b dataset.Block) mechanism.Kept { return s.begin(b, s.Rows) }
+func (s *state) Begin(b dataset.Block) mechanism.Kept { return s.begin(b, !s.rowless) }
 
 // begin is Begin that keeps the rows or does not.
 func (s *state) begin(b dataset.Block, keepRows bool) *kept {

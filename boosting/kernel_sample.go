@@ -1,6 +1,9 @@
 package boosting
 
-import "github.com/dptrain/dptrain/internal/mechanism"
+import (
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/memlimit"
+)
 
 // mostLearned is about the number of records that kernel stages learn from; coins choose them where there are more.
 // A model has some thousand numbers: what more records would tell about them cannot be seen.
@@ -26,7 +29,10 @@ func (k *kernelBooster) sample() error {
 	return k.ctx.Err()
 }
 
-// keep sets what engines keep of about so many records.
+// leastKept is the number of cells of features up to which all are kept in memory, however little of it there is.
+const leastKept = 1 << 26
+
+// keep says that engines keep the features of about so many records. In memory they may take an eighth of it.
 func (k *kernelBooster) keep(records float64) {
-	k.state.Kept, k.state.OnShelf = int(keptCells/max(records, 1)), shelfCells/max(records, 1)
+	k.state.held, k.state.mostCells = records, max(float64(memlimit.Available()/8/2), leastKept)
 }

@@ -31,18 +31,24 @@ func (in input) bins(x [][]int16, lists [][]uint8) []uint8 {
 // enter begins to use the map of a step.
 func (k *kept) enter(m *kernelmap.Map, step int) {
 	k.features, k.entered, k.phi = m, step, nil
-	if m.Features() <= k.Kept && k.shelf == nil {
+	switch {
+	case k.shelf != nil:
+	case float64(m.Features())*k.held <= k.mostCells:
 		k.phi = k.computed()
+	default:
+		k.cells = nil
 	}
 }
 
 // computed returns the features of the block.
 func (k *kept) computed() [][]int16 {
 	n, features := k.n, k.features.Features()
-	all := make([]int16, n*features)
+	if cap(k.cells) < n*features {
+		k.cells = make([]int16, n*features)
+	}
 	phi := make([][]int16, features)
 	for i := range phi {
-		phi[i] = all[i*n : (i+1)*n]
+		phi[i] = k.cells[i*n : (i+1)*n]
 	}
 	k.features.Apply(phi, k.seen())
 	return phi
@@ -50,7 +56,7 @@ func (k *kept) computed() [][]int16 {
 
 // eachFeature calls f with the features of some records of the block after the other, and which of them is the first.
 func (k *kept) eachFeature(f func(phi [][]int16, from int)) {
-	if k.phi == nil && k.shelf != nil && float64(k.features.Features()) <= k.OnShelf {
+	if k.phi == nil && k.shelf != nil && float64(k.features.Features())*k.held <= shelfCells {
 		k.phi = k.shelvedFeatures() // for the rest of this pass
 	}
 	if k.phi != nil {

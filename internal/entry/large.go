@@ -13,10 +13,7 @@ import (
 // the memory that the process can have. It goes by the size of the files and by public facts alone, and is a
 // guess: cells are taken to have bytes as few as is usual.
 func Large(path string, fields int, schema dataset.Schema) bool {
-	limit := memlimit.Physical()
-	if l, ok := memlimit.Tightest(); ok && (limit == 0 || l.Free < limit) {
-		limit = l.Free
-	}
+	limit := memlimit.Available()
 	return limit > 0 && uint64(likely(path, sizeOf(path), fields, schema)) > limit/2
 }
 

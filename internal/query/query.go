@@ -113,10 +113,7 @@ const mostShare = 1 << 30
 // share returns how many bytes of memory a library in the program may take, which keeps what it has read as long as it
 // can: a quarter of what this process can have, and no more than mostShare.
 func share() uint64 {
-	most := memlimit.Physical()
-	if l, ok := memlimit.Tightest(); ok && (most == 0 || l.Free < most) {
-		most = l.Free
-	}
+	most := memlimit.Available()
 	if most == 0 {
 		return mostShare
 	}
