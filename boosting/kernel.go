@@ -137,7 +137,7 @@ func (k *kernelBooster) run() error {
 	if k.share > 0 {
 		plan = kernelStages()
 		clip = k.widerClip
-		k.rounds, k.inTurn = 1, true // a kernel is more accurate so
+		k.takeTurns()
 	}
 	k.spend = newSchedule(k.session, k.rounds, len(k.shapes), k.share, plan, k.classes)
 	k.releases = k.spend
@@ -170,6 +170,17 @@ func (k *kernelBooster) run() error {
 		}
 	}
 	return nil
+}
+
+// turnRecords is the number of records times mu up to which every sum has a pass of its own beside a kernel, which is more
+// accurate so. Above it two rounds of one pass each are as accurate, and a sixth of the passes.
+const turnRecords = 100_000.
+
+// takeTurns decides how many passes an epoch beside a kernel has.
+func (k *kernelBooster) takeTurns() {
+	if k.total*k.mu <= turnRecords {
+		k.rounds, k.inTurn = 1, true
+	}
 }
 
 // divide reads from the noisy number of records what the kernel stages get.

@@ -189,11 +189,14 @@ func forgetful(s *state) *state {
 // TestKernelSpendsItsPlan: every priced draw is released once, all parts of it, and the squares of the
 // parts' parameters sum to that of the draw.
 func TestKernelSpendsItsPlan(t *testing.T) {
-	for _, n := range []int{400, 4000} {
-		x := crossedSample(t, n)
-		fit, s := x.kernel(t, 3, budget.AddRemove)
-		if _, kernels := fit.Model.(*regression.Kernel); kernels != (n == 4000) {
-			t.Errorf("%d records give a %T", n, fit.Model)
+	for _, c := range []struct {
+		records int
+		epsilon float64
+	}{{400, 3}, {4000, 3}, {12000, 200}} {
+		x := crossedSample(t, c.records)
+		fit, s := x.kernel(t, c.epsilon, budget.AddRemove)
+		if _, kernels := fit.Model.(*regression.Kernel); kernels != (c.records >= 4000) {
+			t.Errorf("%d records give a %T", c.records, fit.Model)
 		}
 		events, mu2 := s.Events(), 0.
 		if len(events) != 4 {
@@ -205,8 +208,28 @@ func TestKernelSpendsItsPlan(t *testing.T) {
 			}
 			mu2 += e.Law.Mu * e.Law.Mu
 		}
-		if mu := budget.GaussianMu(3, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
+		if mu := budget.GaussianMu(c.epsilon, 1e-6); math.Abs(math.Sqrt(mu2)/mu-1) > 1e-5 {
 			t.Errorf("the leaves spend mu %v of %v", math.Sqrt(mu2), mu)
+		}
+	}
+}
+
+// TestTurnsByStrength: beside a kernel sums have passes of their own where records are few for the budget, and else two rounds
+// of one pass. Both models explain what no sum of columns can.
+func TestTurnsByStrength(t *testing.T) {
+	x := crossedSample(t, 12000)
+	few, many := x.kernelBooster(t, 60), x.kernelBooster(t, 200)
+	if few.rounds != 1 || !few.inTurn || many.rounds != manyRounds || many.inTurn {
+		t.Fatalf("%d and %d rounds, in turn %v and %v", few.rounds, many.rounds, few.inTurn, many.inTurn)
+	}
+	target := x.tab.Float(3)
+	for _, k := range []*kernelBooster{few, many} {
+		got, err := k.model(x.ranges).Predict(nil, x.rows())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r2 := explained(target, got); r2 < .7 {
+			t.Errorf("in turn %v: the model explains %.3f", k.inTurn, r2)
 		}
 	}
 }
