@@ -43,10 +43,6 @@ func (inProcess) Run(ctx context.Context, order []byte, tasks [][]byte) ([][]byt
 // With DPTRAIN_SPARK, an address, the cluster is one of Spark, whose workers are the program DPTRAIN_SPARK_WORKER;
 // DPTRAIN_SPARK_EXAMPLES names the examples then. .ci/spark sets them.
 func TestClusterAgrees(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no example recipes: %v", err)
-	}
 	var runner cluster.Runner = inProcess{}
 	only := strings.Fields(os.Getenv("DPTRAIN_SPARK_EXAMPLES"))
 	several := []string{"boosted-additive", "classes-three", "declared", "fixed", "unit", "words-units"} // in 17 files of CSV, too
@@ -54,7 +50,7 @@ func TestClusterAgrees(t *testing.T) {
 		runner, several = dialSpark(t, address), nil
 	}
 	var refused []string
-	for _, file := range files {
+	for _, file := range recipeFiles(t) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		if len(only) > 0 && !slices.Contains(only, name) {
 			continue

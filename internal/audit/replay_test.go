@@ -42,6 +42,20 @@ func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *da
 	return r, p, tab
 }
 
+// recipeFiles returns the files of all example recipes, and of those beside this test: what examples do not reach.
+func recipeFiles(t *testing.T) []string {
+	t.Helper()
+	examples, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("no example recipes: %v", err)
+	}
+	own, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(own) == 0 {
+		t.Fatalf("no recipes of the test: %v", err)
+	}
+	return append(examples, own...)
+}
+
 func plan(t *testing.T, p *pipeline.Pipeline) *pipeline.Plan {
 	t.Helper()
 	out, err := p.Plan()
@@ -133,15 +147,15 @@ func replayOn(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline, tab *dataset
 // TestRecordAndReplay: every example recipe, each relation it supports, every
 // kind of record at the first, middle and last position, under several coins.
 func TestRecordAndReplay(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no example recipes: %v", err)
-	}
-	for _, file := range files {
+	for _, file := range recipeFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			t.Parallel()
 			r, p, tab := example(t, file)
-			for seed := range byte(2) {
+			seeds := byte(2)
+			if filepath.Dir(file) == "testdata" {
+				seeds = 1 // it takes ten times as long
+			}
+			for seed := range seeds {
 				faults, closest := replay(t, r, p, tab, seed)
 				for _, f := range faults {
 					t.Error(f)

@@ -21,12 +21,8 @@ import (
 // file gives the release that a table in memory gives under the same key, byte for byte, whether the table
 // comes in 1, 3 or 17 files and is kept in chunks of several sizes. Nothing is left in the scratch folder.
 func TestStreamAgrees(t *testing.T) {
-	files, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no example recipes: %v", err)
-	}
 	var refused []string
-	for _, file := range files {
+	for _, file := range recipeFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r, p, table := example(t, file)
 			plan := plan(t, p)
