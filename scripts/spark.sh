@@ -68,12 +68,23 @@ up() {
   printf 'spark: sc://127.0.0.1:%d has two workers of one core each\n' "$connect_port"
 }
 
-# down ends the processes that up started, and theirs.
+# alive GROUP reports whether a group has processes that have not ended.
+alive() { ps -e -o pgid=,stat= | awk -v group="$1" '$1 == group && $2 !~ /^Z/ { found = 1 } END { exit !found }'; }
+
+# down ends the processes that up started, and theirs. It waits for that: a server that is about to end would be taken for the
+# next one.
 down() {
   [[ -f $dir/processes ]] || return 0
   local pid name
   while read -r pid name; do
     if kill -- "-$pid" 2>/dev/null; then printf 'spark: ended %s\n' "$name"; fi
+  done <"$dir/processes"
+  while read -r pid name; do
+    for _ in $(seq 60); do
+      alive "$pid" || continue 2
+      sleep 0.5
+    done
+    kill -9 -- "-$pid" 2>/dev/null || true
   done <"$dir/processes"
   rm "$dir/processes"
 }
