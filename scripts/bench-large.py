@@ -115,13 +115,16 @@ def measure(command, folder, settle=True):
 
 
 def plot(path, runs):
-    """Draws processor time per row and the peak of memory by the number of rows, one line per method."""
-    colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 260" font-family="sans-serif" font-size="12"><rect width="720" height="260" fill="#fff"/>']
+    """Draws processor time per row by the number of rows, a panel for each method, and the peak of memory of all."""
+    methods = list(dict.fromkeys(r[1] for r in runs))
+    colors = dict(zip(methods, ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]))
+    panels = [(f"{m}: µs of processor per row", 3, [m]) for m in methods] + [("peak of memory, MB", 4, methods)]
+    wide = 290 * len(panels)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} 230" font-family="sans-serif" font-size="12"><rect width="{wide}" height="230" fill="#fff"/>']
     sizes = sorted({r[0] for r in runs})
-    for panel, (title, of) in enumerate([("microseconds of processor per row", 3), ("peak of memory, MB", 4)]):
-        left, top, width, height = 50 + 360 * panel, 30, 290, 180
-        most = 1.1 * max(r[of] for r in runs)
+    for panel, (title, of, shown) in enumerate(panels):
+        left, top, width, height = 55 + 290 * panel, 30, 205, 160
+        most = 1.1 * max(r[of] for r in runs if r[1] in shown)
         span = max(math.log10(sizes[-1] / sizes[0]), 1)
         x = lambda n: left + width * math.log10(n / sizes[0]) / span
         y = lambda v: top + height * (1 - v / most)
@@ -129,14 +132,14 @@ def plot(path, runs):
         for v in (0, most / 2.2, most / 1.1):
             out.append(f'<text x="{left - 6}" y="{y(v) + 4:.0f}" text-anchor="end">{v:.3g}</text>')
         for n in sizes:
-            out.append(f'<text x="{x(n):.0f}" y="{top + height + 18}" text-anchor="middle">{n:,}</text>')
-        for k, method in enumerate(dict.fromkeys(r[1] for r in runs)):
+            out.append(f'<text x="{x(n):.0f}" y="{top + height + 18}" text-anchor="middle">{n / 1e6:g} M</text>')
+        for method in shown:
             points = [(x(r[0]), y(r[of])) for r in runs if r[1] == method]
             line = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-            out.append(f'<polyline points="{line}" fill="none" stroke="{colors[k % 4]}" stroke-width="2"/>')
-            out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colors[k % 4]}"/>' for a, b in points]
-            if panel == 0:
-                out.append(f'<text x="{left + 10 + 120 * k}" y="250" fill="{colors[k % 4]}">{method}</text>')
+            out.append(f'<polyline points="{line}" fill="none" stroke="{colors[method]}" stroke-width="2"/>')
+            out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colors[method]}"/>' for a, b in points]
+            if len(shown) > 1:
+                out.append(f'<text x="{points[-1][0]:.0f}" y="{points[-1][1] + 18:.0f}" text-anchor="end" fill="{colors[method]}">{method}</text>')
     with open(path, "w") as f:
         f.write("\n".join(out) + "\n</svg>\n")
 
