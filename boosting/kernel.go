@@ -173,7 +173,7 @@ func (k *kernelBooster) run() error {
 }
 
 // turnRecords is the number of records times mu up to which every sum has a pass of its own beside a kernel, which is more
-// accurate so. Above it two rounds of one pass each are as accurate, and a sixth of the passes.
+// accurate so. Above it two rounds of one pass each are as accurate, and a quarter of the passes.
 const turnRecords = 100_000.
 
 // takeTurns decides how many passes an epoch beside a kernel has.
