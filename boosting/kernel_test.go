@@ -475,7 +475,7 @@ func TestKernelGradient(t *testing.T) {
 			up, down := slices.Clone(u), slices.Clone(u)
 			up[c] += h
 			down[c] -= h
-			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .02*(1+math.Abs(want)) {
+			if want := (value(up) - value(down)) / (2 * h); math.Abs(got.At(r, c)-want) > .01*(1+math.Abs(want)) {
 				t.Errorf("record %d, coordinate %d: %v, want %v", r, c, got.At(r, c), want)
 			}
 		}
