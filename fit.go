@@ -122,8 +122,12 @@ func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error)
 		}
 	}
 	f, err := p.collect(train, t.Path, e)
+	if err != nil || e == nil {
+		return f, e.Spent(err)
+	}
+	release, err := f.files.Checksum()
 	if err == nil {
-		err = e.Commit(ctx)
+		err = e.Commit(ctx, release)
 	}
 	return f, e.Spent(err)
 }

@@ -215,6 +215,9 @@ func (a *app) causal(ctx context.Context, j *job, how fitHow) error {
 	if err := entry.Holdable(j.table, len(j.header), s.Schema, 1); err != nil {
 		return err
 	}
+	if err := a.checkReplaced(ctx, j, how.force); err != nil {
+		return err
+	}
 	e, err := a.reserveStudy(ctx, j, s, plan)
 	if err != nil {
 		return err

@@ -91,6 +91,9 @@ func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkReplaced(ctx, j, how.force); err != nil {
+		return err
+	}
 	fit, end, err := how.engine.fitter(ctx, j, p, plan)
 	if err != nil {
 		return err

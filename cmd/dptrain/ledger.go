@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -219,12 +219,23 @@ func ledgerVerify(a *app) *cobra.Command {
   dptrain ledger verify dptrain.ledger --report out/release/report.json`,
 		Args: between(0, 1, "at most one ledger"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			want, err := headsOf(heads, reports)
+			want, err := headsOf(heads)
+			if err != nil {
+				return err
+			}
+			claims, err := claimsOf(reports)
 			if err != nil {
 				return err
 			}
 			path := ledgerOf(args)
-			book, err := a.openLedger(path).Verify(cmd.Context(), want...)
+			l := a.openLedger(path)
+			if _, err := l.VerifyClaims(cmd.Context(), claims...); err != nil {
+				return err
+			}
+			for _, c := range claims {
+				want = append(want, c.Head)
+			}
+			book, err := l.Verify(cmd.Context(), want...)
 			if err != nil {
 				return err
 			}
@@ -243,7 +254,7 @@ func ledgerVerify(a *app) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringArrayVar(&heads, "head", nil, "a `HEAD` that a report printed; may be repeated")
-	cmd.Flags().StringArrayVar(&reports, "report", nil, "a `FILE` report.json with a head; may be repeated")
+	cmd.Flags().StringArrayVar(&reports, "report", nil, "a release, or the `FILE` report.json of one, that must be that of its entry; may be repeated")
 	jsonFlag(cmd, &asJSON, oneObject)
 	return cmd
 }
@@ -262,8 +273,8 @@ type ledgerVerified struct {
 	Head    string `json:"head"`
 }
 
-// headsOf reads the heads of the command line and of reports.
-func headsOf(heads, reports []string) ([]ledger.Head, error) {
+// headsOf reads the heads of the command line.
+func headsOf(heads []string) ([]ledger.Head, error) {
 	var out []ledger.Head
 	for _, s := range heads {
 		h, err := ledger.ParseHead(s)
@@ -272,24 +283,27 @@ func headsOf(heads, reports []string) ([]ledger.Head, error) {
 		}
 		out = append(out, h)
 	}
+	return out, nil
+}
+
+// claimsOf reads what reports say about their entries.
+func claimsOf(reports []string) ([]ledger.Claim, error) {
+	var out []ledger.Claim
 	for _, path := range reports {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, usagef("--report %w", unreadable(path, "report", err))
-		}
-		r, err := report.Decode(f)
-		f.Close()
+		path = released(path).report
+		claim, entered, err := report.ReadClaim(path)
 		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			return nil, usagef("--report %w", unreadable(path, "report", err))
 		case err != nil:
 			return nil, usagef("--report %s: %w", path, err)
-		case r.Ledger == nil:
+		case entered == nil:
 			return nil, usagef("--report %s: the run was not entered in a ledger", path)
 		}
-		h, err := ledger.ParseHead(ledger.Head{Sequence: r.Ledger.Entry, Hash: r.Ledger.Head}.String())
-		if err != nil {
+		if _, err := ledger.ParseHead(claim.Head.String()); err != nil {
 			return nil, usagef("--report %s: the head is damaged", path)
 		}
-		out = append(out, h)
+		out = append(out, claim)
 	}
 	return out, nil
 }

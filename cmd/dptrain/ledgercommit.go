@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/report"
 )
@@ -49,7 +50,15 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 	if err != nil {
 		return ledger.InFile(path, err)
 	}
-	err = a.openLedger(path).Commit(ctx, head)
+	claim, err := report.KeptClaim(out, kept)
+	if err != nil {
+		return err
+	}
+	l := a.openLedger(path)
+	if err := entry.CheckReplaced(ctx, l, out, claim.Head); force && err != nil {
+		return err
+	}
+	err = l.Commit(ctx, head, claim.Release)
 	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // committed: it was entered, and then interrupted
 		return err
 	}

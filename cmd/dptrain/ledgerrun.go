@@ -20,6 +20,19 @@ func (a *app) openLedger(path string) *ledger.Ledger {
 	})
 }
 
+// checkReplaced refuses a run that would replace a release which its ledger does not have; see
+// [entry.CheckReplaced].
+func (a *app) checkReplaced(ctx context.Context, j *job, force bool) error {
+	if !force {
+		return nil // nothing is replaced
+	}
+	var l *ledger.Ledger
+	if j.ledger != "" {
+		l = a.openLedger(j.ledger)
+	}
+	return entry.CheckReplaced(ctx, l, j.recipe.Output.Dir, ledger.Head{})
+}
+
 // reserve enters the price of a run, or refuses it. No row was read so far.
 func (a *app) reserve(ctx context.Context, j *job, p *pipeline.Pipeline, plan *pipeline.Plan) (*entry.Entry, error) {
 	if j.ledger == "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -28,23 +29,24 @@ with one that you got another way.
 
 RELEASE is the output folder of fit, or its release folder. A ledger that is
 named dptrain.ledger, in the working directory, in RELEASE or above it, is found
-without --ledger.`
+without --ledger. Of several releases each is checked, and also whether two of
+them name the same entry of the ledger, which is that of one run.`
 
 func verifyCommand(a *app) *cobra.Command {
 	var ledgerPath string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "verify RELEASE",
+		Use:   "verify RELEASE...",
 		Short: "Check that a release holds together",
 		Long:  verifyLong,
 		Example: `  dptrain verify out/release
   dptrain verify out/release --ledger dptrain.ledger`,
-		Args: exactly(1, "the output folder of a run, or its release folder"),
+		Args: between(1, math.MaxInt, "the output folders of runs, or their release folders"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("ledger") && ledgerPath == "" {
 				return usagef("--ledger is empty: give a file, or leave the flag out")
 			}
-			return a.verify(cmd.Context(), args[0], ledgerPath, asJSON)
+			return a.verifyAll(cmd.Context(), args, ledgerPath, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -82,8 +84,52 @@ func (a *app) showVerification(dir string, v *report.Verification, asJSON bool) 
 	return writeJSON(a.stdout, out)
 }
 
-// verify checks the release at path.
-func (a *app) verify(ctx context.Context, path, ledgerPath string, asJSON bool) error {
+// verifyAll checks releases one after the other, each beside the others. The error is that of the first one
+// that has one.
+func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, asJSON bool) error {
+	claims := make([]*ledger.Claim, len(paths))
+	for i, path := range paths {
+		claims[i] = claimAt(released(path).report)
+	}
+	var first error
+	for i, path := range paths {
+		var others []ledger.Claim
+		for j, claim := range claims {
+			if j != i && claim != nil {
+				others = append(others, *claim)
+			}
+		}
+		if len(paths) > 1 && !asJSON {
+			if _, err := fmt.Fprintf(a.stdout, "%s\n", printable(path)); err != nil {
+				return err
+			}
+		}
+		err := a.verify(ctx, path, ledgerPath, others, asJSON)
+		if first == nil {
+			first = err
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return first
+}
+
+// claimAt returns what the release with the report at path claims of a ledger, or nil if it names none or cannot
+// be read, of which the check of that release speaks.
+func claimAt(path string) *ledger.Claim {
+	if c, err := readCausal(path); c != nil && err == nil {
+		path = filepath.Join(filepath.Dir(path), causalFile)
+	}
+	claim, entered, err := report.ReadClaim(path)
+	if err != nil || entered == nil {
+		return nil
+	}
+	return &claim
+}
+
+// verify checks the release at path, beside what others claim of the ledger.
+func (a *app) verify(ctx context.Context, path, ledgerPath string, others []ledger.Claim, asJSON bool) error {
 	at := released(path)
 	c, err := readCausal(at.report)
 	if err != nil {
@@ -101,7 +147,7 @@ func (a *app) verify(ctx context.Context, path, ledgerPath string, asJSON bool) 
 		check, entered = report.Verify, r.Ledger
 	}
 	dir := filepath.Dir(at.report)
-	options := report.VerifyOptions{}
+	options := report.VerifyOptions{Others: others}
 	if ledgerPath == "" && entered != nil {
 		ledgerPath = findLedger(ctx, dir, entered.Dataset)
 	}

@@ -63,6 +63,7 @@ type Entry struct {
 	request     Request
 	absent      []string // protected columns that the table does not have
 	committed   bool
+	release     string // with which the run was entered as ended
 }
 
 // Reserve enters the price of a run, or refuses it; no row may be read before. Errors are
@@ -122,7 +123,7 @@ func (e *Entry) Enter(r Account) {
 		return
 	}
 	name, head := e.request.Dataset, e.reservation.Head
-	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash})
+	r.Enter(report.Ledger{Dataset: name, Entry: head.Sequence, Head: head.Hash, Nonce: e.reservation.Nonce})
 	if len(e.absent) > 0 {
 		text := AbsentText(name, e.absent)
 		r.Warn(pipeline.Warning{Code: "protected-absent", Severity: pipeline.Theoretical, Text: text})
@@ -133,17 +134,28 @@ func (e *Entry) Enter(r Account) {
 	}
 }
 
-// Commit enters that the run has ended. Nothing may have been published before. It may be
-// called again after an error, and does nothing once it has succeeded.
-func (e *Entry) Commit(ctx context.Context) error {
-	if e == nil || e.committed {
+// ErrChanged is returned for results that were changed after their run was entered as ended.
+var ErrChanged = errors.New("the results were changed after the ledger entered the run as ended with them")
+
+// Commit enters that the run has ended with a release, by its checksum. Nothing may have been published
+// before. It may be called again after an error, and does nothing once it has succeeded, unless the release is
+// another one: [ErrChanged].
+func (e *Entry) Commit(ctx context.Context, release string) error {
+	switch {
+	case e == nil:
+		return nil
+	case e.committed && release != e.release:
+		return ErrChanged
+	case e.committed:
 		return nil
 	}
-	err := e.reservation.Commit(ctx)
+	err := e.reservation.Commit(ctx, release)
 	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
 		err = nil
 	}
-	e.committed = err == nil
+	if err == nil {
+		e.committed, e.release = true, release
+	}
 	return err
 }
 
@@ -151,7 +163,11 @@ func (e *Entry) Commit(ctx context.Context) error {
 // that cannot be committed is kept beside its place: the error is a [*KeptError] then. out is the folder as the caller
 // named it.
 func (e *Entry) Publish(ctx context.Context, folder *report.Folder, out string) error {
-	if err := e.Commit(ctx); err != nil {
+	err := e.Commit(ctx, folder.Checksum())
+	switch {
+	case errors.Is(err, ErrChanged):
+		return err
+	case err != nil:
 		return e.keep(err, folder, out)
 	}
 	return folder.Place(ctx)

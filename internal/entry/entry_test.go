@@ -246,32 +246,38 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// aRelease is the checksum of a release.
+const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
+
 // TestCommit: an end is entered once, whoever entered it, and tried again after an error.
 func TestCommit(t *testing.T) {
 	r := aRun(t, oneEpsilon)
 	e := must(Reserve(t.Context(), r.Request))
 	back := r.away(t)
-	if err := e.Commit(t.Context()); !errors.Is(err, ledger.ErrUnreadable) {
+	if err := e.Commit(t.Context(), aRelease); !errors.Is(err, ledger.ErrUnreadable) {
 		t.Errorf("without the file: %v", err)
 	}
 	back()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.Commit(ctx); !errors.Is(err, context.Canceled) || r.account().Runs[0].Committed {
+	if err := e.Commit(ctx, aRelease); !errors.Is(err, context.Canceled) || r.account().Runs[0].Committed {
 		t.Errorf("interrupted: %v", err)
 	}
 	for range 2 {
-		if err := e.Commit(t.Context()); err != nil || !r.account().Runs[0].Committed {
+		if err := e.Commit(t.Context(), aRelease); err != nil || !r.account().Runs[0].Committed {
 			t.Errorf("%v", err)
 		}
+	}
+	if err := e.Commit(t.Context(), strings.Repeat("0", 64)); !errors.Is(err, ErrChanged) {
+		t.Errorf("with another release: %v", err)
 	}
 	entries := must(r.Ledger.Read(t.Context())).Head().Sequence
 	r.price(oneEpsilon)
 	other := must(Reserve(t.Context(), r.Request))
-	if err := r.Ledger.Commit(t.Context(), other.reservation.Head); err != nil { // what an interrupted call may have done
+	if err := r.Ledger.Commit(t.Context(), other.reservation.Head, aRelease); err != nil { // what an interrupted call may have done
 		t.Fatal(err)
 	}
-	if err := other.Commit(t.Context()); err != nil {
+	if err := other.Commit(t.Context(), aRelease); err != nil {
 		t.Errorf("entered before: %v", err)
 	}
 	if now := must(r.Ledger.Read(t.Context())).Head().Sequence; now != entries+2 {
@@ -333,7 +339,11 @@ func TestPublish(t *testing.T) {
 			back()
 			kept := must(report.OpenKept(out))
 			head := must(ledger.ParseHead(fmt.Sprintf("%d:%s", kept.Entry, kept.Head)))
-			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head); err != nil {
+			claim := must(report.KeptClaim(out, kept))
+			if claim.Head != head || claim.Nonce == "" {
+				t.Errorf("%+v", claim)
+			}
+			if err := ledger.At(kept.Path, ledger.Options{}).Commit(t.Context(), head, claim.Release); err != nil {
 				t.Fatal(err)
 			}
 			staged := must(os.ReadFile(filepath.Join(out, report.KeptDir, report.ReleaseDir, "report.json")))
@@ -391,7 +401,7 @@ func TestNoEntry(t *testing.T) {
 	var e *Entry
 	page := report.Report{Warnings: []pipeline.Warning{{Code: "no-ledger"}}}
 	e.Enter(&page)
-	if err := e.Commit(t.Context()); err != nil || page.Ledger != nil || len(page.Warnings) != 1 {
+	if err := e.Commit(t.Context(), aRelease); err != nil || page.Ledger != nil || len(page.Warnings) != 1 {
 		t.Errorf("%v, %+v", err, page)
 	}
 	if err := e.Spent(context.Canceled); err != context.Canceled { //nolint:errorlint // the error itself

@@ -29,6 +29,7 @@ type RunState struct {
 	Sequence  int64 // of the reservation
 	Date      string
 	Committed bool
+	Release   string // the checksum of the release that ended it; empty before version 4
 }
 
 // Spent returns what is spent: reserved and committed.

@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +23,9 @@ type Book struct {
 	Datasets []*Account // in the order of registration
 	hashes   []string   // of Entries
 	runs     map[int64]place
-	format   string // the last that an entry states
-	sums     *sums  // of a book of sums only, whose entries and runs stay in the store; else nil
+	nonces   map[string]bool // of the runs; nil in a book of sums only
+	format   string          // the last that an entry states
+	sums     *sums           // of a book of sums only, whose entries and runs stay in the store; else nil
 }
 
 // place finds a run: account and run of it by index.
@@ -94,7 +97,7 @@ func readBook(raw [][]byte, head string) (*Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Book{hashes: hashes, runs: map[int64]place{}}
+	b := &Book{hashes: hashes, runs: map[int64]place{}, nonces: map[string]bool{}}
 	for i, data := range raw {
 		e, err := decodeEntry(data)
 		if err != nil {
@@ -140,32 +143,32 @@ func checkVersion(first []byte) error {
 // add applies the rules of one entry's kind.
 func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
-	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil}
-	var want [7]bool
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != ""}
+	var want [8]bool
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
 		return damaged(n, "its kind is %.20q", e.Kind)
 	case e.Kind == KindOpen:
-		want = [7]bool{0: true, 4: true}
+		want = [8]bool{0: true, 4: true}
 		err = b.open(e.Format)
 	case e.Kind == KindUpgrade:
-		want = [7]bool{0: true, 4: true}
+		want = [8]bool{0: true, 4: true}
 		err = b.upgrade(e.Format)
 	case e.Kind == KindRegister && e.Dataset != nil:
-		want = [7]bool{1: true, 4: true}
+		want = [8]bool{1: true, 4: true}
 		err = b.register(e.Dataset)
 	case e.Kind == KindReserve && e.Run != nil:
-		want = [7]bool{2: true, 4: true}
+		want = [8]bool{2: true, 4: true}
 		err = b.reserve(e)
 	case e.Kind == KindCommit:
-		want = [7]bool{3: true}
-		err = b.commit(e.Of)
+		want = [8]bool{3: true, 7: e.Release != ""}
+		err = b.commit(e.Of, e.Release)
 	case e.Kind == KindNote && e.Note != nil:
-		want = [7]bool{4: true, 5: true}
+		want = [8]bool{4: true, 5: true}
 		err = b.note(e)
 	case e.Kind == KindSpend && e.Spend != nil:
-		want = [7]bool{4: true, 6: true}
+		want = [8]bool{4: true, 6: true}
 		err = b.spend(e)
 	default:
 		return damaged(n, "its kind is %.20q", e.Kind)
@@ -267,11 +270,17 @@ func (b *Book) reserve(e *Entry) error {
 	if err := checkNote(r.Note); err != nil {
 		return err
 	}
+	if err := b.checkNonce(r.Nonce); err != nil {
+		return err
+	}
 	if err := a.Refuse(r.Charge); err != nil {
 		return err
 	}
 	if a.Records == RecordsUnstated {
 		a.Records = r.Records
+	}
+	if b.nonces != nil && r.Nonce != "" {
+		b.nonces[r.Nonce] = true
 	}
 	b.runs[e.Sequence] = place{slices.Index(b.Datasets, a), len(a.Runs)}
 	a.Reserved = a.Reserved.Plus(r.Charge)
@@ -279,7 +288,22 @@ func (b *Book) reserve(e *Entry) error {
 	return nil
 }
 
-func (b *Book) commit(of int64) error {
+// checkNonce refuses a run without a nonce, or with that of another run. A book of sums only has no other
+// runs to compare with.
+func (b *Book) checkNonce(nonce string) error {
+	if nonce == "" && b.format != Format {
+		return nil
+	}
+	if err := checkHex("nonce", nonce, nonceSize); err != nil {
+		return err
+	}
+	if b.nonces[nonce] {
+		return fmt.Errorf("%w: another run has its nonce", ErrInvalid)
+	}
+	return nil
+}
+
+func (b *Book) commit(of int64, release string) error {
 	a, r, err := b.run(of)
 	if err != nil {
 		return err
@@ -287,7 +311,12 @@ func (b *Book) commit(of int64) error {
 	if r.Committed {
 		return ErrCommitted
 	}
-	r.Committed = true
+	if release != "" || r.Nonce != "" {
+		if err := checkHex("checksum of a release", release, sha256.Size); err != nil {
+			return err
+		}
+	}
+	r.Committed, r.Release = true, release
 	a.Reserved = a.Reserved.Left(r.Charge)
 	a.Committed = a.Committed.Plus(r.Charge)
 	return nil
@@ -311,23 +340,51 @@ func (b *Book) run(of int64) (*Account, *RunState, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: b.sums.committed(of)}, nil
+	release, committed := b.sums.ended(of)
+	return a, &RunState{Run: e.Run, Sequence: of, Date: e.Date, Committed: committed, Release: release}, nil
 }
 
-// othersOf returns the data sets beside name that a table was used for.
-func (b *Book) othersOf(table, name string) []string {
+// othersOf returns the data sets beside name that a table was used for, under the path table or under
+// another name that the same file still has.
+func (b *Book) othersOf(table, file, name string) []string {
+	if table == "" {
+		return nil
+	}
 	var names []string
 	if b.sums != nil {
 		names = b.sums.usedFor(table)
+		for _, x := range b.sums.usedAs(file) {
+			if sameFile(x.Path, table) {
+				names = append(names, x.Dataset)
+			}
+		}
 	}
+	isTable := func(path, id string) bool { return path == table || file != "" && id == file && sameFile(path, table) }
 	for _, a := range b.Datasets {
-		used := slices.ContainsFunc(a.Runs, func(r RunState) bool { return r.Table == table }) ||
-			slices.ContainsFunc(a.Notes, func(n NoteState) bool { return n.Table == table })
-		if used && !slices.Contains(names, a.Name) {
+		used := slices.ContainsFunc(a.Runs, func(r RunState) bool { return isTable(r.Table, r.File) }) ||
+			slices.ContainsFunc(a.Notes, func(n NoteState) bool { return isTable(n.Table, n.File) })
+		if used {
 			names = append(names, a.Name)
 		}
 	}
-	return slices.DeleteFunc(names, func(s string) bool { return s == name || table == "" })
+	var others []string
+	for _, other := range names {
+		if other != name && !slices.Contains(others, other) {
+			others = append(others, other)
+		}
+	}
+	return others
+}
+
+// sameFile reports whether two paths name one file now. The system may give the device and inode of a file
+// that was removed to another one, so a recorded number alone proves nothing.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }
 
 // audit prices the plan of every run and every spend again and compares. It is slower

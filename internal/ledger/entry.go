@@ -15,20 +15,22 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Format is the version of the file, written in its first entry. A file of an earlier
-// version becomes one of this by an entry that says so, before the first that the earlier
-// one has not: a spend and a run with a note came with version 2, a run with a mu with
-// version 3.
+// Format is the version of the file, written in its first entry. An upgrade entry turns a file of an
+// earlier version into one of this, before the first entry that the earlier version does not have.
+// Version 2 added spends and the notes of runs, version 3 the mu of runs, and version 4 the nonce and
+// the table file of runs and the release of commits.
 const (
-	Format    = "dptrain.ledger/3"
-	formatTwo = "dptrain.ledger/2"
-	formatOne = "dptrain.ledger/1"
+	Format      = "dptrain.ledger/4"
+	formatThree = "dptrain.ledger/3"
+	formatTwo   = "dptrain.ledger/2"
+	formatOne   = "dptrain.ledger/1"
 )
 
+// formats lists the versions that can be read, the first one first.
+func formats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
+
 // known reports whether entries of a format can be read.
-func known(format string) bool {
-	return slices.Contains([]string{Format, formatTwo, formatOne}, format)
-}
+func known(format string) bool { return slices.Contains(formats(), format) }
 
 // Kind says what an entry records.
 type Kind string
@@ -55,19 +57,23 @@ type Entry struct {
 	Dataset  *Dataset `json:"dataset,omitempty"` // register
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
+	Release  string   `json:"release,omitempty"` // commit: the checksum of the release, in hex; since version 4
 	Note     *Note    `json:"note,omitempty"`    // note
 	Spend    *Spend   `json:"spend,omitempty"`   // spend
 }
 
-// later reports whether an entry is of a later version than format.
+// later reports whether format is too early a version for an entry.
 func (e *Entry) later(format string) bool {
+	needs := formatOne
 	switch {
+	case e.Release != "", e.Run != nil && (e.Run.Nonce != "" || e.Run.File != ""), e.Note != nil && e.Note.File != "":
+		needs = Format
 	case e.Run != nil && e.Run.Mu != 0:
-		return format != Format
+		needs = formatThree
 	case e.Kind == KindSpend || e.Run != nil && e.Run.Note != "":
-		return format == formatOne
+		needs = formatTwo
 	}
-	return false
+	return slices.Index(formats(), format) < slices.Index(formats(), needs)
 }
 
 // Dataset is a registered data set. Limit is the total in the currency.
@@ -124,6 +130,13 @@ type Run struct {
 	// Mu is that of the Gaussian law that the run is charged as, see [budget.CoverCharge];
 	// 0 where the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
+	// Nonce is 128 random bits in hex. The report of the run has it too. Two runs that were entered
+	// at the same place, because the file was put back to an earlier state between them, differ in it.
+	// Since version 4.
+	Nonce string `json:"nonce,omitempty"`
+	// File identifies the table on this machine by device and inode, so that other names of it (hard
+	// links, bind mounts) are recognised; empty where the system has none. Since version 4.
+	File string `json:"file,omitempty"`
 }
 
 // Records says how a run takes records from a text file.
@@ -197,6 +210,18 @@ func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
+
+// checkHex refuses a text that is not so many bytes in lower-case hex digits.
+func checkHex(what, text string, size int) error {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != size || hex.EncodeToString(raw) != text {
+		return fmt.Errorf("%w: %.80q is no %s: want %d hex digits", ErrInvalid, text, what, 2*size)
+	}
+	return nil
+}
+
+// nonceSize is the number of bytes of a nonce.
+const nonceSize = 16
 
 // checkNote refuses a label that is no line of text.
 func checkNote(note string) error {

@@ -30,6 +30,8 @@ var (
 	// ErrHead: the ledger does not contain a head that a report printed: it was
 	// cut short, rolled back, rewritten, or is another ledger.
 	ErrHead = errors.New("head not found")
+	// ErrReleases: several releases name one entry, which is that of one run.
+	ErrReleases = errors.New("one entry, several releases")
 	// ErrUnknown: the ledger has no data set of this name.
 	ErrUnknown = errors.New("unknown data set")
 	// ErrExists: the data set is registered already.

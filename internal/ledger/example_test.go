@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -42,7 +43,8 @@ func Example() {
 			first = r.Head
 		}
 		// Rows are read and the model is trained here, and then:
-		if err := r.Commit(ctx); err != nil {
+		release := fmt.Sprintf("%x", sha256.Sum256([]byte("the report")))
+		if err := r.Commit(ctx, release); err != nil {
 			panic(err)
 		}
 		// The results are put in place here.

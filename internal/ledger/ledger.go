@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -89,7 +90,7 @@ func (l *Ledger) Register(ctx context.Context, name string, total budget.Total, 
 			return head, l.named(err)
 		}
 	}
-	return l.append(ctx, waysFor(0, ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	return l.append(ctx, waysFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(name); err == nil {
 			return nil, fmt.Errorf("%w: %q; a total is fixed once, so give other data another name", ErrExists, name)
 		}
@@ -231,6 +232,7 @@ type Request struct {
 // or not.
 type Reservation struct {
 	Head   Head          // covers this reservation and everything before it; print it in the report
+	Nonce  string        // of this reservation alone, in hex; the report has it too
 	Charge budget.Charge // price of the run
 	// Others lists the other data sets of the ledger that this table was used for: what
 	// was spent there is not in the total that this run counts against.
@@ -249,7 +251,12 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	if err := checkNote(r.Note); err != nil {
 		return nil, l.named(err)
 	}
-	head, err := l.append(ctx, waysFor(0, table), l.options.Wait, func(b *Book) (*Entry, error) {
+	file := fileID(table)
+	nonce, err := secret.Nonce()
+	if err != nil {
+		return nil, l.named(fmt.Errorf("%w: the system has no random bits for it: %v", ErrUnwritable, err))
+	}
+	head, err := l.append(ctx, waysFor(0, table, file), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(r.Dataset)
 		if err != nil {
 			return nil, err
@@ -268,38 +275,47 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 		if err := a.Refuse(out.Charge); err != nil {
 			return nil, err
 		}
-		out.Others = b.othersOf(table, a.Name)
+		out.Others = b.othersOf(table, file, a.Name)
 		run := &Run{
 			Dataset: r.Dataset, Table: table, Method: r.Method, Target: strings.ToValidUTF8(r.Target, "\uFFFD"),
 			Epsilon: t.Epsilon, Delta: t.Delta, Relation: t.Relation.String(), Public: public, Unit: t.Unit.Column, MaxRows: t.Unit.MaxRows,
 			Records: r.Records, CuratorNotes: r.CuratorNotes, Charge: out.Charge, Plan: stepOf(r.Plan.Tree()),
-			Note: r.Note, Mu: mu,
+			Note: r.Note, Mu: mu, Nonce: nonce, File: file,
 		}
 		return &Entry{Kind: KindReserve, Date: now(), Run: run}, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Head = head
+	out.Head, out.Nonce = head, nonce
 	return out, nil
 }
 
-// Commit enters that the run has ended, once: call it before its results are put
-// in place. It waits for a ledger that another process has until the context ends,
-// because the run is paid for. The error wraps ErrCommitted the second time.
-func (r *Reservation) Commit(ctx context.Context) error { return r.ledger.Commit(ctx, r.Head) }
+// Commit enters that the run has ended with a release, once: call it before its results are put
+// in place. release is the checksum of the release, the SHA-256 in hex that its report holds: a function
+// of what was released. Commit waits for a ledger that another process has until the context ends,
+// because the run is paid for. The second time the error wraps ErrCommitted, or ErrReleases
+// if it was entered with another release.
+func (r *Reservation) Commit(ctx context.Context, release string) error {
+	return r.ledger.Commit(ctx, r.Head, release)
+}
 
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It
 // is for a process that comes after the one of the run.
-func (l *Ledger) Commit(ctx context.Context, reservation Head) error {
-	_, err := l.append(ctx, waysFor(reservation.Sequence, ""), forever, func(b *Book) (*Entry, error) {
+func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
+	_, err := l.append(ctx, waysFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {
-			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone", ErrHead, reservation.Sequence)
+			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced", ErrHead, reservation.Sequence)
 		}
-		if _, run, err := b.run(reservation.Sequence); err == nil && run.Committed {
+		_, run, err := b.run(reservation.Sequence)
+		switch {
+		case err != nil || !run.Committed:
+		case run.Release != "" && run.Release != release:
+			return nil, fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s", ErrReleases, reservation.Sequence, run.Release)
+		default:
 			return nil, ErrCommitted
 		}
-		return &Entry{Kind: KindCommit, Of: reservation.Sequence}, nil
+		return &Entry{Kind: KindCommit, Of: reservation.Sequence, Release: release}, nil
 	})
 	return err
 }
@@ -310,7 +326,7 @@ const forever = -1
 // Account returns the account of a data set with its sums, without its runs and notes.
 // It costs the same however many entries there are. The error wraps ErrUnknown.
 func (l *Ledger) Account(ctx context.Context, name string) (*Account, error) {
-	b, err := l.view(ctx, waysFor(0, ""), (*store).book)
+	b, err := l.view(ctx, waysFor(0, "", ""), (*store).book)
 	if err != nil {
 		return nil, l.named(err)
 	}
@@ -370,13 +386,9 @@ func (l *Ledger) Verify(ctx context.Context, heads ...Head) (*Book, error) {
 		return nil, l.named(err)
 	}
 	for _, h := range heads {
-		if b.Contains(h) {
-			continue
+		if err := b.checkHead(h); err != nil {
+			return b, l.named(err)
 		}
-		if h.Sequence > int64(len(b.Entries)) {
-			return b, l.named(fmt.Errorf("%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state", ErrHead, h.Sequence, len(b.Entries)))
-		}
-		return b, l.named(fmt.Errorf("%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger", ErrHead, h.Sequence))
 	}
 	return b, nil
 }

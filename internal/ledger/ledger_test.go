@@ -32,6 +32,9 @@ func gauss(t testing.TB, mu float64, r budget.Relation) *budget.Priced {
 	return p
 }
 
+// aRelease is the checksum of a release.
+const aRelease = "6c1a0c2c9d2a8d1f0f4e5b7a3f9c8e7d6b5a49382716f5e4d3c2b1a09f8e7d6c"
+
 func request(t testing.TB, mu float64) Request {
 	return Request{Dataset: "houses", Plan: gauss(t, mu, budget.AddRemove), Table: "/data/houses.csv", Method: "joint-gram", Target: "price", CuratorNotes: true}
 }
@@ -79,10 +82,10 @@ func TestReserveAndCommit(t *testing.T) {
 		if a.Reserved != first.Charge || a.Committed != (budget.Charge{}) || len(a.Runs) != 1 || a.Runs[0].Committed || !a.Runs[0].CuratorNotes {
 			t.Errorf("after reserving: %+v", a)
 		}
-		if err := first.Commit(t.Context()); err != nil {
+		if err := first.Commit(t.Context(), aRelease); err != nil {
 			t.Fatal(err)
 		}
-		if err := first.Commit(t.Context()); !errors.Is(err, ErrCommitted) {
+		if err := first.Commit(t.Context(), aRelease); !errors.Is(err, ErrCommitted) {
 			t.Errorf("committed twice: %v", err)
 		}
 		a = account(t, l, "houses")
@@ -266,7 +269,7 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/4", Date: now()}}); err != nil {
+	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: now()}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
@@ -351,7 +354,7 @@ func TestRolledBack(t *testing.T) {
 	if err := os.WriteFile(l.path, old, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Commit(t.Context()); !errors.Is(err, ErrHead) {
+	if err := r.Commit(t.Context(), aRelease); !errors.Is(err, ErrHead) {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Verify(t.Context(), r.Head); !errors.Is(err, ErrHead) || !strings.Contains(err.Error(), "cut short or put back") {

@@ -15,6 +15,8 @@ type Note struct {
 	Table   string `json:"table,omitempty"` // path of the table, for the owner and for bench
 	Method  string `json:"method"`          // of the run that was looked at
 	What    string `json:"what"`            // NoteAudit or NoteLook
+	// File identifies the table on this machine, as in [Run]. Since version 4.
+	File string `json:"file,omitempty"`
 }
 
 // NoteAudit is the What of an audit of the owner's table, and NoteLook that of a look at it, which has no method.
@@ -33,8 +35,8 @@ type NoteState struct {
 // Note enters a note about a registered data set. The error wraps ErrUnknown if it is
 // not registered.
 func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
-	n.Table = strings.ToValidUTF8(n.Table, "\uFFFD")
-	return l.append(ctx, waysFor(0, n.Table), l.options.Wait, func(b *Book) (*Entry, error) {
+	n.Table, n.File = strings.ToValidUTF8(n.Table, "\uFFFD"), fileID(n.Table)
+	return l.append(ctx, waysFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(n.Dataset); err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func TestNote(t *testing.T) {
 	if after.Spent() != before.Spent() || len(after.Runs) != 1 || len(after.Notes) != 1 || *after.Notes[0].Note != audited || after.Notes[0].Sequence != 4 || after.Notes[0].Date == "" {
 		t.Errorf("%+v", after)
 	}
-	if err := first.Commit(t.Context()); err != nil {
+	if err := first.Commit(t.Context(), aRelease); err != nil {
 		t.Error(err)
 	}
 	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {

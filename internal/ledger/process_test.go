@@ -93,7 +93,7 @@ func childDebits() {
 			continue
 		}
 		if err == nil {
-			err = r.Commit(context.Background())
+			err = r.Commit(context.Background(), aRelease)
 		}
 		if err == nil {
 			_, err = fmt.Fprintln(f, r.Charge.Cost)
@@ -249,7 +249,7 @@ func childCrash() {
 			fail(err)
 		}
 		armed = true
-		if err := r.Commit(ctx); err != nil {
+		if err := r.Commit(ctx, aRelease); err != nil {
 			fail(err)
 		}
 	}

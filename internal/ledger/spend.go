@@ -81,7 +81,7 @@ func (x *Spend) Price(c budget.Currency) (budget.Charge, error) {
 // the total is refused with a [*SpentError]. The fields of x but Charge say what. The
 // error wraps ErrUnknown, ErrRho or ErrInvalid.
 func (l *Ledger) Spend(ctx context.Context, x Spend) (Head, budget.Charge, error) {
-	head, err := l.append(ctx, waysFor(0, ""), l.options.Wait, func(b *Book) (*Entry, error) {
+	head, err := l.append(ctx, waysFor(0, "", ""), l.options.Wait, func(b *Book) (*Entry, error) {
 		a, err := b.Account(x.Dataset)
 		if err != nil {
 			return nil, err

@@ -83,7 +83,8 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := At(path, Options{})
-	if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
+	note := Note{Dataset: "houses", Method: "joint-gram", What: NoteAudit}
+	if _, err := l.Note(t.Context(), note); err != nil {
 		t.Fatal(err)
 	}
 	if b := mustRead(t, l); b.format != formatOne || len(b.Entries) != 8 {

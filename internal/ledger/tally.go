@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,9 +32,10 @@ type tallyAccount struct {
 	Records   Records       `json:"records,omitempty"`
 }
 
-// The buckets that follow from the entries: the tally under a single key; the
-// reservations that were committed, by sequence; and by the hash of a table's path
-// the data sets that it was used for, a list in JSON.
+// The buckets that follow from the entries: the tally under a single key; by the sequence of each
+// committed reservation the checksum of its release, or a byte of 1 where the entry holds none; and by
+// the hash of a table's path the data sets that it was used for, a list in JSON, and by the hash of
+// its device and inode these with the paths.
 func tallyBucket() []byte  { return []byte("tally") }
 func tallyKey() []byte     { return []byte("tally") }
 func doneBucket() []byte   { return []byte("done") }
@@ -44,9 +46,12 @@ func tableKey(path string) []byte {
 	return sum[:]
 }
 
+// fileKey is the key of a table by its device and inode. No path begins as it does.
+func fileKey(id string) []byte { return tableKey("\x00file " + id) }
+
 // waysFor returns the ways of an operation on the reservation of (0: none) and the
-// table at path ("": none).
-func waysFor(of int64, path string) ways {
+// table at path ("": none) with the given file identity ("": none).
+func waysFor(of int64, path, file string) ways {
 	w := ways{
 		string(headBucket()): {headKey()}, string(tallyBucket()): {tallyKey()},
 		string(entriesBucket()): {entryKey(-1)}, // the last
@@ -56,7 +61,7 @@ func waysFor(of int64, path string) ways {
 		w[string(doneBucket())] = [][]byte{entryKey(of)}
 	}
 	if path != "" {
-		w[string(tablesBucket())] = [][]byte{tableKey(path)}
+		w[string(tablesBucket())] = [][]byte{tableKey(path), fileKey(file)}
 	}
 	return w
 }
@@ -156,10 +161,35 @@ func (s *sums) entry(sequence int64) (*Entry, string, error) {
 	return e, hashOf(data), nil
 }
 
-// committed reports whether a reservation was committed.
-func (s *sums) committed(of int64) bool {
+// ended reports whether a reservation was committed, and returns the checksum of its release, or "" if the
+// commit holds none.
+func (s *sums) ended(of int64) (release string, committed bool) {
 	done := s.tx.Bucket(doneBucket())
-	return done != nil && done.Get(entryKey(of)) != nil
+	if done == nil {
+		return "", false
+	}
+	value := done.Get(entryKey(of))
+	if len(value) == hex.EncodedLen(sha256.Size) {
+		release = string(value)
+	}
+	return release, value != nil
+}
+
+// tableUse is a data set with the path under which it used a table.
+type tableUse struct {
+	Dataset string `json:"dataset"`
+	Path    string `json:"path"`
+}
+
+// usedAs returns the data sets that a file was used for, and under which paths.
+func (s *sums) usedAs(file string) []tableUse {
+	tables := s.tx.Bucket(tablesBucket())
+	if tables == nil || file == "" {
+		return nil
+	}
+	var uses []tableUse
+	_ = json.Unmarshal(tables.Get(fileKey(file)), &uses) // nil, or a list of ours
+	return uses
 }
 
 // usedFor returns the data sets that a table was used for.
@@ -181,29 +211,47 @@ func record(tx *bolt.Tx, e *Entry) error {
 		if err != nil {
 			return err
 		}
-		return done.Put(entryKey(e.Of), []byte{1})
+		value := []byte{1}
+		if e.Release != "" {
+			value = []byte(e.Release)
+		}
+		return done.Put(entryKey(e.Of), value)
 	case e.Run != nil:
-		return recordTable(tx, e.Run.Table, e.Run.Dataset)
+		return recordTable(tx, e.Run.File, tableUse{e.Run.Dataset, e.Run.Table})
 	case e.Note != nil:
-		return recordTable(tx, e.Note.Table, e.Note.Dataset)
+		return recordTable(tx, e.Note.File, tableUse{e.Note.Dataset, e.Note.Table})
 	}
 	return nil
 }
 
-func recordTable(tx *bolt.Tx, path, dataset string) error {
-	names := (&sums{tx: tx}).usedFor(path)
-	if path == "" || slices.Contains(names, dataset) {
+// recordTable keeps that a data set used a table, by its path and by its file.
+func recordTable(tx *bolt.Tx, file string, use tableUse) error {
+	if use.Path == "" {
 		return nil
 	}
+	s := &sums{tx: tx}
+	if names := s.usedFor(use.Path); !slices.Contains(names, use.Dataset) {
+		if err := putList(tx, tableKey(use.Path), append(names, use.Dataset)); err != nil {
+			return err
+		}
+	}
+	if uses := s.usedAs(file); file != "" && !slices.Contains(uses, use) {
+		return putList(tx, fileKey(file), append(uses, use))
+	}
+	return nil
+}
+
+// putList writes a list of the bucket of tables.
+func putList[T any](tx *bolt.Tx, key []byte, list []T) error {
 	tables, err := tx.CreateBucketIfNotExists(tablesBucket())
 	if err != nil {
 		return err
 	}
-	list, err := json.Marshal(append(names, dataset))
+	text, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	return tables.Put(tableKey(path), list)
+	return tables.Put(key, text)
 }
 
 // recordSums writes the tally of a book.
@@ -255,10 +303,11 @@ func checkTally(tx *bolt.Tx, b *Book) error {
 	s := &sums{tx: tx}
 	for _, a := range b.Datasets {
 		for _, r := range a.Runs {
-			if s.committed(r.Sequence) != r.Committed {
+			if release, committed := s.ended(r.Sequence); committed != r.Committed || release != r.Release {
 				return wrong("list of ended runs is")
 			}
-			if r.Table != "" && !slices.Contains(s.usedFor(r.Table), a.Name) {
+			if r.Table != "" && !slices.Contains(s.usedFor(r.Table), a.Name) ||
+				r.Table != "" && r.File != "" && !slices.Contains(s.usedAs(r.File), tableUse{a.Name, r.Table}) {
 				return wrong("list of tables is")
 			}
 		}

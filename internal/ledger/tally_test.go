@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -92,10 +93,10 @@ func TestTallyIsTheChain(t *testing.T) {
 		open = append(open, r)
 		switch k % 4 {
 		case 1:
-			if err := open[k-1].Commit(t.Context()); err != nil {
+			if err := open[k-1].Commit(t.Context(), aRelease); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Commit(t.Context(), open[k-1].Head); !errors.Is(err, ErrCommitted) {
+			if err := l.Commit(t.Context(), open[k-1].Head, aRelease); !errors.Is(err, ErrCommitted) {
 				t.Errorf("a second commit: %v", err)
 			}
 			same("a commit")
@@ -126,7 +127,7 @@ func TestStaleTally(t *testing.T) {
 		"of another entry": func(tx *bolt.Tx) error {
 			list := tx.Bucket(entriesBucket())
 			_, last := list.Cursor().Last()
-			e := &Entry{Sequence: 4, Previous: hashOf(last), Kind: KindCommit, Of: 3}
+			e := &Entry{Sequence: 4, Previous: hashOf(last), Kind: KindCommit, Of: 3, Release: aRelease}
 			data, err := e.Encode()
 			return errors.Join(err, put(tx, 4, data))
 		},
@@ -168,14 +169,17 @@ func TestTallyEdited(t *testing.T) {
 		},
 		"an ended run":  func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Delete(entryKey(3)) },
 		"a running one": func(tx *bolt.Tx) error { return tx.Bucket(doneBucket()).Put(entryKey(5), []byte{1}) },
-		"a table":       func(tx *bolt.Tx) error { return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv")) },
+		"another release": func(tx *bolt.Tx) error {
+			return tx.Bucket(doneBucket()).Put(entryKey(3), []byte(strings.Repeat("0", 64)))
+		},
+		"a table": func(tx *bolt.Tx) error { return tx.Bucket(tablesBucket()).Delete(tableKey("/data/houses.csv")) },
 	} {
 		l := newLedger(t, budget.ZCDP)
 		r, err := l.Reserve(t.Context(), request(t, .1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Commit(t.Context()); err != nil {
+		if err := r.Commit(t.Context(), aRelease); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.Reserve(t.Context(), request(t, .1)); err != nil {
@@ -205,7 +209,7 @@ func TestLongLedger(t *testing.T) {
 		if _, err := f.ReadAt(head, 0); err != nil {
 			t.Fatal(err)
 		}
-		im := &image{head: head, size: info.Size(), order: order(), ways: waysFor(int64(n/2), "/data/houses.csv"), load: func(at, n int64) ([]byte, error) {
+		im := &image{head: head, size: info.Size(), order: order(), ways: waysFor(int64(n/2), "/data/houses.csv", ""), load: func(at, n int64) ([]byte, error) {
 			pages += uint64(n) / pageSize
 			b := make([]byte, n)
 			_, err := f.ReadAt(b, at)
@@ -219,7 +223,7 @@ func TestLongLedger(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		x, err := l.Reserve(t.Context(), r)
 		if err == nil {
-			err = x.Commit(t.Context())
+			err = x.Commit(t.Context(), aRelease)
 		}
 		if err != nil {
 			t.Fatal(err)

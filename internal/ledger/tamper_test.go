@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -32,9 +33,9 @@ func chainOf(t testing.TB, n int) (list []*Entry, raw [][]byte, head string) {
 		case i%2 == 1:
 			e.Kind = KindReserve
 			e.Run = &Run{Dataset: "houses", Method: "joint-gram", Target: "price", Epsilon: 20, Delta: 1e-6, Relation: "add-remove",
-				Charge: plan.Charge(budget.ZCDP), Plan: stepOf(plan.Tree())}
+				Charge: plan.Charge(budget.ZCDP), Plan: stepOf(plan.Tree()), Nonce: fmt.Sprintf("%032x", i)}
 		default:
-			e.Kind, e.Of, e.Date = KindCommit, int64(i-1), ""
+			e.Kind, e.Of, e.Date, e.Release = KindCommit, int64(i-1), "", aRelease
 		}
 		data, err := e.Encode()
 		if err != nil {

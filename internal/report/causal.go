@@ -17,11 +17,19 @@ import (
 
 // CausalFormat is the value of the key "format" in the account of a study of causal
 // directions.
-const CausalFormat = "dptrain.causal/1"
+const CausalFormat = "dptrain.causal/2"
 
-// causalVersion is the version of the tags of what causal.json shares with reports: the
-// guarantee and the events.
-var causalVersion = version(Format)
+// causalFormat1 is the earlier version, which is still read.
+const causalFormat1 = "dptrain.causal/1"
+
+// sharedFormat returns the format of reports that has the keys which an account shares with reports: the
+// guarantee, the events and the ledger.
+func sharedFormat(causal string) string {
+	if causal == causalFormat1 {
+		return format3
+	}
+	return Format
+}
 
 // TaskCausal is the task of such a study.
 const TaskCausal = "causal"
@@ -226,14 +234,23 @@ func (c *Causal) target() string {
 // EncodeCausal writes c as causal.json. Equal accounts give equal bytes. The checksum,
 // whatever c says, is the SHA-256 of the bytes with an empty text in its place.
 func EncodeCausal(w io.Writer, c *Causal) error {
-	sealed := *c
-	sealed.Checksum = ""
-	data, err := strictjson.Encode(&sealed, causalVersion)
+	sealed, err := c.sealed()
 	if err != nil {
 		return err
 	}
-	sealed.Checksum = hashOf(data)
-	return encode(w, &sealed, Format)
+	return encode(w, sealed, sharedFormat(c.Format))
+}
+
+// sealed returns a copy of c with its checksum.
+func (c *Causal) sealed() (*Causal, error) {
+	out := *c
+	out.Checksum = ""
+	data, err := strictjson.Encode(&out, version(sharedFormat(c.Format)))
+	if err != nil {
+		return nil, err
+	}
+	out.Checksum = hashOf(data)
+	return &out, nil
 }
 
 // DecodeCausal reads the account of a study. It is strict: every key of the format must be
@@ -252,11 +269,11 @@ func DecodeCausal(r io.Reader) (*Causal, error) {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	format, err := doc.Text("format")
-	if err != nil || format != CausalFormat {
-		return nil, errors.Join(fmt.Errorf("%w: its format is %.60q, this version reads %q", ErrFormat, format, CausalFormat), err)
+	if err != nil || format != CausalFormat && format != causalFormat1 {
+		return nil, errors.Join(fmt.Errorf("%w: its format is %.60q, this version reads %q and %q", ErrFormat, format, causalFormat1, CausalFormat), err)
 	}
 	c := new(Causal)
-	if err := doc.Decode(c, causalVersion); err != nil {
+	if err := doc.Decode(c, version(sharedFormat(format))); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrContent, err)
 	}
 	for i, p := range c.Pairs {

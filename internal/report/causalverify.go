@@ -32,7 +32,7 @@ func VerifyCausal(ctx context.Context, dir string, o VerifyOptions) (*Verificati
 	}
 	// The steps of a study are those of a run, in the words of a report.
 	v := &verifier{dir: dir, raw: raw, out: &Verification{}, report: &Report{
-		Format: Format, Guarantee: c.Guarantee, Events: c.Events, Task: TaskCausal, Target: c.target(), Model: Model{Method: c.Method}, Ledger: c.Ledger,
+		Format: sharedFormat(c.Format), Guarantee: c.Guarantee, Events: c.Events, Task: TaskCausal, Target: c.target(), Model: Model{Method: c.Method}, Ledger: c.Ledger,
 		Unprotected: c.Unprotected,
 	}}
 	v.causalChecksum(c)
@@ -42,7 +42,8 @@ func VerifyCausal(ctx context.Context, dir string, o VerifyOptions) (*Verificati
 	v.causalPlan(c)
 	v.add("directions", "the scores, the stability and the direction of every pair follow from its counts", c.readingProblems())
 	v.add("noise", "the noise of every pair is that of its step", c.noiseProblems())
-	return v.out, v.ledger(ctx, o.Ledger)
+	v.release = c.Checksum
+	return v.out, v.ledger(ctx, o)
 }
 
 // causalChecksum compares the account with what it would be if it were written now.

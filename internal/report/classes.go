@@ -17,7 +17,7 @@ type Recall struct {
 	Level float64 `json:"level"`
 	// Counts are, of more than two classes, noisy, rounded numbers of its records that are
 	// predicted wrongly and rightly, with the noise of the confusion matrix.
-	Counts []int `json:"counts" format:"3?"`
+	Counts []int `json:"counts" format:"3+?"`
 }
 
 // LargestClass is the class with the largest noisy number of records: Value is its share,

@@ -133,37 +133,9 @@ func (f *Folder) steps(files Files) []step {
 	sync := func(name string) step {
 		return step{name, func() error { syncDir(filepath.Join(f.stage, name)); return nil }}
 	}
-	var hashes Hashes
 	list := []step{dir(ReleaseDir, 0o755)}
-	if files.Model != nil {
-		list = append(list, file(ReleaseDir+"/model.json", 0o644, hashed(&hashes.Model, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) })))
-	}
-	if files.Recipe != nil {
-		list = append(list, file(ReleaseDir+"/recipe.yaml", 0o644, hashed(&hashes.Recipe, func(w io.Writer) error {
-			_, err := w.Write(files.Recipe)
-			return err
-		})))
-	}
-	if c := files.Causal; c != nil {
-		var picture string
-		if c.Method != anmMethod {
-			list = append(list, file(ReleaseDir+"/"+pictureFile, 0o644, hashed(&picture, c.Picture)))
-		}
-		list = append(list, file(ReleaseDir+"/"+causalFile, 0o644, func(w io.Writer) error { // last: it holds the hashes of the others
-			sealed := *c
-			sealed.Files = CausalHashes{picture, hashes.Recipe}
-			return EncodeCausal(w, &sealed)
-		}))
-	} else {
-		list = append(list,
-			file(ReleaseDir+"/"+pageFile, 0o644, hashed(&hashes.Page, func(w io.Writer) error {
-				return HTML(w, Source{files.Report, files.Model, files.Recipe})
-			})),
-			file(ReleaseDir+"/report.json", 0o644, func(w io.Writer) error { // last, likewise
-				r := *files.Report
-				r.Files = hashes
-				return Encode(w, &r)
-			}))
+	for _, x := range files.published(&f.checksum) {
+		list = append(list, file(ReleaseDir+"/"+x.name, 0o644, x.content))
 	}
 	return append(list,
 		sync(ReleaseDir),
@@ -171,6 +143,73 @@ func (f *Folder) steps(files Files) []step {
 		file(CuratorDir+"/run.json", 0o600, files.Run.encode),
 		sync(CuratorDir))
 }
+
+// A publishedFile is a file of a release.
+type publishedFile struct {
+	name    string
+	content func(io.Writer) error
+}
+
+// published lists the files of the release in the order in which they must be written: the last one holds the
+// hashes of the others. Writing it sets checksum to that of the release.
+func (files Files) published(checksum *string) []publishedFile {
+	var hashes Hashes
+	var list []publishedFile
+	if files.Model != nil {
+		list = append(list, publishedFile{modelFile, hashed(&hashes.Model, func(w io.Writer) error { return regression.EncodeModel(w, files.Model) })})
+	}
+	if files.Recipe != nil {
+		list = append(list, publishedFile{recipeFile, hashed(&hashes.Recipe, func(w io.Writer) error {
+			_, err := w.Write(files.Recipe)
+			return err
+		})})
+	}
+	if c := files.Causal; c != nil {
+		var picture string
+		if c.Method != anmMethod {
+			list = append(list, publishedFile{pictureFile, hashed(&picture, c.Picture)})
+		}
+		return append(list, publishedFile{causalFile, func(w io.Writer) error {
+			final := *c
+			final.Files = CausalHashes{picture, hashes.Recipe}
+			sealed, err := final.sealed()
+			if err != nil {
+				return err
+			}
+			*checksum = sealed.Checksum
+			return EncodeCausal(w, sealed)
+		}})
+	}
+	return append(list,
+		publishedFile{pageFile, hashed(&hashes.Page, func(w io.Writer) error {
+			return HTML(w, Source{files.Report, files.Model, files.Recipe})
+		})},
+		publishedFile{reportFile, func(w io.Writer) error {
+			final := *files.Report
+			final.Files = hashes
+			sealed, err := final.sealed()
+			if err != nil {
+				return err
+			}
+			*checksum = sealed.Checksum
+			return Encode(w, sealed)
+		}})
+}
+
+// Checksum returns the checksum that the release of these files will have. It is a function of what is
+// published.
+func (files Files) Checksum() (string, error) {
+	var checksum string
+	for _, x := range files.published(&checksum) {
+		if err := x.content(io.Discard); err != nil {
+			return "", err
+		}
+	}
+	return checksum, nil
+}
+
+// Checksum returns the checksum of the release that was staged.
+func (f *Folder) Checksum() string { return f.checksum }
 
 // hashed passes content through, and leaves its hash behind.
 func hashed(hash *string, content func(io.Writer) error) func(io.Writer) error {

@@ -41,8 +41,8 @@ func Decode(r io.Reader) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	if !slices.Contains([]string{format1, format2, Format}, format) {
-		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q, %q and %q", ErrFormat, format, format1, format2, Format)
+	if !slices.Contains(formats(), format) {
+		return nil, fmt.Errorf("%w: its format is %.60q, this version reads %q to %q", ErrFormat, format, format1, Format)
 	}
 	out := new(Report)
 	if err := doc.Decode(out, version(format)); err != nil {

@@ -14,16 +14,26 @@ import (
 // The checksum, whatever r says, is the SHA-256 of the bytes with an empty text in its
 // place.
 func Encode(w io.Writer, r *Report) error {
-	sealed := *r
-	sealed.Checksum = ""
-	if r.Format == Format {
-		data, err := strictjson.Encode(&sealed, version(r.Format))
-		if err != nil {
-			return err
-		}
-		sealed.Checksum = hashOf(data)
+	sealed, err := r.sealed()
+	if err != nil {
+		return err
 	}
-	return encode(w, &sealed, r.Format)
+	return encode(w, sealed, r.Format)
+}
+
+// sealed returns a copy of r with its checksum, in the versions that have one.
+func (r *Report) sealed() (*Report, error) {
+	out := *r
+	out.Checksum = ""
+	if !r.hasChecksum() {
+		return &out, nil
+	}
+	data, err := strictjson.Encode(&out, version(r.Format))
+	if err != nil {
+		return nil, err
+	}
+	out.Checksum = hashOf(data)
+	return &out, nil
 }
 
 // hashOf returns the SHA-256 of bytes, in hex.

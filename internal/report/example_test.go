@@ -89,7 +89,7 @@ func ExampleDecode() {
 	fmt.Println(err)
 	// Output:
 	// 1 add-remove fit/train/model/gram 0.7
-	// not a report of a known format: its format is "dptrain.report/9", this version reads "dptrain.report/1", "dptrain.report/2" and "dptrain.report/3"
+	// not a report of a known format: its format is "dptrain.report/9", this version reads "dptrain.report/1" to "dptrain.report/4"
 }
 
 func ExampleText() {

@@ -89,6 +89,8 @@ type Folder struct {
 	made  []string
 	force bool
 
+	checksum string // of the release that was staged
+
 	step       func(name string) error // tests: called before every step of Commit
 	noExchange bool                    // tests: the system cannot exchange folders
 }

@@ -12,15 +12,23 @@ import (
 )
 
 // Format is the value of the key "format" in the reports written here. Reports of
-// versions 1 (regression) and 2 (classification) are still read, and a [Report] that
+// versions 1 (regression), 2 (classification) and 3 are still read, and a [Report] that
 // names one of them is written in it.
-const Format = "dptrain.report/3"
+const Format = "dptrain.report/4"
 
-// The earlier versions, one per task.
+// The earlier versions. The first two are of one task each.
 const (
 	format1 = "dptrain.report/1"
 	format2 = "dptrain.report/2"
+	format3 = "dptrain.report/3"
 )
+
+// formats lists the versions that can be read.
+func formats() []string { return []string{format1, format2, format3, Format} }
+
+// hasChecksum reports whether a report is of a version that holds checksums, and says in one form for both
+// tasks which branches were taken.
+func (r *Report) hasChecksum() bool { return r.Format != format1 && r.Format != format2 }
 
 // A Report is the public account of one run. Its fields are the keys of
 // report.json, in the order of the file. The tag format says in which versions a key is
@@ -37,12 +45,12 @@ type Report struct {
 	Metrics   Metrics   `json:"metrics"`
 	// Importances says how much each column moves the predictions, the largest first;
 	// absent where the method releases nothing of how columns are spread.
-	Importances []Importance `json:"importances" format:"3?"`
+	Importances []Importance `json:"importances" format:"3+?"`
 	// Interactions says what terms of all columns together add; absent for a model without such terms.
-	Interactions *Interactions `json:"interactions,omitempty" format:"3?"`
+	Interactions *Interactions `json:"interactions,omitempty" format:"3+?"`
 	// Columns lists the numeric columns of which few cells could be read as numbers;
 	// absent if there are none.
-	Columns []Unread `json:"columns" format:"3?"`
+	Columns []Unread `json:"columns" format:"3+?"`
 	// Search is the result of a search; nil, and absent from the file, for a run
 	// without one.
 	Search *Search `json:"search,omitempty"`
@@ -56,8 +64,8 @@ type Report struct {
 	Ledger *Ledger `json:"ledger,omitempty"`
 	// Files are the files of the same release; Checksum is that of the report itself, and
 	// [Encode] fills it in. See [Verify].
-	Files    Hashes `json:"files" format:"3"`
-	Checksum string `json:"checksum" format:"3"`
+	Files    Hashes `json:"files" format:"3+"`
+	Checksum string `json:"checksum" format:"3+"`
 }
 
 // Hashes are the SHA-256 of the other files of a release, in hex; empty, and absent from
@@ -74,6 +82,8 @@ type Ledger struct {
 	Dataset string `json:"dataset"`
 	Entry   int64  `json:"entry"`
 	Head    string `json:"head"` // SHA-256, in hex
+	// Nonce is that of the reservation: 128 random bits, in hex.
+	Nonce string `json:"nonce" format:"4+"`
 }
 
 // Enter notes that the run is in a ledger and takes back the warning that it is
@@ -120,8 +130,8 @@ type Guarantee struct {
 	// Attack is what the promise leaves to a reader who guesses, and Meaning says it in
 	// words; see [Guarantee.AttackOf] and [Guarantee.MeaningOf]. Reports of version 3
 	// have both; prices of plans have neither.
-	Attack  *Attack `json:"attack,omitempty" format:"3?"`
-	Meaning string  `json:"meaning,omitempty" format:"3?"`
+	Attack  *Attack `json:"attack,omitempty" format:"3+?"`
+	Meaning string  `json:"meaning,omitempty" format:"3+?"`
 }
 
 // Unit is the unit of protection of a run that keeps at most MaxRows records of
@@ -158,7 +168,7 @@ type Event struct {
 	Released int     `json:"released"`          // draws made; the others were paid for all the same
 	// Taken is false for a step of a branch that the run did not take; nil, and absent
 	// from the file, for every other.
-	Taken *bool `json:"taken" format:"3?"`
+	Taken *bool `json:"taken" format:"3+?"`
 }
 
 // Features are the names of the columns that a model may use and does use.
@@ -176,27 +186,27 @@ type Model struct {
 // Metrics are the private measures of quality; nil where none was taken: absent from the
 // file, or null in the version before 3 that has the key.
 type Metrics struct {
-	R2               *R2        `json:"r2" format:"1,3?"`
-	R2Transformed    *R2        `json:"r2_transformed" format:"3?"` // of a transformed target, in transformed units
-	MAE              *Quality   `json:"mae" format:"3?"`            // mean absolute error, in units of the target
-	RMSE             *Quality   `json:"rmse" format:"3?"`           // root of the mean squared error, in units of the target
-	Intervals        []Interval `json:"intervals" format:"3?"`      // of prediction, by level; those of model.json
-	Accuracy         *Share     `json:"accuracy" format:"2,3?"`
-	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3?"`
-	Confusion        *Confusion `json:"confusion" format:"2,3?"`
+	R2               *R2        `json:"r2" format:"1,3+?"`
+	R2Transformed    *R2        `json:"r2_transformed" format:"3+?"` // of a transformed target, in transformed units
+	MAE              *Quality   `json:"mae" format:"3+?"`            // mean absolute error, in units of the target
+	RMSE             *Quality   `json:"rmse" format:"3+?"`           // root of the mean squared error, in units of the target
+	Intervals        []Interval `json:"intervals" format:"3+?"`      // of prediction, by level; those of model.json
+	Accuracy         *Share     `json:"accuracy" format:"2,3+?"`
+	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3+?"`
+	Confusion        *Confusion `json:"confusion" format:"2,3+?"`
 	// Records is the noisy number of held-out records that the metrics are about: those
 	// with a target that can be read. MissingTargets is about the others.
-	Records        *Count   `json:"records" format:"3?"`
-	MissingTargets *Missing `json:"missing_targets" format:"3?"`
+	Records        *Count   `json:"records" format:"3+?"`
+	MissingTargets *Missing `json:"missing_targets" format:"3+?"`
 
 	// Of a classification; the last four are about its scores, and AUC, LogLoss and
 	// Thresholds of two classes only.
-	Recalls      []Recall      `json:"recalls" format:"3?"` // one a class
-	LargestClass *LargestClass `json:"largest_class" format:"3?"`
-	AUC          *Share        `json:"auc" format:"3?"`
-	LogLoss      *Loss         `json:"log_loss" format:"3?"`
-	Reliability  []Bin         `json:"reliability" format:"3?"`
-	Thresholds   []Threshold   `json:"thresholds" format:"3?"`
+	Recalls      []Recall      `json:"recalls" format:"3+?"` // one a class
+	LargestClass *LargestClass `json:"largest_class" format:"3+?"`
+	AUC          *Share        `json:"auc" format:"3+?"`
+	LogLoss      *Loss         `json:"log_loss" format:"3+?"`
+	Reliability  []Bin         `json:"reliability" format:"3+?"`
+	Thresholds   []Threshold   `json:"thresholds" format:"3+?"`
 }
 
 // A Count is a noisy number of records of Part.
@@ -227,7 +237,7 @@ type Confusion struct {
 	Counts [][]int `json:"counts"`
 	Scale  float64 `json:"scale"` // standard deviation of the noise in each
 	// NoneScale is that in the last row, where it is another.
-	NoneScale float64 `json:"none_scale" format:"3?"`
+	NoneScale float64 `json:"none_scale" format:"3+?"`
 	Private   bool    `json:"private"` // released by a mechanism
 	Part      string  `json:"part"`    // "holdout"
 }
@@ -249,8 +259,8 @@ type R2 struct {
 	TargetUpper  float64 `json:"target_upper"`
 	// Beyond is the share of targets beyond these limits, BeyondUpper its upper 97.5%
 	// limit.
-	Beyond      float64 `json:"beyond" format:"3"`
-	BeyondUpper float64 `json:"beyond_upper" format:"3"`
+	Beyond      float64 `json:"beyond" format:"3+"`
+	BeyondUpper float64 `json:"beyond_upper" format:"3+"`
 }
 
 // New returns the report of a run. It looks at the public half of the result

@@ -97,6 +97,9 @@ func (v *Verification) asFar() string {
 // release alone.
 type VerifyOptions struct {
 	Ledger *ledger.Ledger // where the run was entered; nil if it is not at hand
+	// Others are what other releases claim of a ledger. A release that names the entry of another one
+	// does not fit.
+	Others []ledger.Claim
 }
 
 // Verify reports whether the release in the folder dir holds together, from public facts
@@ -129,7 +132,8 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	v.recipeAndPlan()
 	v.model()
 	v.page()
-	if err := v.ledger(ctx, o.Ledger); err != nil {
+	v.release = v.report.release(v.raw)
+	if err := v.ledger(ctx, o); err != nil {
 		return nil, err
 	}
 	return v.out, nil
@@ -141,7 +145,9 @@ type verifier struct {
 	raw    []byte // of the report
 	report *Report
 	out    *Verification
-	before bool // the guarantee is priced as by the first versions
+	// release identifies the release in its ledger.
+	release string
+	before  bool // the guarantee is priced as by the first versions
 }
 
 // add notes a check that fits if there are no problems.
@@ -163,7 +169,7 @@ func (v *verifier) skip(name, why string) {
 }
 
 // earlier reports whether the report is of a version that held no checksums.
-func (v *verifier) earlier() bool { return v.report.Format != Format }
+func (v *verifier) earlier() bool { return !v.report.hasChecksum() }
 
 // checksum compares the report with what it would be if it were written now.
 func (v *verifier) checksum() {

@@ -3,11 +3,13 @@ package report
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/ledger"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 
@@ -39,14 +41,18 @@ func entered(t *testing.T, path string, total float64, commit bool) (string, Fil
 		if err != nil {
 			t.Fatal(err)
 		}
+		files.Report.Enter(Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
+		putReport(t, dir, files.Report, true)
 		if commit {
-			if err := run.Commit(t.Context()); err != nil {
+			claim, _, err := ReadClaim(filepath.Join(dir, reportFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := run.Commit(t.Context(), claim.Release); err != nil {
 				t.Fatal(err)
 			}
 		}
-		files.Report.Enter(Ledger{Dataset: name, Entry: run.Head.Sequence, Head: run.Head.Hash})
 	}
-	putReport(t, dir, files.Report, true)
 	return dir, files, l
 }
 
@@ -83,6 +89,8 @@ func TestVerifyWithLedger(t *testing.T) {
 		"head":      {func(l *Ledger) { l.Head = strings.Repeat("0", 64) }, "with the head of the report"},
 		"entry":     {func(l *Ledger) { l.Entry++ }, "with the head of the report"},
 		"no entry":  {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head of the report"},
+		"nonce":     {func(l *Ledger) { l.Nonce = strings.Repeat("0", 32) }, "the nonce of entry 5 is not that of the release"},
+		"release":   {func(*Ledger) {}, "was ended by another release"},
 		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is no run on the data set others"},
 		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not know the data set none"},
 		"another run": {func(l *Ledger) {
@@ -94,6 +102,7 @@ func TestVerifyWithLedger(t *testing.T) {
 		tt.edit(&forged)
 		r := *files.Report
 		r.Ledger = &forged
+		r.Warnings = append(slices.Clone(r.Warnings), pipeline.Warning{Code: "no-signal", Severity: pipeline.Negligible, Text: "made up"})
 		putReport(t, dir, &r, true)
 		if got, err := verified(t, dir, l); !errors.Is(err, ErrBroken) || !strings.Contains(strings.Join(strings.Fields(got), " "), tt.finds) {
 			t.Errorf("%s: %v\n%s", name, err, got)
@@ -142,7 +151,7 @@ func TestVerifyOtherEntry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files.Report.Enter(Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash})
+	files.Report.Enter(Ledger{Dataset: "lines", Entry: run.Head.Sequence, Head: run.Head.Hash, Nonce: run.Nonce})
 	putReport(t, dir, files.Report, true)
 	got, err := verified(t, dir, l)
 	for _, want := range []string{"the promise of the entry", "another target", "the steps of the entry are not", "charged less than its steps cost"} {

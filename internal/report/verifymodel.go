@@ -90,7 +90,7 @@ func modelProblems(m regression.Model, r *Report) []string {
 		}
 	}
 	same := func(a Interval, b regression.Interval) bool { return a.Level == b.Level && a.HalfWidth == b.HalfWidth }
-	if r.Format == Format && !slices.EqualFunc(r.Metrics.Intervals, regression.IntervalsOf(m), same) {
+	if r.hasChecksum() && !slices.EqualFunc(r.Metrics.Intervals, regression.IntervalsOf(m), same) {
 		out = append(out, "its intervals of prediction are not those of the report")
 	}
 	if c := r.Metrics.Confusion; c != nil && !slices.Equal(c.Classes, o.Classes) {
@@ -106,39 +106,67 @@ func modelProblems(m regression.Model, r *Report) []string {
 
 // ledger looks for the run in its ledger. The error is that of a ledger that cannot be
 // read.
-func (v *verifier) ledger(ctx context.Context, l *ledger.Ledger) error {
+func (v *verifier) ledger(ctx context.Context, o VerifyOptions) error {
 	const name = "ledger"
 	entered := v.report.Ledger
-	switch {
-	case entered == nil:
+	if entered == nil {
 		v.skip(name, "the report names no ledger")
 		return nil
-	case l == nil:
+	}
+	claim := ledger.Claim{Head: ledger.Head{Sequence: entered.Entry, Hash: entered.Head}, Nonce: entered.Nonce, Release: v.release}
+	shared := sharedProblems(claim, o)
+	if o.Ledger == nil {
+		if len(shared) > 0 {
+			v.add(name, "", shared)
+			return nil
+		}
 		v.skip(name, fmt.Sprintf("the run is entry %d for data set %s; give the ledger to compare", entered.Entry, shown(entered.Dataset)))
 		return nil
 	}
-	book, err := l.Read(ctx)
+	book, err := o.Ledger.Read(ctx)
 	if err != nil {
 		return err
 	}
-	if !book.Contains(ledger.Head{Sequence: entered.Entry, Hash: entered.Head}) {
-		v.add(name, "", []string{fmt.Sprintf("it has no entry %d with the head of the report: it was rewritten or cut short, "+
-			"the report was edited, or it is another ledger", entered.Entry)})
+	if !book.Contains(claim.Head) {
+		v.add(name, "", append(shared, fmt.Sprintf("it has no entry %d with the head of the report: it was rewritten, cut short or put back to an "+
+			"earlier state, the report was edited, or it is another ledger", entered.Entry)))
 		return nil
 	}
 	account, err := book.Account(entered.Dataset)
 	if err != nil {
-		v.add(name, "", []string{"it does not know the data set " + shown(entered.Dataset)})
+		v.add(name, "", append(shared, "it does not know the data set "+shown(entered.Dataset)))
 		return nil
 	}
 	i := slices.IndexFunc(account.Runs, func(r ledger.RunState) bool { return r.Sequence == entered.Entry })
 	if i < 0 {
-		v.add(name, "", []string{fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry, shown(entered.Dataset))})
+		v.add(name, "", append(shared, fmt.Sprintf("entry %d is no run on the data set %s", entered.Entry, shown(entered.Dataset))))
 		return nil
 	}
-	v.add(name, fmt.Sprintf("entry %d for data set %s is this run, with this head, these steps and their price",
-		entered.Entry, shown(entered.Dataset)), v.entryProblems(account, account.Runs[i]))
+	if err := book.CheckClaim(claim); err != nil {
+		shared = append(shared, err.Error())
+	}
+	holds := fmt.Sprintf("entry %d for data set %s is this run, with this head, these steps and their price", entered.Entry, shown(entered.Dataset))
+	switch run := account.Runs[i]; {
+	case run.Release != "":
+		holds += ", and was ended with this release"
+	case run.Nonce == "":
+		holds += "; it is of a version that does not say which release ended it, so another release may name it too"
+	}
+	v.add(name, holds, append(shared, v.entryProblems(account, account.Runs[i])...))
 	return nil
+}
+
+// sharedProblems lists the other releases that name the entry of a release. Without a ledger only those with the
+// same head do so for certain: entries of two ledgers may have one number.
+func sharedProblems(c ledger.Claim, o VerifyOptions) []string {
+	var out []string
+	for _, other := range o.Others {
+		if other.Release == c.Release || other.Head.Sequence != c.Head.Sequence || o.Ledger == nil && other.Head != c.Head {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s names entry %d too and is another release, and an entry is that of one run", other.Name, c.Head.Sequence))
+	}
+	return out
 }
 
 // entryProblems compares the entry of a run with the report.

@@ -91,7 +91,7 @@ func stepProblems(e Event) []string {
 // branchProblems checks that of a run that chose between ways, all but one are marked as
 // not taken. Those of a search tell nothing of the tries that lost.
 func branchProblems(r *Report) []string {
-	if r.Format != Format {
+	if !r.hasChecksum() {
 		return nil
 	}
 	if problem := choiceProblem(r, r.Events, 0); problem != "" {

@@ -18,7 +18,7 @@ var writeThree = flag.Bool("write-report-3", false, "write testdata/report-3*.js
 
 // three is a report in version 3 with every key of its task.
 func three(r *Report) *Report {
-	r.Format = Format
+	r.Format = format3
 	r.Files = Hashes{Model: strings.Repeat("0a", 32), Recipe: strings.Repeat("1b", 32)}
 	r.Guarantee = r.Guarantee.explained()
 	r.Events = append(r.Events, Event{ID: "fit/train/all/model/gram", Stage: "model", Law: "gaussian", Draws: 1, Part: "train", Mu: .25, Taken: new(bool)})

@@ -8,9 +8,9 @@
 // value is zero. A struct without a key of its own, by the name ",inline", has its fields in
 // place of it.
 //
-// The tag format lists the versions of the file that know the key, as in "1,3?", where a
-// question mark makes it optional in that version. Every other version refuses it. Without the
-// tag all versions know the key.
+// The tag format lists the versions of the file that have the key, as in "1,3+?". A plus sign
+// means that version and all later ones, and a question mark makes the key optional there. Every
+// other version refuses it. Without the tag all versions have the key.
 //
 // The tag layout says how a value is written: "line" puts a struct on one line, "open"
 // gives each element of a list the form of a whole document.

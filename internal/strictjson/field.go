@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -69,13 +70,30 @@ func (s *schema) use(tag reflect.StructTag, omitempty bool) use {
 	case !limited:
 		return required
 	}
-	for known := range strings.SplitSeq(versions, ",") {
-		switch known {
-		case s.version:
-			return required
-		case s.version + "?":
+	for entry := range strings.SplitSeq(versions, ",") {
+		known, mayBeAbsent := strings.CutSuffix(entry, "?")
+		if !s.isIn(known) {
+			continue
+		}
+		if mayBeAbsent {
 			return optional
 		}
+		return required
 	}
 	return unknown
+}
+
+// isIn reports whether the version of the schema is the one named in a tag format, or with a
+// plus sign after it that one or a later one.
+func (s *schema) isIn(known string) bool {
+	first, andLater := strings.CutSuffix(known, "+")
+	if !andLater {
+		return known == s.version
+	}
+	from, err := strconv.Atoi(first)
+	if err != nil {
+		return false
+	}
+	version, err := strconv.Atoi(s.version)
+	return err == nil && version >= from
 }

@@ -3,6 +3,7 @@ package strictjson
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -110,6 +111,30 @@ func TestVersions(t *testing.T) {
 		_, err := decode(`{"name":"a","x":1,  "count":1,"on":true,"points":[],"nested":null}`, version)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("version %s: %v, want %s", version, err, want)
+		}
+	}
+	type later struct {
+		Needed int `json:"needed" format:"3+"`
+		Spare  int `json:"spare" format:"2,4+?"`
+	}
+	for version, want := range map[string]string{
+		"2": `key "needed" unknown`, "3": `key "spare" unknown`, "4": "", "10": "", "": `both unknown`,
+	} {
+		sch := newSchema(version)
+		var got string
+		fields := sch.fields(reflect.TypeFor[later]())
+		switch needed, spare := find(fields, "needed"), find(fields, "spare"); {
+		case needed < 0 && spare < 0:
+			got = "both unknown"
+		case needed < 0:
+			got = `key "needed" unknown`
+		case spare < 0:
+			got = `key "spare" unknown`
+		case fields[needed].use != required || fields[spare].use != optional:
+			got = "another use"
+		}
+		if got != want {
+			t.Errorf("version %q of a key that is known from a version on: %q, want %q", version, got, want)
 		}
 	}
 	if _, err := decode(`{"name":"a","x":1,"points":[],"nested":null}`, "1"); err == nil || !strings.HasSuffix(err.Error(), `key "count" is absent`) {

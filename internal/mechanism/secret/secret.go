@@ -5,6 +5,7 @@ package secret
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"sync"
 )
 
@@ -29,6 +30,17 @@ var nameKey = sync.OnceValue(func() (key [KeySize]byte) {
 
 // Token returns a text that nobody can guess: 128 bits, for what lets a program of this computer ask.
 func Token() string { return rand.Text() }
+
+// Nonce returns 128 bits from the operating system as 32 hex digits, for an entry of a ledger. No two
+// entries have the same, whatever was copied or put back between them. It fails only when the operating
+// system's random source does.
+func Nonce() (string, error) {
+	var bits [16]byte
+	if _, err := rand.Read(bits[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(bits[:]), nil
+}
 
 // FreshKey returns a key from the operating system, by which the parts of one program know each other. Nothing that is
 // released depends on it. It fails only when the operating system's random source does.

@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A Claim is what a release says about the ledger: which entry is its run.
+type Claim struct {
+	Head    Head
+	Nonce   string // of the reservation; empty in releases of earlier versions
+	Release string // identifies the release: the checksum of its report
+	Name    string // of the release, for messages
+}
+
+// VerifyClaims is [Ledger.Verify] for the heads of releases. An entry is that of one run, so it also
+// finds releases that name an entry which is that of another one: when the file was put back to an
+// earlier state between runs, the runs have the same number and at most one of them is in the chain.
+// The error wraps ErrDamaged, ErrHead or ErrReleases.
+func (l *Ledger) VerifyClaims(ctx context.Context, claims ...Claim) (*Book, error) {
+	b, err := l.Verify(ctx)
+	if err != nil {
+		return b, err
+	}
+	if err := b.checkSharedEntries(claims); err != nil {
+		return b, l.named(err)
+	}
+	for _, c := range claims {
+		if err := b.checkHead(c.Head); err != nil {
+			return b, l.named(err)
+		}
+		if err := b.CheckClaim(c); err != nil {
+			return b, l.named(err)
+		}
+	}
+	return b, nil
+}
+
+// checkSharedEntries refuses releases that name one entry and are not the same release.
+func (b *Book) checkSharedEntries(claims []Claim) error {
+	for i, c := range claims {
+		names := []string{c.Name}
+		seen := []string{c.Release}
+		owner := ""
+		for _, other := range claims[i:] {
+			if other.Head.Sequence != c.Head.Sequence {
+				continue
+			}
+			if !slices.Contains(seen, other.Release) {
+				seen = append(seen, other.Release)
+				names = append(names, other.Name)
+			}
+			if b.Contains(other.Head) && b.releaseOf(other.Head.Sequence) == other.Release {
+				owner = other.Name
+			}
+		}
+		if len(seen) < 2 {
+			continue
+		}
+		whose := "the ledger does not say which of them it is"
+		if owner != "" {
+			whose = "in this ledger it is " + owner
+		}
+		return fmt.Errorf("%w: entry %d is named by %d different releases (%s), and is that of one run; %s; "+
+			"the ledger was put back to an earlier state between the runs, or they were entered in different ledgers, "+
+			"so more was released than this ledger counts",
+			ErrReleases, c.Head.Sequence, len(seen), strings.Join(names, ", "), whose)
+	}
+	return nil
+}
+
+// checkHead returns an error that wraps ErrHead if the chain does not have h.
+func (b *Book) checkHead(h Head) error {
+	switch {
+	case b.Contains(h):
+		return nil
+	case h.Sequence > int64(len(b.Entries)):
+		return fmt.Errorf("%w: entry %d is missing; the ledger ends with entry %d, so it was cut short or put back to an earlier state", ErrHead, h.Sequence, len(b.Entries))
+	}
+	return fmt.Errorf("%w: entry %d is another one, so the ledger was rewritten, or the head is of another ledger", ErrHead, h.Sequence)
+}
+
+// CheckClaim compares a release with the run of its entry, if the chain has that entry. The error wraps
+// ErrReleases if the entry is that of another release. Entries of before version 4 hold
+// neither nonce nor release, so any release of the same plan passes.
+func (b *Book) CheckClaim(c Claim) error {
+	_, run, err := b.run(c.Head.Sequence)
+	if err != nil || !b.Contains(c.Head) {
+		return nil
+	}
+	switch {
+	case run.Nonce != c.Nonce:
+		return fmt.Errorf("%w: the nonce of entry %d is not that of the release", ErrReleases, c.Head.Sequence)
+	case run.Release != "" && run.Release != c.Release:
+		return fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s", ErrReleases, c.Head.Sequence, run.Release)
+	}
+	return nil
+}
+
+// releaseOf returns the release that ended the run of an entry, or "".
+func (b *Book) releaseOf(sequence int64) string {
+	_, run, err := b.run(sequence)
+	if err != nil {
+		return ""
+	}
+	return run.Release
+}
+
+// Holds reports whether the chain of the ledger has h. It costs the same however many entries there are.
+func (l *Ledger) Holds(ctx context.Context, h Head) (held bool, err error) {
+	_, err = l.view(ctx, waysFor(h.Sequence, "", ""), func(s *store, tx *bolt.Tx) (*Book, error) {
+		b, err := s.book(tx)
+		if err == nil {
+			held = b.Contains(h) // while the store is open
+		}
+		return b, err
+	})
+	return held, l.named(err)
+}

@@ -1,0 +1,309 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+	bolt "go.etcd.io/bbolt"
+)
+
+// checksum is that of the release with this number.
+func checksum(k int) string { return fmt.Sprintf("%064x", k) }
+
+// runAndClaim reserves and commits a run and returns what its release claims.
+func runAndClaim(t *testing.T, l *Ledger, k int) Claim {
+	t.Helper()
+	r, err := l.Reserve(t.Context(), request(t, .2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context(), checksum(k)); err != nil {
+		t.Fatal(err)
+	}
+	return Claim{r.Head, r.Nonce, checksum(k), fmt.Sprint("run ", k)}
+}
+
+// putBack restores a file to bytes that were read from it earlier. In place, it keeps its inode.
+func putBack(t *testing.T, path string, data []byte, inPlace bool) {
+	t.Helper()
+	if !inPlace {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestRolledBackRuns: of three equal runs between which the file was put back, one is in the ledger, and
+// all three together are told from runs that were counted. The clock has no part in it: heads differ by the
+// nonce within one second too.
+func TestRolledBackRuns(t *testing.T) {
+	for _, inPlace := range []bool{true, false} {
+		l := newLedger(t, budget.ZCDP)
+		fresh := read(t, l.path)
+		var claims []Claim
+		for k := range 3 {
+			putBack(t, l.path, fresh, inPlace)
+			claims = append(claims, runAndClaim(t, l, k))
+		}
+		if claims[0].Head == claims[1].Head || claims[1].Head == claims[2].Head || claims[0].Head == claims[2].Head {
+			t.Error("two of the runs have one head")
+		}
+		passed := 0
+		for _, c := range claims {
+			if _, err := l.VerifyClaims(t.Context(), c); err == nil {
+				passed++
+			} else if !errors.Is(err, ErrHead) {
+				t.Errorf("%v", err)
+			}
+		}
+		if passed != 1 {
+			t.Errorf("%d of three releases pass", passed)
+		}
+		_, err := l.VerifyClaims(t.Context(), claims...)
+		if !errors.Is(err, ErrReleases) {
+			t.Fatalf("all three: %v", err)
+		}
+		for _, want := range []string{"entry 3 is named by 3 different releases", "run 0, run 1, run 2", "in this ledger it is run 2"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is not in %v", want, err)
+			}
+		}
+		if _, err := l.VerifyClaims(t.Context(), claims[2], claims[2]); err != nil {
+			t.Errorf("one release, given twice: %v", err)
+		}
+	}
+}
+
+// TestOneReservationTwice: a process that is copied after it reserved (a snapshot of a virtual machine)
+// has one nonce and makes two releases. The ledger holds the checksum of the one that was committed.
+func TestOneReservationTwice(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	r, err := l.Reserve(t.Context(), request(t, .2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved := read(t, l.path)
+	first := Claim{r.Head, r.Nonce, checksum(1), "first"}
+	second := Claim{r.Head, r.Nonce, checksum(2), "second"}
+	if err := r.Commit(t.Context(), first.Release); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context(), second.Release); !errors.Is(err, ErrReleases) {
+		t.Errorf("a second release for one run: %v", err)
+	}
+	if err := r.Commit(t.Context(), first.Release); !errors.Is(err, ErrCommitted) {
+		t.Errorf("the same one again: %v", err)
+	}
+	putBack(t, l.path, reserved, true)
+	if err := r.Commit(t.Context(), second.Release); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.VerifyClaims(t.Context(), second); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.VerifyClaims(t.Context(), first); !errors.Is(err, ErrReleases) {
+		t.Errorf("a release that the ledger did not end: %v", err)
+	}
+	if _, err := l.VerifyClaims(t.Context(), first, second); !errors.Is(err, ErrReleases) {
+		t.Errorf("both: %v", err)
+	}
+	forged := second
+	forged.Nonce = strings.Repeat("0", 32)
+	if _, err := l.VerifyClaims(t.Context(), forged); !errors.Is(err, ErrReleases) {
+		t.Errorf("another nonce: %v", err)
+	}
+}
+
+// TestCopyOnAnotherPath: a copy of the file is a ledger of its own, which no look at one of them shows. The head
+// of a run in the other one does.
+func TestCopyOnAnotherPath(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	copied := filepath.Join(t.TempDir(), "copy.ledger")
+	if err := os.WriteFile(copied, read(t, l.path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := At(copied, Options{})
+	here, there := runAndClaim(t, l, 1), runAndClaim(t, other, 2)
+	for _, l := range []*Ledger{l, other} {
+		if _, err := l.VerifyClaims(t.Context(), here, there); !errors.Is(err, ErrReleases) {
+			t.Errorf("both in one: %v", err)
+		}
+	}
+	later := runAndClaim(t, other, 3)
+	if _, err := l.VerifyClaims(t.Context(), here, later); !errors.Is(err, ErrHead) {
+		t.Errorf("a run of the copy only: %v", err)
+	}
+}
+
+// TestPutBackBeforeCommit: a run whose reservation is gone when it ends is not entered, also where another run has
+// its number by then.
+func TestPutBackBeforeCommit(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	fresh := read(t, l.path)
+	r, err := l.Reserve(t.Context(), request(t, .2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	putBack(t, l.path, fresh, true)
+	if err := r.Commit(t.Context(), checksum(1)); !errors.Is(err, ErrHead) {
+		t.Errorf("the reservation is gone: %v", err)
+	}
+	if _, err := l.Reserve(t.Context(), request(t, .2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Commit(t.Context(), checksum(1)); !errors.Is(err, ErrHead) {
+		t.Errorf("another run has the number: %v", err)
+	}
+	if held, err := l.Holds(t.Context(), r.Head); held || err != nil {
+		t.Errorf("holds the head: %v, %v", held, err)
+	}
+}
+
+// TestTruncated: a file that is cut short at any page is refused, unless only free pages were cut off and every
+// entry is there.
+func TestTruncated(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	var claims []Claim
+	for k := range 3 {
+		claims = append(claims, runAndClaim(t, l, k))
+	}
+	whole := read(t, l.path)
+	refused := 0
+	for size := 0; size < len(whole); size += pageSize {
+		putBack(t, l.path, whole[:size], true)
+		b, err := l.VerifyClaims(t.Context(), claims...)
+		switch {
+		case err != nil:
+			refused++
+		case len(b.Entries) != 8:
+			t.Errorf("cut to %d of %d bytes: %d entries", size, len(whole), len(b.Entries))
+		}
+	}
+	if refused < 3 {
+		t.Errorf("%d of the cut files were refused", refused)
+	}
+}
+
+// TestEntriesOfEarlierVersions: runs of a ledger of version 1 to 3 have no nonce. Two releases for one of their
+// entries are told apart all the same, and one of version 4 that names such an entry is none of it.
+func TestEntriesOfEarlierVersions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, read(t, "testdata/golden.ledger"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	run := account(t, l, "houses").Runs[0]
+	book := mustRead(t, l)
+	head := Head{run.Sequence, book.hashes[run.Sequence-1]}
+	one, two := Claim{head, "", checksum(1), "one"}, Claim{head, "", checksum(2), "two"}
+	for _, c := range []Claim{one, two} {
+		if _, err := l.VerifyClaims(t.Context(), c); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	if _, err := l.VerifyClaims(t.Context(), one, two); !errors.Is(err, ErrReleases) || !strings.Contains(err.Error(), "does not say which") {
+		t.Errorf("two releases: %v", err)
+	}
+	one.Nonce = strings.Repeat("1", 32)
+	if _, err := l.VerifyClaims(t.Context(), one); !errors.Is(err, ErrReleases) {
+		t.Errorf("a nonce that the entry does not have: %v", err)
+	}
+}
+
+// TestNonces: every reservation has one of its own, and entries without one, with that of another run or of
+// another form are refused.
+func TestNonces(t *testing.T) {
+	list, _, _ := chainOf(t, 6)
+	for name, edit := range map[string]func(){
+		"none":     func() { list[4].Run.Nonce = "" },
+		"the same": func() { list[4].Run.Nonce = list[2].Run.Nonce },
+		"short":    func() { list[4].Run.Nonce = "00ff" },
+		"capital":  func() { list[4].Run.Nonce = strings.Repeat("AB", 16) },
+		"earlier":  func() { list[0].Format = formatThree },
+		"no release": func() {
+			list[3].Release = ""
+		},
+		"no checksum": func() { list[3].Release = "ff" },
+	} {
+		list, _, _ = chainOf(t, 6)
+		edit()
+		var raw [][]byte
+		head := ""
+		for _, e := range list {
+			e.Previous = head
+			data, err := e.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, head = append(raw, data), hashOf(data)
+		}
+		if _, err := readBook(raw, head); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTableUnderAnotherName: a hard link to a table is that table, a file that was given the inode of one that is
+// gone is not.
+func TestTableUnderAnotherName(t *testing.T) {
+	dir := t.TempDir()
+	table, link, copied := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir, "c.csv")
+	for _, path := range []string{table, copied} {
+		if err := os.WriteFile(path, []byte("x\n1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(table, link); err != nil {
+		t.Skip(err)
+	}
+	l := newLedger(t, budget.ZCDP)
+	if _, err := l.Register(t.Context(), "gardens", total(budget.ZCDP)); err != nil {
+		t.Fatal(err)
+	}
+	reserve := func(dataset, path string) []string {
+		t.Helper()
+		r := request(t, .01)
+		r.Dataset, r.Table = dataset, path
+		out, err := l.Reserve(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Others
+	}
+	if others := reserve("houses", table); len(others) != 0 {
+		t.Errorf("the first run: %v", others)
+	}
+	if others := reserve("gardens", copied); len(others) != 0 {
+		t.Errorf("a copy: %v", others)
+	}
+	for range 2 { // once by the sums, once after they were lost
+		if others := reserve("gardens", link); len(others) != 1 || others[0] != "houses" {
+			t.Errorf("a hard link: %v", others)
+		}
+		edit(t, l, func(tx *bolt.Tx) error { return tx.DeleteBucket(tallyBucket()) })
+	}
+	if err := os.Remove(table); err != nil {
+		t.Fatal(err)
+	}
+	if others := reserve("houses", link); len(others) != 1 || others[0] != "gardens" {
+		t.Errorf("the link after the name is gone: %v", others)
+	}
+	mustRead(t, l)
+}

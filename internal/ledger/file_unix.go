@@ -1,0 +1,25 @@
+//go:build unix
+
+package ledger
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// fileID identifies the plain file at path by device and inode; it returns "" if there is none.
+func fileID(path string) string {
+	if path == "" {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+}
