@@ -19,7 +19,8 @@ import (
 // covered by the guarantee.
 type Result struct {
 	Guarantee budget.Guarantee
-	Method    string // "histogram" or "anm"
+	Addition  budget.Addition // how the events add up to the guarantee
+	Method    string          // "histogram" or "anm"
 	// TestOnly says that the guarantee is about the test records of the baseline alone.
 	TestOnly bool
 	Events   []mechanism.Event
@@ -79,7 +80,7 @@ func (p *Plan) run(ctx context.Context, t *dataset.Table, open func(*budget.Pric
 		all = all.Cap(unit.MaxRows, root.Lots("unit").Draw)
 	}
 	s, records := root.Sub(partName), mechanism.Over(all)
-	out := &Result{Guarantee: p.Guarantee(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
+	out := &Result{Guarantee: p.Guarantee(), Addition: p.Addition(), Method: p.Method(), TestOnly: p.study.TestOnly, Unprotected: p.study.Facts(), Bins: p.study.Bins}
 	if p.study.method() == anmMethod {
 		err = p.anm(ctx, s, all, out)
 	} else {

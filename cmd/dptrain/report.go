@@ -36,13 +36,17 @@ With --registry, print instead, as JSON, what the report says in the fields of
 the public registry of deployments of differential privacy. What only you know,
 such as the name and the intended use, is left empty for you to fill in.
 
+With --check-script, print instead a short Python program that computes epsilon
+from the report alone, with the public library dp-accounting and no code of
+dptrain. It ends with an error if the report says anything else, or was edited.
+
 Of a study of causal directions it prints what ` + "`dptrain causal`" + ` printed.
 
 Everything printed is in the release folder and may be published.`
 
 func reportCommand(a *app) *cobra.Command {
 	var shape, format string
-	var registry, scores, asJSON bool
+	var registry, scores, script, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "report OUT",
 		Short: "Print the report of a run, or a curve of its model",
@@ -60,6 +64,9 @@ func reportCommand(a *app) *cobra.Command {
 				format = "json"
 			}
 			at := released(args[0])
+			if script {
+				return a.printCheckScript(at)
+			}
 			if c, err := readCausal(at.report); c != nil || err != nil {
 				return a.reportCausal(c, err, cmd.Flags(), format)
 			}
@@ -85,6 +92,7 @@ func reportCommand(a *app) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&registry, "registry", false, "print the fields of the public registry of deployments, as JSON")
 	cmd.Flags().BoolVar(&scores, "scores", false, "print how often a classifier is right by score, and what comes of other thresholds")
+	cmd.Flags().BoolVar(&script, "check-script", false, "print a Python program that adds up the steps of this release from its report alone")
 	cmd.Flags().StringVar(&format, "format", "text", "print it as `FORMAT`: "+strings.Join(reportFormats(), ", "))
 	jsonFlag(cmd, &asJSON, "the report file: --format json")
 	cmd.Flags().StringVar(&shape, "shape", "", "print what this `COLUMN` adds to the prediction; an unknown name lists the columns")
@@ -150,6 +158,29 @@ func (a *app) printRegistry(r *report.Report) error {
 		fmt.Fprintln(a.stderr, "dptrain: left for you to fill in: "+strings.Join(report.ToFillIn(), ", "))
 	}
 	return report.EncodeRegistry(a.stdout, r)
+}
+
+// printCheckScript prints the program that checks the sum of a release.
+func (a *app) printCheckScript(at release) error {
+	path := at.report
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(filepath.Dir(path), causalFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return unreadable(at.report, "report", err)
+	}
+	err = report.CheckScript(a.stdout, data)
+	switch {
+	case errors.Is(err, report.ErrFormat):
+		_, err = readReport(path) // says which file it is
+		return err
+	case errors.Is(err, report.ErrEdited):
+		return fault.As(fault.Broken, &placeError{path, err.Error()})
+	case errors.Is(err, report.ErrContent):
+		return fault.As(fault.Data, &placeError{path, err.Error()})
+	}
+	return err
 }
 
 // The files of a release.

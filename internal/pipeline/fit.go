@@ -41,6 +41,7 @@ type Result struct {
 	Model       regression.Model // nil if it abstained and there was no fallback
 	Branch      string           // of a run, or a winning try, that chose between ways, those of several choices joined by "/"; "" otherwise
 	Guarantee   budget.Guarantee
+	Addition    budget.Addition // how the events add up to the guarantee
 	Events      []mechanism.Event
 	Considered  []string                // candidate features
 	Selected    []string                // chosen features
@@ -173,7 +174,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	guarantee := plan.Guarantee()
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
-		Guarantee: guarantee, Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
+		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
 		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps,
 	}
 	for _, j := range out.chosen {

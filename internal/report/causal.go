@@ -45,8 +45,10 @@ const (
 type Causal struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
-	Events    []Event   `json:"events"` // in the order of the plan
-	Method    string    `json:"method"` // "histogram" or "anm"
+	// Accounting says how the events add up to the guarantee, from version 2 on.
+	Accounting *Accounting `json:"accounting" format:"4+?"`
+	Events     []Event     `json:"events"` // in the order of the plan
+	Method     string      `json:"method"` // "histogram" or "anm"
 	// Protected says which records the guarantee is about: "all", or "test" for those that the
 	// baseline judges by.
 	Protected string `json:"protected"`
@@ -153,6 +155,7 @@ func NewCausal(res *causal.Result) *Causal {
 	c := &Causal{
 		Format: CausalFormat, Guarantee: GuaranteeOf(res.Guarantee).explained(), Events: []Event{},
 		Method:      res.Method,
+		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
 		Protected:   protectedAll,
 		Redraws:     CausalRedraws{direction.Redraws, direction.Decided, direction.Dependent, res.Seed},
 		Unprotected: list(res.Unprotected), Warnings: list(res.Warnings),

@@ -217,7 +217,7 @@ func TestDecodeCausalRefuses(t *testing.T) {
 	}{
 		{"", ErrFormat},
 		{"{}", ErrFormat},
-		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/2", 1), ErrFormat},
+		{strings.Replace(encoded(func(*Causal) {}), CausalFormat, "dptrain.causal/3", 1), ErrFormat},
 		{strings.Replace(encoded(func(*Causal) {}), `"method"`, `"more"`, 1), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = c.Pairs[0].Counts[1:] }), ErrContent},
 		{encoded(func(c *Causal) { c.Pairs[0].Counts = nil }), ErrContent},

@@ -33,7 +33,7 @@ func VerifyCausal(ctx context.Context, dir string, o VerifyOptions) (*Verificati
 	// The steps of a study are those of a run, in the words of a report.
 	v := &verifier{dir: dir, raw: raw, out: &Verification{}, report: &Report{
 		Format: sharedFormat(c.Format), Guarantee: c.Guarantee, Events: c.Events, Task: TaskCausal, Target: c.target(), Model: Model{Method: c.Method}, Ledger: c.Ledger,
-		Unprotected: c.Unprotected,
+		Unprotected: c.Unprotected, Accounting: c.Accounting,
 	}}
 	v.causalChecksum(c)
 	v.causalFiles(c)

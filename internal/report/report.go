@@ -37,12 +37,14 @@ func (r *Report) hasChecksum() bool { return r.Format != format1 && r.Format != 
 type Report struct {
 	Format    string    `json:"format"`
 	Guarantee Guarantee `json:"guarantee"`
-	Events    []Event   `json:"events"` // in the order of the plan
-	Task      string    `json:"task"`   // "regression" or "classification"
-	Target    string    `json:"target"`
-	Features  Features  `json:"features"`
-	Model     Model     `json:"model"`
-	Metrics   Metrics   `json:"metrics"`
+	// Accounting says how the events add up to the guarantee; reports of version 4 have it.
+	Accounting *Accounting `json:"accounting" format:"4+?"`
+	Events     []Event     `json:"events"` // in the order of the plan
+	Task       string      `json:"task"`   // "regression" or "classification"
+	Target     string      `json:"target"`
+	Features   Features    `json:"features"`
+	Model      Model       `json:"model"`
+	Metrics    Metrics     `json:"metrics"`
 	// Importances says how much each column moves the predictions, the largest first;
 	// absent where the method releases nothing of how columns are spread.
 	Importances []Importance `json:"importances" format:"3+?"`
@@ -271,6 +273,7 @@ func New(res *pipeline.Result) *Report {
 		Guarantee:   GuaranteeOf(res.Guarantee).explained(),
 		Features:    Features{list(res.Considered), list(res.Selected)},
 		Model:       Model{Method: res.Method},
+		Accounting:  accountingOf(res.Addition, res.Guarantee.Relation, res.Guarantee.Unit),
 		Events:      []Event{},
 		Unprotected: list(res.Unprotected),
 		Warnings:    list(res.Warnings),

@@ -117,7 +117,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		{"not JSON", good, "guarantee", ErrFormat, "1:1: is not JSON"},
 		{"a list", good, "[]", ErrFormat, "1:1: must be an object"},
 		{"no format", `"format": "dptrain.report/1",`, ``, ErrFormat, `key "format" is absent`},
-		{"later version", `report/1`, `report/4`, ErrFormat, `"dptrain.report/4"`},
+		{"later version", `report/1`, `report/5`, ErrFormat, `"dptrain.report/4"`},
 		{"metrics of version 2", `report/1`, `report/2`, ErrContent, `metrics: unknown key "r2"`},
 		{"task of version 2", `"task": "regression"`, `"task": "classification"`, ErrContent, "task and format do not fit"},
 		{"unknown key", `"task":`, `"tusk": 1, "task":`, ErrContent, `: unknown key "tusk"`},

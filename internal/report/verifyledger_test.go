@@ -89,7 +89,7 @@ func TestVerifyWithLedger(t *testing.T) {
 		"head":      {func(l *Ledger) { l.Head = strings.Repeat("0", 64) }, "with the head of the report"},
 		"entry":     {func(l *Ledger) { l.Entry++ }, "with the head of the report"},
 		"no entry":  {func(l *Ledger) { l.Entry = 1 << 40 }, "with the head of the report"},
-		"nonce":     {func(l *Ledger) { l.Nonce = strings.Repeat("0", 32) }, "the nonce of entry 5 is not that of the release"},
+		"nonce":     {func(l *Ledger) { l.Nonce = strings.Repeat("0", 32) }, "is not that of the release"},
 		"release":   {func(*Ledger) {}, "was ended by another release"},
 		"data set":  {func(l *Ledger) { l.Dataset = "others" }, "is no run on the data set others"},
 		"a new one": {func(l *Ledger) { l.Dataset = "none" }, "does not know the data set none"},

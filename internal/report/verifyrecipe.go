@@ -199,6 +199,9 @@ func (v *verifier) planProblems(p *pipeline.Pipeline, plan *pipeline.Plan) []str
 	if methods := plan.Methods(); !slices.Contains(methods, v.report.Model.Method) {
 		out = append(out, fmt.Sprintf("the method %s is none that the recipe may train with", shown(v.report.Model.Method)))
 	}
+	if a := v.report.Accounting; v.report.Format == Format && a != nil {
+		out = append(out, a.factorProblems(plan.Raised())...)
+	}
 	return append(out, v.triesProblems(p, plan)...)
 }
 

@@ -177,7 +177,11 @@ func (v *verifier) again(g Guarantee, target budget.Target) (again Guarantee, pr
 		}
 		again := GuaranteeOf(priced.Guarantee())
 		again.unnudge(g)
-		return again, guaranteeProblems(g, again, "the steps add up to"), nil
+		problems := guaranteeProblems(g, again, "the steps add up to")
+		if v.report.Format == Format {
+			problems = append(problems, v.report.Accounting.problems(accountingOf(priced.Addition(), target.Relation, target.Unit))...)
+		}
+		return again, problems, nil
 	}
 	again, problems, err = add(target)
 	if err == nil && len(problems) == 0 {

@@ -1,0 +1,140 @@
+package budget
+
+import "math"
+
+// A Rule says which bound decides what the steps of a priced tree cost at its delta.
+type Rule string
+
+// The rules.
+const (
+	// RuleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
+	// "The secret coin".
+	RuleMixture Rule = "mixture"
+	// RuleLargest: the largest privacy curve of the parts.
+	RuleLargest Rule = "largest"
+	// RuleRenyi: the largest Rényi bound of the parts, each converted to delta.
+	RuleRenyi Rule = "renyi"
+	// RuleSum: the largest sum of epsilons of the parts.
+	RuleSum Rule = "sum"
+)
+
+// An Addition states how the steps of a priced tree add up, for whoever wants to do so with another
+// accountant.
+type Addition struct {
+	Rule Rule
+	// Epsilon is what the rule gives at the delta of the target; under RuleSum it may exceed the epsilon that is
+	// spent, which the other accountants lower.
+	Epsilon float64
+	Tree    Node      // with Leaf.Law filled
+	Coin    float64   // of RuleMixture: the probability that a record is in the second of the two kids
+	Raised  []float64 // [Priced.Raised]
+	// Pieces are the deltas of Gaussian draws under RuleSum, by the paths of their leaves.
+	Pieces map[string]float64
+	// Step and Cells describe a grid of losses that is fine and wide enough to reproduce the price: multiples of
+	// Step, Cells of them on either side of 0.
+	Step  float64
+	Cells int
+}
+
+// Addition returns how the steps add up to the epsilon that is spent at the delta of the target.
+func (p *Priced) Addition() Addition {
+	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.rule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
+	switch a.Rule {
+	case RuleSum:
+		a.Pieces = p.pieces()
+		a.Epsilon = p.sum(a.Pieces)
+	case RuleMixture:
+		a.Coin = p.tree.Coin
+	}
+	a.Step, a.Cells = p.grid()
+	return a
+}
+
+// pieces returns the delta of each Gaussian draw under basic composition, by the path of its leaf: every part divides
+// delta by itself.
+func (p *Priced) pieces() map[string]float64 {
+	out := map[string]float64{}
+	c := &calibrator{target: p.target}
+	p.tree.walkParts(p.tree.Name, func(path string, n *Node) {
+		piece, _ := (&part{calibrator: c, node: n}).deltaPerDraw()
+		n.walk(path, func(path string, l *Leaf) {
+			if l.Kind == Gaussian {
+				out[path] = piece
+			}
+		})
+	})
+	return out
+}
+
+// walkParts visits the parts into which [calibrator.price] divides a tree.
+func (n *Node) walkParts(path string, visit func(path string, n *Node)) {
+	kids := n.Kids
+	switch {
+	case n.Op == OpSeq && len(kids) == 1, n.Op == OpPar:
+	case n.Op == OpOneOf:
+		kids = kids[1:]
+	default:
+		visit(path, n)
+		return
+	}
+	for i := range kids {
+		kids[i].walkParts(path+"/"+kids[i].Name, visit)
+	}
+}
+
+// sum returns the largest sum of epsilons of the parts.
+func (p *Priced) sum(pieces map[string]float64) float64 {
+	epsilons := map[*Leaf]float64{}
+	p.tree.walk(p.tree.Name, func(path string, l *Leaf) {
+		epsilons[l] = float64(l.Law.Draws) * l.Law.Epsilon
+		if l.Kind == Gaussian {
+			epsilons[l] = float64(l.Law.Draws) * GaussianEpsilon(l.Law.Mu, pieces[path])
+		}
+	})
+	return p.tree.fold(func(l *Leaf) float64 { return epsilons[l] }, selectPure)
+}
+
+// rule finds the bound that decides at the delta of the target.
+func (p *Priced) rule() Rule {
+	c := calibrator{target: p.target}
+	if c.basic() {
+		return RuleSum
+	}
+	// Several bounds may agree but for rounding.
+	const tolerance = 1e-3
+	spent := p.Epsilon(p.target.Delta)
+	spent += tolerance * math.Min(1, spent)
+	reaches := func(delta float64) bool { return delta <= p.target.Delta }
+	switch {
+	case p.root.mix != nil && reaches(p.root.mix.at(spent)):
+		return RuleMixture
+	case reaches(worstCurve(newComposer().curves(p.tree.products()), spent)):
+		return RuleLargest
+	}
+	return RuleRenyi
+}
+
+// grid chooses the grid of an [Addition].
+func (p *Priced) grid() (step float64, cells int) {
+	const (
+		perEpsilon = 2000
+		coarsest   = 1e-3
+		most       = 1 << 16
+	)
+	top := 0.
+	for _, x := range p.tree.products() {
+		end, _ := x.window()
+		top = math.Max(top, end)
+	}
+	step = math.Min(coarsest, p.target.Epsilon/perEpsilon)
+	if !(top < 1e4) { // losses that no window holds
+		top = 1e4
+	}
+	step = math.Max(step, top/most)
+	// Few digits, which are what a report prints.
+	digit := math.Pow(10, math.Floor(math.Log10(step))-1)
+	step = math.Ceil(step/digit) * digit
+	// Losses that end between two points move to the higher one, once a step.
+	const margin = 1.02
+	return step, int(math.Ceil(margin*top/step)) + 10
+}

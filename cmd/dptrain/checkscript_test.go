@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// scriptDriver runs check scripts in one process: pairs of a script and a report. It prints "ok" or "refused" for each,
+// with what the script said.
+const scriptDriver = `
+import contextlib, io, sys
+import dp_accounting.pld.privacy_loss_distribution
+for script, path in zip(sys.argv[1::2], sys.argv[2::2]):
+    sys.argv[1:] = [path]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            exec(compile(open(script).read(), script, "exec"), {"__name__": "__main__"})
+        print("ok", said.getvalue().strip())
+    except Exception as e:
+        print("refused", type(e).__name__)
+`
+
+// runScripts runs check scripts, or skips the test where Python does not have dp-accounting.
+func runScripts(t *testing.T, pairs ...string) []string {
+	t.Helper()
+	name := os.Getenv("DPTRAIN_PYTHON")
+	if name == "" {
+		var err error
+		if name, err = exec.LookPath("python3"); err != nil {
+			t.Skip(err)
+		}
+	}
+	var stderr bytes.Buffer
+	cmd := exec.Command(name, append([]string{"-c", scriptDriver}, pairs...)...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if strings.Contains(stderr.String(), "No module named") && os.Getenv("DPTRAIN_PYTHON") == "" {
+		t.Skip(strings.TrimSpace(stderr.String()))
+	}
+	if err != nil {
+		t.Fatalf("%v\n%.2000s", err, stderr.String())
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// checkedRuns are recipes of which each has another rule, law or node of the sum.
+func checkedRuns() map[string]string {
+	const data = "data: {path: table.csv, target: y, exclude: [id, word]}\n"
+	return map[string]string{
+		"plain":        data + "privacy: {epsilon: 1}\nmodel: {method: joint-gram}\n",
+		"numbers":      data + "privacy: {epsilon: 1}\nselection: {method: none}\nmodel: {method: adassp}\n",
+		"unit":         "data: {path: table.csv, target: y, exclude: [word]}\nprivacy: {epsilon: 3, unit: {column: id, max_rows: 3}}\nmodel: {method: joint-gram}\n",
+		"substitution": data + "privacy: {epsilon: 1, relation: substitute}\nmodel: {method: joint-gram}\n",
+		"found":        "data: {path: table.csv, target: y, exclude: [id], undeclared: found}\nprivacy: {epsilon: 2}\nmodel: {method: joint-gram}\n",
+		"search": data + "privacy: {epsilon: 2}\nsearch:\n  runs: 3\n  candidates:\n    - {selection: {method: none}, model: {method: joint-gram}}\n" +
+			"    - {selection: {method: kendall, k: 1}, model: {method: joint-gram}}\n",
+		"branches":   data + "privacy: {epsilon: .3}\n",
+		"no holdout": data + "privacy: {epsilon: 1}\nholdout: 0\nmodel: {method: joint-gram}\n",
+		"basic":      data + "privacy: {epsilon: 2, composition: basic}\n",
+		"pure":       "task: classification\n" +
+			"data: {path: table.csv, target: word, classes: [red, green], exclude: [id], columns: {a: {lower: 0, upper: 16}, b: {lower: 0, upper: 4}, y: {lower: 0, upper: 52}}}\n" +
+			"privacy: {epsilon: 1, delta: 0}\nholdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
+		"black box":  data + "privacy: {epsilon: 3}\nmodel: {method: tukey, fallback: joint-gram}\n",
+	}
+}
+
+// writeCheckedTable writes the table of checkedRuns.
+func writeCheckedTable(t *testing.T) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,a,b,word,y\n")
+	for i := range 600 {
+		fmt.Fprintf(&b, "p%d,%d,%d,%s,%d\n", i/2, i%17, i%5, []string{"red", "green"}[i%2], 3*(i%17)+i%5)
+	}
+	write(t, "table.csv", b.String())
+}
+
+// TestCheckScript: for every kind of sum the script computes the epsilon of the report, and refuses reports in which
+// something was altered: by its checksum, and where every checksum was made anew by the sum.
+func TestCheckScript(t *testing.T) {
+	chdir(t)
+	writeCheckedTable(t)
+	var pairs, wants, names []string
+	ask := func(want, name, script, path string) {
+		pairs = append(pairs, script, path)
+		wants, names = append(wants, want), append(names, name)
+	}
+	for name, recipe := range checkedRuns() {
+		write(t, "r.yaml", recipe)
+		out := strings.ReplaceAll(name, " ", "-")
+		if r := dptrain(t, "fit", "r.yaml", "--out", out, "--quiet"); r.code != 0 {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		script, path := filepath.Join(out, "check.py"), filepath.Join(out, "release", "report.json")
+		r := dptrain(t, "report", out, "--check-script")
+		if r.code != 0 {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		write(t, script, r.stdout)
+		ask("ok", name, script, path)
+		edited := filepath.Join(out, "edited.json")
+		write(t, edited, strings.Replace(read(t, path), `"released":1`, `"released":0`, 1))
+		ask("refused", name+", edited", script, edited)
+		for what, forge := range forgeries() {
+			if what != "smaller steps" && name != "plain" && name != "substitution" && name != "basic" && name != "pure" {
+				continue // a script of seconds, with the same last lines
+			}
+			forgedOut := filepath.Join(out, strings.ReplaceAll(what, " ", "-"))
+			if !writeForged(t, path, forgedOut, forge) {
+				continue
+			}
+			r := dptrain(t, "report", filepath.Join(forgedOut, "report.json"), "--check-script")
+			if r.code != 0 {
+				t.Fatalf("%s, %s: %+v", name, what, r)
+			}
+			write(t, filepath.Join(forgedOut, "check.py"), r.stdout)
+			ask("refused", name+", "+what, filepath.Join(forgedOut, "check.py"), filepath.Join(forgedOut, "report.json"))
+		}
+	}
+	said := runScripts(t, pairs...)
+	for i, want := range wants {
+		if i >= len(said) || !strings.HasPrefix(said[i], want+" ") {
+			t.Errorf("%s: %q, want %s", names[i], said[min(i, len(said)-1)], want)
+		}
+	}
+}
+
+// forgeries are edits of a report that raise what is promised, as somebody would make them who can make
+// checksums. They report whether there was something to edit.
+func forgeries() map[string]func(r *report.Report) bool {
+	return map[string]func(r *report.Report) bool{
+		"a smaller epsilon": func(r *report.Report) bool {
+			r.Guarantee.Epsilon, r.Accounting.Epsilon, r.Guarantee.Spent = r.Guarantee.Epsilon/2, r.Accounting.Epsilon/2, r.Guarantee.Spent/2
+			return true
+		},
+		"a smaller delta": func(r *report.Report) bool {
+			r.Guarantee.Delta /= 100
+			return r.Guarantee.Delta > 0
+		},
+		"smaller steps": func(r *report.Report) bool {
+			for i := range r.Events {
+				r.Events[i].Mu *= .9
+				r.Events[i].Epsilon *= .9
+			}
+			return true
+		},
+		"a step less": func(r *report.Report) bool {
+			r.Events = r.Events[1:]
+			return true
+		},
+		"a step more": func(r *report.Report) bool {
+			e := r.Events[0]
+			e.ID += "-2"
+			r.Events = append(r.Events, e)
+			return true
+		},
+		"another coin": func(r *report.Report) bool {
+			r.Accounting.SecretSplit *= 3
+			return r.Accounting.SecretSplit > 0
+		},
+	}
+}
+
+// writeForged writes a report with an edit, and with all checksums made anew.
+func writeForged(t *testing.T, path, out string, forge func(*report.Report) bool) bool {
+	t.Helper()
+	r, err := report.Decode(strings.NewReader(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !forge(r) {
+		return false
+	}
+	var b bytes.Buffer
+	if err := report.Encode(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(out, "report.json"), b.String())
+	return true
+}
+
+// TestCheckScriptRefuses: no script is written for a report that was edited, or that does not state its sum.
+func TestCheckScriptRefuses(t *testing.T) {
+	earlier := read(t, "../../internal/report/testdata/report-3.json")
+	chdir(t)
+	writeCheckedTable(t)
+	write(t, "r.yaml", checkedRuns()["plain"])
+	if r := dptrain(t, "fit", "r.yaml", "--quiet"); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	text := read(t, "out/release/report.json")
+	write(t, "edited.json", strings.Replace(text, `"released":1`, `"released":0`, 1))
+	write(t, "three.json", earlier)
+	for path, want := range map[string]string{
+		"edited.json": "its checksum does not fit",
+		"three.json":  "of an earlier version",
+		"table.csv":   "this is no report",
+		"none":        "cannot be read",
+	} {
+		if r := dptrain(t, "report", path, "--check-script"); r.code == 0 || r.stdout != "" || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+}
