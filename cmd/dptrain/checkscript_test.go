@@ -65,10 +65,10 @@ func checkedRuns() map[string]string {
 		"branches":   data + "privacy: {epsilon: .3}\n",
 		"no holdout": data + "privacy: {epsilon: 1}\nholdout: 0\nmodel: {method: joint-gram}\n",
 		"basic":      data + "privacy: {epsilon: 2, composition: basic}\n",
-		"pure":       "task: classification\n" +
+		"pure": "task: classification\n" +
 			"data: {path: table.csv, target: word, classes: [red, green], exclude: [id], columns: {a: {lower: 0, upper: 16}, b: {lower: 0, upper: 4}, y: {lower: 0, upper: 52}}}\n" +
 			"privacy: {epsilon: 1, delta: 0}\nholdout: 0\nscaling: {method: declared}\nmodel: {method: brc, form: laplace}\n",
-		"black box":  data + "privacy: {epsilon: 3}\nmodel: {method: tukey, fallback: joint-gram}\n",
+		"black box": data + "privacy: {epsilon: 3}\nmodel: {method: tukey, fallback: joint-gram}\n",
 	}
 }
 

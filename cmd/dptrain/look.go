@@ -156,15 +156,50 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 		}
 		fmt.Fprintf(&b, "%s  %7s  %5s  %7s  %9s  %s\n", text.Pad(text.Trim(c.Name, width), width, ' '), share(c.Plain, seen.Rows), share(c.Text, seen.Rows), share(c.Missing, seen.Rows), values, what)
 	}
+	unit, propose := proposedUnit(&b, seen, cmp.Or(target, header[len(header)-1]))
+	delete(data.Columns, unit.Column) // it is no feature
 	classes := proposedClasses(&b, seen, cmp.Or(target, header[len(header)-1]), proposed)
 	b.WriteString("\nA recipe. It says how the table is written, and nothing of what is in it:\n\n")
-	starter, err := data.Init(header, target, classes...)
+	starter, err := data.InitUnit(header, target, unit, propose, classes...)
 	if err != nil {
 		return err
 	}
 	b.Write(starter)
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// usualRows is the cap on the records of a unit in a recipe. It is a public constant: the number of records of
+// anybody in the table is not.
+const usualRows = 4
+
+// proposedUnit says which column may tell whose record each is, and returns the unit of the recipe. propose tells that
+// only the values of the column speak for it, so that the recipe has it in a comment.
+func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit recipe.Unit, propose bool) {
+	best := -1
+	byName := false
+	for i := range seen.Columns {
+		c := &seen.Columns[i]
+		looks, named := c.Identifies(seen.Rows)
+		if c.Name == target || !looks || best >= 0 && (byName || !named) {
+			continue
+		}
+		best, byName = i, named
+	}
+	if best < 0 {
+		return unit, false
+	}
+	c := &seen.Columns[best]
+	unit = recipe.Unit{Column: c.Name, MaxRows: usualRows}
+	how := "Its values look like names or codes, so the recipe has the line as a comment."
+	if byName {
+		how = "Its name says so too, so the recipe protects it: delete the line if the column does not say whose record it is."
+	}
+	b.WriteString("\n" + report.Paragraph("Unit", fmt.Sprintf("The column %s has about %.0f different values in %d records and looks like an identifier, so "+
+		"one person or thing may have several records, and a run that protects single records would protect such a group less: "+
+		"unit: {column: %s, max_rows: %d} protects each value of the column with all its records. %s "+
+		"Do not choose max_rows by the table.", printable(c.Name), c.Different(), seen.Rows, printable(c.Name), usualRows, how)))
+	return unit, !byName
 }
 
 // fewValues is the most different numbers of a target that may be classes.

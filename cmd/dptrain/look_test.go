@@ -95,3 +95,41 @@ func TestLook(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLookProposesUnit: where somebody has several records, the recipe protects the unit or proposes it, and the file
+// says why. It passes check.
+func TestLookProposesUnit(t *testing.T) {
+	chdir(t)
+	for name, x := range map[string]struct {
+		column       string
+		cell         func(i int) string
+		wants, never string
+	}{
+		"by name":   {"patient_id", func(i int) string { return fmt.Sprint(7000 + i/3) }, "\n  unit: {column: patient_id, max_rows: 4}\n", "# unit:"},
+		"by values": {"label", func(i int) string { return fmt.Sprintf("case %d", i/3) }, "\n  # unit: {column: label, max_rows: 4}\n", "\n  unit:"},
+		"none":      {"label", func(i int) string { return fmt.Sprintf("case %d", i) }, "\n  # unit: {column: PERSON, max_rows: 4}\n", "Unit "},
+	} {
+		var b strings.Builder
+		b.WriteString(x.column + ",dose,stay\n")
+		for i := range 600 {
+			fmt.Fprintf(&b, "%s,%d,%d\n", x.cell(i), i%40, i%9)
+		}
+		write(t, "t.csv", b.String())
+		out := strings.ReplaceAll(name, " ", "-")
+		if got := dptrain(t, "look", "t.csv", "--out", out); got.code != exitOK || strings.Contains(got.stdout, "200") {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		text := read(t, out+"/curator/look.txt")
+		if !strings.Contains(text, x.wants) || strings.Contains(text, x.never) {
+			t.Errorf("%s: want %q and never %q in\n%s", name, x.wants, x.never, text)
+		}
+		if name != "none" && !strings.Contains(strings.Join(strings.Fields(text), " "), x.column+" has about 200 different values in 600 records and looks like an identifier, so") {
+			t.Errorf("%s: no reason in\n%s", name, text)
+		}
+		_, recipe, _ := strings.Cut(text, "# yaml-language")
+		write(t, "recipe.yaml", "# yaml-language"+recipe)
+		if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -36,7 +36,8 @@ type Column struct {
 	Values                    int     // different texts and numbers, at most MostValues
 	Many                      bool    // there are more
 
-	seen map[string]struct{}
+	seen   map[string]struct{}
+	hashes sketch // of all texts
 }
 
 // A Table is what a table looks like.
@@ -67,6 +68,7 @@ func (c *Column) add(text string, r *rules, layouts []string) {
 		c.Missing++
 		return
 	}
+	c.hashes.add(text)
 	if !c.Many {
 		if _, met := c.seen[text]; !met {
 			c.seen[strings.Clone(text)] = struct{}{}
@@ -106,6 +108,7 @@ func (c *Column) merge(o *Column) {
 	for k, n := range o.Dates {
 		c.Dates[k] += n
 	}
+	c.hashes.merge(o.hashes)
 	for text := range o.seen {
 		if len(c.seen) >= MostValues {
 			break

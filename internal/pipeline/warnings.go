@@ -31,7 +31,7 @@ const WideInterval = .25
 
 func (p *Pipeline) warnings(r *Result) []Warning {
 	out := []Warning{{"no-ledger", Theoretical,
-		"This run was not entered in a ledger. Its budget adds to that of every other run on records of the same people."}}
+		"This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
 	switch {
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,

@@ -29,6 +29,12 @@ func Init(header []string, path, target string, classes ...string) ([]byte, erro
 
 // Init is [Init] for a table at d.Path that is read as d says.
 func (d Data) Init(header []string, target string, classes ...string) ([]byte, error) {
+	return d.InitUnit(header, target, Unit{}, false, classes...)
+}
+
+// InitUnit is Init with a privacy unit, where its column is not empty: the recipe has it, or only proposes it in a
+// comment.
+func (d Data) InitUnit(header []string, target string, unit Unit, propose bool, classes ...string) ([]byte, error) {
 	if err := usableHeader(header); err != nil {
 		return nil, err
 	}
@@ -66,7 +72,14 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 	}
 	d.initColumns(&b, header)
 	selectors, trainers := describedFor(number)
-	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
+	who := "# unit: {column: PERSON, max_rows: 4}"
+	if unit.Column != "" {
+		who = fmt.Sprintf("unit: {column: %s, max_rows: %d}", yamlWord(unit.Column), unit.MaxRows)
+		if propose {
+			who = "# " + who
+		}
+	}
+	fmt.Fprintf(&b, initTail, show(defaults.Privacy.Delta), who, show(defaults.Holdout), selectors, trainers, defaults.Output.Dir)
 	return []byte(b.String()), nil
 }
 
@@ -154,7 +167,7 @@ const initTail = `privacy:
   delta: %s                  # a public constant, never a function of the number of records
   # relation: add-remove        # or substitute, when the number of records is public
   # Where one person may have several records, protect the person:
-  # unit: {column: PERSON, max_rows: 4}
+  %s
 # holdout: %s                  # share of records for the private held-out metric
 # What is kept of the columns: auto, or one of
 %s# selection: {method: auto}     # with fixed also features: [a, b]

@@ -52,6 +52,21 @@ func (g Guarantee) explained() Guarantee {
 	return g
 }
 
+// comparison says in one sentence what epsilon compares: the table with one that differs in what is protected, a
+// record unless the guarantee has a unit.
+func (g Guarantee) comparison() string {
+	const bounds = "Epsilon bounds what the release can teach anyone about "
+	switch {
+	case g.Unit != nil:
+		return fmt.Sprintf(bounds+"one value of the column %s, with all its records, beyond what would be known if these records were not in the table.", shown(g.Unit.Column))
+	case g.Relation == "substitute":
+		return bounds + "one record beyond what would be known if another record were in its place."
+	case g.Relation == "substitute-private-columns":
+		return bounds + "the private columns of one record beyond what would be known if they held other values."
+	}
+	return bounds + "one record beyond what would be known if it were not in the table."
+}
+
 // MeaningOf says in one sentence what the guarantee leaves to a reader who guesses.
 func (g Guarantee) MeaningOf() string {
 	a := g.AttackOf()

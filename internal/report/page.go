@@ -64,6 +64,7 @@ func pageOf(s Source) document.Page {
 		{ID: "budget", Title: "Where the budget went", Blocks: budgetBlocks(r)},
 		{ID: "unprotected", Title: "What is not protected", Blocks: declared(r)},
 		{ID: "steps", Title: "Every step that was paid for", Blocks: stepBlocks(r)},
+		{ID: "sum", Title: "How the steps add up", Blocks: accountingBlocks(r)},
 		{ID: "use", Title: "How to use and to check it", Blocks: useBlocks(s)},
 	} {
 		if len(part.Blocks) > 0 {

@@ -171,6 +171,51 @@ func stepBlocks(r *Report) []document.Block {
 	return []document.Block{{Text: "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same.", Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
 }
 
+// accountingBlocks say how the steps add up to the guarantee.
+func accountingBlocks(r *Report) []document.Block {
+	a := r.Accounting
+	if a == nil {
+		return nil
+	}
+	out := []document.Block{prose(fmt.Sprintf("Added up by the rule %s, the steps cost epsilon %s at delta %s.", a.Rule, short(a.Epsilon), number(r.Guarantee.Delta)))}
+	if text := a.amplificationText(); text != "" {
+		out = append(out, prose(text))
+	}
+	parts := &document.Table{Head: []string{"part", "probability", "factor of mu and epsilon", "plan"}}
+	for i, p := range a.Parts {
+		probability := "fixed for each record"
+		if a.SecretSplit > 0 {
+			probability = number(rounded([]float64{1 - a.SecretSplit, a.SecretSplit}[i]))
+		}
+		parts.Rows = append(parts.Rows, []string{p.Part, probability, fmt.Sprintf("%.4f", p.Raised), p.Plan.text()})
+	}
+	out = append(out, document.Block{Table: parts})
+	rules := &document.Table{Head: []string{"rule"}, Words: true}
+	for _, text := range a.Formula {
+		rules.Rows = append(rules.Rows, []string{text})
+	}
+	return append(out,
+		document.Block{Text: "The rules, in full. report.json has the same with every number, under accounting.", Table: rules, Fold: "The formula"},
+		prose("A program that adds the steps up from report.json alone, with the public Python library dp-accounting:"),
+		document.Block{Code: "dptrain report release --check-script > check.py\npython check.py release/report.json"})
+}
+
+// text writes a plan in one line.
+func (n AccountingNode) text() string {
+	if n.Op == "step" {
+		return n.Step
+	}
+	kids := make([]string, len(n.Kids))
+	for i, kid := range n.Kids {
+		kids[i] = kid.text()
+	}
+	name := n.Op
+	if n.Tries != nil {
+		name += fmt.Sprintf(" (mean %s, eta %s, gamma %s)", number(rounded(n.Tries.Mean)), number(n.Tries.Eta), short(n.Tries.Gamma))
+	}
+	return name + "(" + strings.Join(kids, ", ") + ")"
+}
+
 // useBlocks say how to predict and to verify, and show the recipe.
 func useBlocks(s Source) []document.Block {
 	var out []document.Block

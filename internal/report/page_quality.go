@@ -43,8 +43,7 @@ func ends(lower, upper, level float64) string {
 func promised(r *Report) []document.Block {
 	out := []document.Block{
 		prose(r.Guarantee.MeaningOf()),
-		prose("Epsilon bounds what the release can teach anyone about one such person beyond what would be known if that person's data were not in the table. " +
-			"The smaller it is, the closer the two are. What is true of the whole population is not hidden: that is what the model is for."),
+		prose(r.Guarantee.comparison() + " The smaller it is, the closer the two are. What is true of the whole population is not hidden: that is what the model is for."),
 	}
 	if r.Model.Kind != "" {
 		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",

@@ -206,7 +206,7 @@ func across(r *Report) string {
 	if l := r.Ledger; l != nil {
 		return fmt.Sprintf("This run is entry %d of a ledger that keeps all runs on the data set %q within a total; head %s.", l.Entry, l.Dataset, l.Head)
 	}
-	return "No ledger was kept. The budget adds to that of every other run on records of the same people."
+	return "No ledger was kept. The budget adds to that of every other run on the same records."
 }
 
 // mechanisms lists the steps.

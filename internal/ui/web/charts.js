@@ -18,7 +18,7 @@ export function grid(head, rows) {
     el("tbody", {}, rows.map(row => el("tr", {}, row.map((cell, i) => i ? el("td", {}, cell) : el("th", { scope: "row" }, cell)))))));
 }
 
-// people shows a hundred persons of whom some are found out.
+// people shows a hundred records, some of which are found.
 function people(found, chance, label) {
   const size = 20, out = [];
   for (let i = 0; i < 100; i++) {
@@ -32,9 +32,10 @@ function people(found, chance, label) {
 export function attack(bill) {
   const a = bill.attack, chance = Math.round(100 * a.false_alarms), found = Math.min(100, Math.ceil(100 * a.found - 1e-9));
   const more = found > 99 ? "all" : found;
+  const what = bill.guarantee.unit ? "units" : "records";
   return [
     el("div", { class: "pair" },
-      el("figure", {}, people(chance, chance, `Without any release ${chance} of 100 are found`), el("figcaption", {}, `Without any release a guess finds ${chance} of 100 people by chance.`)),
+      el("figure", {}, people(chance, chance, `Without any release ${chance} of 100 are found`), el("figcaption", {}, `Without any release a guess finds ${chance} of 100 ${what} by chance.`)),
       el("figure", {}, people(found, chance, `With this release at most ${more} of 100 are found`), el("figcaption", {}, `With this release it finds at most ${more} of 100.`))),
     el("p", {}, bill.meaning),
   ];
