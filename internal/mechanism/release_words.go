@@ -135,6 +135,7 @@ func Words(s *Session, counts, words string, x Bounded[Lexicon]) (Public[[][]Wor
 	out := s.core.tap.words(t, x.value, x.sens, passed)
 	s.note(t, x.Sensitivity(), float64(sigma)*x.unit)
 	s.note(appear, float64(s.unitRecords()), float64(sigma)*x.unit)
+	s.noteThreshold(appear, float64(least)*countUnit, len(x.value.columns))
 	return Public[[][]Word]{out}, nil
 }
 
@@ -167,14 +168,26 @@ func LeastCount(s *Session, words string, sigma float64, d int) float64 {
 // Then sum P(c_i) = sum c_i (P(c_i)/c_i) <= m max_c P(c)/c, and all d columns have at most d m times
 // the largest P(c)/c, which is at most q where P(c) <= q c/(d m) for every c from 1 to m.
 func (s *Session) leastCount(q float64, sigma uint64, d int) (int64, error) {
-	m := s.unitRecords()
+	return leastCount(q, float64(sigma), d, s.unitRecords(), s.core.tap.quantile)
+}
+
+// CategoryThreshold returns the noisy count from which [Words] publishes a text category: for the probability q that a
+// new one appears, noise of standard deviation sigma in the counts of so many columns, and units of so many records. It is
+// what a reader of a report recomputes. The error is [ErrScale] for a threshold that no count reaches.
+func CategoryThreshold(q, sigma float64, columns, records int) (float64, error) {
+	least, err := leastCount(q, math.Floor(sigma/countUnit*(1+1e-12)), columns, records, func(z float64) float64 { return z })
+	return float64(least) * countUnit, err
+}
+
+// leastCount is [Session.leastCount] for units of m records. adjust changes a quantile in tests.
+func leastCount(q, sigma float64, d, m int, adjust func(float64) float64) (int64, error) {
 	most := 0.
 	for c := 1; c <= m; c++ {
 		p := q * float64(c) / (float64(d) * float64(m))
 		if m == 1 {
 			p = -math.Expm1(math.Log1p(-q) / float64(d))
 		}
-		most = max(most, float64(c)/countUnit+up(float64(sigma)*s.core.tap.quantile(upperQuantile(p))))
+		most = max(most, float64(c)/countUnit+up(sigma*adjust(upperQuantile(p))))
 	}
 	least := math.Ceil(most + .5)
 	if !(least < maxScale*16) {

@@ -96,6 +96,10 @@ type Event struct {
 	Released    int        // draws released (the rest are charged all the same)
 	Sensitivity float64    // in the statistic's own measure
 	Scale       float64    // noise scale in the same measure; 0 for a choice
+	// Threshold is the noisy count from which a text category of one of Columns columns is published; 0 of every other
+	// release.
+	Threshold float64
+	Columns   int
 }
 
 // NewSession opens the session of the run that a priced tree pays for, at its root. A
@@ -235,6 +239,15 @@ func (s *Session) note(t ticket, sensitivity, scale float64) {
 	e.Released++
 	e.Sensitivity = math.Max(e.Sensitivity, sensitivity)
 	e.Scale = math.Max(e.Scale, scale)
+	s.core.events[t.path] = e
+}
+
+// noteThreshold records the threshold of a release that was noted.
+func (s *Session) noteThreshold(t ticket, threshold float64, columns int) {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	e := s.core.events[t.path]
+	e.Threshold, e.Columns = threshold, columns
 	s.core.events[t.path] = e
 }
 

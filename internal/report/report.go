@@ -171,6 +171,10 @@ type Event struct {
 	// Taken is false for a step of a branch that the run did not take; nil, and absent
 	// from the file, for every other.
 	Taken *bool `json:"taken" format:"3+?"`
+	// Threshold is the noisy count from which a text category of one of Columns columns was published, in the step that
+	// pays for new ones; 0, and absent from the file, for every other and for none released.
+	Threshold float64 `json:"threshold" format:"4+?"`
+	Columns   int     `json:"columns" format:"4+?"`
 }
 
 // Features are the names of the columns that a model may use and does use.
@@ -335,7 +339,7 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 	out := Event{
 		ID: e.Path, Stage: at.Stage, Law: e.Law.Kind.String(), Draws: e.Law.Draws,
 		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
-		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released,
+		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released, Threshold: e.Threshold, Columns: e.Columns,
 	}
 	if leftOut(at, res) {
 		out.Taken = new(bool)

@@ -128,6 +128,7 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	v.checksum()
 	v.files()
 	v.steps()
+	v.threshold()
 	v.guarantee()
 	v.recipeAndPlan()
 	v.model()
