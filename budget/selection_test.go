@@ -291,3 +291,65 @@ func TestSelectionInsideSeq(t *testing.T) {
 		t.Errorf("both cost %v, alone %v and %v", both, alone, gaussian)
 	}
 }
+
+// worstOrder returns the distributions of the best of K tries of a Gaussian step of parameter mu, for a score in a nearly worst
+// order of its outputs: the best outputs are those with the lowest likelihood ratio, up to the probability s0 under the
+// second table, then come those with the highest, and then the rest. K follows the logarithmic distribution with gamma.
+func worstOrder(mu, gamma, s0 float64) (p, q []float64) {
+	const cells, low = 40_000, -9.
+	high := 10 + mu
+	edge := func(i int) float64 { return low + (high-low)*float64(i)/cells }
+	above := func(x, shift float64) float64 { return math.Erfc((x-shift)/math.Sqrt2) / 2 }
+	phi := func(x float64) float64 { return math.Log1p(-(1-gamma)*min(x, 1)) / math.Log(gamma) }
+	cut := 0
+	for 1-above(edge(cut), 0) < s0 {
+		cut++
+	}
+	// From the worst output to the best one.
+	order := make([]int, 0, cells)
+	for i := cut; i < cells; i++ {
+		order = append(order, i)
+	}
+	for i := cut - 1; i >= 0; i-- {
+		order = append(order, i)
+	}
+	tries := func(shift float64) []float64 {
+		out := make([]float64, 0, cells)
+		below := 0.
+		for _, i := range order {
+			mass := above(edge(i), shift) - above(edge(i+1), shift)
+			out = append(out, phi(below+mass)-phi(below))
+			below += mass
+		}
+		return out
+	}
+	return tries(mu), tries(0)
+}
+
+// TestSelectionIsNearlyAttained: in a nearly worst order of the outputs the best of K Gaussian tries attains at least 94% of
+// the epsilon that is charged, and never more than all of it.
+func TestSelectionIsNearlyAttained(t *testing.T) {
+	const delta = 1e-6
+	for _, x := range []struct{ mu, mean float64 }{{.1, 3}, {.3, 5}, {.378, 5}, {1, 5}, {.3, 10}} {
+		s, err := SelectionForMean(0, x.mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		priced, err := Calibrate(Select("best", s, FixedLeaf("a", gauss(x.mu))), Target{Epsilon: 60, Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attained := 0.
+		for k := range 25 {
+			s0 := s.Gamma / 10 * math.Pow(50, float64(k)/24)
+			p, q := worstOrder(x.mu, s.Gamma, s0)
+			_, epsilon := bisect(0, 60, 1e-6, func(e float64) bool { return hockey(p, q, e) > delta })
+			attained = max(attained, epsilon)
+		}
+		charged := priced.Epsilon(delta)
+		t.Logf("mu %v, %v tries: epsilon %.4f is attained, %.4f charged", x.mu, x.mean, attained, charged)
+		if attained > charged*(1+1e-6) || attained < .94*charged {
+			t.Errorf("mu %v, %v tries: epsilon %v is attained, and %v is charged", x.mu, x.mean, attained, charged)
+		}
+	}
+}
