@@ -45,7 +45,7 @@ func planName(stage string) string {
 }
 
 // leafShares returns the share of the budget of every leaf: of the part of the
-// records that it sees, because each part has the whole budget, of its branch,
+// records that it sees, because each part has a budget of its own, of its branch,
 // because one branch only is taken, and of its candidate, because a try is of one.
 // A fixed law and an informer, which no calibration scaled, have none (-1).
 func leafShares(leaves []budget.PricedLeaf) []float64 {

@@ -250,7 +250,8 @@ func shuffled(t *testing.T, tab *dataset.Table) *dataset.Table {
 
 // planIsSpend: the events of a run are the leaves of its plan, each with its law
 // and all of its draws released (fewer where a mechanism that may abstain was not
-// reached, or a column without a range was left out), and the laws of each part compose to no more than the promise.
+// reached, or a column without a range was left out), and the laws of the parts add up to no more than the promise.
+// One part by itself may spend more than the promise where the split is secret.
 func planIsSpend(t *testing.T, plan *pipeline.Plan, res *pipeline.Result) {
 	t.Helper()
 	leaves := plan.Leaves()

@@ -1,8 +1,9 @@
 // Package evaluate measures a model on the held-out records, privately.
 //
 // A record is either in the training part or in the held-out part, by a coin
-// of its own, so by parallel composition the whole budget is available again
-// for the held-out part, once (architecture idea 8). [Regression] spends it on two
+// of its own, so the held-out part has a budget beside that of training. Under
+// add-remove the coin is secret and each part has more than the promise would leave
+// it by itself (docs/methods/prices.md, "The secret coin"). [Regression] spends it on two
 // Gaussian releases: counts of records by the sizes of their residual and of their target,
 // which say where to cut both; and sums of squares that are cut there, from which
 // R² is computed with an interval for fresh records, for the noise and for the luck of

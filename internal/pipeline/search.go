@@ -120,7 +120,7 @@ func (p *Pipeline) candidate(i int) *Pipeline {
 //	                candidate-2 (par): train, score
 //	                ...
 //
-// The kids of a candidate see disjoint records, so each may spend what a try may.
+// The kids of a candidate see disjoint records, by coins whose secrecy is not used in the price, so each may spend what a try may.
 // All have shares that add up to about 1, so no candidate is much dearer than
 // another: the price is that of the dearest.
 func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {

@@ -82,7 +82,7 @@ func budgetBlocks(r *Report) []document.Block {
 	var out []document.Block
 	if len(bars) > 0 {
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
-			"The share of each stage in what its records paid. A record is in one part, so the parts do not add up: each may spend the whole budget. Shares compare steps by their zero-concentrated price.", g))
+			"The share of each stage in what its records paid. A record is in one part only, so the parts do not add up as steps do; \"How the steps add up\" says what each may spend. Shares compare steps by their zero-concentrated price.", g))
 	}
 	return append(out, profileBlocks(r.Guarantee)...)
 }

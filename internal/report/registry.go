@@ -287,7 +287,12 @@ func composition(r *Report) string {
 		s = fmt.Sprintf("Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", x.Eta, x.Gamma)
 	}
 	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part != r.Events[0].Part }) {
-		s += " Training and held-out records are disjoint, so each part may spend the whole budget."
+		s += " A record is in the training part or in the held-out part."
+		if text := r.Accounting.amplificationText(); text != "" {
+			s += " " + text
+		} else {
+			s += " So the larger of the two counts."
+		}
 	}
 	return s
 }
