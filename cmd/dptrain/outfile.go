@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/stage"
 )
 
@@ -37,6 +38,8 @@ func writeOutput(ctx context.Context, path string, force bool, write func(io.Wri
 		return writeDevice(ctx, path, write)
 	case !force:
 		return usagef("%s exists already; choose another name, or replace it with --force", path)
+	case ledger.IsLedger(path):
+		return usagef("%s is a ledger, and what it counts would be lost; choose another name", path)
 	default:
 		mode = info.Mode().Perm()
 	}

@@ -111,6 +111,39 @@ func knownTable(path string, book *ledger.Book, data []string) error {
 		if name, ok := read[full]; ok {
 			return &KnownError{path, fmt.Sprintf("it knows %s as data set %q", given, name)}
 		}
+		if name, ok := knownFile(full, read); ok {
+			return &KnownError{path, fmt.Sprintf("it knows a table of %s as data set %q, under another name of the same file", given, name)}
+		}
 	}
 	return nil
+}
+
+// knownFile looks for a table under another name, such as a hard link or a bind mount: it compares the file at full, or
+// the files in that folder, with the tables that were read by device and inode.
+func knownFile(full string, read map[string]string) (dataset string, known bool) {
+	files := []string{full}
+	if entries, err := os.ReadDir(full); err == nil {
+		files = nil
+		for _, e := range entries {
+			files = append(files, filepath.Join(full, e.Name()))
+		}
+	}
+	tables := map[string]os.FileInfo{}
+	for path := range read {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			tables[path] = info
+		}
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue
+		}
+		for path, table := range tables {
+			if os.SameFile(info, table) {
+				return read[path], true
+			}
+		}
+	}
+	return "", false
 }

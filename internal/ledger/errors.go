@@ -50,6 +50,9 @@ var (
 	ErrCommitted = errors.New("committed before")
 )
 
+// errIsTable refuses a ledger that is named as the table too.
+var errIsTable = fmt.Errorf("%w: the table is the ledger itself, under this or another name of the file", ErrInvalid)
+
 // FileError says what is wrong with a ledger file.
 type FileError struct {
 	Path string

@@ -251,6 +251,9 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 	if err := checkNote(r.Note); err != nil {
 		return nil, l.named(err)
 	}
+	if table != "" && sameFile(table, l.path) {
+		return nil, l.named(errIsTable)
+	}
 	file := fileID(table)
 	nonce, err := secret.Nonce()
 	if err != nil {

@@ -35,6 +35,9 @@ type NoteState struct {
 // Note enters a note about a registered data set. The error wraps ErrUnknown if it is
 // not registered.
 func (l *Ledger) Note(ctx context.Context, n Note) (Head, error) {
+	if n.Table != "" && sameFile(n.Table, l.path) {
+		return Head{}, l.named(errIsTable)
+	}
 	n.Table, n.File = strings.ToValidUTF8(n.Table, "\uFFFD"), fileID(n.Table)
 	return l.append(ctx, waysFor(0, n.Table, n.File), l.options.Wait, func(b *Book) (*Entry, error) {
 		if _, err := b.Account(n.Dataset); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,6 +100,19 @@ func (l *Ledger) try(write bool, w ways) (*store, error) {
 		return nil, unreadable(err)
 	}
 	return &store{db, f, info}, l.at("opened")
+}
+
+// IsLedger reports whether the file at path is a store like that of a ledger, whatever is in it. A file that
+// cannot be read is none.
+func IsLedger(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [20]byte // the head of the first page, and the magic number
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && (binary.LittleEndian.Uint32(head[16:]) == boltMagic || binary.BigEndian.Uint32(head[16:]) == boltMagic)
 }
 
 func openLocked(path string, flag int, info fs.FileInfo, write bool, w ways) (*os.File, error) {

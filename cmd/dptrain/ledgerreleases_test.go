@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dptrain/dptrain/internal/report"
+)
+
+// rolledBack makes three equal runs, before each of which the ledger is put back to what it was.
+func rolledBack(t *testing.T) {
+	t.Helper()
+	withLedger(t)
+	fresh := read(t, "my.ledger")
+	for _, out := range []string{"a", "b", "c"} {
+		write(t, "my.ledger", fresh)
+		if got := dptrain(t, ledgerArgs("fit", "1", "--out", out, "--quiet")...); got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+	}
+}
+
+// TestRolledBackLedger: at most one of three runs on a restored ledger verifies, and all of them together are found.
+func TestRolledBackLedger(t *testing.T) {
+	rolledBack(t)
+	for out, want := range map[string]int{"a": exitBroken, "b": exitBroken, "c": exitOK} {
+		if got := dptrain(t, "verify", out, "--ledger", "my.ledger"); got.code != want {
+			t.Errorf("%s: %+v", out, got)
+		}
+	}
+	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a/release/report.json", "--report", "b", "--report", "c/release")
+	if got.code != exitLedger || !strings.Contains(got.stderr, "entry 3 is named by 3 different releases (a/release/report.json, b/release/report.json, c/release/report.json)") ||
+		!strings.Contains(got.stderr, "in this ledger it is c/release/report.json") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c", "--report", "c/release/report.json"); got.code != exitOK {
+		t.Errorf("one release twice: %+v", got)
+	}
+	got = dptrain(t, "verify", "a", "b", "c", "--ledger", "my.ledger")
+	if got.code != exitBroken || strings.Count(got.stdout, "names entry 3 too and is another") != 6 {
+		t.Errorf("%+v", got)
+	}
+	got = dptrain(t, "verify", "c", "a", "--ledger", "my.ledger", "--json")
+	var first struct {
+		Release string `json:"release"`
+		OK      bool   `json:"ok"`
+	}
+	if err := json.NewDecoder(strings.NewReader(got.stdout)).Decode(&first); err != nil || first.Release != filepath.Join("c", "release") || first.OK {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// TestReleasesOfEarlierVersions: two releases of version 3 that name one entry without a nonce are told apart by `ledger
+// verify` and by `verify` of both. They are made of one honest release by taking out what version 4 added.
+func TestReleasesOfEarlierVersions(t *testing.T) {
+	rolledBack(t)
+	downgrade := func(out, head string) {
+		path := filepath.Join(out, "release", "report.json")
+		r, err := report.Decode(strings.NewReader(read(t, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Format, r.Ledger.Head = "dptrain.report/3", head
+		var b bytes.Buffer
+		if err := report.Encode(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, b.String())
+	}
+	r, err := report.Decode(strings.NewReader(read(t, "c/release/report.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"a", "b", "c"} {
+		downgrade(out, r.Ledger.Head)
+	}
+	if got := dptrain(t, "verify", "a", "b"); got.code != exitBroken || !strings.Contains(strings.Join(strings.Fields(got.stdout), " "), "names entry 3 too and is another release") {
+		t.Errorf("without a ledger: %+v", got)
+	}
+	got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a", "--report", "b")
+	if got.code != exitLedger || !strings.Contains(got.stderr, "entry 3 is named by 2 different releases") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "c"); got.code != exitLedger || !strings.Contains(got.stderr, "nonce") {
+		t.Errorf("a report without the nonce of its entry: %+v", got)
+	}
+	write(t, "a/release/report.json", strings.Replace(read(t, "a/release/report.json"), `"released":1`, `"released":0`, 1))
+	if got := dptrain(t, "ledger", "verify", "my.ledger", "--report", "a"); got.code != exitUsage || !strings.Contains(got.stderr, "its checksum does not fit") {
+		t.Errorf("an edited report: %+v", got)
+	}
+}
+
+// TestForceKeepsTheEvidence: a release that the ledger does not have is not replaced, by any way to replace one, and one that
+// it has is.
+func TestForceKeepsTheEvidence(t *testing.T) {
+	rolledBack(t)
+	before := read(t, "a/release/report.json")
+	entries := dptrain(t, "ledger", "verify", "my.ledger").stdout
+	for name, args := range map[string][]string{
+		"fit":              ledgerArgs("fit", ".1", "--out", "a", "--force"),
+		"without a ledger": {"fit", "--data", "line.csv", "--target", "y", "--epsilon", ".1", "--out", "a", "--force"},
+		"causal": {"causal", "--data", "line.csv", "--columns", "a,y", "--epsilon", ".1", "--out", "a", "--force", "--ledger", "my.ledger", "--dataset", "houses",
+			"--range", "a=0:200", "--range", "y=-10:1000"},
+	} {
+		got := dptrain(t, args...)
+		if got.code != exitLedger && !(name == "without a ledger" && got.code == exitUsage) || !strings.Contains(got.stderr, "entry 3") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if read(t, "a/release/report.json") != before || dptrain(t, "ledger", "verify", "my.ledger").stdout != entries {
+		t.Error("something was replaced or entered")
+	}
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "c", "--force", "--quiet")...); got.code != exitOK {
+		t.Errorf("a release that the ledger has: %+v", got)
+	}
+}
+
+// TestLedgerUnderAnotherName: one file that is named as the ledger and as the table, as an output, or as one of the files to be
+// replaced is refused, by whatever name; bench knows a table by its file.
+func TestLedgerUnderAnotherName(t *testing.T) {
+	withLedger(t)
+	if err := os.Link("my.ledger", "linked.csv"); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Link("line.csv", "other.csv"); err != nil {
+		t.Skip(err)
+	}
+	got := dptrain(t, "look", "line.csv", "--ledger", "line.csv", "--dataset", "houses")
+	if got.code != exitLedger {
+		t.Errorf("a table as the ledger: %+v", got)
+	}
+	if got := dptrain(t, ledgerArgs("fit", "1", "--out", "out", "--quiet")...); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	before := read(t, "my.ledger")
+	write(t, "new.csv", "x\n1\n")
+	for _, path := range []string{"my.ledger", "linked.csv"} {
+		if got := dptrain(t, "predict", "out/release/model.json", "new.csv", "-o", path, "--force"); got.code != exitUsage || !strings.Contains(got.stderr, "is a ledger") {
+			t.Errorf("predict to %s: %+v", path, got)
+		}
+		if got := dptrain(t, "export", "out/release/model.json", "--python", "-o", path, "--force"); got.code != exitUsage {
+			t.Errorf("export to %s: %+v", path, got)
+		}
+	}
+	if got := dptrain(t, "bench", "--public", "--data", "other.csv", "--ledger", "linked.csv", "--trials", "1"); got.code == exitOK || !strings.Contains(got.stderr, `data set "houses"`) {
+		t.Errorf("bench on another name of the table: %+v", got)
+	}
+	if err := os.Rename("out/curator/run.json", "run.json"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link("my.ledger", "out/curator/run.json"); err != nil {
+		t.Fatal(err)
+	}
+	if got := dptrain(t, ledgerArgs("fit", ".1", "--out", "out", "--force")...); got.code != exitLedger || !strings.Contains(got.stderr, "this run replaces") {
+		t.Errorf("a ledger in the output: %+v", got)
+	}
+	if read(t, "my.ledger") != before {
+		t.Error("the ledger was changed")
+	}
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "gardens", "--epsilon", "1.5", "--delta", "1e-5"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	got = dptrain(t, "fit", "--data", "other.csv", "--target", "y", "--epsilon", ".2", "--dataset", "gardens", "--ledger", "linked.csv", "--out", "gardens", "--json")
+	if got.code != exitOK || !strings.Contains(got.stdout, `"code":"several-names"`) {
+		t.Errorf("another name of the table: %+v", got)
+	}
+}
