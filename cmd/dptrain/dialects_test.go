@@ -49,6 +49,7 @@ func TestDialects(t *testing.T) {
 		{"pyarrow-v1.feather", "version 2", "-"},
 		{"polars.csv", "", ""},
 		{"polars.arrow", "", ""},
+		{"polars-lz4.arrow", "", ""},
 		{"polars-typed.arrow", "", ""},
 		{"polars.parquet", "", ""},
 		{"duckdb.csv", "", ""},
