@@ -69,7 +69,7 @@ not an object
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
-	if _, err := fileHeader(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+	if _, err := fileHeading(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
 	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil || !slices.Equal(names, opts.Names) {

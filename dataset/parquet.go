@@ -37,7 +37,7 @@ func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Fo
 	defer guard(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
-		return nil, nil, damagedParquet(path)
+		return nil, nil, misnamedFile(path, f, size, damagedParquet(path))
 	}
 	if fields, ok = footer.Fields(); !ok {
 		return nil, nil, damagedParquet(path)
