@@ -170,10 +170,10 @@ func singleQuoted(line []byte, comma byte) bool {
 
 // skipSeparatorLine reads the separator off a first line such as sep=; as Excel writes it. The header is the next line.
 func (rd *reader) skipSeparatorLine(line []byte) bool {
-	if rd.format.packed != tablefile.NotPacked || rd.format.json {
+	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) > len(`"sep=;"`)+1 {
 		return false
 	}
-	text, ok := strings.CutPrefix(strings.Trim(string(line), `"`), "sep=")
+	text, ok := strings.CutPrefix(strings.Trim(strings.TrimSuffix(string(line), "\n"), `"`), "sep=")
 	if !ok || len(text) != 1 || strings.IndexByte(Separators, text[0]) < 0 {
 		return false
 	}

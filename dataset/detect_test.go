@@ -39,6 +39,7 @@ func TestDetect(t *testing.T) {
 		{"single.tsv", "'age'\t'secretjob'\t'y'", Format{}, []string{"--quote single"}},
 		{"excel.csv", "sep=;\nage;secretjob;y", Format{}, []string{`--separator ";", as its first line declares`, "--decimal ,"}},
 		{"excel.csv", "sep=;\nage|secretjob|y", Format{Separator: '|'}, nil},
+		{"tab.csv", "\"sep=\t\"\nage\tsecretjob\ty", Format{}, []string{"--separator tab"}},
 		{"crlf.csv", "sep=,\r\nage,secretjob,y\r", Format{}, []string{"--separator ,"}},
 	} {
 		path := filepath.Join(t.TempDir(), c.file)
@@ -48,6 +49,9 @@ func TestDetect(t *testing.T) {
 			if err != nil || !slices.Equal(got.Names, names) {
 				t.Errorf("%s: %q, %v", c.file, got.Names, err)
 				continue
+			}
+			if lines, err := ReadHeading(path, ReadOptions{Format: c.declared, MultilineQuotes: true}); err != nil || !reflect.DeepEqual(lines, got) {
+				t.Errorf("%s, with lines in quotes: %+v, %v, and %+v without", c.file, lines, err, got)
 			}
 			if len(got.Notes) != len(c.notes) {
 				t.Errorf("%s: %+v, want %q", c.file, got.Notes, c.notes)

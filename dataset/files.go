@@ -77,13 +77,7 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	return joined.table(schema.Clone(), cols), all, nil
 }
 
-// HeaderFrom is [Header] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
-func HeaderFrom(r io.Reader, name string, opts ReadOptions) (names []string, rest io.Reader, err error) {
-	h, rest, err := HeadingFrom(r, name, opts)
-	return h.Names, rest, err
-}
-
-// HeadingFrom is [HeaderFrom] with the notes about the header.
+// HeadingFrom is [ReadHeading] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
 func HeadingFrom(r io.Reader, name string, opts ReadOptions) (h Heading, rest io.Reader, err error) {
 	rd, err := streamReader(name, Schema{}, opts)
 	if err != nil {

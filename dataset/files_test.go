@@ -171,12 +171,12 @@ func second[A any](_ A, err error) error { return err }
 
 func third[A, B any](_ A, _ B, err error) error { return err }
 
-// TestHeaderFrom: the header is read, and nothing is lost.
-func TestHeaderFrom(t *testing.T) {
+// TestHeadingFrom: the header is read, and nothing is lost.
+func TestHeadingFrom(t *testing.T) {
 	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
-	names, rest, err := HeaderFrom(strings.NewReader(data), "stdin", ReadOptions{})
-	if err != nil || !slices.Equal(names, []string{"a", "b"}) {
-		t.Fatalf("%v, %v", names, err)
+	heading, rest, err := HeadingFrom(strings.NewReader(data), "stdin", ReadOptions{})
+	if err != nil || !slices.Equal(heading.Names, []string{"a", "b"}) {
+		t.Fatalf("%v, %v", heading, err)
 	}
 	all, err := io.ReadAll(rest)
 	if err != nil || string(all) != data {
