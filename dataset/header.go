@@ -104,10 +104,13 @@ func (rd *reader) numericHeader(h header) error {
 		}
 		return nil
 	}
-	line := rd.opts.Format.Skip
-	return &FileError{Path: rd.path, Line: h.line, Msg: "the first line holds only numbers: the file seems to have no header",
-		Hint: fmt.Sprintf("if it is a record, list the names of all columns with --header a,b,c, or in a recipe data.header: [a, b, c] "+
-			"and data.format: {header: none}; if it names the columns, name the target as it stands there, or list them so with --skip %d", line+1), Err: ErrNoHeader}
+	hint := "if it is a record, list the names of all columns with --header a,b,c, or in a recipe data.header: [a, b, c] and data.format: {header: none}"
+	if len(rd.schema.Columns) == 0 {
+		hint += fmt.Sprintf("; if it names the columns, name the target as it stands there, or list them so with --skip %d", rd.opts.Format.Skip+1)
+	} else {
+		hint += "; if it names the columns, those that are needed are not among them"
+	}
+	return &FileError{Path: rd.path, Line: h.line, Msg: "the first line holds only numbers: the file seems to have no header", Hint: hint, Err: ErrNoHeader}
 }
 
 // maxColumns is how many columns a file may have, a public limit: a name takes about 100 bytes
