@@ -83,7 +83,11 @@ func (r Run) Open() (*Table, error) {
 	case data.SQL != nil || data.Spark != "":
 		return nil, errQuery
 	case path != "":
-		return open(path, data.Reading())
+		o := data.Reading()
+		if r.Target != "" {
+			o.Known = []string{r.Target}
+		}
+		return open(path, o)
 	case len(data.Header) > 0:
 		o := data.Reading()
 		return &Table{Header: data.Header, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil}, nil

@@ -17,29 +17,31 @@ type Table struct {
 	Header          []string // all columns, in the order of the file
 	MultilineQuotes bool     // whether a quoted CSV cell may contain line breaks
 	Format          dataset.Format
-	NoHeader        bool // the file has no header line: Header names its columns
+	NoHeader        bool           // the file has no header line: Header names its columns
+	Notes           []dataset.Note // how the file is read where its header shows that, and warnings about it
 
 	held *dataset.Table // nil for a file
 }
 
-// Open returns the table in a file, of which it reads the header. Errors are those of
-// [dataset.Header].
-func Open(path string) (*Table, error) {
-	return open(path, dataset.ReadOptions{})
+// Open returns the table in a file, of which it reads the header. known are names of columns that the caller knows to be
+// there, such as the target: a header of numbers alone is refused without them, because it may be a record. Errors are those
+// of [dataset.Header].
+func Open(path string, known ...string) (*Table, error) {
+	return open(path, dataset.ReadOptions{Known: known})
 }
 
 // OpenAs is [Open] for a table that is written in another way.
-func OpenAs(path string, format dataset.Format) (*Table, error) {
-	return open(path, dataset.ReadOptions{Format: format})
+func OpenAs(path string, format dataset.Format, known ...string) (*Table, error) {
+	return open(path, dataset.ReadOptions{Format: format, Known: known})
 }
 
 // open reads the header of a file.
 func open(path string, o dataset.ReadOptions) (*Table, error) {
-	header, err := dataset.Header(path, o)
+	heading, err := dataset.ReadHeading(path, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Table{Path: path, Header: header, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil}, nil
+	return &Table{Path: path, Header: heading.Names, MultilineQuotes: o.MultilineQuotes, Format: o.Format, NoHeader: o.Names != nil, Notes: heading.Notes}, nil
 }
 
 // reading returns how the file is read.

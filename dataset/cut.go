@@ -5,30 +5,31 @@ import (
 	"io"
 )
 
-// fieldCutter cuts a record into fields as encoding/csv does with LazyQuotes, without making
-// those that nobody wants: a line of 16 MiB may have as many fields as bytes.
+// fieldCutter cuts a record into the fields that [dialect.fields] defines, without making those that nobody wants: a line of
+// 16 MiB may have as many fields as bytes.
 type fieldCutter struct {
-	comma byte
-	quote byte
-	rest  []byte
-	more  bool // there is a next field
-	buf   []byte
+	d               *dialect
+	blanks, escapes bool // how the record is read
+	rest            []byte
+	more            bool // there is a next field
+	buf             []byte
 }
 
 // start begins with the first field of a record.
-func (c *fieldCutter) start(record []byte) { c.rest, c.more = record, true }
+func (c *fieldCutter) start(record []byte) {
+	c.rest, c.more = record, true
+	c.blanks, c.escapes = c.d.reading(record)
+}
 
-// next cuts off a field, of which there must be one, and returns it without its quotes,
-// valid until the next call; anything if it is not wanted.
+// next cuts off a field, of which there must be one, and returns its text, valid until the next call; anything if it is not
+// wanted.
 func (c *fieldCutter) next(want bool) []byte {
-	line := c.rest
-	if len(line) == 0 || line[0] != c.quote {
-		k := bytes.IndexByte(line, c.comma)
-		if c.more = k >= 0; !c.more {
-			return line
-		}
-		c.rest = line[k+1:]
-		return line[:k]
+	first := c.rest
+	if c.blanks {
+		first = bytes.TrimLeftFunc(first, c.d.isBlank)
+	}
+	if c.d.quote == 0 || len(first) == 0 || first[0] != c.d.quote {
+		return c.bare(want)
 	}
 	c.buf = c.buf[:0]
 	keep := func(b []byte) {
@@ -36,29 +37,90 @@ func (c *fieldCutter) next(want bool) []byte {
 			c.buf = append(c.buf, b...)
 		}
 	}
-	for line = line[1:]; ; {
-		k := bytes.IndexByte(line, c.quote)
+	for line := first[1:]; ; {
+		k := c.d.indexSpecial(line, c.escapes)
 		if k < 0 { // the quote is left open
 			keep(line)
 			c.more = false
 			return c.buf
 		}
 		keep(line[:k])
+		if c.escapes && line[k] == backslash {
+			line = c.escaped(line[k:], keep)
+			continue
+		}
 		line = line[k+1:]
-		switch {
-		case len(line) == 0:
-			c.more = false
-			return c.buf
-		case line[0] == c.quote:
+		if len(line) > 0 && line[0] == c.d.quote {
 			keep(line[:1])
 			line = line[1:]
-		case line[0] == c.comma:
-			c.rest = line[1:]
+			continue
+		}
+		end := bytes.TrimLeftFunc(line, c.d.isBlank)
+		if len(end) == 0 {
+			c.more = false
 			return c.buf
-		default: // a quote within a quoted field stands for itself
-			keep([]byte{c.quote})
+		}
+		if end[0] == c.d.comma {
+			c.rest = end[1:]
+			return c.buf
+		}
+		keep([]byte{c.d.quote}) // a quote within a quoted field stands for itself
+	}
+}
+
+// escaped keeps what a backslash within quotes and the character after it stand for, and returns what follows.
+func (c *fieldCutter) escaped(line []byte, keep func([]byte)) []byte {
+	switch {
+	case len(line) == 1:
+		keep(line)
+		return nil
+	case line[1] == c.d.quote || line[1] == backslash:
+		keep(line[1:2])
+	default:
+		keep(line[:2])
+	}
+	return line[2:]
+}
+
+// bare is next for a field without quotes around it.
+func (c *fieldCutter) bare(want bool) []byte {
+	line := c.rest
+	if c.escapes && c.d.quote == 0 {
+		return c.unescaped(want)
+	}
+	field := line
+	k := bytes.IndexByte(line, c.d.comma)
+	if c.more = k >= 0; c.more {
+		field, c.rest = line[:k], line[k+1:]
+	}
+	if c.d.escape == backslash && string(field) == `\N` {
+		return nil
+	}
+	return field
+}
+
+// unescaped is next for a format without quotes, in which a backslash escapes any character.
+func (c *fieldCutter) unescaped(want bool) []byte {
+	c.buf = c.buf[:0]
+	line := c.rest
+	at := 0
+	for ; at < len(line) && line[at] != c.d.comma; at++ {
+		char := line[at]
+		if char == backslash && at+1 < len(line) {
+			at++
+			char = unescaped(line[at])
+		}
+		if want {
+			c.buf = append(c.buf, char)
 		}
 	}
+	if c.more = at < len(line); c.more {
+		c.rest = line[at+1:]
+	}
+	if string(line[:at]) == `\N` {
+		return nil
+	}
+	return c.buf
 }
 
 // count returns how many fields are left, and ends the record.
@@ -79,13 +141,25 @@ func (c *fieldCutter) first(record []byte, most int) []string {
 	return out
 }
 
-// leftOpen reports whether a quote is open at the end of a line, its newline included, given
-// whether one is at its beginning.
-func (c *fieldCutter) leftOpen(line []byte, open bool) bool {
+// complete reports whether a line is well-formed in a way that the dialect allows, so that it is a record of its own.
+func (d *dialect) complete(line []byte) bool {
+	if d.quote == 0 {
+		return false
+	}
+	return d.escape != backslash && d.wellFormed(line, false) || d.escape != d.quote && d.wellFormed(line, true)
+}
+
+// leftOpen reports whether a field is open at the end of a line, its newline included, given whether one is at its
+// beginning.
+func (d *dialect) leftOpen(line []byte, open bool) bool {
+	escapes := d.escape == backslash
+	if d.quote == 0 {
+		return escapes && d.endsEscaped(line)
+	}
 	for {
 		if !open {
-			if len(line) == 0 || line[0] != c.quote {
-				k := bytes.IndexByte(line, c.comma)
+			if len(line) == 0 || line[0] != d.quote {
+				k := bytes.IndexByte(line, d.comma)
 				if k < 0 {
 					return false
 				}
@@ -94,49 +168,75 @@ func (c *fieldCutter) leftOpen(line []byte, open bool) bool {
 			}
 			open, line = true, line[1:]
 		}
-		k := bytes.IndexByte(line, c.quote)
+		k := d.indexSpecial(line, escapes)
 		if k < 0 {
 			return true
 		}
+		if escapes && line[k] == backslash {
+			line = line[min(k+2, len(line)):]
+			continue
+		}
 		line = line[k+1:]
-		switch {
-		case len(line) == 0 || len(line) == 1 && line[0] == '\n':
-			return false
-		case line[0] == c.quote:
+		if len(line) > 0 && line[0] == d.quote {
 			line = line[1:]
-		case line[0] == c.comma:
-			open, line = false, line[1:]
+			continue
+		}
+		end := bytes.TrimLeftFunc(line, d.isBlank)
+		if len(end) == 0 || len(end) == 1 && end[0] == '\n' {
+			return false
+		}
+		if end[0] == d.comma {
+			open, line = false, end[1:]
 		}
 	}
 }
 
-// quotedRecords yields records whose quoted fields may hold newlines. [streamRecords] is its
-// definition.
+// endsEscaped reports whether a backslash takes the end of a line for itself.
+func (d *dialect) endsEscaped(line []byte) bool {
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	n := len(line) - len(bytes.TrimRight(line, `\`))
+	return n%2 != 0
+}
+
+// quotedRecords yields records whose quoted fields may hold newlines. [slowRecords] is its definition.
 type quotedRecords struct {
 	lines lineReader
 	cut   fieldCutter
+	each  *bool // as in [lineRecords]
 	buf   []byte
 	start int
 	used  int // bytes of the last record
-	most  int // fields that next returns of a record; [streamRecords] returns all
+	most  int // fields that next returns of a record; [slowRecords] returns all
 }
 
 // raw returns the next record, valid until the next call, for a fieldCutter.
 func (q *quotedRecords) raw() ([]byte, error) {
-	q.used = 0
-	line := []byte{'\n'}
-	for len(line) == 0 || len(line) == 1 && line[0] == '\n' {
-		if q.used >= q.lines.max { // by empty lines
-			q.used = 0
-		}
-		var err error
-		if line, err = q.oneLine(); err != nil {
+	line, err := q.begin()
+	if err != nil {
+		return nil, err
+	}
+	return q.complete(line)
+}
+
+// begin returns the first line of the next record.
+func (q *quotedRecords) begin() ([]byte, error) {
+	for {
+		q.used = 0
+		line, err := q.oneLine()
+		if err != nil {
 			return nil, err
 		}
+		if q.start = q.lines.count; *q.each || len(line) > 1 || len(line) == 1 && line[0] != '\n' {
+			return line, nil
+		}
 	}
-	q.start = q.lines.count
-	if !q.cut.leftOpen(line, false) {
-		return bytes.TrimSuffix(line, []byte{'\n'}), nil
+}
+
+// complete returns the record whose first line is given.
+func (q *quotedRecords) complete(line []byte) ([]byte, error) {
+	record := bytes.TrimSuffix(line, []byte{'\n'})
+	if q.cut.d.complete(record) || !q.cut.d.leftOpen(line, false) {
+		return record, nil
 	}
 	q.buf = append(q.buf[:0], line...)
 	for q.used < q.lines.max {
@@ -148,7 +248,7 @@ func (q *quotedRecords) raw() ([]byte, error) {
 			return nil, err
 		}
 		q.buf = append(q.buf, line...)
-		if !q.cut.leftOpen(line, true) {
+		if !q.cut.d.leftOpen(line, true) {
 			return bytes.TrimSuffix(q.buf, []byte{'\n'}), nil
 		}
 	}

@@ -1,11 +1,14 @@
 package dataset
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/dptrain/dptrain/internal/arrowfile"
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
@@ -68,7 +71,7 @@ type datePart struct {
 }
 
 // storedLayouts is how the dates of a file that stores them are written as text. They are read whatever layout is declared.
-var storedLayouts = []string{time.DateOnly, time.DateTime}
+var storedLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02 15:04:05Z07:00"}
 
 // newDates returns the reader of a layout, and of stored dates if there may be some.
 func newDates(layout string, stored ...string) *dates {
@@ -103,17 +106,6 @@ func (d *dates) read(text string) (moment, class) {
 }
 
 const daySeconds = 24 * 60 * 60
-
-// momentOf returns the moment of a count of units since 1970, of which there are so many in a second.
-func momentOf(count, perSecond int64) moment {
-	perDay := perSecond * daySeconds
-	day := count / perDay
-	rest := count % perDay
-	if rest < 0 {
-		day, rest = day-1, rest+perDay
-	}
-	return moment{day, float64(rest) / float64(perSecond)}
-}
 
 // part returns a part of a moment.
 func (m moment) part(name string) float64 {
@@ -185,20 +177,91 @@ func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64]
 	})
 }
 
-// storedDates returns how values of a Parquet type with a date hold it, nil for a type that has none.
-func storedDates(typ format.LogicalTypeValue) func(parquetfile.Value) moment {
-	switch lt := typ.(type) {
+// storedDates returns the function that reads the dates of a Parquet type, or nil for a type without dates. zone is the time
+// zone that timestamps are shown in, or nil for UTC.
+func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile.Value) moment {
+	if field.Type.Kind == format.Int96 {
+		return func(v parquetfile.Value) moment {
+			day, nanos := int96(v)
+			return momentIn(day, nanos, nanosPerSecond, zone)
+		}
+	}
+	switch typ := field.Logical.(type) {
 	case *format.DateType:
 		return func(v parquetfile.Value) moment { return moment{day: int64(int32(v.Bits))} }
 	case *format.TimestampType:
 		perSecond := int64(1e3)
-		switch lt.Unit.Value.(type) {
+		switch typ.Unit.Value.(type) {
 		case *format.MicroSeconds:
 			perSecond = 1e6
 		case *format.NanoSeconds:
-			perSecond = 1e9
+			perSecond = nanosPerSecond
 		}
-		return func(v parquetfile.Value) moment { return momentOf(int64(v.Bits), perSecond) }
+		return func(v parquetfile.Value) moment { return momentIn(0, int64(v.Bits), perSecond, zone) }
 	}
 	return nil
+}
+
+const nanosPerSecond = 1e9
+
+// momentIn returns the moment that clocks in a zone show: a count of units, of which a second has perSecond, after the
+// beginning of a day in UTC. zone is nil for UTC.
+func momentIn(day, count, perSecond int64, zone *time.Location) moment {
+	perDay := perSecond * daySeconds
+	floor := func() {
+		day += count / perDay
+		count %= perDay
+		if count < 0 {
+			day--
+			count += perDay
+		}
+	}
+	floor()
+	if zone != nil {
+		_, offset := time.Unix(day*daySeconds+count/perSecond, 0).In(zone).Zone()
+		count += int64(offset) * perSecond
+		floor()
+	}
+	return moment{day, float64(count) / float64(perSecond)}
+}
+
+// The day of 1970-01-01 in the count of days of INT96, which begins in 4713 BC.
+const int96Epoch = 2440588
+
+// int96 reads a timestamp of 12 bytes: the nanoseconds of a day, and that day since 1970-01-01.
+func int96(v parquetfile.Value) (day, nanos int64) {
+	day = int64(int32(binary.LittleEndian.Uint32(v.Bytes[8:])))
+	return day - int96Epoch, int64(binary.LittleEndian.Uint64(v.Bytes))
+}
+
+// zones returns the time zones in which a Parquet file shows its timestamps, by column. They stand in its metadata: in the
+// Arrow schema of pandas, Polars and others, or in the metadata of pandas. A zone that is not known is nil.
+func zones(footer *parquetfile.Footer) map[string]*time.Location {
+	out := map[string]*time.Location{}
+	fields := arrowfile.SchemaOf(footer.Metadata(arrowfile.SchemaKey))
+	for i := range fields {
+		if name := fields[i].ZoneName; name != "" {
+			out[fields[i].Name] = arrowfile.ZoneOf(name)
+		}
+	}
+	if fields != nil {
+		return out
+	}
+	var pandas struct {
+		Columns []struct {
+			Name     string `json:"field_name"`
+			Metadata struct {
+				Timezone string `json:"timezone"`
+			} `json:"metadata"`
+		} `json:"columns"`
+	}
+	if json.Unmarshal([]byte(footer.Metadata("pandas")), &pandas) != nil {
+		return nil
+	}
+	for _, c := range pandas.Columns {
+		if zone := c.Metadata.Timezone; zone != "" {
+			out[c.Name] = arrowfile.ZoneOf(zone)
+		}
+	}
+	return out
 }

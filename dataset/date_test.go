@@ -46,7 +46,7 @@ func TestDateParts(t *testing.T) {
 		if what != good || m.part(monthPart) != float64(at.Month()) || m.part(weekdayPart) != float64((at.Weekday()+6)%7+1) || math.Abs(m.part(hourPart)-float64(at.Hour())) >= 1 {
 			t.Fatalf("%v: %+v, %v", at, m, what)
 		}
-		for _, stored := range []moment{momentOf(at.Unix(), 1), momentOf(at.UnixMilli(), 1000), momentOf(at.UnixMicro(), 1_000_000)} {
+		for _, stored := range []moment{momentIn(0, at.Unix(), 1, nil), momentIn(0, at.UnixMilli(), 1000, nil), momentIn(0, at.UnixMicro(), 1_000_000, nil)} {
 			if stored != m {
 				t.Fatalf("%v: %+v, %+v", at, stored, m)
 			}
@@ -69,7 +69,7 @@ func TestParquetDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, row{int32(momentOf(at.Unix(), 1).day), at, at, text, int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
+		rows = append(rows, row{int32(momentIn(0, at.Unix(), 1, nil).day), at, at, text, int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
 	}
 	path := writeParquet(t, rows)
 	parts := map[string][]string{"date": {dayPart, monthPart, weekdayPart}, "milli": nil, "nano": nil, "text": nil, "whole": {monthPart}}

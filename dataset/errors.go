@@ -16,7 +16,7 @@ var (
 	ErrUnreadable = errors.New("file cannot be read")
 	// ErrCorrupt: a compressed or Parquet file is truncated or damaged.
 	ErrCorrupt = errors.New("file is damaged")
-	// ErrFormat: the file's name has none of the known suffixes.
+	// ErrFormat: the file's name has none of the known suffixes, or its content is of another format.
 	ErrFormat = errors.New("unknown file format")
 	// ErrNoHeader: the file is empty, or its first line looks like data.
 	ErrNoHeader = errors.New("no header")

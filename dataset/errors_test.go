@@ -110,7 +110,7 @@ func TestUnreadableFiles(t *testing.T) {
 	checkError(t, "parquet.gz", read(filepath.Join(dir, "x.parquet.gz")), ErrFormat)
 	notGzip := filepath.Join(dir, "x.csv.gz")
 	writeFile(t, notGzip, []byte("a,b\n"+marker+",2\n"))
-	checkError(t, "not gzip", read(notGzip), ErrCorrupt)
+	checkError(t, "not gzip", read(notGzip), ErrFormat)
 	writeFile(t, notGzip, nil)
 	checkError(t, "empty gzip", read(notGzip), ErrCorrupt)
 	_, _, err := ReadFrom(ctx, strings.NewReader(""), "x.parquet", s, ReadOptions{})

@@ -75,9 +75,9 @@ func (rd *reader) fileRows(ctx context.Context, at io.ReaderAt, start, size int6
 // to be held as a whole.
 func (rd *reader) longRun(ctx context.Context, at io.ReaderAt, r run, st *store) error {
 	section := io.NewSectionReader(at, r.start, r.end-r.start)
-	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}}
+	recs := lineRecords{lines: lineReader{r: bufio.NewReaderSize(section, 1<<18), max: st.max}, each: &rd.each}
 	for row := 0; ; row++ {
-		line, err := recs.raw()
+		line, err := recs.begin()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -111,7 +111,7 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 			return err
 		}
 		bufs[w] = data
-		found[i] = scanChunk(data, from, lo, hi)
+		found[i] = scanChunk(data, from, lo, hi, rd.each)
 		return nil
 	})
 	if err != nil {
@@ -136,8 +136,8 @@ func (rd *reader) findRuns(ctx context.Context, at io.ReaderAt, start, size int6
 // scanChunk finds the lines that start in [lo, hi) of the file. data begins at
 // offset from, which is lo where a line is known to start there and lo-1 otherwise,
 // and reaches one byte beyond hi unless the file ends: enough to tell an empty
-// line.
-func scanChunk(data []byte, from, lo, hi int64) run {
+// line, which is a record if each is set.
+func scanChunk(data []byte, from, lo, hi int64, each bool) run {
 	r := run{start: -1}
 	p := 0
 	if from < lo {
@@ -151,7 +151,7 @@ func scanChunk(data []byte, from, lo, hi int64) run {
 			r.start = from + int64(p)
 		}
 		rest := data[p:]
-		if empty := rest[0] == '\n' || rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'); !empty {
+		if empty := rest[0] == '\n' || rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'); !empty || each {
 			r.rows++
 		}
 		k := bytes.IndexByte(rest, '\n')

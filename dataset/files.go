@@ -29,24 +29,24 @@ func filesOf(path string) ([]string, error) {
 	return found, nil
 }
 
-// sameHeader returns the column names that all files have.
-func sameHeader(paths []string, opts ReadOptions) ([]string, error) {
-	var names []string
+// sameHeader returns the heading of the first file, and an error if another has other column names.
+func sameHeader(paths []string, opts ReadOptions) (Heading, error) {
+	var first Heading
 	for i, path := range paths {
-		got, err := fileHeader(path, opts)
+		got, err := fileHeading(path, opts)
 		if err != nil {
-			return nil, err
+			return Heading{}, err
 		}
 		if i == 0 {
-			names = got
+			first = got
 			continue
 		}
-		if !slices.Equal(got, names) {
-			return nil, &FileError{Path: path, Line: 1, Msg: fmt.Sprintf("the header is not that of %s", paths[0]),
+		if !slices.Equal(got.Names, first.Names) {
+			return Heading{}, &FileError{Path: path, Line: 1, Msg: fmt.Sprintf("the header is not that of %s", paths[0]),
 				Hint: "files of one table need the same names in the same order", Err: ErrNoColumn}
 		}
 	}
-	return names, nil
+	return first, nil
 }
 
 // readFiles reads files of one table.
@@ -77,17 +77,17 @@ func readFiles(ctx context.Context, paths []string, schema Schema, opts ReadOpti
 	return joined.table(schema.Clone(), cols), all, nil
 }
 
-// HeaderFrom is [Header] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
-func HeaderFrom(r io.Reader, name string, opts ReadOptions) (names []string, rest io.Reader, err error) {
+// HeadingFrom is [ReadHeading] for what [ReadFrom] reads. It reads on behind the header; rest is all of r, from its beginning.
+func HeadingFrom(r io.Reader, name string, opts ReadOptions) (h Heading, rest io.Reader, err error) {
 	rd, err := streamReader(name, Schema{}, opts)
 	if err != nil {
-		return nil, nil, err
+		return Heading{}, nil, err
 	}
 	var seen strings.Builder
 	src, err := rd.decode(io.TeeReader(r, &seen))
 	if err != nil {
-		return nil, nil, err
+		return Heading{}, nil, err
 	}
-	head, err := rd.header(rd.records(src))
-	return head.names, io.MultiReader(strings.NewReader(seen.String()), r), err
+	h, err = rd.heading(src)
+	return h, io.MultiReader(strings.NewReader(seen.String()), r), err
 }

@@ -69,7 +69,7 @@ not an object
 	if stats.NoUnit != 5 {
 		t.Errorf("%d records of nobody", stats.NoUnit)
 	}
-	if _, err := fileHeader(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
+	if _, err := fileHeading(file(t, "x.jsonl", data), ReadOptions{}); !errors.Is(err, ErrNoHeader) || !strings.Contains(err.Error(), "--header") {
 		t.Errorf("%v", err)
 	}
 	if names, err := Header(file(t, "x.ndjson", data), opts); err != nil || !slices.Equal(names, opts.Names) {
@@ -171,12 +171,12 @@ func second[A any](_ A, err error) error { return err }
 
 func third[A, B any](_ A, _ B, err error) error { return err }
 
-// TestHeaderFrom: the header is read, and nothing is lost.
-func TestHeaderFrom(t *testing.T) {
+// TestHeadingFrom: the header is read, and nothing is lost.
+func TestHeadingFrom(t *testing.T) {
 	data := "a,b\n" + strings.Repeat("1,2\n", 50_000)
-	names, rest, err := HeaderFrom(strings.NewReader(data), "stdin", ReadOptions{})
-	if err != nil || !slices.Equal(names, []string{"a", "b"}) {
-		t.Fatalf("%v, %v", names, err)
+	heading, rest, err := HeadingFrom(strings.NewReader(data), "stdin", ReadOptions{})
+	if err != nil || !slices.Equal(heading.Names, []string{"a", "b"}) {
+		t.Fatalf("%v, %v", heading, err)
 	}
 	all, err := io.ReadAll(rest)
 	if err != nil || string(all) != data {

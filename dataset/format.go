@@ -25,6 +25,9 @@ type Format struct {
 	Quote byte
 	// NoQuote says that no character does.
 	NoQuote bool
+	// Escape says what stands before a quote within a quoted cell: '"' for the quote itself, so that it is written twice,
+	// or '\\' for a backslash; 0: whichever of them a line is well-formed with.
+	Escape byte
 	// Encoding is the name of a character set, as [Encodings] lists them; empty: UTF-8.
 	Encoding string
 	// Skip is how many lines there are before the header line.
@@ -42,9 +45,6 @@ const Separators = ",;\t|:^~\x01"
 
 // maxSkip is how many lines before a header may be skipped.
 const maxSkip = 1000
-
-// noQuote is the quote of a format without one: no UTF-8 text holds it.
-const noQuote = 0xff
 
 // validate reports the first part of a format that contradicts another or is unknown.
 func (f *Format) validate() error {
@@ -67,6 +67,8 @@ func (f *Format) validate() error {
 		return wrong("the same mark for decimals and thousands")
 	case f.Quote != 0 && f.Quote != '"' && f.Quote != '\'' || f.Quote != 0 && f.NoQuote:
 		return wrong("the quote must be double or single")
+	case f.Escape != 0 && f.Escape != '"' && f.Escape != backslash:
+		return wrong("a quote must be escaped by another quote or by a backslash")
 	case !known:
 		return wrong("unknown encoding %q", f.Encoding)
 	case f.Skip < 0 || f.Skip > maxSkip:
@@ -77,15 +79,19 @@ func (f *Format) validate() error {
 	return nil
 }
 
-// quote returns the quote of a format.
-func (f *Format) quote() byte {
+// dialect returns how records are cut into fields, as far as it is declared; the separator may be 0.
+func (f *Format) dialect() dialect {
+	d := dialect{comma: f.Separator, quote: '"', escape: f.Escape}
 	switch {
 	case f.NoQuote:
-		return noQuote
+		d.quote = 0
 	case f.Quote != 0:
-		return f.Quote
+		d.quote = f.Quote
 	}
-	return '"'
+	if d.escape == '"' {
+		d.escape = d.quote
+	}
+	return d
 }
 
 // rule returns how numbers are written.

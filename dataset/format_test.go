@@ -120,22 +120,25 @@ func TestSkippedTooMuch(t *testing.T) {
 var fuzzFormats = []Format{
 	{Separator: ';', Decimal: ',', Thousands: '.'}, {Separator: '|', Quote: '\''}, {Separator: '\t', NoQuote: true, Strict: true}, {Skip: 1, Missing: []float64{-9, 0}},
 	{Separator: ';', Decimal: ',', Missing: []float64{1.5}, Encoding: "windows-1252"}, {Encoding: "utf-16"}, {Thousands: ' ', Quote: '\'', Strict: true}, {Decimal: ',', Skip: 2, Encoding: "utf-16be"},
+	{Escape: backslash}, {Separator: '\t', NoQuote: true, Escape: backslash}, {Escape: '"', Quote: '\''}, {Separator: ';', Quote: '\'', Escape: backslash},
+	{Escape: '"'}, {Separator: '|'}, {NoQuote: true}, {Separator: ';', Escape: backslash, Encoding: "windows-1252"},
 }
 
 // FuzzFormats holds the fast readers to the slow one in other dialects.
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{
 		"", "1,5;x;p\n", "\"1.234,5\";'y z';\"q\n-9;NA;\n", "1|'x|x'|p\n'2|y", "a\tb\t\"c\n", "€ 5;45 yrs;1'000\n<5;27,1 %;True\n", "-9,0,1\n\n0,-9,x\n", "\xff\xfe1\x00,\x00\n\x00", "1 234,'5','''\n",
+		"\"say \\\"hi, you\\\"\",2\n\\N,1\\,2\n", "1\\\t2\t\\N\\\n", "'it\\'s','it''s' ,2\n", "1, \"x\" ,\"y\n",
 		"1,5\xa0€;\x80;\x81\n", "\xd8\x00\x00\n\x00", "'\"',\"'\"\n", "1,x,2024-05-06,2,p\n1;x;\"6.5.2024 07:08\";2\n", "'", "\"", "\xff1,2\xff\xff\n",
 	} {
-		for kind := range byte(32) {
+		for kind := range byte(64) {
 			f.Add([]byte(s), kind)
 		}
 	}
 	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}}, {Name: "n", HasMissing: true, Missing: -1},
 		{Name: "month", Part: monthPart, Source: "rest", Date: AutoDate}, {Name: "days", Part: dayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
-		format := fuzzFormats[kind&7]
+		format := fuzzFormats[kind&7+kind>>2&8]
 		header := "skip\nskip\n"[:5*format.Skip]
 		comma := ","
 		if format.Separator != 0 {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -16,9 +17,18 @@ type header struct {
 	line  int
 }
 
-// header reads and checks the first record.
+// header reads and checks the first record. From then on the dialect is known, and whether empty lines are records.
 func (rd *reader) header(recs records) (header, error) {
+	h, err := rd.headerOf(recs)
+	rd.each = len(h.names) == 1 && !rd.format.json && rd.format.packed == tablefile.NotPacked
+	return h, err
+}
+
+func (rd *reader) headerOf(recs records) (header, error) {
 	if rd.opts.Names != nil {
+		if err := rd.misnamed(rd.first()); err != nil {
+			return header{}, err
+		}
 		h := header{names: rd.opts.Names}
 		if len(h.names) > maxColumns {
 			return header{}, tooManyColumns(rd.path, 0)
@@ -29,7 +39,7 @@ func (rd *reader) header(recs records) (header, error) {
 		return header{}, &FileError{Path: rd.path, Msg: "has no header line: which keys a record has is private",
 			Hint: "list the columns with --header a,b,c, or in a recipe data.header: [a, b, c]", Err: ErrNoHeader}
 	}
-	fields, err := rd.headerFields(recs)
+	record, err := rd.headerRecord(recs)
 	if err == io.EOF {
 		return header{}, &FileError{Path: rd.path, Line: 1, Msg: "is empty: there is no header",
 			Hint: "the first line must name the columns", Err: ErrNoHeader}
@@ -37,10 +47,8 @@ func (rd *reader) header(recs records) (header, error) {
 	if err != nil {
 		return header{}, err
 	}
-	if recs.tooLong() {
-		return header{}, &FileError{Path: rd.path, Line: recs.line(),
-			Msg: fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()), Hint: "is this a table of text lines?", Err: ErrFormat}
-	}
+	cut := rd.cutter()
+	fields := cut.first(record, maxColumns+1)
 	if len(fields) > maxColumns {
 		return header{}, tooManyColumns(rd.path, recs.line())
 	}
@@ -48,15 +56,61 @@ func (rd *reader) header(recs records) (header, error) {
 	for f, name := range fields {
 		h.names[f] = cell.Trim(name)
 	}
-	if err := rd.foreign(h.line, h.names); err != nil && rd.format.packed == tablefile.NotPacked {
+	if rd.format.packed == tablefile.NotPacked {
+		if err := rd.unreadableHeader(h.line, h.names); err != nil {
+			return header{}, err
+		}
+	}
+	if err := rd.numericHeader(h); err != nil {
 		return header{}, err
 	}
-	if allNumbers(h.names) {
-		return header{}, &FileError{Path: rd.path, Line: h.line,
-			Msg:  "first line holds only numbers: the file seems to have no header",
-			Hint: "add a first line that names the columns; a name cannot be a number", Err: ErrNoHeader}
-	}
 	return h, checkNames(rd.path, h.line, h.names)
+}
+
+// headerRecord returns the record that names the columns.
+func (rd *reader) headerRecord(recs records) ([]byte, error) {
+	line, err := recs.begin()
+	if wrong := rd.misnamed(rd.first()); wrong != nil {
+		return nil, wrong
+	}
+	if err == nil && rd.skipSeparatorLine(line) {
+		line, err = recs.begin()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !recs.tooLong() {
+		if err := rd.detect(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+			return nil, err
+		}
+		line, err = recs.complete(line)
+	}
+	if recs.tooLong() {
+		return nil, &FileError{Path: rd.path, Line: recs.line(),
+			Msg: fmt.Sprintf("the header is longer than %d bytes", rd.opts.maxLine()), Hint: "is this a table of text lines?", Err: ErrFormat}
+	}
+	return line, err
+}
+
+// numericHeader returns an error if all names of a header are numbers, unless those that the caller knows are among them. A
+// table without a header line begins with a record, and a first record of numbers looks the same.
+func (rd *reader) numericHeader(h header) error {
+	if !allNumbers(h.names) {
+		return nil
+	}
+	if known := rd.known(); len(known) > 0 && containsAll(h.names, known) {
+		if len(rd.opts.Known) > 0 {
+			rd.note("", "its header holds only numbers, which are taken for names because the target is one of them")
+		}
+		return nil
+	}
+	hint := "if it is a record, list the names of all columns with --header a,b,c, or in a recipe data.header: [a, b, c] and data.format: {header: none}"
+	if len(rd.schema.Columns) == 0 {
+		hint += fmt.Sprintf("; if it names the columns, name the target as it stands there, or list them so with --skip %d", rd.opts.Format.Skip+1)
+	} else {
+		hint += "; if it names the columns, those that are needed are not among them"
+	}
+	return &FileError{Path: rd.path, Line: h.line, Msg: "the first line holds only numbers: the file seems to have no header", Hint: hint, Err: ErrNoHeader}
 }
 
 // maxColumns is how many columns a file may have, a public limit: a name takes about 100 bytes
@@ -66,25 +120,6 @@ const maxColumns = 1 << 17
 func tooManyColumns(path string, line int) error {
 	return &FileError{Path: path, Line: line, Msg: fmt.Sprintf("has more than %d columns", maxColumns),
 		Hint: "keep the columns that are needed; is this a table on its side?", Err: ErrFormat}
-}
-
-// headerFields returns the fields of the first record, and no more of them than show that they
-// are too many.
-func (rd *reader) headerFields(recs records) ([]string, error) {
-	whole, ok := recs.(interface{ raw() ([]byte, error) })
-	if !ok {
-		return recs.next()
-	}
-	record, err := whole.raw()
-	if err != nil {
-		return nil, err
-	}
-	var fields []string
-	cut := rd.cutter()
-	for cut.start(record); cut.more && len(fields) <= maxColumns; {
-		fields = append(fields, string(cut.next(true)))
-	}
-	return fields, nil
 }
 
 // allNumbers reports whether every field reads like the cell of a numeric column,

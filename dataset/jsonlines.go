@@ -9,8 +9,8 @@ import (
 	"github.com/dptrain/dptrain/internal/cell"
 )
 
-// jsonLines makes CSV of JSON Lines: a record of each line that is not blank, with the cells of the named columns. It is
-// total: a line that is no object becomes a record whose cells are all missing, a key that is absent or null an empty
+// jsonLines makes CSV of JSON Lines: a record of each line that is not blank, with the cells of the named columns. A line also
+// ends with a carriage return alone, which no text of JSON holds. It is total: a line that is no object becomes a record whose cells are all missing, a key that is absent or null an empty
 // cell, true and false these words, an array or an object its text, and an end of a line within a text a blank.
 type jsonLines struct {
 	lines lineReader
@@ -21,11 +21,27 @@ type jsonLines struct {
 
 // newJSONLines reads r as JSON Lines. Of a line only most bytes are looked at, so that a longer one is no object.
 func newJSONLines(r io.Reader, names []string, most int) *jsonLines {
-	br := bufio.NewReaderSize(r, 1<<16)
+	br := bufio.NewReaderSize(lineFeeds{r}, 1<<16)
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
 	return &jsonLines{lines: lineReader{r: br, max: most}, names: names}
+}
+
+// lineFeeds makes line feeds of carriage returns.
+type lineFeeds struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (l lineFeeds) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for rest := p[:n]; ; {
+		k := bytes.IndexByte(rest, '\r')
+		if k < 0 {
+			return n, err
+		}
+		rest[k] = '\n'
+		rest = rest[k+1:]
+	}
 }
 
 // Read implements io.Reader.

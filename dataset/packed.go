@@ -22,16 +22,16 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 	comma := rd.opts.Format.Decimal == ','
 	if rd.format.packed == tablefile.Sheet {
 		lines, err := sheetfile.Open(at, size, sheetfile.Options{Sheet: rd.opts.Format.Sheet, Comma: comma, Width: len(rd.opts.Names),
-			Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine()})
+			Skip: rd.opts.Format.Skip, Most: rd.opts.maxLine(), Gaps: rd.opts.EveryRow})
 		if err != nil {
-			return nil, rd.packedError(ctx, err)
+			return nil, rd.openError(ctx, f, size, err)
 		}
 		return &packedLines{rd, ctx, lines}, nil
 	}
 	rd.opts.Format.Skip = 0
 	file, err := arrowfile.Open(at, size)
 	if err != nil {
-		return nil, rd.packedError(ctx, err)
+		return nil, rd.openError(ctx, f, size, err)
 	}
 	if (file.Rows-freeRows)/rowsPerByte > size {
 		return nil, tooManyPerByte(rd.path)
@@ -76,7 +76,18 @@ func (p *packedLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// packedError says what a failure means.
+// openError converts the error about a file that cannot be opened. One of another format is named so.
+func (rd *reader) openError(ctx context.Context, f io.ReaderAt, size int64, err error) error {
+	known := rd.packedError(ctx, err)
+	for _, other := range []error{arrowfile.ErrDamaged, arrowfile.ErrForeign, sheetfile.ErrDamaged, sheetfile.ErrForeign} {
+		if ctx.Err() == nil && errors.Is(err, other) {
+			return misnamedFile(rd.path, f, size, known)
+		}
+	}
+	return known
+}
+
+// packedError converts an error of the packages that read such files.
 func (rd *reader) packedError(ctx context.Context, err error) error {
 	e := &FileError{Path: rd.path, Err: ErrCorrupt}
 	switch {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
+
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/dptrain/dptrain/internal/decimals"
 	"github.com/dptrain/dptrain/internal/parquetfile"
@@ -34,7 +37,7 @@ func openParquet(path string, f io.ReaderAt, size int64) (footer *parquetfile.Fo
 	defer guard(path, &err)
 	footer, ok := parquetfile.ReadFooter(f, size)
 	if !ok {
-		return nil, nil, damagedParquet(path)
+		return nil, nil, misnamedFile(path, f, size, damagedParquet(path))
 	}
 	if fields, ok = footer.Fields(); !ok {
 		return nil, nil, damagedParquet(path)
@@ -84,7 +87,8 @@ type parquetTable struct {
 	lay     layout
 	rows    int
 	out     slab
-	small   []*compact // of the columns that out does not have
+	small   []*compact                // of the columns that out does not have
+	zones   map[string]*time.Location // of columns that are read as dates
 
 	bytes io.ReaderAt
 	size  int64
@@ -123,8 +127,29 @@ func (rd *reader) openTable(f io.ReaderAt, size int64) (t *parquetTable, names [
 	if t.lay, err = rd.bind(header{names: names}); err != nil {
 		return nil, nil, err
 	}
+	if err := t.findZones(); err != nil {
+		return nil, nil, err
+	}
 	t.rows, err = t.countRows()
 	return t, names, err
+}
+
+// findZones finds the time zones of the columns that are read as dates. It refuses one that is not known.
+func (t *parquetTable) findZones() error {
+	for f, target := range t.lay.targets {
+		stamp, ok := t.columns[f].Logical.(*format.TimestampType)
+		if !ok || !stamp.IsAdjustedToUTC || target > dateField {
+			continue
+		}
+		if t.zones == nil {
+			t.zones = zones(t.footer)
+		}
+		if zone, ok := t.zones[t.columns[f].Name]; ok && zone == nil {
+			return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q holds times in a time zone that is not known", t.declared(f)),
+				Hint: "write it with a zone of the IANA database, such as Europe/Berlin, or an offset from UTC, such as +02:00", Err: ErrColumnType}
+		}
+	}
+	return nil
 }
 
 // countRows adds up what the footer says of its row groups.
@@ -228,6 +253,7 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 		if !ok {
 			return nil, t.unsupported(source, name(f))
 		}
+		conv.stored = storedDates(source, t.zones[source.Name])
 		out[k] = parquetColumn{conv: conv, void: void(source), long: &t.long, kind: source.Type,
 			file: parquetfile.File{At: stoppableAt{ctx, t.bytes}, Size: t.size, Whole: t.rd.opts.wholePage()}}
 		if _, twice := place[source.Leaf]; !twice {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math"
 	"math/big"
@@ -19,7 +20,7 @@ import (
 type converter struct {
 	number func(parquetfile.Value) (float64, class)
 	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
-	stored func(parquetfile.Value) moment         // of a type with dates; nil for others
+	stored func(parquetfile.Value) moment         // of a type with dates; nil for others; set by [parquetTable.open]
 	many   numbersOf                              // nil where number is the one way
 	buf    [64]byte
 }
@@ -132,8 +133,9 @@ func unitCells(c parquetColumn, names *namer) *cells[uint64] {
 
 // converterOf returns the converter for a column's type: booleans (0 and 1, or
 // "false" and "true"), integers, floats, decimals, and strings under the rules of
-// CSV cells. Dates and times are their stored integers; a column of the type of no
-// value is missing throughout. ok is false for lists, groups, and types that are none of these.
+// CSV cells. Dates and times are their stored integers, those of INT96 nanoseconds since
+// 1970; a UUID is its text; a column of the type of no value is missing throughout. ok is
+// false for lists, groups, intervals, and types that are none of these.
 func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok bool) {
 	if source.Leaf < 0 {
 		return nil, false
@@ -150,6 +152,10 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 		unsigned = !lt.IsSigned
 	case *format.NullType:
 		return nullConverter(), true
+	case *format.UUIDType:
+		return uuidConverter(), kind == format.FixedLenByteArray && source.Type.Width == uuidBytes
+	case *format.Float16Type:
+		return halfConverter(), kind == format.FixedLenByteArray && source.Type.Width == halfBytes
 	case *format.StringType, *format.EnumType, *format.JsonType, *format.DateType, *format.TimeType, *format.TimestampType, nil:
 	default:
 		return nil, false
@@ -158,17 +164,66 @@ func converterOf(source *parquetfile.Field, rule *cell.Rule) (c *converter, ok b
 	case format.Boolean:
 		return booleanConverter(), true
 	case format.Int32, format.Int64:
-		c := integerConverter(kind, unsigned)
-		c.stored = storedDates(source.Logical)
-		return c, true
+		return integerConverter(kind, unsigned), true
 	case format.Float:
 		return floatConverter(), true
 	case format.Double:
 		return doubleConverter(), true
 	case format.ByteArray:
 		return textConverter(rule), true
+	case format.Int96:
+		return int96Converter(), true
 	}
 	return nil, false
+}
+
+// Widths of types whose bytes are fixed.
+const (
+	uuidBytes = 16
+	halfBytes = 2
+)
+
+// uuidConverter is for a column of UUIDs, which are no numbers.
+func uuidConverter() *converter {
+	return &converter{
+		number: func(parquetfile.Value) (float64, class) { return 0, unparseable },
+		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendUUID(b, v.Bytes) },
+	}
+}
+
+func halfConverter() *converter {
+	get := func(v parquetfile.Value) float64 { return cell.Float16(binary.LittleEndian.Uint16(v.Bytes)) }
+	return &converter{
+		number: func(v parquetfile.Value) (float64, class) { return cell.Classify(get(v)) },
+		text:   func(b []byte, v parquetfile.Value) []byte { return cell.AppendFloat(b, get(v), 64) },
+	}
+}
+
+// int96Converter counts nanoseconds since 1970. A count beyond 64 bits is rounded.
+func int96Converter() *converter {
+	const perDay = int64(daySeconds * nanosPerSecond)
+	exact := func(v parquetfile.Value) (n int64, ok bool) {
+		day, nanos := int96(v)
+		const mostDays = math.MaxInt64/perDay - 2
+		inside := day > -mostDays && day < mostDays && nanos > -perDay && nanos < 2*perDay
+		return day*perDay + nanos, inside
+	}
+	get := func(v parquetfile.Value) float64 {
+		if n, ok := exact(v); ok {
+			return float64(n)
+		}
+		day, nanos := int96(v)
+		return float64(day)*float64(perDay) + float64(nanos)
+	}
+	return &converter{
+		number: func(v parquetfile.Value) (float64, class) { return get(v), good },
+		text: func(b []byte, v parquetfile.Value) []byte {
+			if n, ok := exact(v); ok {
+				return strconv.AppendInt(b, n, 10)
+			}
+			return cell.AppendFloat(b, get(v), 64)
+		},
+	}
 }
 
 func booleanConverter() *converter {

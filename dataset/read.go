@@ -24,6 +24,13 @@ type ReadOptions struct {
 	// Names are the columns of a file without a header line, in its order: JSON Lines, whose keys they are, and CSV if
 	// they are not nil.
 	Names []string
+	// Known are names that the caller knows to be in the header, such as that of the target. They decide where the header
+	// line alone does not: a header of numbers alone is believed if it has them, and so is a separator that is not declared.
+	Known []string
+	// EveryRow makes a record of every row of a workbook between the header and the last row, so that predictions stand in
+	// the order of rows. Otherwise a row without any cell is no record: whether it is one would depend on whether others
+	// follow it.
+	EveryRow bool
 	// Workers is the number of goroutines; zero means GOMAXPROCS.
 	Workers int
 	// ForceSlow reads CSV with encoding/csv alone. The table is the same; tests
@@ -140,7 +147,11 @@ type reader struct {
 	cols   []column
 	opts   ReadOptions
 	rule   cell.Rule
-	quote  byte
+
+	dialect dialect // declared, and from the header on as that shows
+	each    bool    // every line is a record, empty ones too; known from the header on
+	notes   []Note  // about the header
+	begins  *head   // the first bytes of a file of text, once it was opened
 }
 
 func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*reader, error) {
@@ -152,19 +163,20 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	}
 	if fm.json { // it says itself how it is written, but for the character set
 		f := opts.Format
-		opts.Format = Format{Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
+		opts.Format = Format{Escape: '"', Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
 		opts.MultilineQuotes = false
 	}
 	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
 		f := opts.Format
-		opts.Format = Format{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing, Strict: f.Strict, Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format = Format{Escape: '"', Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing, Strict: f.Strict, Skip: f.Skip, Sheet: f.Sheet}
 		opts.MultilineQuotes = false
 	}
-	if opts.Format.Separator != 0 && !fm.parquet {
-		fm.comma = opts.Format.Separator
+	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts,
+		rule: opts.Format.rule(), dialect: opts.Format.dialect()}
+	if rd.dialect.comma == 0 {
+		rd.dialect.comma = fm.comma
 	}
-	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts,
-		rule: opts.Format.rule(), quote: opts.Format.quote()}, nil
+	return rd, nil
 }
 
 // unit reports whether rows carry the identity of a declared unit.
@@ -174,48 +186,66 @@ func (rd *reader) unit() bool { return rd.schema.Unit != "" }
 // the blanks around names, or the top-level fields of the schema of Parquet or Arrow. It looks
 // at no data row. It fails like [Read] does on the header.
 func Header(path string, opts ReadOptions) ([]string, error) {
+	h, err := ReadHeading(path, opts)
+	return h.Names, err
+}
+
+// A Heading is what the header of a file shows.
+type Heading struct {
+	Names []string // of the columns
+	Notes []Note   // how the file is read where the header shows that, and warnings
+}
+
+// ReadHeading is [Header] with the notes about it.
+func ReadHeading(path string, opts ReadOptions) (Heading, error) {
 	paths, err := filesOf(path)
 	if err != nil {
-		return nil, err
+		return Heading{}, err
 	}
 	return sameHeader(paths, opts)
 }
 
-// fileHeader is Header for one file.
-func fileHeader(path string, opts ReadOptions) ([]string, error) {
+// fileHeading is ReadHeading for one file.
+func fileHeading(path string, opts ReadOptions) (Heading, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeCharDevice) != 0 {
-		return nil, &FileError{Path: path, Msg: "is not a file that can be read twice", Hint: "copy it to a file first", Err: ErrUnreadable}
+		return Heading{}, &FileError{Path: path, Msg: "is not a file that can be read twice", Hint: "copy it to a file first", Err: ErrUnreadable}
 	}
 	fm, err := formatOf(path)
 	if err != nil {
-		return nil, err
+		return Heading{}, err
 	}
 	rd, err := newReader(path, fm, Schema{}, opts)
 	if err != nil {
-		return nil, err
+		return Heading{}, err
 	}
 	f, size, _, err := open(path)
 	if err != nil {
-		return nil, err
+		return Heading{}, err
 	}
 	defer f.Close()
 	if fm.parquet {
-		return parquetHeader(path, f, size)
+		names, err := parquetHeader(path, f, size)
+		return Heading{Names: names}, err
 	}
+	var text io.Reader
 	if fm.packed != tablefile.NotPacked {
-		lines, err := rd.unpack(context.Background(), f, size, false)
-		if err != nil {
-			return nil, err
-		}
-		head, err := rd.header(rd.records(lines))
-		return head.names, err
+		text, err = rd.unpack(context.Background(), f, size, false)
+	} else {
+		text, err = rd.decode(f)
 	}
-	src, err := rd.decode(f)
 	if err != nil {
-		return nil, err
+		return Heading{}, err
 	}
-	head, err := rd.header(rd.records(src))
-	return head.names, err
+	return rd.heading(text)
+}
+
+// heading reads the header of decoded text.
+func (rd *reader) heading(text io.Reader) (Heading, error) {
+	h, err := rd.header(rd.records(text))
+	if err != nil {
+		return Heading{}, err
+	}
+	return Heading{Names: h.names, Notes: rd.notes}, nil
 }
 
 // Read reads the declared columns of a file. Its suffix says what it is: .csv, .tsv or .jsonl, each with .gz or
@@ -254,19 +284,45 @@ func readFile(ctx context.Context, path string, schema Schema, opts ReadOptions,
 		return nil, nil, err
 	}
 	defer f.Close()
+	if !regular && !fm.offsets() {
+		return rd.pipe(ctx, f)
+	}
+	t, stats, err := rd.read(ctx, f, size)
+	if err == nil {
+		err = unchanged(path, f, size)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, stats, nil
+}
+
+// read reads a file of the given size.
+func (rd *reader) read(ctx context.Context, f *os.File, size int64) (*Table, *Stats, error) {
 	switch {
-	case fm.parquet:
+	case rd.format.parquet:
 		return rd.parquet(ctx, f, size)
-	case fm.packed != tablefile.NotPacked:
+	case rd.format.packed != tablefile.NotPacked:
 		lines, err := rd.unpack(ctx, f, size, false)
 		if err != nil {
 			return nil, nil, err
 		}
 		return rd.csv(ctx, lines, nil, 0)
-	case regular:
-		return rd.csv(ctx, f, f, size)
 	}
-	return rd.pipe(ctx, f)
+	return rd.csv(ctx, f, f, size)
+}
+
+// unchanged returns an error if the size of a file is not what it was when it was opened: whoever writes to it, such as a
+// program that appends records, had not ended.
+func unchanged(path string, f *os.File, size int64) error {
+	info, err := f.Stat()
+	if err != nil {
+		return unreadable(path, err)
+	}
+	if info.Size() != size {
+		return changed(path)
+	}
+	return nil
 }
 
 // ReadFrom reads the declared columns of a CSV stream to its end, like [Read]. A

@@ -3,16 +3,17 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"io"
+	"strings"
 )
 
-// records yields the records of a CSV file one by one. The fields are valid until the
-// next call.
+// records yields the records of a CSV file one by one. What it returns is valid until the next call.
 type records interface {
-	next() ([]string, error) // io.EOF after the last record
-	line() int               // where the last record began, counted from 1
-	tooLong() bool           // the last record reached the limit
+	next() ([]string, error)               // io.EOF after the last record
+	begin() ([]byte, error)                // the first line of the next record
+	complete(first []byte) ([]byte, error) // the record that begins with this line
+	line() int                             // where the last record began, counted from 1
+	tooLong() bool                         // the last record reached the limit
 }
 
 // records starts at the beginning of a file.
@@ -29,139 +30,112 @@ func (rd *reader) records(src io.Reader) records {
 	}
 	switch {
 	case rd.opts.MultilineQuotes && !rd.opts.ForceSlow:
-		return &quotedRecords{lines: lines, cut: rd.cutter(), most: maxColumns + 1}
+		return &quotedRecords{lines: lines, cut: rd.cutter(), each: &rd.each, most: maxColumns + 1}
 	case rd.opts.MultilineQuotes:
-		feed := &lineFeed{lines: lines, quote: rd.quote, skipped: lines.count}
-		return &streamRecords{r: newCSV(feed, rd.format.comma), feed: feed}
+		return &slowRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 	}
-	return &lineRecords{lines: lines, split: newSplitter(rd.format.comma, rd.quote)}
+	return &lineRecords{lines: lines, d: &rd.dialect, each: &rd.each}
 }
 
 // cutter cuts records of the format into fields.
-func (rd *reader) cutter() fieldCutter {
-	return fieldCutter{comma: rd.format.comma, quote: rd.quote}
-}
+func (rd *reader) cutter() fieldCutter { return fieldCutter{d: &rd.dialect} }
 
-// exchange makes of the quote of a format that of encoding/csv, and the other way round.
-func exchange(text []byte, quote byte) {
-	if quote == '"' {
-		return
-	}
-	for i, c := range text {
-		switch c {
-		case quote:
-			text[i] = '"'
-		case '"':
-			text[i] = quote
-		}
-	}
-}
-
-// exchangeAll is exchange for fields.
-func exchangeAll(fields []string, quote byte) []string {
-	if quote == '"' {
-		return fields
-	}
-	for i := range fields {
-		b := []byte(fields[i])
-		exchange(b, quote)
-		fields[i] = string(b)
-	}
-	return fields
-}
-
-func newCSV(r io.Reader, comma byte) *csv.Reader {
-	c := csv.NewReader(r)
-	c.Comma = rune(comma)
-	c.FieldsPerRecord = -1
-	c.LazyQuotes = true
-	c.ReuseRecord = true
-	return c
-}
-
-// streamRecords lets encoding/csv find the ends of records, which may lie lines
-// after their beginnings. With LazyQuotes and no fixed field count it has no
-// syntax errors; an open quote ends with the file.
-type streamRecords struct {
-	r     *csv.Reader
-	feed  *lineFeed
+// slowRecords yields records whose quoted fields may hold newlines. It is the definition of where they end.
+type slowRecords struct {
+	lines lineReader
+	d     *dialect
+	each  *bool // as in [lineRecords]
 	start int
+	used  int // bytes of the last record
 }
 
-func (s *streamRecords) next() ([]string, error) {
-	s.feed.used = 0
-	fields, err := s.r.Read()
-	for err == io.EOF && s.feed.ended { // only empty lines so far
-		s.feed.used, s.feed.ended = 0, false
-		fields, err = s.r.Read()
-	}
-	s.feed.ended = false
+func (s *slowRecords) next() ([]string, error) {
+	line, err := s.begin()
 	if err != nil {
 		return nil, err
 	}
-	s.start, _ = s.r.FieldPos(0)
-	s.start += s.feed.skipped
-	return exchangeAll(fields, s.feed.quote), nil
+	record, err := s.complete(line)
+	return s.d.fields(string(record)), err
 }
 
-// lineFeed hands a csv.Reader at most one line per call, so that it never holds
-// more than the line it is at, and ends a record that reached the limit by
-// io.EOF, after which the csv.Reader can go on reading.
-type lineFeed struct {
-	lines   lineReader
-	quote   byte
-	skipped int // lines before the header
-	todo    []byte
-	used    int  // by the record being read
-	ended   bool // the record, not the file
-}
-
-// Read implements io.Reader.
-func (f *lineFeed) Read(p []byte) (int, error) {
-	if len(f.todo) == 0 {
-		if f.used >= f.lines.max {
-			f.ended = true
-			return 0, io.EOF
-		}
-		raw, err := f.lines.raw()
+func (s *slowRecords) begin() ([]byte, error) {
+	for {
+		s.used = 0
+		line, err := s.oneLine()
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		exchange(raw, f.quote)
-		f.todo = raw
+		if s.start = s.lines.count; *s.each || strings.Trim(line, "\n") != "" {
+			return []byte(line), nil
+		}
 	}
-	n := copy(p, f.todo)
-	f.todo = f.todo[n:]
-	f.used += n
-	return n, nil
 }
 
-func (s *streamRecords) line() int { return s.start }
+func (s *slowRecords) complete(first []byte) ([]byte, error) {
+	record := string(first)
+	for lines := 1; ; lines++ {
+		if s.d.ends(strings.TrimSuffix(record, "\n"), lines) {
+			return []byte(strings.TrimSuffix(record, "\n")), nil
+		}
+		if s.used >= s.lines.max {
+			return []byte(record), nil
+		}
+		line, err := s.oneLine()
+		if err == io.EOF || err == nil && line == "" {
+			return []byte(record), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		record += line
+	}
+}
 
-func (s *streamRecords) tooLong() bool { return s.feed.used >= s.feed.lines.max }
+// oneLine returns the next line. A carriage return before its newline, or at the end of the file, is dropped.
+func (s *slowRecords) oneLine() (string, error) {
+	raw, err := s.lines.raw()
+	if err != nil {
+		return "", err
+	}
+	s.used += len(raw)
+	line, ended := strings.CutSuffix(string(raw), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if ended {
+		line += "\n"
+	}
+	return line, nil
+}
 
-// lineRecords takes every line that is not empty as one record.
+func (s *slowRecords) line() int { return s.start }
+
+func (s *slowRecords) tooLong() bool { return s.used >= s.lines.max }
+
+// lineRecords takes every line as one record, but for empty ones. If each is set it takes those too: in a file of one column
+// an empty line is a record with an empty cell.
 type lineRecords struct {
 	lines lineReader
-	split *splitter
+	d     *dialect
+	each  *bool
 }
 
 func (l *lineRecords) next() ([]string, error) {
-	line, err := l.raw()
+	line, err := l.begin()
 	if err != nil {
 		return nil, err
 	}
-	return l.split.fields(line), nil
+	return l.d.fields(string(line)), nil
 }
 
-// raw returns the next line that is not empty.
-func (l *lineRecords) raw() ([]byte, error) {
+func (l *lineRecords) begin() ([]byte, error) {
 	for {
-		if line, err := l.lines.next(); err != nil || len(line) > 0 {
+		line, err := l.lines.next()
+		if err != nil || len(line) > 0 || *l.each {
 			return line, err
 		}
 	}
 }
+
+func (l *lineRecords) complete(first []byte) ([]byte, error) { return first, nil }
 
 func (l *lineRecords) line() int { return l.lines.count }
 
@@ -240,45 +214,4 @@ func cutLine(data []byte, most int) (line, rest []byte) {
 		line = line[:n-1]
 	}
 	return line, rest
-}
-
-// splitter splits single lines into fields with encoding/csv. One csv.Reader is
-// fed line after line, each ended by io.EOF, after which it can go on reading.
-type splitter struct {
-	r     *csv.Reader
-	quote byte
-	buf   []byte
-	todo  []byte
-}
-
-func newSplitter(comma, quote byte) *splitter {
-	s := &splitter{quote: quote}
-	s.r = newCSV(s, comma)
-	return s
-}
-
-// fields splits a line that is not empty. The result is valid until the next
-// call.
-func (s *splitter) fields(line []byte) []string {
-	s.buf = append(s.buf[:0], line...)
-	if line[len(line)-1] == '\r' {
-		s.buf = append(s.buf, '\r') // encoding/csv drops one at the end of its input
-	}
-	exchange(s.buf, s.quote)
-	s.todo = s.buf
-	fields, err := s.r.Read()
-	if err != nil {
-		return nil // unreachable with these options; still a record, of missing cells
-	}
-	return exchangeAll(fields, s.quote)
-}
-
-// Read implements io.Reader for the csv.Reader.
-func (s *splitter) Read(p []byte) (int, error) {
-	if len(s.todo) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, s.todo)
-	s.todo = s.todo[n:]
-	return n, nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
 // source is the bytes of a CSV file as they come: it decodes, and turns every
@@ -18,16 +20,44 @@ type source struct {
 
 // decode wraps r in a source.
 func (rd *reader) decode(r io.Reader) (*source, error) {
-	s := &source{path: rd.path, r: r}
+	rd.begins = &head{r: r}
+	s := &source{path: rd.path, r: rd.begins}
 	if rd.format.decode == nil {
 		s.r = rd.text(s.r)
 		return s, nil
 	}
 	decoded, err := rd.format.decode(s)
 	if err != nil {
-		return nil, damaged(rd.path, rd.format.coding, err)
+		err = damaged(rd.path, rd.format.coding, err)
+		if !errors.Is(err, ErrCorrupt) {
+			return nil, err
+		}
+		return nil, rd.notCoded(err)
 	}
-	return &source{path: rd.path, r: rd.text(decoded), coding: rd.format.coding}, nil
+	rd.begins = &head{r: decoded}
+	return &source{path: rd.path, r: rd.text(rd.begins), coding: rd.format.coding}, nil
+}
+
+// notCoded returns the error about a file that is not coded as its name says, which is err if it is damaged.
+func (rd *reader) notCoded(err error) error {
+	first := rd.first()
+	switch c, ok := tablefile.ContentOf(first); {
+	case ok && c.Kind.Coding == rd.format.coding:
+		return err
+	case ok && (c.Binary || rd.opts.Names == nil && !rd.format.json):
+		return notNamedSo(rd.path, c)
+	case tablefile.IsText(first):
+		return &FileError{Path: rd.path, Msg: "is text and not compressed, which its name does not say", Hint: "name it without .gz", Err: ErrFormat}
+	}
+	return err
+}
+
+// first returns the first bytes of the file, once some were read, as they are before their character set is decoded.
+func (rd *reader) first() []byte {
+	if rd.begins == nil {
+		return nil
+	}
+	return rd.begins.first
 }
 
 // text returns the lines of records that decoded bytes hold.

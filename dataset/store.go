@@ -26,11 +26,12 @@ type store struct {
 	room  [48]byte
 	words []*wordReader // per column; nil for one whose words are not kept
 	max   int           // bytes read of a line
+	each  bool          // an empty line is a record
 }
 
 func (rd *reader) newStore(lay layout) *store {
-	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
+	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.dialect.comma}, words: wordReaders(rd.cols),
+		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine(), each: rd.each}
 	s.runs, s.some = make([]int, len(lay.targets)), make([]float64, len(lay.targets))
 	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {
 		if target := lay.targets[f]; target >= 0 && s.cols[target].kind == Numeric {
@@ -147,20 +148,20 @@ func (s *store) width(fields int) {
 // lines stores every record of data, which holds whole lines, from row 0 of dst.
 // It returns false if there are more or fewer records than dst has rows.
 func (s *store) lines(data []byte) bool {
-	quoted := bytes.IndexByte(data, s.cut.quote) >= 0
+	plain := s.cut.d.plain(data)
 	row := 0
 	for len(data) > 0 {
 		var line []byte
 		line, data = cutLine(data, s.max)
 		switch {
-		case len(line) == 0:
+		case len(line) == 0 && !s.each:
 			continue
 		case row == s.dst.rows:
 			return false
-		case quoted:
-			s.any(line, row)
-		default:
+		case plain:
 			s.line(line, row)
+		default:
+			s.any(line, row)
 		}
 		row++
 	}
@@ -169,7 +170,7 @@ func (s *store) lines(data []byte) bool {
 
 // any stores a record.
 func (s *store) any(record []byte, row int) {
-	if bytes.IndexByte(record, s.cut.quote) < 0 {
+	if s.cut.d.plain(record) {
 		s.line(record, row)
 		return
 	}
@@ -188,7 +189,7 @@ func (s *store) any(record []byte, row int) {
 // aloneFields is how many fields are read one by one where the first of several cannot be read with others.
 const aloneFields = 8
 
-// line stores a record that holds no quote, and so ends its fields at commas.
+// line stores a record that every comma in it ends a field of.
 func (s *store) line(b []byte, row int) {
 	comma, targets, floats := s.comma[0], s.lay.targets, s.dst.floats
 	if !s.plain {
@@ -262,13 +263,13 @@ func (s *store) bytes(target int, cell []byte, row int) {
 	}
 }
 
-// records counts the lines of data that are not empty.
+// records counts the lines of data that are records.
 func (s *store) records(data []byte) int {
 	n := 0
 	for len(data) > 0 {
 		var line []byte
 		line, data = cutLine(data, s.max)
-		if len(line) > 0 {
+		if len(line) > 0 || s.each {
 			n++
 		}
 	}

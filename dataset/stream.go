@@ -17,6 +17,7 @@ type Head struct {
 	Names []string // the header, without the blanks around names
 	Comma rune     // what separates fields; 0 for Parquet
 	Size  int64    // bytes of the file, 0 where it is not known
+	Notes []Note   // about the header
 }
 
 // Batch is consecutive records of a stream. It is valid during the call that it is
@@ -80,13 +81,18 @@ func Stream[T any](ctx context.Context, path string, schema Schema, opts ReadOpt
 	defer f.Close()
 	switch {
 	case fm.parquet:
-		return streamParquet(ctx, rd, f, size, to)
+		err = streamParquet(ctx, rd, f, size, to)
 	case fm.packed != tablefile.NotPacked:
-		return streamPacked(ctx, rd, f, size, to)
+		err = streamPacked(ctx, rd, f, size, to)
 	case regular:
-		return streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
+		err = streamCSV(ctx, rd, func(context.Context) io.Reader { return f }, size, to)
+	default:
+		return streamCSV(ctx, rd, pumped(f), 0, to)
 	}
-	return streamCSV(ctx, rd, pumped(f), 0, to)
+	if err != nil {
+		return err
+	}
+	return unchanged(path, f, size)
 }
 
 // StreamFrom is [Stream] for what [ReadFrom] reads.
@@ -141,7 +147,7 @@ func streamLines[T any](ctx, within context.Context, cancel func(), rd *reader, 
 	if err != nil {
 		return err
 	}
-	if err := to.Begin(Head{head.names, rune(rd.format.comma), size}); err != nil {
+	if err := to.Begin(Head{Names: head.names, Comma: rune(rd.dialect.comma), Size: size, Notes: rd.notes}); err != nil {
 		return err
 	}
 	lines, ok := recs.(*lineRecords)

@@ -299,7 +299,7 @@ func TestStreamParquet(t *testing.T) {
 			t.Errorf("batches of %d: %d rows and %q, want %d and %q", batch, got.stats.Rows, got.err, want.stats.Rows, want.err)
 		}
 	}
-	bad := Schema{Columns: []Column{{Name: "uuid"}}}
+	bad := Schema{Columns: []Column{{Name: "list"}}}
 	_, _, want := Read(context.Background(), path, bad, ReadOptions{})
 	var g gathered
 	if err := Stream(context.Background(), path, bad, ReadOptions{}, g.consumer(bad)); err == nil || err.Error() != want.Error() {

@@ -143,7 +143,7 @@ func (t lineText) each(do func(line int, fields []string) error) error {
 	data := t.seg.data
 	for at := t.seg.line; len(data) > 0; at++ {
 		var line []byte
-		if line, data = cutLine(data, t.st.max); len(line) == 0 {
+		if line, data = cutLine(data, t.st.max); len(line) == 0 && !t.st.each {
 			continue
 		}
 		if err := do(at, t.st.cut.first(line, t.st.lay.text())); err != nil {
@@ -161,8 +161,8 @@ func slowBatches[T any](ctx context.Context, rd *reader, recs records, lay layou
 	case *quotedRecords:
 		r.most = lay.text()
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
-	case *streamRecords:
-		waits = func() bool { return len(r.feed.todo) == 0 && r.feed.lines.r.Buffered() == 0 }
+	case *slowRecords:
+		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	case *lineRecords:
 		waits = func() bool { return r.lines.r.Buffered() == 0 }
 	}

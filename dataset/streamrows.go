@@ -39,7 +39,7 @@ func (rd *reader) streamRows(ctx context.Context, src io.Reader, lay layout) (sl
 	wg := carry.Group{Panicked: func() { cancel(nil) }}
 	wg.Go(func() {
 		defer close(c.out)
-		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: true}); err != nil {
+		if err := c.run(within, &lineLimit{r: src, max: rd.opts.maxLine(), drop: !rd.each}); err != nil {
 			cancel(err)
 		}
 	})
@@ -99,7 +99,7 @@ type lineLimit struct {
 	r    io.Reader
 	max  int  // at least 1
 	have int  // bytes of the current line so far, at most max
-	drop bool // empty lines too, most of them
+	drop bool // empty lines too, most of them; not where they are records
 }
 
 // Read implements io.Reader.

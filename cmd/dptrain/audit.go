@@ -59,7 +59,7 @@ func auditCommand(a *app) *cobra.Command {
 			if err := x.check(); err != nil {
 				return err
 			}
-			x.recipe.stdin = a.stdin
+			x.recipe.stdin, x.recipe.notes = a.stdin, a.stderr
 			j, err := x.recipe.load(args)
 			switch {
 			case err != nil:

@@ -46,7 +46,7 @@ type causalFlags struct {
 }
 
 func causalCommand(a *app) *cobra.Command {
-	flags := recipeFlags{causal: &causalFlags{}, stdin: a.stdin}
+	flags := recipeFlags{causal: &causalFlags{}, stdin: a.stdin, notes: a.stderr}
 	var how fitHow
 	var note string
 	cmd := &cobra.Command{

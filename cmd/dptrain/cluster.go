@@ -63,8 +63,8 @@ func (j *job) sparkColumns(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	w.Flush()
-	header, _, err := dataset.HeaderFrom(&line, cluster.QueryName, j.readOptions())
-	return header, err
+	heading, _, err := dataset.HeadingFrom(&line, cluster.QueryName, j.readOptions())
+	return heading.Names, err
 }
 
 // dial starts a session for a job and a plan that the cluster can carry out. Nothing is paid for yet.

@@ -25,7 +25,7 @@ func completions(root *cobra.Command) {
 			"data": tables, "target": ofHeader(""), "unit": ofHeader(""), "exclude": ofHeader(""), "columns": ofHeader(""),
 			"categories": ofHeader("="), "prefix": ofHeader("="), "hash": ofHeader("="), "encode": ofHeader(""), "range": ofHeader("="), "date": ofHeader("="),
 			"task": oneOf("regression", "classification"), "relation": oneOf("add-remove", "substitute"), "method": methods(cmd.Name()), "select": oneOf(selectorNames()...),
-			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"),
+			"separator": oneOf(";", "tab", "|", ","), "decimal": oneOf(",", "."), "thousands": oneOf(".", ",", "blank", "apostrophe"), "quote": oneOf("double", "single", "none"), "escape": oneOf("doubled", "backslash"),
 			"encoding": oneOf(dataset.Encodings()...), "numbers": oneOf("lenient", "strict"), "fold": oneOf("exact", "blanks", "case"), "undeclared": oneOf("found", "numbers"), "engine": oneOf(engines()...),
 		} {
 			if cmd.Flags().Lookup(name) != nil {
@@ -134,7 +134,7 @@ func headerOf(cmd *cobra.Command, args []string) []string {
 	if data.Format != nil {
 		format = *data.Format
 	}
-	for flag, value := range map[string]*string{"separator": &format.Separator, "encoding": &format.Encoding, "quote": &format.Quote} {
+	for flag, value := range map[string]*string{"separator": &format.Separator, "encoding": &format.Encoding, "quote": &format.Quote, "escape": &format.Escape} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
 			*value, data.Format = f.Value.String(), &format
 		}

@@ -29,7 +29,7 @@ price is entered there before that, and a run that would cross the total of the
 data set is refused with exit code 5.`
 
 func fitCommand(a *app) *cobra.Command {
-	flags := recipeFlags{stdin: a.stdin}
+	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	var how fitHow
 	var note string
 	cmd := &cobra.Command{
@@ -80,6 +80,9 @@ func (h *fitHow) add(cmd *cobra.Command) {
 func (a *app) fit(ctx context.Context, j *job, how fitHow) error {
 	if err := j.needsTable(); err != nil {
 		return err
+	}
+	if how.quiet {
+		j.notes = nil
 	}
 	out := j.recipe.Output.Dir
 	folder, err := report.Prepare(out, how.force)

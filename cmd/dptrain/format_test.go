@@ -8,13 +8,17 @@ import (
 
 const semicolons = "größe;preis;ort\n1,5;100,25;a\n2,5;200;b\n-999;1.300,5;a\n"
 
-// TestFormatFlags: what the error about a header names mends it, init writes it, and a model's table is read as its
-// recipe says.
+// TestFormatFlags: a separator is read off the header, and a warning names the flag of the decimal mark; init writes what flags
+// say, and a model's table is read as its recipe says.
 func TestFormatFlags(t *testing.T) {
 	chdir(t)
 	write(t, "t.csv", semicolons)
 	args := []string{"plan", "--data", "t.csv", "--target", "preis", "--epsilon", "1"}
-	if got := dptrain(t, args...); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
+	told := "note: t.csv: read with --separator \";\", as its header shows\nwarning[decimal-point]: t.csv: "
+	if got := dptrain(t, args...); got.code != exitOK || !strings.HasPrefix(got.stderr, told) || !strings.Contains(got.stderr, "--decimal ,") {
+		t.Errorf("%+v", got)
+	}
+	if got := dptrain(t, append(args, "--decimal", ",")...); got.code != exitOK || strings.Contains(got.stderr, "warning") {
 		t.Errorf("%+v", got)
 	}
 	flags := []string{"--separator", ";", "--decimal", ",", "--thousands", ".", "--missing", "-999"}
@@ -32,7 +36,7 @@ func TestFormatFlags(t *testing.T) {
 	if got := dptrain(t, "plan", "recipe.yaml", "--separator", "|"); got.code != exitData || !strings.Contains(got.stderr, "semicolons") {
 		t.Errorf("a flag goes before the recipe: %+v", got)
 	}
-	for flag, value := range map[string]string{"separator": "x", "decimal": ";", "encoding": "latin99", "missing": "x", "numbers": "loose", "skip": "-1"} {
+	for flag, value := range map[string]string{"separator": "x", "escape": "slash", "decimal": ";", "encoding": "latin99", "missing": "x", "numbers": "loose", "skip": "-1"} {
 		for _, verb := range [][]string{args, {"init", "t.csv"}, {"predict", "m.json", "t.csv"}} {
 			got := dptrain(t, append(verb, "--"+flag, value)...)
 			if verb[0] == "predict" && got.code == exitData {
@@ -50,7 +54,7 @@ func TestPredictReadsAsTheRecipe(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
 	want := dptrainIn(t, newCSV, "predict", "model.json", "-")
-	write(t, "recipe.yaml", "data: {header: [a, b], target: b, format: {separator: \";\", skip: 1}}\nprivacy: {epsilon: 1}\n")
+	write(t, "recipe.yaml", "data: {header: [a, b], target: b, format: {separator: \";\", decimal: \".\", skip: 1}}\nprivacy: {epsilon: 1}\n")
 	other := "a title\n" + strings.ReplaceAll(newCSV, ",", ";")
 	if got := dptrainIn(t, other, "predict", "model.json", "-"); got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)

@@ -25,11 +25,12 @@ type formatFlags struct {
 // add declares the flags on a verb.
 func (f *formatFlags) add(set *pflag.FlagSet) {
 	f.set = set
-	set.StringVar(&f.format.Separator, "separator", "", "a `CHARACTER` between cells: ';', tab, '|'")
+	set.StringVar(&f.format.Separator, "separator", "", "a `CHARACTER` between cells: ';', tab, '|' (default as the header shows)")
 	set.StringVar(&f.format.Decimal, "decimal", "", "the decimal `MARK` of numbers: . or ,")
 	set.StringVar(&f.format.Thousands, "thousands", "", "the `MARK` of thousands: ',', ., blank")
 	set.StringVar(&f.format.Encoding, "encoding", "", "a character set by `NAME`: windows-1252, latin1, utf-16")
 	set.StringVar(&f.format.Quote, "quote", "", "by `NAME`: double, single or none around cells")
+	set.StringVar(&f.format.Escape, "escape", "", "by `NAME`: doubled or backslash, before a quote within quotes")
 	set.StringSliceVar(&f.header, "header", nil, "all `COLUMNS` of a table without a header line")
 	set.StringVar(&f.format.Sheet, "sheet", "", "the sheet of an .xlsx by `NAME` (default the first one)")
 	set.IntVar(&f.format.Skip, "skip", 0, "a `NUMBER` of lines before the header")
@@ -40,7 +41,7 @@ func (f *formatFlags) add(set *pflag.FlagSet) {
 // formatKeys are the keys of the recipe that the flags stand for.
 var formatKeys = map[string]string{
 	"separator": "data.format.separator", "decimal": "data.format.decimal", "thousands": "data.format.thousands", "encoding": "data.format.encoding",
-	"quote": "data.format.quote", "skip": "data.format.skip", "sheet": "data.format.sheet", "header": "data.header", "missing": "data.format.missing", "numbers": "data.numbers",
+	"quote": "data.format.quote", "escape": "data.format.escape", "skip": "data.format.skip", "sheet": "data.format.sheet", "header": "data.header", "missing": "data.format.missing", "numbers": "data.numbers",
 }
 
 // lay copies what was given as a flag into the section data of a recipe.
@@ -52,7 +53,7 @@ func (f *formatFlags) lay(d *recipe.Data) error {
 	for flag, text := range map[string]struct{ from, to *string }{
 		"separator": {&f.format.Separator, &out.Separator}, "decimal": {&f.format.Decimal, &out.Decimal},
 		"thousands": {&f.format.Thousands, &out.Thousands}, "encoding": {&f.format.Encoding, &out.Encoding},
-		"quote": {&f.format.Quote, &out.Quote}, "sheet": {&f.format.Sheet, &out.Sheet}, "numbers": {&f.numbers, &d.Numbers},
+		"quote": {&f.format.Quote, &out.Quote}, "escape": {&f.format.Escape, &out.Escape}, "sheet": {&f.format.Sheet, &out.Sheet}, "numbers": {&f.numbers, &d.Numbers},
 	} {
 		if f.set.Changed(flag) {
 			*text.to = *text.from

@@ -43,10 +43,15 @@ func initCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			header, err := dataset.Header(args[0], reading)
+			if target != "" {
+				reading.Known = []string{target}
+			}
+			heading, err := dataset.ReadHeading(args[0], reading)
 			if err != nil {
 				return err
 			}
+			printNotes(a.stderr, args[0], heading.Notes)
+			header := heading.Names
 			if len(header) == 1 {
 				return oneField(args[0])
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -31,6 +32,7 @@ type recipeFlags struct {
 	declare                                           declareFlags
 	causal                                            *causalFlags // of the verb causal; nil for every other
 	stdin                                             io.Reader    // for --data -
+	notes                                             io.Writer    // where notes about the header go
 	set                                               *pflag.FlagSet
 }
 
@@ -113,6 +115,7 @@ type job struct {
 	bare    bool              // there is no recipe file: what is missing is a missing flag
 	header  []string          // of the table; set by prepare
 	stdin   io.Reader         // for a table that is -
+	notes   io.Writer         // where notes about the header go; nil for nowhere
 	connect string            // where the cluster is
 	passes  *passMeter
 }
@@ -120,7 +123,7 @@ type job struct {
 // load reads the recipe named in args, if any, and lays the flags over it. All
 // problems are reported together.
 func (f *recipeFlags) load(args []string) (*job, error) {
-	j := &job{blame: map[string]string{}, stdin: f.stdin}
+	j := &job{blame: map[string]string{}, stdin: f.stdin, notes: f.notes}
 	keys := f.keys()
 	for _, flag := range slices.Sorted(maps.Keys(keys)) {
 		key := keys[flag]
@@ -298,13 +301,30 @@ func (j *job) columns(ctx context.Context) ([]string, error) {
 	if j.onSpark() {
 		return j.sparkColumns(ctx)
 	}
-	stdin, piped := tablefile.Stdin(j.table)
-	if !piped {
-		return dataset.Header(j.table, j.readOptions())
+	var heading dataset.Heading
+	var err error
+	name, piped := tablefile.Stdin(j.table)
+	if piped {
+		heading, j.stdin, err = dataset.HeadingFrom(j.stdin, name, j.readOptions())
+	} else {
+		name = j.table
+		heading, err = dataset.ReadHeading(j.table, j.readOptions())
 	}
-	names, rest, err := dataset.HeaderFrom(j.stdin, stdin, j.readOptions())
-	j.stdin = rest
-	return names, err
+	if j.notes != nil {
+		printNotes(j.notes, name, heading.Notes)
+	}
+	return heading.Names, err
+}
+
+// printNotes writes notes about the header of a table, a line each.
+func printNotes(w io.Writer, table string, notes []dataset.Note) {
+	for _, n := range notes {
+		severity := "note"
+		if n.Code != "" {
+			severity = "warning[" + n.Code + "]"
+		}
+		fmt.Fprintf(w, "%s: %s: %s\n", severity, table, n.Text)
+	}
 }
 
 // read reads the records of the table.
@@ -343,8 +363,20 @@ func (j *job) holdable(p *pipeline.Pipeline, copies int) error {
 	return entry.Holdable(j.table, len(j.header), p.Schema, copies)
 }
 
+// readOptions returns how the table is read. The columns that the recipe names as the target, the unit and the subject of a
+// causal study are known to be in the header.
 func (j *job) readOptions() dataset.ReadOptions {
-	return j.recipe.Data.Reading()
+	o := j.recipe.Data.Reading()
+	if target := j.recipe.Data.Target; target != "" {
+		o.Known = append(o.Known, target)
+	}
+	if u := j.recipe.Privacy.Unit; u != nil && u.Column != "" {
+		o.Known = append(o.Known, u.Column)
+	}
+	if c := j.recipe.Causal; c != nil {
+		o.Known = append(o.Known, c.Columns...)
+	}
+	return o
 }
 
 // explain makes an error of problems, nil if there are none, in which problems

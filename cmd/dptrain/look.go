@@ -76,10 +76,15 @@ func (a *app) look(ctx context.Context, path string, flags *lookFlags) error {
 	if err := flags.format.lay(&data); err != nil {
 		return err
 	}
-	header, err := dataset.Header(path, reading)
+	if flags.target != "" {
+		reading.Known = []string{flags.target}
+	}
+	heading, err := dataset.ReadHeading(path, reading)
 	if err != nil {
 		return err
 	}
+	printNotes(a.stderr, path, heading.Notes)
+	header := heading.Names
 	if flags.target != "" && !slices.Contains(header, flags.target) {
 		return recipe.ErrTargetAbsent
 	}

@@ -22,7 +22,7 @@ func TestLook(t *testing.T) {
 		return b.String() + more
 	}
 	write(t, "t.csv", table(400, ""))
-	if got := dptrain(t, "look", "t.csv"); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
+	if got := dptrain(t, "look", "t.csv", "--separator", ","); got.code != exitData || !strings.Contains(got.stderr, `--separator ";"`) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat("look"); !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func TestLook(t *testing.T) {
 	}
 	args := []string{"look", "t.csv", "--separator", ";", "--target", "stay", "--ledger", "l.ledger", "--dataset", "clinic"}
 	got := dptrain(t, args...)
-	if got.code != exitOK || got.stderr != "" || !strings.Contains(got.stdout, "look/curator/look.txt") || strings.Contains(got.stdout, "400") {
+	if got.code != exitOK || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, "--decimal ,") || !strings.Contains(got.stdout, "look/curator/look.txt") || strings.Contains(got.stdout, "400") {
 		t.Fatalf("%+v", got)
 	}
 	if shown := dptrain(t, "ledger", "show", "l.ledger"); !strings.Contains(shown.stdout, "1 look at the table") {

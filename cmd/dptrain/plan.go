@@ -34,7 +34,7 @@ Only the header line of the table is read, never a row. A published recipe
 (recipe.yaml of a release) lists the columns itself and needs no table.`
 
 func planCommand(a *app) *cobra.Command {
-	flags := recipeFlags{stdin: a.stdin}
+	flags := recipeFlags{stdin: a.stdin, notes: a.stderr}
 	var explain explainFlags
 	var asJSON bool
 	var runs int

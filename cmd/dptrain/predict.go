@@ -128,7 +128,7 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	}
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
-	s := &scoring{in: in, scorer: score, append: flags.append, json: flags.json, strict: flags.strict, watch: watch}
+	s := &scoring{in: in, scorer: score, append: flags.append, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
 	schema := pipeline.SchemaOf(model)
 	data.Dates(&schema)
 	if flags.out == "" {
@@ -154,6 +154,7 @@ func (f *predictFlags) reading(modelPath, dataPath string) (dataset.ReadOptions,
 	}
 	o, err := f.format.reading(base)
 	o.MultilineQuotes = f.multiline
+	o.EveryRow = true
 	return o, base, err
 }
 

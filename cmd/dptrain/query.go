@@ -48,8 +48,8 @@ func (j *job) queryColumns(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, j.unanswered(err)
 	}
-	names, _, err := dataset.HeaderFrom(bytes.NewReader(line), query.Name, j.readOptions())
-	return names, err
+	heading, _, err := dataset.HeadingFrom(bytes.NewReader(line), query.Name, j.readOptions())
+	return heading.Names, err
 }
 
 // rows asks the database for the rows.

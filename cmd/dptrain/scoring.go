@@ -21,6 +21,7 @@ type scoring struct {
 	append, strict bool
 	json           bool // one object a line
 	watch          *terminal.Watch
+	notes          io.Writer // where notes about the header go
 
 	out     io.Writer
 	head    dataset.Head
@@ -51,6 +52,7 @@ func (s *scoring) run(ctx context.Context, schema dataset.Schema, w io.Writer) e
 // begin writes the header.
 func (s *scoring) begin(head dataset.Head) error {
 	s.head = head
+	printNotes(s.notes, s.in.path, head.Notes)
 	var names []string
 	for i, c := range s.scorer.columns {
 		if !s.append {

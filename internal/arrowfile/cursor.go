@@ -27,6 +27,9 @@ type cursor struct {
 	before               int64 // the last offset
 	views                [][]byte
 	values               *dictionary
+	ends, run            *cursor // of runs: where each ends, and its value
+	end                  int64   // of the run that the next cell is in
+	same                 []byte  // its text
 	value                [32]byte
 	room                 []byte
 }
@@ -57,9 +60,34 @@ func (b *body) after(p place, of layout) (place, error) {
 }
 
 // cursor opens a column of a body.
-func (l *Lines) cursor(b *body, p place, of *Field) (c *cursor, err error) {
-	c = &cursor{of: of, lines: l, left: b.rows}
+func (l *Lines) cursor(b *body, p place, of *Field) (*cursor, error) {
 	if 2*p.node+1 >= len(b.nodes) || b.nodes[2*p.node] != b.rows {
+		return nil, ErrDamaged
+	}
+	if of.kind == runs {
+		return l.runs(b, p, of)
+	}
+	return l.values(b, p, of)
+}
+
+// runs opens a column of runs: that of their ends, and that of their values. Only the number of these is written with them.
+func (l *Lines) runs(b *body, p place, of *Field) (c *cursor, err error) {
+	c = &cursor{of: of, lines: l, left: b.rows}
+	p.node++
+	if c.ends, err = l.values(b, p, of.index); err != nil {
+		return nil, err
+	}
+	if p, err = b.after(p, of.index.skip); err != nil {
+		return nil, err
+	}
+	c.run, err = l.values(b, p, of.values)
+	return c, err
+}
+
+// values opens a column of values.
+func (l *Lines) values(b *body, p place, of *Field) (c *cursor, err error) {
+	c = &cursor{of: of, lines: l, left: b.rows}
+	if 2*p.node+1 >= len(b.nodes) {
 		return nil, ErrDamaged
 	}
 	if of.kind == null {
@@ -178,6 +206,8 @@ func (c *cursor) cell(line []byte, has bool) ([]byte, error) {
 	switch c.of.kind {
 	case null:
 		return line, nil
+	case runs:
+		return c.sameRun(line)
 	case boolean:
 		on, err := c.bit(c.data, &c.dataByte)
 		if has && err == nil {
@@ -206,6 +236,25 @@ func (c *cursor) cell(line []byte, has bool) ([]byte, error) {
 		return append(line, c.values.text[start:c.values.ends[k]]...), nil
 	}
 	return c.lines.cell(line, c.of.text(b)), nil
+}
+
+// sameRun appends the value of the run that a cell is in.
+func (c *cursor) sameRun(line []byte) ([]byte, error) {
+	for c.row >= c.end {
+		b, err := c.ends.take(c.ends.data, c.ends.of.width)
+		if err != nil {
+			return nil, err
+		}
+		end := integer(b, true)
+		if end <= c.end {
+			return nil, ErrDamaged
+		}
+		c.end = end
+		if c.same, err = c.run.next(c.same[:0]); err != nil {
+			return nil, err
+		}
+	}
+	return append(line, c.same...), nil
 }
 
 // long reads a text.
@@ -272,6 +321,10 @@ func (x *Field) text(b []byte) string {
 		return x.float(b)
 	case decimal:
 		return x.decimal(b)
+	case truth:
+		return strconv.FormatBool(b[0] != 0)
+	case uuid:
+		return string(cell.AppendUUID(nil, b))
 	case date:
 		days := floorDiv(integer(b, true), x.unit)
 		return time.Unix(days*24*60*60, 0).UTC().Format(time.DateOnly)
@@ -281,7 +334,11 @@ func (x *Field) text(b []byte) string {
 	}
 	count := integer(b, true) // a timestamp
 	second := floorDiv(count, x.unit)
-	return time.Unix(second, (count-second*x.unit)*(1e9/x.unit)).UTC().Format("2006-01-02 15:04:05.999999999")
+	at := time.Unix(second, (count-second*x.unit)*(1e9/x.unit))
+	if x.zone != nil {
+		return at.In(x.zone).Format("2006-01-02 15:04:05.999999999-07:00")
+	}
+	return at.UTC().Format("2006-01-02 15:04:05.999999999")
 }
 
 func floorDiv(a, b int64) int64 {
@@ -296,30 +353,13 @@ func (x *Field) float(b []byte) string {
 	var v float64
 	switch x.width {
 	case 2:
-		v = half(binary.LittleEndian.Uint16(b))
+		v = cell.Float16(binary.LittleEndian.Uint16(b))
 	case 4:
 		v = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	default:
 		v = math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
 	return string(cell.AppendFloat(nil, v, 64)) // in full: fewer digits would be another number as 64 bits
-}
-
-// half returns the value of a number of 16 bits.
-func half(h uint16) float64 {
-	sign, exponent, fraction := 1.0, int(h>>10&31), float64(h&1023)
-	if h>>15 != 0 {
-		sign = -1
-	}
-	switch {
-	case exponent == 31 && fraction != 0:
-		return math.NaN()
-	case exponent == 31:
-		return math.Inf(int(sign))
-	case exponent == 0:
-		return sign * math.Ldexp(fraction, -24)
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // decimal writes a little-endian integer with its point.
@@ -336,8 +376,8 @@ func (x *Field) decimal(b []byte) string {
 	if s[0] == '-' {
 		sign, s = "-", s[1:]
 	}
-	if scale == 0 {
-		return sign + s
+	if scale <= 0 {
+		return sign + s + strings.Repeat("0", -scale)
 	}
 	if short := scale + 1 - len(s); short > 0 {
 		s = strings.Repeat("0", short) + s

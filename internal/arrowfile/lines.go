@@ -177,7 +177,11 @@ func (l *Lines) dictionary(m message) error {
 	id := header.int64(0)
 	var values *Field
 	for i := range l.file.Fields {
-		if of := &l.file.Fields[i]; l.want[i] && of.Readable && of.kind == coded && of.dict == id {
+		of := &l.file.Fields[i]
+		if l.want[i] && of.Readable && of.kind == runs {
+			of = of.values
+		}
+		if l.want[i] && of.kind == coded && of.dict == id {
 			values = of.values
 		}
 	}

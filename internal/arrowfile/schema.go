@@ -1,19 +1,26 @@
 package arrowfile
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+
+	_ "time/tzdata" // a file means the same on machines without a database of time zones
+)
 
 // A Field is a column of the file.
 type Field struct {
 	Name     string
 	Type     string // as Arrow calls it, for messages
 	Readable bool   // its cells have a text
+	ZoneName string // of a timestamp; empty for one without a zone
 
 	kind          kind
 	width         int // bytes of a fixed value, or of an offset into texts
 	unit          int64
+	zone          *time.Location // of a timestamp; nil for one without a zone
 	scale         int32
 	dict          int64  // id of the dictionary of its values
-	index, values *Field // of a dictionary
+	index, values *Field // of a dictionary; of runs, where each ends and its value
 
 	skip layout
 }
@@ -28,6 +35,7 @@ const (
 	unsigned
 	float
 	boolean
+	truth // a byte that is not 0 for true
 	decimal
 	date      // a count of units
 	clock     // a time of the day
@@ -35,6 +43,8 @@ const (
 	text      // offsets and bytes
 	view      // views of bytes
 	coded     // indices into a dictionary
+	runs      // the ends of runs of equal values, and these values
+	uuid      // 16 bytes
 )
 
 // layout is how many nodes and buffers a column has in a batch, beside those of views that have several.
@@ -112,18 +122,61 @@ func (f *File) field(t table, depth int, nested *int) (Field, error) {
 	if !x.fixed(code, of) {
 		x.variable(code, of, f.version)
 	}
+	x.extend(extensionOf(t))
+	var children []Field
 	for _, child := range t.tables(5) {
 		c, err := f.field(child, depth+1, nested)
 		if err != nil {
 			return Field{}, err
 		}
+		children = append(children, c)
 		x.skip.nodes, x.skip.buffers, x.skip.views = x.skip.nodes+c.skip.nodes, x.skip.buffers+c.skip.buffers, x.skip.views+c.skip.views
+	}
+	if code == typeRunEnd {
+		x.runsOf(children)
 	}
 	if d, ok := t.table(4); ok {
 		x = x.coded(d)
 	}
 	x.Readable = x.kind != unreadable
 	return x, nil
+}
+
+// extensionOf returns the name of the extension type that the metadata of a field gives it, or "".
+func extensionOf(t table) string {
+	for _, pair := range t.tables(6) {
+		if pair.text(0) == "ARROW:extension:name" {
+			return pair.text(1)
+		}
+	}
+	return ""
+}
+
+// extend applies the extension types whose reading is not that of their storage.
+func (x *Field) extend(name string) {
+	switch {
+	case name == "arrow.uuid" && x.width == uuidBytes:
+		x.kind, x.Type = uuid, name
+	case name == "arrow.bool8" && x.kind == signed && x.width == 1:
+		x.kind, x.Type = truth, name
+	}
+}
+
+// uuidBytes is the width of a UUID.
+const uuidBytes = 16
+
+// runsOf makes x a column of runs if its children are the ends of runs and values that can be read.
+func (x *Field) runsOf(children []Field) {
+	if len(children) != 2 {
+		return
+	}
+	ends, values := &children[0], &children[1]
+	nested := values.kind == runs || values.kind == unreadable
+	if ends.kind != signed || ends.width < 2 || nested {
+		return
+	}
+	x.kind, x.index, x.values = runs, ends, values
+	x.Type += " " + values.Type
 }
 
 // coded returns the field of indices into a dictionary of values like those of x.
@@ -133,7 +186,7 @@ func (x Field) coded(d table) Field {
 		index.fixed(typeInt, of)
 	}
 	out := Field{Name: x.Name, Type: "dictionary of " + x.Type, kind: coded, width: index.width, dict: d.int64(0), index: &index, values: &x, skip: layout{1, 2, 0}}
-	if index.kind == unreadable || x.kind == unreadable || x.kind == null || x.skip.nodes > 1 {
+	if index.kind == unreadable || x.kind == unreadable || x.skip.nodes > 1 {
 		out.kind = unreadable
 	}
 	return out
@@ -159,7 +212,7 @@ func (x *Field) fixed(code byte, of table) bool {
 	case typeDecimal:
 		x.kind, x.width, x.scale = decimal, int(of.int32(2, 128))/8, of.int32(1, 0)
 		x.only(4, 8, 16, 32)
-		if x.scale < 0 || x.scale > 1000 {
+		if x.scale < -maxScale || x.scale > maxScale {
 			x.kind = unreadable
 		}
 	case typeDate:
@@ -172,14 +225,33 @@ func (x *Field) fixed(code byte, of table) bool {
 		x.only(4, 8)
 	case typeTimestamp:
 		x.kind, x.width, x.unit = timestamp, 8, perSecond(of.int16(0, 0))
+		x.in(of.text(1))
 	case typeDuration:
 		x.kind, x.width = signed, 8
-	case typeInterval, typeFixedBinary:
+	case typeFixedBinary:
+		x.kind, x.width = unreadable, int(of.int32(0, 0))
+	case typeInterval:
 		x.kind = unreadable
 	default:
 		return false
 	}
 	return true
+}
+
+// maxScale is the public limit of the scale of a decimal, in digits.
+const maxScale = 1000
+
+// in sets the time zone of a timestamp. One of a zone that is not known cannot be read.
+func (x *Field) in(zone string) {
+	if zone == "" {
+		return
+	}
+	x.ZoneName = zone
+	x.zone = ZoneOf(zone)
+	if x.zone == nil {
+		x.kind = unreadable
+		x.Type = fmt.Sprintf("timestamp in the time zone %q", zone)
+	}
 }
 
 // only makes a field unreadable whose width is none of the given ones.

@@ -1,13 +1,9 @@
 package bench
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -62,7 +58,7 @@ func (c Config) facts(ctx context.Context, s source, header []string, target str
 	if !c.Categories && (c.Task != regression.TaskClassification || len(f.classes) > 0) {
 		return f, nil
 	}
-	if !reflect.DeepEqual(reading, dataset.ReadOptions{MultilineQuotes: reading.MultilineQuotes}) {
+	if !reflect.DeepEqual(reading, dataset.ReadOptions{MultilineQuotes: reading.MultilineQuotes, Known: reading.Known}) {
 		return f, fault.As(fault.Recipe, fmt.Errorf("%s: %w", s.path, errPlain))
 	}
 	levels, err := readLevels(ctx, s.path, header)
@@ -124,25 +120,16 @@ func (l *spellings) add(text string) {
 	}
 }
 
-// readLevels reads the values of every column of a public table.
+// readLevels reads the values of every column of a public table with this header.
 func readLevels(ctx context.Context, path string, header []string) ([]spellings, error) {
 	out := make([]spellings, len(header))
 	for j := range out {
 		out[j].names = map[string]bool{}
 	}
-	kind, _, _ := tablefile.Of(path)
-	switch {
-	case kind.Parquet:
+	if kind, _, _ := tablefile.Of(path); kind.Parquet {
 		return out, dataset.ParquetText(ctx, path, func(j int, text []byte) { out[j].add(string(text)) })
-	case kind.Offsets():
-		return out, readPacked(ctx, path, out)
 	}
-	return out, readLines(ctx, path, kind, out)
-}
-
-// readPacked is readLevels for files that become lines.
-func readPacked(ctx context.Context, path string, out []spellings) error {
-	return dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1}, dataset.Consumer[struct{}]{
+	return out, dataset.Stream(ctx, path, dataset.Schema{}, dataset.ReadOptions{Workers: 1, Known: header}, dataset.Consumer[struct{}]{
 		Begin: func(dataset.Head) error { return nil },
 		Work: func(b *dataset.Batch) (struct{}, error) {
 			return struct{}{}, b.Text(func(_ int, cells []string) error {
@@ -156,52 +143,17 @@ func readPacked(ctx context.Context, path string, out []spellings) error {
 	})
 }
 
-// readLines is readLevels for CSV and TSV.
-func readLines(ctx context.Context, path string, kind tablefile.Kind, out []spellings) error {
-	fail := func(msg string) error {
-		return &dataset.FileError{Path: path, Msg: msg, Hint: "give --classes, and a table whose columns are numbers", Err: dataset.ErrUnreadable}
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return fail("the table cannot be opened")
-	}
-	defer file.Close()
-	var src io.Reader = file
-	if kind.Decode != nil {
-		if src, err = kind.Decode(bufio.NewReader(file)); err != nil {
-			return fail("the table is no " + kind.Coding + " file")
-		}
-	}
-	rows := csv.NewReader(src)
-	rows.FieldsPerRecord, rows.LazyQuotes, rows.ReuseRecord = -1, true, true
-	if kind.Comma != 0 {
-		rows.Comma = rune(kind.Comma)
-	}
-	for first := true; ; first = false {
-		cells, err := rows.Read()
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return fail("the table is damaged")
-		case first:
-			continue
-		}
-		for j, text := range cells[:min(len(cells), len(out))] {
-			out[j].add(text)
-		}
-	}
-}
-
 // PublicColumns declares the columns of a public table with its different
 // values: text columns become categories, those named in categories too, and the
 // target, which is put last, has its values as classes. It is the last column unless
 // it is named. Everything else is a number. On private data all of this has to be
 // declared. Errors: a [*dataset.FileError], [ErrNoClasses], [ErrColumn], or that of ctx.
 func PublicColumns(ctx context.Context, path, target string, categories []string) ([]dataset.Column, error) {
-	header, err := dataset.Header(path, dataset.ReadOptions{})
+	var reading dataset.ReadOptions
+	if target != "" {
+		reading.Known = []string{target}
+	}
+	header, err := dataset.Header(path, reading)
 	if err != nil {
 		return nil, err
 	}

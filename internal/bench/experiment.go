@@ -47,6 +47,9 @@ func newExperiment(ctx context.Context, s source, methods []*method, c Config) (
 	if err != nil {
 		return nil, err
 	}
+	if target != "" {
+		reading.Known = []string{target}
+	}
 	header, err := dataset.Header(s.path, reading)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestAt(t *testing.T) {
 	if c := by["empty"]; c.Missing != 12_001 || c.Values != 0 {
 		t.Errorf("empty: %d", c.Missing)
 	}
-	if _, err := look.At(context.Background(), path, dataset.ReadOptions{}); !errors.Is(err, dataset.ErrFormat) {
+	if _, err := look.At(context.Background(), path, dataset.ReadOptions{Format: dataset.Format{Separator: ','}}); !errors.Is(err, dataset.ErrFormat) {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,7 +14,7 @@ const MaxDictionary = 1 << 25
 // Type says how the values of a column are stored: one a row.
 type Type struct {
 	Kind     format.Type
-	Width    int // bytes of a value of FixedLenByteArray
+	Width    int // bytes of a value of FixedLenByteArray, or of Int96
 	Optional bool
 }
 
@@ -25,13 +25,13 @@ func (t Type) least() int64 {
 		return 4
 	case format.Int64, format.Double:
 		return 8
-	case format.FixedLenByteArray:
+	case format.FixedLenByteArray, format.Int96:
 		return int64(t.Width)
 	}
 	return 1
 }
 
-// Value is a value as it is stored: the lowest bits of Bits for a boolean or a number, or bytes,
+// Value is a value as it is stored: the lowest bits of Bits for a boolean or a number of up to 64 bits, or bytes,
 // which are valid during the call that they are handed to.
 type Value struct {
 	Bits  uint64

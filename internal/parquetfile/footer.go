@@ -34,6 +34,9 @@ const (
 	keyChunkSize  = 0x04_01_03_07
 	keyDataPage   = 0x04_01_03_09
 	keyDictionary = 0x04_01_03_0B
+	keyMeta       = 0x05
+	keyMetaKey    = 0x05_01
+	keyMetaValue  = 0x05_02
 	footerBuffer  = 1 << 16
 )
 
@@ -44,7 +47,7 @@ type Chunk struct {
 }
 
 // Footer is what is used of a footer. Statistics and metadata, which may hold whole cells,
-// are passed over.
+// are passed over, but for the metadata that [Footer.Metadata] is asked for.
 //
 // A row group of no rows says nothing, and what stands in its place depends on the writer: no
 // page, or a dictionary of nothing, an offset of 0, another codec than that of the groups with
@@ -95,6 +98,40 @@ func (f *Footer) Chunks(leaves []int) (chunks [][]Chunk, ok bool) {
 		g.want[leaf] = k
 	}
 	return g.chunks, f.scan(&g) && slices.Equal(g.groups, f.Groups)
+}
+
+// Metadata returns the value of a key of the metadata, and "" if there is none, or if it is longer than the description of
+// the columns may be. Metadata may depend on records: its use must not.
+func (f *Footer) Metadata(key string) string {
+	var name, value []byte
+	found := ""
+	s := scanner{in: bufio.NewReaderSize(io.NewSectionReader(f.file, f.at, f.bytes), footerBuffer)}
+	s.text = func(at, n uint64) []byte {
+		switch {
+		case n > uint64(f.bytes):
+		case at == keyMetaKey && n == uint64(len(key)):
+			name = make([]byte, n)
+			return name
+		case at == keyMetaKey:
+			name = nil
+		case at == keyMetaValue && string(name) == key && n <= maxSchema:
+			value = make([]byte, n)
+			return value
+		}
+		return nil
+	}
+	s.item = func(at uint64) {
+		if at == keyMeta && string(name) == key {
+			found = string(value)
+		}
+		if at == keyMeta {
+			name, value = nil, nil
+		}
+	}
+	if !s.fields(0, 0) {
+		return ""
+	}
+	return found
 }
 
 // scan goes over the footer.

@@ -14,6 +14,8 @@ type Field struct {
 	Leaf    int                     // place among the leaves of the schema; -1 for groups and lists
 	Type    Type                    // of a leaf
 	Logical format.LogicalTypeValue // what a leaf's values mean beyond Type; nil for no more
+
+	interval bool // it has the older annotation of an interval, which has no logical type
 }
 
 // String returns the type of a field.
@@ -21,6 +23,8 @@ func (f *Field) String() string {
 	switch {
 	case f.Leaf < 0:
 		return "a list or group"
+	case f.interval:
+		return "INTERVAL"
 	case f.Logical != nil:
 		return f.Logical.String()
 	case f.Type.Kind == format.FixedLenByteArray:
@@ -58,6 +62,9 @@ func (f *Footer) Fields() (fields []Field, ok bool) {
 	return fields, len(rest) == 0
 }
 
+// int96Bytes is the width of a value of Int96.
+const int96Bytes = 12
+
 // childrenOf returns how many elements are directly below one, negative where the schema says so.
 func childrenOf(e *format.SchemaElement) int {
 	if e.Type.Valid || !e.NumChildren.Valid {
@@ -74,9 +81,13 @@ func fieldOf(e *format.SchemaElement, leaves int) Field {
 	}
 	f.Leaf, f.Logical = leaves, logicalOf(e)
 	f.Type = Type{Kind: e.Type.V, Optional: e.RepetitionType.Valid && e.RepetitionType.V == format.Optional}
-	if e.Type.V == format.FixedLenByteArray {
+	switch e.Type.V {
+	case format.FixedLenByteArray:
 		f.Type.Width = int(e.TypeLength.V)
+	case format.Int96:
+		f.Type.Width = int96Bytes
 	}
+	f.interval = e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Interval
 	return f
 }
 

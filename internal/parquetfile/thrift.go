@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 )
 
@@ -27,6 +28,9 @@ type scanner struct {
 	number func(key uint64, v int64)
 	flag   func(key uint64, v bool)
 	item   func(key uint64)
+	// text, if it is not nil, is called with each string of bytes and its length. It returns the room to read it into, or
+	// nil to pass over it.
+	text func(key, n uint64) []byte
 
 	keep    uint64 // the list whose bytes go to kept; 0 for none
 	most    int    // bytes of kept
@@ -103,7 +107,16 @@ func (s *scanner) value(kind byte, depth int, key uint64) bool {
 		return s.skip(8)
 	case 8: // bytes
 		n, err := binary.ReadUvarint(s)
-		return err == nil && s.skip(n)
+		if err != nil {
+			return false
+		}
+		if s.text != nil && !s.keeping {
+			if room := s.text(key, n); room != nil {
+				_, err := io.ReadFull(s.in, room)
+				return err == nil
+			}
+		}
+		return s.skip(n)
 	case 9, 10: // a list, a set
 		return s.list(depth, key)
 	case 12:

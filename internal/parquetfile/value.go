@@ -124,7 +124,7 @@ func (v *valueReader) fixed(vals []Value) ([]Value, bool) {
 	}
 	for k := range vals {
 		switch {
-		case v.typ.Kind == format.FixedLenByteArray:
+		case v.typ.Width > 0:
 			vals[k] = Value{Bytes: data[width*k:][:width]}
 		case width == 4:
 			vals[k] = Value{Bits: uint64(binary.LittleEndian.Uint32(data[4*k:]))}

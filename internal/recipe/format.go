@@ -11,14 +11,16 @@ import (
 	"github.com/dptrain/dptrain/internal/tablefile"
 )
 
-// Format says how the text of the table is written; see [dataset.Format]. What is left out is a comma (a tab in a
-// .tsv), a point, no mark of thousands, utf-8, the double quote, no line before the header.
+// Format says how the text of the table is written; see [dataset.Format]. A separator or a quote that is left out is the one
+// that the header line shows. Other keys that are left out mean a point, no mark of thousands, utf-8, quotes that are doubled
+// or escaped, whichever leaves no doubt, and no line before the header.
 type Format struct {
-	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"What parts the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Left out: what the suffix of the name says."`
+	Separator string    `yaml:"separator,omitempty" json:"separator,omitempty" jsonschema_description:"What parts the cells of a line: a comma, a semicolon, tab, a bar, : ^ or ~. Left out: what the header line shows, else what the suffix of the name says."`
 	Decimal   string    `yaml:"decimal,omitempty" json:"decimal,omitempty" jsonschema_description:"The decimal mark of numbers: a point (default) or a comma."`
 	Thousands string    `yaml:"thousands,omitempty" json:"thousands,omitempty" jsonschema_description:"The mark between groups of three digits: a comma, a point, an apostrophe, _ or blank."`
 	Encoding  string    `yaml:"encoding,omitempty" json:"encoding,omitempty" jsonschema_description:"The character set: utf-8 (default), utf-16, latin1, windows-1252 or another code page."`
 	Quote     string    `yaml:"quote,omitempty" json:"quote,omitempty" jsonschema_description:"What surrounds cells that hold separators: double (default), single or none."`
+	Escape    string    `yaml:"escape,omitempty" json:"escape,omitempty" jsonschema_description:"What stands before a quote within quotes: doubled for another quote, backslash for a backslash. Left out: either, where a line leaves no doubt."`
 	Header    string    `yaml:"header,omitempty" json:"header,omitempty" jsonschema_description:"line (default): the first line names the columns. none: data.header does, and the first line is a record."`
 	Skip      int       `yaml:"skip,omitempty" json:"skip,omitempty" jsonschema:"minimum=0,maximum=1000" jsonschema_description:"How many lines there are before the header line."`
 	Sheet     string    `yaml:"sheet,omitempty" json:"sheet,omitempty" jsonschema_description:"The sheet of a workbook (.xlsx) that holds the table. Left out: the first one."`
@@ -30,6 +32,7 @@ var (
 	separatorWords = map[string]byte{"comma": ',', "semicolon": ';', "tab": '\t', "bar": '|'}
 	markWords      = map[string]byte{"comma": ',', "point": '.', "blank": ' ', "apostrophe": '\''}
 	quoteWords     = map[string]byte{"double": '"', "single": '\'', "none": 0}
+	escapeWords    = map[string]byte{"doubled": '"', "backslash": '\\'}
 	numberWords    = []string{numbersLenient, numbersStrict}
 )
 
@@ -53,6 +56,9 @@ func character(text string, words map[string]byte, list string) (c byte, ok bool
 	return text[0], len(text) == 1 && strings.Contains(list, text)
 }
 
+// escapes are the characters before a quote within quotes.
+const escapes = `"\`
+
 // marks are the characters between groups of digits.
 const marks = ",.'_ "
 
@@ -73,6 +79,7 @@ func (d *Data) Reading() dataset.ReadOptions {
 	o.Format.Encoding, o.Format.Skip, o.Format.Missing, o.Format.Sheet = f.Encoding, f.Skip, f.Missing, f.Sheet
 	o.Format.Quote, _ = character(f.Quote, quoteWords, `"'`)
 	o.Format.NoQuote = f.Quote == "none"
+	o.Format.Escape, _ = character(f.Escape, escapeWords, escapes)
 	return o
 }
 
@@ -96,7 +103,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 	f := Format{
 		Separator: word(o.Format.Separator, separatorWords), Decimal: word(o.Format.Decimal, markWords),
 		Thousands: word(o.Format.Thousands, markWords), Encoding: o.Format.Encoding, Quote: word(o.Format.Quote, quoteWords),
-		Skip: o.Format.Skip, Sheet: o.Format.Sheet, Missing: o.Format.Missing,
+		Escape: word(o.Format.Escape, escapeWords), Skip: o.Format.Skip, Sheet: o.Format.Sheet, Missing: o.Format.Missing,
 	}
 	if o.Format.NoQuote {
 		f.Quote = "none"
@@ -106,7 +113,7 @@ func (d *Data) SetReading(o dataset.ReadOptions) {
 			f.Header = "none"
 		}
 	}
-	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Header+f.Sheet != "" || f.Skip != 0 || len(f.Missing) > 0 {
+	if f.Separator != "" || f.Decimal+f.Thousands+f.Encoding+f.Quote+f.Escape+f.Header+f.Sheet != "" || f.Skip != 0 || len(f.Missing) > 0 {
 		d.Format = &f
 	}
 }
@@ -118,6 +125,7 @@ func formatNames() map[string][]string {
 	}
 	return map[string][]string{
 		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
+		"escape": with(escapeWords, escapes),
 		"decimal": {".", ",", "point", "comma"}, "header": {"line", "none"},
 	}
 }
@@ -165,6 +173,7 @@ func (c *checker) reading() {
 	words("separator", f.Separator, separatorWords, dataset.Separators, `one of ",", ";", tab, "|", ":", "^", "~"`)
 	decimal := words("decimal", f.Decimal, map[string]byte{"comma": ',', "point": '.'}, ",.", `"." or ","`)
 	words("quote", f.Quote, quoteWords, `"'`, "double, single or none")
+	words("escape", f.Escape, escapeWords, escapes, "doubled or backslash")
 	if words("thousands", f.Thousands, markWords, marks, `one of ",", ".", apostrophe, _, blank`) && decimal && f.Thousands != "" {
 		o := d.Reading()
 		if mark := o.Format.Decimal; mark == o.Format.Thousands || mark == 0 && o.Format.Thousands == '.' {

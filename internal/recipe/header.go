@@ -125,6 +125,9 @@ func (h *headerCheck) present() {
 
 func (h *headerCheck) absent(problem func(path, msg, hint string) Problem, path, what, name string) {
 	hint := "names are compared exactly"
+	if !h.trusted {
+		hint += "; if the table has no header line, list its columns with --header"
+	}
 	if len(h.header) == 1 {
 		hint = "the header is a single field: set data.format.separator (--separator), or skip lines before it (--skip)"
 		if kind, _, _ := tablefile.Of(h.r.Data.Path); kind.Packed == tablefile.Sheet {

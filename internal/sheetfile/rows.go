@@ -15,6 +15,7 @@ type row struct {
 	text  []byte
 	spans []span // of each column
 	used  int    // columns up to the last that is not empty
+	cells bool   // the sheet lists a cell of it, which may be empty or an error
 }
 
 type span struct{ from, to int }
@@ -44,34 +45,47 @@ func (l *Lines) line() error {
 		}
 		l.pending = number
 	}
-	if l.row++; l.row < l.pending {
+	l.row++
+	switch {
+	case l.row < l.pending && l.began && l.o.Gaps:
+		l.write(&row{})
+	case l.row < l.pending:
 		l.out = append(l.out, '\n')
-		l.todo = l.out
-		return nil
+	default:
+		l.pending = 0
+		l.began = l.began || l.row > l.o.Skip
+		if l.o.Width == 0 && l.began {
+			l.o.Width = l.now.used
+		}
+		l.write(&l.now)
 	}
-	l.pending = 0
-	width := max(l.now.used, l.o.Width)
-	if l.o.Width == 0 && l.row > l.o.Skip {
-		l.o.Width = l.now.used
-	}
-	if l.row <= l.o.Skip {
-		width = l.now.used
+	l.todo = l.out
+	return nil
+}
+
+// write appends the line of a row. It is not empty, so that it is a record.
+func (l *Lines) write(r *row) {
+	width := r.used
+	if l.row > l.o.Skip {
+		width = max(width, l.o.Width)
 	}
 	for k := range width {
 		if k > 0 {
 			l.out = append(l.out, ',')
 		}
-		if k < l.now.used && len(l.out) < l.o.Most {
-			at := l.now.spans[k]
-			l.out = cell.AppendCell(l.out, string(l.now.text[at.from:at.to]))
+		if k < r.used && len(l.out) < l.o.Most {
+			at := r.spans[k]
+			l.out = cell.AppendCell(l.out, string(r.text[at.from:at.to]))
 		}
 	}
+	if len(l.out) == 0 {
+		l.out = append(l.out, `""`...)
+	}
 	l.out = append(l.out, '\n')
-	l.todo = l.out
-	return nil
 }
 
-// next reads the next row of the sheet that is not empty and returns its number, from 1.
+// next reads the next row of the sheet that is a record, and returns its number, from 1: one that lists a cell, or up to the
+// header one in which a cell holds something.
 func (l *Lines) next() (int, error) {
 	last := l.row
 	for {
@@ -95,11 +109,12 @@ func (l *Lines) next() (int, error) {
 		if number > maxRows {
 			return 0, ErrDamaged
 		}
-		l.now.text, l.now.spans, l.now.used = l.now.text[:0], l.now.spans[:0], 0
+		l.now = row{text: l.now.text[:0], spans: l.now.spans[:0]}
 		if err := l.cells(); err != nil {
 			return 0, err
 		}
-		if last = number; l.now.used > 0 {
+		last = number
+		if l.now.used > 0 || l.now.cells && l.o.Width > 0 && number > l.o.Skip {
 			return number, nil
 		}
 	}
@@ -131,6 +146,7 @@ func (l *Lines) cells() error {
 			if column >= maxColumns {
 				return ErrDamaged
 			}
+			l.now.cells = true
 			if err := l.cell(&e, column); err != nil {
 				return err
 			}

@@ -2,10 +2,10 @@
 // comma-separated text.
 //
 // A workbook is a zip file with a document of XML per sheet, which is read from its beginning to its end. Held are a row, and
-// the list of shared texts as far as cells have asked for it. Every row of the sheet is a line, and rows that are empty or
-// absent are empty lines, so that lines have the numbers of rows. A cell is the value that is stored: a number in
-// full whatever its format shows, the last result of a formula, nothing for an error. A number is a date if its format
-// has a day or a year.
+// the list of shared texts as far as cells have asked for it. Every row of the sheet is a line, so that lines have the numbers
+// of rows. Rows without a cell are empty lines. A row of cells that are empty, or errors, is not: it is a line of empty cells.
+// A cell is the value that is stored: a number in full whatever its format shows, the last result of a formula, nothing for an
+// error. A number is a date if its format has a day or a year.
 package sheetfile
 
 import (
@@ -52,7 +52,8 @@ type Options struct {
 	Comma bool   // numbers are written with a decimal comma, as texts are said to be
 	Width int    // the least number of cells of a line after Skip lines; 0: as many as the first of them has
 	Skip  int
-	Most  int // bytes that are looked at of a line
+	Most  int  // bytes that are looked at of a line
+	Gaps  bool // a row without a cell between two others, after the header, is a line of empty cells
 }
 
 // Lines are the rows of a sheet.
@@ -62,9 +63,10 @@ type Lines struct {
 	texts   *texts
 	dates   []bool // of each format of a cell
 	is1904  bool
-	row     int // lines so far
-	now     row // that was read last
-	pending int // its number, until it is a line
+	row     int  // lines so far
+	began   bool // a row after those that are skipped was written: the header, or a record
+	now     row  // that was read last
+	pending int  // its number, until it is a line
 	out     []byte
 	todo    []byte
 	failed  error

@@ -65,6 +65,7 @@ write("mac.csv", t.to_csv(index=False).replace("\n", "\r"))
 p = pl.from_arrow(table)
 p.write_csv("polars.csv")
 p.write_ipc("polars.arrow")                                                      # views of strings
+p.write_ipc("polars-lz4.arrow", compression="lz4")                               # frames with a checksum for each block
 p.with_columns(pl.col("ort").cast(pl.Categorical), pl.col("tag").str.to_datetime()).write_ipc("polars-typed.arrow", compression="zstd")
 p.write_parquet("polars.parquet")
 

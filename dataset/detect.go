@@ -1,0 +1,300 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/tablefile"
+)
+
+// Note is a remark about the header of a file. It depends on nothing else.
+type Note struct {
+	Code string // of a warning; "" for a remark that only tells how the file is read
+	Text string
+}
+
+// detect reads off the header line how cells are separated and quoted, as far as that is not declared. Where the header does
+// not decide it returns an error that names what does. No row is looked at.
+func (rd *reader) detect(line []byte) error {
+	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) == 0 {
+		return nil
+	}
+	var shown []string
+	if rd.opts.Format.Separator == 0 {
+		comma, err := rd.separatorOf(line)
+		if err != nil {
+			return err
+		}
+		if comma != rd.dialect.comma {
+			rd.dialect.comma = comma
+			shown = append(shown, option("separator", string(rune(comma))))
+		}
+	}
+	if rd.opts.Format.Quote == 0 && !rd.opts.Format.NoQuote && singleQuoted(line, rd.dialect.comma) {
+		escape := rd.dialect.escape
+		rd.dialect.quote = '\''
+		if escape == '"' {
+			rd.dialect.escape = '\''
+		}
+		shown = append(shown, option("quote", "single"))
+	}
+	if rd.opts.Format.Escape == 0 && rd.dialect.quote != 0 && !rd.dialect.wellFormed(line, false) {
+		if bytes.IndexByte(line, backslash) >= 0 && rd.dialect.wellFormed(line, true) {
+			rd.dialect.escape = backslash
+			shown = append(shown, option("escape", "backslash"))
+		} else if !rd.opts.MultilineQuotes {
+			rd.note("quotes", fmt.Sprintf("a quote in the header surrounds no name; if quotes mean nothing in this file, add %s", option("quote", "none")))
+		}
+	}
+	if len(shown) > 0 {
+		rd.note("", "read with "+strings.Join(shown, " ")+", as its header shows")
+	}
+	if rd.dialect.comma == ';' && rd.opts.Format.Decimal == 0 {
+		rd.note("decimal-point", "cells are separated by semicolons, and numbers are read with a decimal point: if they are written 1,5 add "+
+			option("decimal", ",")+"; if not, add "+option("decimal", ".")+" to leave out this warning")
+	}
+	return nil
+}
+
+// note adds a remark about the header, or a warning with a code.
+func (rd *reader) note(code, text string) { rd.notes = append(rd.notes, Note{code, text}) }
+
+// separators are the characters that a header shows to separate cells, and what they are called.
+var separators = []struct {
+	char byte
+	name string
+}{{';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}, {',', "commas"}, {'^', "carets"}, {1, "the control character 1"}}
+
+// separatorOf returns the character that separates the names of a header line. It is that of the file's name if this gives
+// several names, or all that the caller knows. Otherwise it is the one that does.
+func (rd *reader) separatorOf(line []byte) (byte, error) {
+	usual := rd.dialect.comma
+	names := rd.namesWith(line, usual)
+	known := rd.known()
+	if len(known) > 0 && containsAll(names, known) {
+		return usual, nil
+	}
+	type choice struct {
+		char  byte
+		name  string
+		count int
+	}
+	var best []choice
+	for _, s := range separators {
+		if s.char == usual || bytes.IndexByte(line, s.char) < 0 {
+			continue
+		}
+		other := rd.namesWith(line, s.char)
+		if len(known) > 0 && containsAll(other, known) {
+			return s.char, nil
+		}
+		switch {
+		case len(other) < 2 || len(best) > 0 && len(other) < best[0].count:
+		case len(best) > 0 && len(other) == best[0].count:
+			best = append(best, choice{s.char, s.name, len(other)})
+		default:
+			best = []choice{{s.char, s.name, len(other)}}
+		}
+	}
+	switch {
+	case len(best) == 0:
+		return usual, nil
+	case len(names) > 1:
+		if best[0].count > len(names) {
+			rd.note("separator", fmt.Sprintf("the header has %d names; with %s it would have %d", len(names), option("separator", string(rune(best[0].char))), best[0].count))
+		}
+		return usual, nil
+	case len(best) > 1:
+		return 0, &FileError{Path: rd.path, Line: 1, Msg: fmt.Sprintf("the names of the header may be separated by %s or by %s", best[0].name, best[1].name),
+			Hint: mend("separator", string(rune(best[0].char))) + ", or another one", Err: ErrFormat}
+	}
+	return best[0].char, nil
+}
+
+// namesWith cuts a header line with another separator.
+func (rd *reader) namesWith(line []byte, comma byte) []string {
+	d := rd.dialect
+	d.comma = comma
+	if singleQuoted(line, comma) && rd.opts.Format.Quote == 0 && !rd.opts.Format.NoQuote {
+		d.quote = '\''
+	}
+	cut := fieldCutter{d: &d}
+	names := cut.first(line, maxColumns+1)
+	for i, name := range names {
+		names[i] = cell.Trim(name)
+	}
+	return names
+}
+
+// known returns the names of columns that the caller knows to be in the header.
+func (rd *reader) known() []string {
+	known := slices.Clone(rd.opts.Known)
+	for j := range rd.schema.Columns {
+		known = append(known, rd.schema.Columns[j].source())
+	}
+	if rd.unit() {
+		known = append(known, rd.schema.Unit)
+	}
+	return known
+}
+
+// containsAll reports whether all of some names are among others.
+func containsAll(names, some []string) bool {
+	have := make(map[string]bool, len(names))
+	for _, name := range names {
+		have[name] = true
+	}
+	return !slices.ContainsFunc(some, func(name string) bool { return !have[name] })
+}
+
+// singleQuoted reports whether a header line has several names, each in single quotes.
+func singleQuoted(line []byte, comma byte) bool {
+	d := dialect{comma: comma, quote: '\''}
+	if len(line) == 0 || !d.complete(line) {
+		return false
+	}
+	cut := fieldCutter{d: &d}
+	n := 0
+	for cut.start(line); cut.more; n++ {
+		if rest := bytes.TrimLeftFunc(cut.rest, d.isBlank); len(rest) == 0 || rest[0] != '\'' {
+			return false
+		}
+		cut.next(false)
+	}
+	return n > 1
+}
+
+// skipSeparatorLine reads the separator off a first line such as sep=; as Excel writes it. The header is the next line.
+func (rd *reader) skipSeparatorLine(line []byte) bool {
+	if rd.format.packed != tablefile.NotPacked || rd.format.json || len(line) > len(`"sep=;"`)+1 {
+		return false
+	}
+	text, ok := strings.CutPrefix(strings.Trim(strings.TrimSuffix(string(line), "\n"), `"`), "sep=")
+	if !ok || len(text) != 1 || strings.IndexByte(Separators, text[0]) < 0 {
+		return false
+	}
+	if rd.opts.Format.Separator == 0 {
+		rd.opts.Format.Separator = text[0]
+		rd.dialect.comma = text[0]
+		rd.note("", "read with "+option("separator", text)+", as its first line declares")
+	}
+	return true
+}
+
+// unreadableHeader returns the error about a header that this reader cannot read, and nil for any other.
+func (rd *reader) unreadableHeader(line int, names []string) error {
+	refuse := func(msg, hint string) error {
+		return &FileError{Path: rd.path, Line: line, Msg: msg, Hint: hint, Err: ErrFormat}
+	}
+	if len(names) != 1 {
+		return nil
+	}
+	if strings.Contains(names[0], `" "`) {
+		return refuse("the header is one field that holds names in quotes with blanks between them", "write it with commas; R's write.csv does, with row.names=FALSE")
+	}
+	for _, s := range separators {
+		if s.char == rd.dialect.comma || strings.IndexByte(names[0], s.char) < 0 || rd.opts.Format.Separator == 0 {
+			continue
+		}
+		hint := mend("separator", string(rune(s.char)))
+		if s.char == ';' && rd.opts.Format.Decimal == 0 {
+			hint += `, and decimal "," if numbers are written 1,5`
+		}
+		return refuse(fmt.Sprintf("the header is one field that holds %s: cells seem to be separated by them", s.name), hint)
+	}
+	return nil
+}
+
+// option writes a flag with its value as it is typed in a shell.
+func option(name, value string) string {
+	switch {
+	case value == "\t":
+		value = "tab"
+	case value == "\x01":
+		value = `$'\x01'`
+	case strings.ContainsAny(value, `;|^\`):
+		value = `"` + value + `"`
+	}
+	return "--" + name + " " + value
+}
+
+// mend names the key and the flag of a format that mend a table.
+func mend(key, value string) string {
+	if value == "\t" {
+		value = "tab"
+	}
+	shown := value
+	if strings.ContainsAny(value, ",;|") {
+		shown = `"` + value + `"`
+	}
+	return fmt.Sprintf("set %s with --%s %s, or in a recipe data.format: {%s: %s}", key, key, shown, key, shown)
+}
+
+// head keeps the first bytes of a file as they pass through it.
+type head struct {
+	r     io.Reader
+	first []byte
+}
+
+// Read implements io.Reader.
+func (h *head) Read(p []byte) (int, error) {
+	n, err := h.r.Read(p)
+	if room := tablefile.HeadBytes - len(h.first); room > 0 {
+		h.first = append(h.first, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+// misnamed returns the error about a file whose content is not what its name says, and nil for any other. Of a file without
+// a header line the first bytes are those of a record, so only formats that no text begins like are recognised.
+func (rd *reader) misnamed(first []byte) error {
+	c, ok := tablefile.ContentOf(first)
+	if !ok {
+		return nil
+	}
+	if (rd.opts.Names != nil || rd.format.json) && !c.Binary || c.UTF16() && rd.opts.Format.coded() {
+		return nil
+	}
+	return notNamedSo(rd.path, c)
+}
+
+// notNamedSo returns the error about a file whose content is not what its name says.
+func notNamedSo(path string, c tablefile.Content) error {
+	if c.UTF16() {
+		return &FileError{Path: path, Line: 1, Msg: "the header is UTF-16 text", Hint: c.Do, Err: ErrFormat}
+	}
+	e := &FileError{Path: path, Msg: "is " + c.What + ", which its name does not say", Hint: c.Do, Err: ErrFormat}
+	if strings.HasPrefix(path, "stdin") && c.Kind.Coding != "" {
+		e.Hint = "give it as -.csv.gz in place of -, or decompress it first"
+	} else if strings.HasPrefix(path, "stdin") && c.Kind.Offsets() {
+		e.Hint = "of this kind nothing comes from standard input: write it to a file first"
+	}
+	return e
+}
+
+// misnamedFile is misnamed for a file that is read at offsets and is not of its kind, and otherwise returns err.
+func misnamedFile(path string, at io.ReaderAt, size int64, err error) error {
+	first := make([]byte, min(size, tablefile.HeadBytes))
+	n, _ := at.ReadAt(first, 0)
+	first = first[:n]
+	own, _, _ := tablefile.Of(path)
+	c, ok := tablefile.ContentOf(first)
+	switch {
+	case ok && (c.Kind.Parquet && own.Parquet || c.Kind.Packed != tablefile.NotPacked && c.Kind.Packed == own.Packed),
+		ok && own.Packed == tablefile.Sheet && c.Zip: // the archive is damaged
+		return err
+	case ok && c.UTF16():
+		return &FileError{Path: path, Msg: "is UTF-16 text, which its name does not say", Hint: "name it .csv, and add --encoding utf-16", Err: ErrFormat}
+	case ok:
+		return notNamedSo(path, c)
+	case n == 0:
+		return &FileError{Path: path, Msg: "is empty", Hint: "copy or write it again", Err: ErrCorrupt}
+	case tablefile.IsText(first):
+		return &FileError{Path: path, Msg: "is text, which its name does not say", Hint: "name it .csv", Err: ErrFormat}
+	}
+	return err
+}
