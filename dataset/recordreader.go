@@ -170,6 +170,9 @@ func (r *RecordReader) Next() (*Batch, error) {
 	return b, nil
 }
 
+// Buffered reports whether the next record is complete in memory, so that Next does not wait.
+func (r *RecordReader) Buffered() bool { return r.source.buffered() }
+
 // grow makes room for the record after rows others.
 func (r *RecordReader) grow(rows int) {
 	if rows < r.room.rows {
