@@ -20,15 +20,16 @@ import (
 // are there, and in memory that is bounded by the limits. Since the records are new and not private, two things are
 // errors that [Stream] passes over: a line above the limit, and a line of JSON Lines that is not an object.
 type StreamFormat struct {
-	reader reader
-	limits StreamLimits
+	reader  reader
+	limits  StreamLimits
+	objects jsonObjects // of JSON; its values and its text are of no stream
+	lay     layout      // of JSON
 }
 
 // StreamLimits bound the memory of a [RecordReader].
 type StreamLimits struct {
-	Line   int // bytes of a line; at least 2
-	Buffer int // bytes that are read at a time
-	Cells  int // of the declared columns in a batch, unless one record has more
+	Line  int // bytes of a line; at least 2
+	Cells int // of the declared columns in a batch, unless one record has more
 }
 
 // NewStreamFormat prepares the reading of streams. name is what messages call a stream, and its suffix is that of its
@@ -47,7 +48,12 @@ func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits Stream
 	if rd.format.decode != nil {
 		return nil, &FileError{Path: name, Msg: "cannot be read as it comes", Hint: "decompress it", Err: ErrFormat}
 	}
-	return &StreamFormat{*rd, limits}, nil
+	f := &StreamFormat{reader: *rd, limits: limits}
+	if rd.format.json {
+		f.objects = newJSONObjects(opts.Names)
+		f.lay, err = rd.bind(header{names: opts.Names})
+	}
+	return f, err
 }
 
 // sourcesOf lists the columns of a file that a schema is read from. The list is not nil.
@@ -68,6 +74,7 @@ type RecordReader struct {
 	rd     *reader
 	source recordSource
 	store  *store
+	stats  *Stats // of the last batch
 	room   slab
 	most   int // records of a batch
 	before int64
@@ -82,31 +89,33 @@ type recordSource interface {
 	shrink()              // gives back memory that a long record needed
 }
 
-// Open reads the header of a stream. It returns when the header is complete. The header of JSON objects is known, so
-// nothing is read of them.
-func (f *StreamFormat) Open(r io.Reader) (*RecordReader, error) {
+// Open reads the header of a stream, through a buffer of that many bytes. It returns when the header is complete. The header
+// of JSON objects is known, so nothing is read of them.
+func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	rd := f.reader // the reader of one stream may change its format by the header
-	recs, head, err := f.header(&rd, r)
-	if err != nil {
-		return nil, err
+	text := bufio.NewReaderSize(rd.opts.Format.utf8(&source{path: rd.path, r: r}), buffer)
+	out := &RecordReader{rd: &rd, most: max(1, f.limits.Cells/max(1, len(rd.cols))), stats: newStats(rd.schema)}
+	lay := f.lay
+	if rd.format.json {
+		objects := jsonObjects{places: f.objects.places, values: make([][]byte, len(f.objects.values))}
+		out.source = &objectSource{path: rd.path, lines: lineReader{r: text, max: f.limits.Line, refuse: true}, objects: objects}
+	} else {
+		source, head, err := f.header(&rd, text)
+		if err == nil {
+			lay, err = rd.bind(head)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.source = source
 	}
-	lay, err := rd.bind(head)
-	if err != nil {
-		return nil, err
-	}
-	most := max(1, f.limits.Cells/max(1, len(rd.cols)))
-	return &RecordReader{rd: &rd, source: recs, store: rd.newBatchStore(lay), most: most}, nil
+	out.store = rd.newBatchStore(lay)
+	return out, nil
 }
 
-// header prepares the records of a stream and reads its header.
-func (f *StreamFormat) header(rd *reader, r io.Reader) (recordSource, header, error) {
-	text := rd.opts.Format.utf8(&source{path: rd.path, r: r})
-	if rd.format.json {
-		head, err := rd.header(nil)
-		lines := lineReader{r: bufio.NewReaderSize(text, f.limits.Buffer), max: f.limits.Line, refuse: true}
-		return &objectSource{path: rd.path, lines: lines, objects: newJSONObjects(rd.opts.Names)}, head, err
-	}
-	recs := rd.recordsOf(bufio.NewReaderSize(text, f.limits.Buffer))
+// header prepares the records of a stream of CSV and reads its header.
+func (f *StreamFormat) header(rd *reader, text *bufio.Reader) (recordSource, header, error) {
+	recs := rd.recordsOf(text)
 	var out recordSource
 	var lines *lineReader
 	switch recs := recs.(type) {
@@ -149,8 +158,8 @@ func (r *RecordReader) Next() (*Batch, error) {
 		return nil, r.err
 	}
 	r.source.shrink()
-	stats := newStats(r.rd.schema)
-	r.store.next(r.room, stats)
+	r.stats.reset()
+	r.store.next(r.room, r.stats)
 	rows := 0
 	for rows < r.most && (rows == 0 || r.source.buffered()) {
 		record, err := r.source.raw()
@@ -165,13 +174,21 @@ func (r *RecordReader) Next() (*Batch, error) {
 	if rows == 0 {
 		return nil, r.err
 	}
-	b := &Batch{Table: r.room.window(0, rows).batch(r.rd.schema, make([][]string, len(r.rd.cols))), Stats: stats, First: r.before}
+	b := &Batch{Table: r.room.window(0, rows).batch(r.rd.schema, make([][]string, len(r.rd.cols))), Stats: r.stats, First: r.before}
 	r.before += int64(rows)
 	return b, nil
 }
 
 // Buffered reports whether the next record is complete in memory, so that Next does not wait.
 func (r *RecordReader) Buffered() bool { return r.source.buffered() }
+
+// reset sets all counts to zero.
+func (s *Stats) reset() {
+	*s = Stats{Columns: s.Columns}
+	for j := range s.Columns {
+		s.Columns[j] = ColumnStats{Name: s.Columns[j].Name}
+	}
+}
 
 // grow makes room for the record after rows others.
 func (r *RecordReader) grow(rows int) {

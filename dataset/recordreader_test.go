@@ -66,12 +66,12 @@ func streamed(t *testing.T, name, text string, schema Schema, opts ReadOptions) 
 }
 
 // readRecords reads a text with a RecordReader.
-func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limits StreamLimits) ([][]uint64, *Stats, error) {
+func readRecords(r io.Reader, name string, schema Schema, opts ReadOptions, limits StreamLimits, buffer int) ([][]uint64, *Stats, error) {
 	f, err := NewStreamFormat(name, schema, opts, limits)
 	if err != nil {
 		return nil, nil, err
 	}
-	rr, err := f.Open(r)
+	rr, err := f.Open(r, buffer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,7 +136,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 	schema := recordSchema()
 	rng := rand.New(rand.NewPCG(1, 2))
 	limits := func() StreamLimits {
-		return StreamLimits{Line: 4096, Buffer: []int{16, 64, 4096}[rng.IntN(3)], Cells: []int{1, 12, 4096}[rng.IntN(3)]}
+		return StreamLimits{Line: 4096, Cells: []int{1, 12, 4096}[rng.IntN(3)]}
 	}
 	check := func(name, text string, opts ReadOptions) {
 		t.Helper()
@@ -144,7 +144,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		got, gotStats, err := readRecords(&scattered{[]byte(text), rng}, name, schema, opts, limits())
+		got, gotStats, err := readRecords(&scattered{[]byte(text), rng}, name, schema, opts, limits(), []int{16, 64, 4096}[rng.IntN(3)])
 		if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotStats, wantStats) {
 			for i := range min(len(got), len(want)) {
 				if !reflect.DeepEqual(got[i], want[i]) {
@@ -217,7 +217,7 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 		"q.csv":   {ReadOptions{MultilineQuotes: true}, []string{"a\n1\n\"2\n", "\"\n3\n4,\"\n\n", "\"\n"}, []int{1, 2, 1}},
 		"x.jsonl": {ReadOptions{}, []string{"{\"a\":1}\n{\"a\"", ":2}\n \n", "{}\n{}\n{"}, []int{1, 1, 2}},
 	} {
-		f, err := NewStreamFormat(name, schema, c.opts, StreamLimits{Line: 100, Buffer: 64, Cells: 100})
+		f, err := NewStreamFormat(name, schema, c.opts, StreamLimits{Line: 100, Cells: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestRecordReaderDoesNotWait(t *testing.T) {
 			_ = out.Close()
 		}()
 		next <- c.parts[0]
-		r, err := f.Open(in)
+		r, err := f.Open(in, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestRecordReaderRefuses(t *testing.T) {
 		{"x.jsonl", "{\"b\":1,\"area\":2,\"Area\":3}\n{\"Area\":7}", ReadOptions{}, 2, 0, 0, nil},
 		{"x.jsonl", "\uFEFF{}\n", ReadOptions{}, 1, 0, 0, nil},
 	} {
-		got, _, err := readRecords(strings.NewReader(c.text), c.name, schema, c.opts, StreamLimits{Line: 100, Buffer: 16, Cells: 1})
+		got, _, err := readRecords(strings.NewReader(c.text), c.name, schema, c.opts, StreamLimits{Line: 100, Cells: 1}, 16)
 		var file *FileError
 		errors.As(err, &file)
 		switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -147,6 +148,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err != nil {
 		return listenError(flags.addr, err)
 	}
+	debug.FreeOSMemory() // that reading the model took; a server runs for long
 	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", model.Kind(), model.Output().Target, scheme, at.Addr())
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/dptrain/dptrain/dataset"
@@ -28,6 +29,7 @@ type exchange struct {
 	pending  int64 // bytes of a stream that came since the last answer
 	readErr  error // of the body, but for io.EOF
 	hasTurn  bool
+	isLong   bool // it has a long record
 	hasSlot  bool
 	answered int // records
 	begun    bool
@@ -39,7 +41,7 @@ type exchange struct {
 const (
 	bufferSize = 1 << 14 // of what is read and of what is written at a time
 	batchCells = 1 << 12 // of the records that are predicted at a time
-	fairShare  = 1 << 18 // bytes of a body that are looked at in one turn
+	fairShare  = 1 << 18 // bytes of a body that are checked in one turn
 )
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, width float64) *exchange {
@@ -62,20 +64,38 @@ func (e *exchange) end() {
 		e.conn.slots.Add(-1)
 		<-e.server.slots
 	}
+	if e.out != nil {
+		e.out.Reset(nil)
+		freeWriters.Put(e.out)
+	}
 }
 
 func (e *exchange) takeTurn() {
 	e.conn.working.Add(1)
+	if e.isLong {
+		e.server.long <- struct{}{}
+	}
 	e.server.turns <- struct{}{}
 	e.hasTurn = true
 }
 
 func (e *exchange) leaveTurn() {
-	if e.hasTurn {
-		e.hasTurn = false
-		<-e.server.turns
-		e.conn.working.Add(-1)
+	if !e.hasTurn {
+		return
 	}
+	e.hasTurn = false
+	<-e.server.turns
+	if e.isLong {
+		<-e.server.long
+	}
+	e.conn.working.Add(-1)
+}
+
+// nextTurn lets others compute before the exchange goes on. From the first long record on, it waits for a turn of those.
+func (e *exchange) nextTurn(bytesOfRecord int64) {
+	e.leaveTurn()
+	e.isLong = e.isLong || bytesOfRecord > longRecord
+	e.takeTurn()
 }
 
 // takeSlot counts the request among those that are answered at once. If they are too many, one whose client has kept the
@@ -178,11 +198,14 @@ func (e *exchange) send(write func() (int, error)) (int, error) {
 	return write()
 }
 
+var freeWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
+
 // start begins the answer.
 func (e *exchange) start(contentType string) {
 	e.begun = true
 	e.w.Header().Set("Content-Type", contentType)
-	e.out = bufio.NewWriterSize(e, bufferSize)
+	e.out = freeWriters.Get().(*bufio.Writer)
+	e.out.Reset(e)
 }
 
 // progress counts records that were answered, and gives the client time for the next one.

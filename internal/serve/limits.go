@@ -51,9 +51,14 @@ const filesOfServer = 32
 // mostConnections returns how many connections the process can have at once.
 func mostConnections() int { return max(1, openFiles()-filesOfServer) }
 
-// parallelTurns returns how many requests compute at once. A request needs several times the memory of the record that it is
-// at while it computes, so only a few may.
-func parallelTurns() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+// parallelTurns returns how many requests compute at once, and longTurns how many of them may be at a long record. A record
+// takes several times its size while it is read, and the header of a wide table even more.
+func parallelTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
+
+func longTurns() int { return 1 + runtime.GOMAXPROCS(0)/4 }
+
+// longRecord is how many bytes a long record has.
+const longRecord = 1 << 16
 
 // memory is the budget of bytes that bodies may take.
 type memory struct {

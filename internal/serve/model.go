@@ -44,7 +44,7 @@ func newServedModel(m regression.Model, schema dataset.Schema, opts dataset.Read
 	}
 	s := &servedModel{
 		model: m, ready: regression.Prepare(m), output: m.Output(), schema: schema, opts: opts,
-		limits: dataset.StreamLimits{Line: l.Line, Buffer: bufferSize, Cells: batchCells},
+		limits: dataset.StreamLimits{Line: l.Line, Cells: batchCells},
 	}
 	var err error
 	if s.csv, err = dataset.NewStreamFormat(nameCSV, schema, opts, s.limits); err != nil {

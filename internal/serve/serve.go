@@ -30,6 +30,7 @@ type Server struct {
 	limits Limits
 	slots  chan struct{} // one for each request that is being answered
 	turns  chan struct{} // one for each request that is computing
+	long   chan struct{} // one for each of them that has a long record
 	memory memory
 	gate   *gate
 	counts *counts
@@ -47,7 +48,7 @@ func New(m regression.Model, schema dataset.Schema, opts dataset.ReadOptions, l 
 	}
 	s := &Server{
 		model: model, limits: l, gate: newGate(l), counts: newCounts(),
-		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()),
+		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()), long: make(chan struct{}, longTurns()),
 	}
 	s.memory.free.Store(l.Buffered)
 	return s, nil

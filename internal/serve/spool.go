@@ -247,6 +247,7 @@ type recordLines struct {
 	envelope *envelope
 	todo     []byte
 	line     []byte
+	ended    bool
 }
 
 // Read implements io.Reader. It reads as many records as fit.
@@ -254,8 +255,11 @@ func (r *recordLines) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
 		if len(r.todo) == 0 {
+			if r.ended {
+				break
+			}
 			text, problem := r.envelope.next()
-			if text == nil || problem != nil {
+			if r.ended = text == nil || problem != nil; r.ended {
 				break
 			}
 			for i, c := range text { // a line break within a text would have been refused

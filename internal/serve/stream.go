@@ -24,6 +24,9 @@ type streamBody struct{ *exchange }
 func (b streamBody) Read(p []byte) (int, error) {
 	n, err := b.exchange.Read(p)
 	b.pending += int64(n)
+	if b.pending > longRecord && !b.isLong {
+		b.nextTurn(b.pending)
+	}
 	if more := b.model.memory + b.pending - b.held; b.pending > bufferSize && more > 0 {
 		if err := b.take(more); err != nil {
 			b.readErr = err
@@ -38,7 +41,7 @@ func (e *exchange) answerLines() *problem {
 	if err := e.take(e.model.memory); err != nil {
 		return e.problemOf(err, 0)
 	}
-	records, err := e.model.lines.Open(streamBody{e})
+	records, err := e.model.lines.Open(streamBody{e}, bufferSize)
 	if err != nil {
 		return e.problemOf(err, 0)
 	}
@@ -62,7 +65,7 @@ func (e *exchange) answerCSV(charset string) *problem {
 	if p != nil {
 		return p
 	}
-	records, err := format.Open(streamBody{e})
+	records, err := format.Open(streamBody{e}, bufferSize)
 	if err != nil {
 		return e.problemOf(err, 0)
 	}
@@ -133,7 +136,7 @@ func (e *exchange) answerJSON() *problem {
 	if p := e.takeSlot(); p != nil {
 		return p
 	}
-	records, err := e.model.lines.Open(&recordLines{envelope: newEnvelope(body, e.server.limits.Line)})
+	records, err := e.model.lines.Open(&recordLines{envelope: newEnvelope(body, e.server.limits.Line)}, int(min(bufferSize, body.size)))
 	var batch *dataset.Batch
 	if err == nil {
 		batch, err = records.Next()
@@ -199,14 +202,16 @@ func (e *exchange) checkBody(body *spool) *problem {
 		if text == nil {
 			return nil
 		}
+		if size := int64(len(text)); size > longRecord && !e.isLong {
+			e.nextTurn(size)
+		}
 		if err := dataset.CheckObject(text); err != nil {
 			err.Line, err.Column = body.place(records.start + int64(err.Column) - 1)
 			return problemOfFile(err, n)
 		}
 		if at := records.at(); at >= pause {
 			pause = at + fairShare
-			e.leaveTurn()
-			e.takeTurn()
+			e.nextTurn(int64(len(text)))
 		}
 	}
 }
