@@ -152,7 +152,7 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", model.Kind(), model.Output().Target, scheme, at.Addr())
 	err = server.Serve(ctx, at, flags.cert, flags.key)
 	if n := server.Cut(); n > 0 {
-		fmt.Fprintf(a.stderr, "note: %d requests were not complete after %v and were cut off\n", n, flags.limits.Drain)
+		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n", plural(n, "request was", "requests were"), flags.limits.Drain)
 	}
 	return err
 }

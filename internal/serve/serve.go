@@ -168,7 +168,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 		ReadHeaderTimeout: s.limits.Header, ReadTimeout: s.limits.Idle, WriteTimeout: s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
 		MaxHeaderBytes: 1 << 14,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 17, MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
+			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16, MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
 			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12, WriteByteTimeout: s.limits.Idle,
 		},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
