@@ -28,6 +28,10 @@ var (
 	ErrNoColumn = errors.New("declared column is absent")
 	// ErrColumnType: a Parquet column's type cannot be read as its declared kind.
 	ErrColumnType = errors.New("column type not supported")
+	// ErrLongLine: a line of new records is longer than a [RecordReader] reads.
+	ErrLongLine = errors.New("line too long")
+	// ErrNotObject: a line of JSON Lines of new records is not a JSON object.
+	ErrNotObject = errors.New("not a JSON object")
 	// ErrTooLarge: the file holds more rows than a table can.
 	ErrTooLarge = errors.New("too many rows")
 )

@@ -5,27 +5,27 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/cell"
 )
 
-// jsonLines makes CSV of JSON Lines: a record of each line that is not blank, with the cells of the named columns. A line also
-// ends with a carriage return alone, which no text of JSON holds. It is total: a line that is no object becomes a record whose cells are all missing, a key that is absent or null an empty
-// cell, true and false these words, an array or an object its text, and an end of a line within a text a blank.
+// jsonLines turns JSON Lines into CSV: one record for each line that is not blank, with the cells of the named columns. A
+// line also ends at a carriage return alone, which no JSON text contains. It is total: a line that is not an object becomes
+// a record whose cells are all missing.
 type jsonLines struct {
-	lines lineReader
-	names []string
-	out   []byte
-	todo  []byte
+	lines   lineReader
+	objects jsonObjects
+	todo    []byte
 }
 
-// newJSONLines reads r as JSON Lines. Of a line only most bytes are looked at, so that a longer one is no object.
+// newJSONLines reads r as JSON Lines. Only the first most bytes of a line are read, so a longer line is not an object.
 func newJSONLines(r io.Reader, names []string, most int) *jsonLines {
 	br := bufio.NewReaderSize(lineFeeds{r}, 1<<16)
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
-	return &jsonLines{lines: lineReader{r: br, max: most}, names: names}
+	return &jsonLines{lines: lineReader{r: br, max: most}, objects: newJSONObjects(names)}
 }
 
 // lineFeeds makes line feeds of carriage returns.
@@ -52,7 +52,7 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			j.record(line)
+			j.todo = j.objects.record(line)
 		}
 	}
 	n := copy(p, j.todo)
@@ -60,27 +60,144 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// record makes a CSV line of an object. It is never empty.
-func (j *jsonLines) record(line []byte) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(line, &object) != nil {
-		object = nil
+// jsonObjects turns JSON objects into CSV records. It keeps nothing of an object but the values of the named columns,
+// so the memory it takes does not depend on how many names an object has or how deeply its values are nested.
+type jsonObjects struct {
+	places map[string]int // of the names
+	values [][]byte       // the value of each name in the current object, nil if it is absent
+	out    []byte
+}
+
+func newJSONObjects(names []string) jsonObjects {
+	places := make(map[string]int, len(names))
+	for i, name := range names {
+		places[name] = i
 	}
+	return jsonObjects{places: places, values: make([][]byte, len(names))}
+}
+
+// record returns the CSV line of an object with its newline, valid until the next call. The last value of a name that
+// occurs twice counts. An absent name and null are empty cells, true and false these words, an array or an object its
+// text, and a line break within a text a blank. The line of a text that is not an object has only empty cells.
+func (j *jsonObjects) record(text []byte) []byte {
+	clear(j.values)
+	if json.Valid(text) {
+		j.find(text)
+	}
+	return j.line()
+}
+
+// line returns the CSV line of the values that were found.
+func (j *jsonObjects) line() []byte {
 	j.out = j.out[:0]
-	for i, name := range j.names {
+	for i, value := range j.values {
 		if i > 0 {
 			j.out = append(j.out, ',')
 		}
-		raw := object[name]
-		text := string(raw)
-		if len(raw) == 0 || text == "null" || raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
-			text = ""
-		}
-		j.out = cell.AppendCell(j.out, text)
+		j.out = cell.AppendCell(j.out, jsonText(value))
 	}
 	if len(j.out) == 0 {
 		j.out = append(j.out, `""`...)
 	}
 	j.out = append(j.out, '\n')
-	j.todo = j.out
+	return j.out
+}
+
+// jsonText returns the cell of a JSON value; nil is that of an absent name.
+func jsonText(value []byte) string {
+	text := string(value)
+	if len(value) == 0 || text == "null" || value[0] == '"' && json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// find sets the values of the named columns in a valid JSON text, if it is an object.
+func (j *jsonObjects) find(text []byte) {
+	eachMember(text, func(name, value []byte) {
+		if i, ok := j.place(name); ok {
+			j.values[i] = value
+		}
+	})
+}
+
+// place returns the index of a member name, which is a string token of JSON.
+func (j *jsonObjects) place(token []byte) (int, bool) {
+	name := token[1 : len(token)-1]
+	for _, c := range name {
+		if c == '\\' || c >= utf8.RuneSelf { // an escape, or bytes that may not be UTF-8
+			i, ok := j.places[jsonText(token)]
+			return i, ok
+		}
+	}
+	i, ok := j.places[string(name)] // no allocation
+	return i, ok
+}
+
+// eachMember calls do with the name and the value of each member of a valid JSON object, both as JSON tokens. It does
+// nothing for another JSON value.
+func eachMember(text []byte, do func(name, value []byte)) {
+	i := jsonSpace(text, 0)
+	if text[i] != '{' {
+		return
+	}
+	for i = jsonSpace(text, i+1); text[i] != '}'; i = jsonSpace(text, i) {
+		end := jsonValue(text, i)
+		name := text[i:end]
+		i = jsonSpace(text, end)
+		i = jsonSpace(text, i+1) // after the colon
+		end = jsonValue(text, i)
+		do(name, text[i:end])
+		i = jsonSpace(text, end)
+		if text[i] == ',' {
+			i = jsonSpace(text, i+1)
+		}
+	}
+}
+
+// jsonSpace returns the index of the first byte from i on that is not white space, or the length of text.
+func jsonSpace(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// jsonValue returns the end of the value at index i of a valid JSON text.
+func jsonValue(text []byte, i int) int {
+	switch text[i] {
+	case '"':
+		return jsonString(text, i)
+	case '{', '[':
+		depth := 0
+		for {
+			switch text[i] {
+			case '"':
+				i = jsonString(text, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			i++
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	for i < len(text) && bytes.IndexByte([]byte(",]} \t\r\n"), text[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// jsonString returns the end of the string at index i of a valid JSON text.
+func jsonString(text []byte, i int) int {
+	for i++; text[i] != '"'; i++ {
+		if text[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
 }

@@ -18,7 +18,11 @@ type records interface {
 
 // records starts at the beginning of a file.
 func (rd *reader) records(src io.Reader) records {
-	br := bufio.NewReaderSize(src, 1<<16)
+	return rd.recordsOf(bufio.NewReaderSize(src, 1<<16))
+}
+
+// recordsOf is records for a source with a buffer.
+func (rd *reader) recordsOf(br *bufio.Reader) records {
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
@@ -148,6 +152,8 @@ type lineReader struct {
 	buf   []byte
 	count int  // lines so far
 	long  bool // the last line has max bytes or more
+	// refuse makes a line of more than max bytes an error as soon as that many bytes are read.
+	refuse bool
 
 	failed error // of what was skipped
 }
@@ -162,6 +168,10 @@ func (l *lineReader) raw() ([]byte, error) {
 	if err == bufio.ErrBufferFull || len(piece) > l.max {
 		l.buf = l.buf[:0]
 		for {
+			if l.refuse && len(l.buf)+len(bytes.TrimSuffix(piece, []byte{'\n'})) > l.max {
+				l.count++
+				return nil, errLongLine
+			}
 			l.keep(piece)
 			if err != bufio.ErrBufferFull {
 				break

@@ -148,12 +148,12 @@ func (f *predictFlags) reading(modelPath, dataPath string) (dataset.ReadOptions,
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(modelPath), publishedRecipe)); err == nil {
 			if r, problems := recipe.Parse(publishedRecipe, text); len(problems) == 0 {
 				base.Format, base.Numbers, base.Columns = r.Data.Format, r.Data.Numbers, r.Data.Columns
-				base.Header = r.Data.Header
+				base.Header, base.MultilineQuotes = r.Data.Header, r.Data.MultilineQuotes
 			}
 		}
 	}
 	o, err := f.format.reading(base)
-	o.MultilineQuotes = f.multiline
+	o.MultilineQuotes = o.MultilineQuotes || f.multiline
 	o.EveryRow = true
 	return o, base, err
 }

@@ -6,16 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/serve"
 )
 
-const serveLong = `Answer requests for predictions over HTTP until it is told to stop. The model is
-all that the server holds: no private data.
+const serveLong = `Answer requests for predictions over HTTP until it is told to stop. The server
+holds the model, which is public, and no private data.
 
   POST /predict       {"records": [{"age": 41, ...}, ...]}, or CSV with a header
                       (text/csv), or one JSON object a line
@@ -26,21 +30,22 @@ all that the server holds: no private data.
   GET  /health        whether the server answers
   GET  /metrics       counts, for Prometheus; none of cells or predictions
 
-Cells are read as by dptrain predict, text in a numeric column as a plain
-number. Absent inputs, malformed bodies, and those above --max-body are refused
-with a status of 4xx and a reason.
+A record gets the prediction that dptrain predict gives it. CSV is read as the
+recipe.yaml beside the model says; --separator and the flags after it override
+that. A body that cannot be read is refused with a status of 4xx, its line and
+its column. Beyond a limit the answer is 413, or 503 with Retry-After.
 
-On SIGTERM or Ctrl-C it takes no more requests, ends those under way and exits
-with code 0. Other computers reach it at --addr 0.0.0.0:8080 with --cert and
---key, or with --plain where something before it speaks TLS.`
+On SIGTERM or Ctrl-C the server takes no more requests, answers those under way
+for the time of --drain and exits with code 0. Other computers reach it at
+--addr 0.0.0.0:8080 with --cert and --key, or with --plain behind a proxy that
+speaks TLS.`
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	addr, cert, key string
 	plain           bool
-	body            int64
-	clients         int
-	drain           time.Duration
+	limits          serve.Limits
+	format          formatFlags
 }
 
 func serveCommand(a *app) *cobra.Command {
@@ -55,34 +60,60 @@ func serveCommand(a *app) *cobra.Command {
 		Args: exactly(1, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), args[0], flags) },
 	}
+	defaults := serve.Defaults()
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.StringVar(&flags.addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`")
+	set.StringVar(&flags.addr, "addr", "127.0.0.1:8080", "listen at `HOST:PORT`; port 0 is any free one")
 	set.StringVar(&flags.cert, "cert", "", "a `FILE` with the certificate, in PEM, for HTTPS")
 	set.StringVar(&flags.key, "key", "", "a `FILE` with its key, in PEM")
 	set.BoolVar(&flags.plain, "plain", false, "serve other computers without TLS")
-	set.Int64Var(&flags.body, "max-body", 8<<20, "the most `BYTES` of a JSON body")
-	set.IntVar(&flags.clients, "max-requests", 256, "the most requests at once, a `NUMBER`; 503 beyond")
-	set.DurationVar(&flags.drain, "drain", 10*time.Second, "how long requests under way may take when it stops, a `TIME`")
+	set.Int64Var(&flags.limits.Body, "max-body", defaults.Body, "the most `BYTES` of a JSON body")
+	set.Int64Var(&flags.limits.Buffered, "max-buffered", defaults.Buffered, "the most `BYTES` of all bodies in memory; 503 beyond")
+	set.IntVar(&flags.limits.Requests, "max-requests", defaults.Requests, "the most requests that are answered at once, a `NUMBER`; 503 beyond")
+	set.IntVar(&flags.limits.Connections, "max-connections", 1024, "the most connections, a `NUMBER`")
+	set.IntVar(&flags.limits.PerClient, "max-per-client", 256, "the most connections from one address, a `NUMBER`")
+	set.DurationVar(&flags.limits.Idle, "idle", defaults.Idle, "how long a client may keep the server waiting, a `TIME`")
+	set.DurationVar(&flags.limits.Drain, "drain", defaults.Drain, "how long requests under way may take when it stops, a `TIME`")
+	flags.format.add(set)
+	_ = set.MarkHidden("sheet") // a body is no workbook; the flag exists
 	return cmd
 }
 
 func (f *serveFlags) check() error {
-	host, _, err := net.SplitHostPort(f.addr)
-	switch {
-	case err != nil:
-		return usagef("--addr %s is no HOST:PORT, such as 127.0.0.1:8080", f.addr)
-	case (f.cert == "") != (f.key == ""):
-		return usagef("--cert and --key go together")
-	case f.body < 1 || f.clients < 1 || f.drain < 0:
-		return usagef("--max-body and --max-requests must be at least 1, --drain at least 0s")
-	case f.cert == "" && !f.plain && !loopback(host):
-		return usagef("--addr %s can be reached by other computers, and records would travel in the open; give --cert and --key, or --plain where something before it speaks TLS", f.addr)
+	host, port, err := net.SplitHostPort(f.addr)
+	if err != nil {
+		return usagef("--addr %s is not HOST:PORT, such as 127.0.0.1:8080", f.addr)
 	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return usagef("--addr %s: the port must be a number from 0 to 65535", f.addr)
+	}
+	if (f.cert == "") != (f.key == "") {
+		return usagef("--cert and --key go together")
+	}
+	l := &f.limits
+	for name, value := range map[string]int64{
+		"max-body": l.Body, "max-buffered": l.Buffered, "max-requests": int64(l.Requests),
+		"max-connections": int64(l.Connections), "max-per-client": int64(l.PerClient),
+	} {
+		if value < 1 {
+			return usagef("--%s must be at least 1", name)
+		}
+	}
+	switch {
+	case l.Idle <= 0 || l.Drain < 0:
+		return usagef("--idle must be more than 0s, and --drain at least 0s")
+	case l.Body > l.Buffered:
+		return usagef("--max-body %d is more than --max-buffered %d, the most bytes of all bodies", l.Body, l.Buffered)
+	case f.format.set.Changed("sheet"):
+		return usagef("--sheet is for workbooks, and a body is CSV or JSON")
+	case f.cert == "" && !f.plain && !loopback(host):
+		return usagef("--addr %s can be reached by other computers, and records would travel unencrypted; give --cert and --key, or --plain behind a proxy that speaks TLS", f.addr)
+	}
+	l.Drain = max(l.Drain, time.Nanosecond) // 0 would be the default
 	return nil
 }
 
-// loopback reports whether a host is this computer alone.
+// loopback reports whether only this computer can reach a host.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -96,7 +127,13 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
-	server, err := serve.New(model, serve.Limits{Body: flags.body, Clients: flags.clients, Drain: max(flags.drain, time.Nanosecond)})
+	reading, data, err := (&predictFlags{format: flags.format}).reading(path, "body.csv")
+	if err != nil {
+		return err
+	}
+	schema := pipeline.SchemaOf(model)
+	data.Dates(&schema)
+	server, err := serve.New(model, schema, reading, flags.limits)
 	if err != nil {
 		return fault.As(fault.Data, &pathError{path, err})
 	}
@@ -107,11 +144,34 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 			return fault.As(fault.Usage, fmt.Errorf("--cert and --key: %w", err))
 		}
 	}
-	var listen net.ListenConfig
-	at, err := listen.Listen(ctx, "tcp", flags.addr)
+	at, err := (&net.ListenConfig{}).Listen(ctx, "tcp", flags.addr)
 	if err != nil {
-		return fault.As(fault.Usage, fmt.Errorf("--addr: %w", errors.Join(fault.Cause(err))))
+		return listenError(flags.addr, err)
 	}
+	debug.FreeOSMemory() // that reading the model took; a server runs for long
 	fmt.Fprintf(a.stderr, "Serving %s, which predicts %s, at %s://%s (Ctrl-C stops)\n", model.Kind(), model.Output().Target, scheme, at.Addr())
-	return server.Serve(ctx, at, flags.cert, flags.key)
+	err = server.Serve(ctx, at, flags.cert, flags.key)
+	if n := server.Cut(); n > 0 {
+		fmt.Fprintf(a.stderr, "note: %s not complete after %v and cut off\n", plural(n, "request was", "requests were"), flags.limits.Drain)
+	}
+	return err
+}
+
+// listenError returns the error of an address that cannot be listened at.
+func listenError(addr string, err error) error {
+	cause := err
+	var op *net.OpError
+	if errors.As(err, &op) {
+		cause = op.Err
+	}
+	var unknown *net.DNSError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return usagef("--addr %s: another program listens there; choose another port, or port 0 for any free one", addr)
+	case errors.Is(err, syscall.EACCES):
+		return usagef("--addr %s: listening there is not permitted; choose a port from 1024 on", addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.As(err, &unknown):
+		return usagef("--addr %s: this computer has no such address; 127.0.0.1 is this computer alone, and 0.0.0.0 all of its addresses", addr)
+	}
+	return fault.As(fault.Usage, fmt.Errorf("--addr %s: %w", addr, cause))
 }

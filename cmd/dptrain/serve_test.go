@@ -3,40 +3,44 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestServe: the address is printed, answers until the run is told to stop, and then the exit code is 0.
-func TestServe(t *testing.T) {
-	const path = "../../regression/testdata/model-2.json"
-	for _, args := range [][]string{
-		{"--addr", "x"}, {"--addr", "0.0.0.0:0"}, {"--addr", ":0"}, {"--cert", "x.pem"}, {"--cert", "x.pem", "--key", "x.pem"}, {"--max-body", "0"},
-	} {
-		var out, stderr bytes.Buffer
-		if code := run(context.Background(), append([]string{"serve", path}, args...), nil, &out, &stderr); code != exitUsage {
-			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())
-		}
-	}
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
-	defer stop()
+// startServe runs serve with a model until the test ends, and returns its address. The exit code must be 0.
+func startServe(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
 	printed, ended := make(lines, 9), make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"serve", path, "--addr", "127.0.0.1:0"}, nil, &bytes.Buffer{}, printed)
+		ended <- run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), nil, &bytes.Buffer{}, printed)
 	}()
-	at := regexp.MustCompile(`http://[0-9.:]+`).FindString(<-printed)
-	r, err := http.Post(at+"/predict", "application/json", strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`))
-	if err != nil || r.StatusCode != http.StatusOK {
-		t.Fatal(err)
+	t.Cleanup(func() {
+		stop()
+		if code := <-ended; code != exitOK {
+			t.Errorf("exit code %d", code)
+		}
+	})
+	select {
+	case text := <-printed:
+		if at := regexp.MustCompile(`http://[0-9.:]+`).FindString(text); at != "" {
+			return at
+		}
+		t.Fatalf("it does not print its address: %s", text)
+	case <-time.After(time.Minute):
+		t.Fatal("it does not start")
 	}
-	_ = r.Body.Close()
-	stop()
-	if code := <-ended; code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	return ""
 }
 
 // lines passes on what is written.
@@ -45,4 +49,180 @@ type lines chan string
 func (l lines) Write(b []byte) (int, error) {
 	l <- string(b)
 	return len(b), nil
+}
+
+// TestServe: wrong flags and addresses are usage errors that name the flag and a remedy, and a model that cannot be read is
+// an error of data.
+func TestServe(t *testing.T) {
+	const path = "../../regression/testdata/model-2.json"
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, c := range []struct {
+		args   string
+		code   int
+		reason string
+	}{
+		{path + " --addr x", exitUsage, "HOST:PORT"},
+		{path + " --addr 127.0.0.1:99999", exitUsage, "from 0 to 65535"},
+		{path + " --addr 127.0.0.1:http", exitUsage, "from 0 to 65535"},
+		{path + " --addr 0.0.0.0:0", exitUsage, "--plain"},
+		{path + " --addr :0", exitUsage, "--plain"},
+		{path + " --addr 192.0.2.1:0 --plain", exitUsage, "no such address"},
+		{path + " --addr " + taken.Addr().String(), exitUsage, "choose another port"},
+		{path + " --cert x.pem", exitUsage, "--key"},
+		{path + " --cert x.pem --key x.pem", exitUsage, "x.pem"},
+		{path + " --max-body 0", exitUsage, "--max-body"},
+		{path + " --max-buffered -1", exitUsage, "--max-buffered"},
+		{path + " --max-buffered 1000", exitUsage, "--max-body"},
+		{path + " --max-requests 0", exitUsage, "--max-requests"},
+		{path + " --max-connections 0", exitUsage, "--max-connections"},
+		{path + " --max-per-client 0", exitUsage, "--max-per-client"},
+		{path + " --idle 0s", exitUsage, "--idle"},
+		{path + " --drain -1s", exitUsage, "--drain"},
+		{path + " --sheet x", exitUsage, "--sheet"},
+		{path + " --separator ab", exitUsage, "--separator"},
+		{path + " extra", exitUsage, "a model"},
+		{"", exitUsage, "a model"},
+		{"nothing.json", exitData, "nothing.json"},
+		{"serve_test.go", exitData, "serve_test.go"},
+		{"../../testdata/houses.csv", exitData, "a table, not a model"},
+	} {
+		got := dptrain(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.reason) || got.stdout != "" {
+			t.Errorf("%s: %+v, want code %d and %q", c.args, got, c.code, c.reason)
+		}
+	}
+	at := startServe(t, path)
+	r, err := http.Post(at+"/predict", "application/json", strings.NewReader(`{"records":[{"age":1,"ocean":null,"income":2,"kind":"a"}]}`))
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+}
+
+// servedRecipe trains on a table with semicolons, decimal commas, dates and words, whose reading options are beside the
+// model.
+const servedRecipe = `
+data:
+  path: flats.csv
+  target: price
+  format: {separator: ";", decimal: ",", missing: [-9]}
+  columns:
+    size: {lower: 0, upper: 100}
+    sold: {date: auto, between: ["2020-01-01", "2024-12-31"]}
+    kind: {categories: [old, new, "a;b"], other: true}
+    price: {lower: 0, upper: 1000}
+privacy: {epsilon: 8}
+`
+
+// TestServeEqualsPredict: of 120 random tables of CSV, and as many of JSON Lines and of JSON, every record has one answer,
+// which is what predict prints for it with the same model and the options beside it. Package serve tests 1,200 of each.
+func TestServeEqualsPredict(t *testing.T) {
+	chdir(t)
+	rng := rand.New(rand.NewPCG(11, 12))
+	table := &strings.Builder{}
+	table.WriteString("size;sold;kind;price\n")
+	for range 2000 {
+		size, day := rng.IntN(1000), rng.IntN(365)
+		kind := []string{"old", "new", `"a;b"`}[rng.IntN(3)]
+		fmt.Fprintf(table, "%d,%d;%s;%s;%d,5\n", size/10, size%10, time.Date(2022, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), kind, size/2+day/3+100*len(kind))
+	}
+	write(t, "flats.csv", table.String())
+	write(t, "recipe.yaml", servedRecipe)
+	if got := dptrain(t, "fit", "recipe.yaml", "--out", "out", "--quiet"); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	const model = "out/release/model.json"
+	at := startServe(t, model)
+	names := []string{"size", "sold", "kind", "other"}
+	cells := []string{"1", "12,5", "12.5", "1.234,5", "-9", "1e1", "1e999", "", " ", "NA", "45 yrs", "<5", "true", "t", `"`, `"x`, "old", " new ", `"a;b"`, "OLD",
+		"2022-03-04", "04.03.2022", "2022-03-04T10:00:00Z", "\xff", "\u00a07"}
+	quoted := func(text string) string {
+		out, _ := json.Marshal(text)
+		return string(out)
+	}
+	for i := range 120 {
+		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		var body, objects []string
+		end := []string{"\n", "\r\n", "\n\n"}[rng.IntN(3)]
+		for range rng.IntN(8) {
+			line := make([]string, 1+rng.IntN(len(names)+1))
+			object := []string{`"other":0`}
+			for f := range line {
+				line[f] = cells[rng.IntN(len(cells))]
+				value := []string{quoted(line[f]), "null", "true", "1.5", "1e999", "[1]", `{"a":1}`, "-9"}[rng.IntN(8)]
+				object = append(object, quoted(names[f%len(names)])+":"+value)
+			}
+			if text := strings.Join(line, ";"); text != "" {
+				body = append(body, text)
+			}
+			objects = append(objects, "{"+strings.Join(object, ",")+"}")
+		}
+		if len(objects) > 0 {
+			objects[0] = `{"size":1}` // the first record has a column of the model
+		}
+		mark := []string{"", "\uFEFF"}[rng.IntN(2)]
+		csv := mark + strings.Join(append([]string{strings.Join(names, ";")}, body...), end) + end
+		for _, c := range []struct{ kind, stdin, body, records string }{
+			{"text/csv", "-", csv, csv},
+			{"application/x-ndjson", "-.jsonl", strings.Join(objects, end), strings.Join(objects, "\n")},
+			{"application/json", "-.jsonl", `{"records":[` + strings.Join(objects, ",") + "]}", strings.Join(objects, "\n")},
+		} {
+			want := dptrainIn(t, c.records, "predict", model, c.stdin)
+			if want.code != exitOK {
+				t.Fatalf("predict of %q: %+v", c.records, want)
+			}
+			r, err := http.Post(at+"/predict", c.kind, strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(r.Body)
+			_ = r.Body.Close()
+			records := len(objects)
+			if c.kind == "text/csv" {
+				records = len(body)
+			}
+			got := predictions(t, c.kind, answer)
+			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil || r.StatusCode != 200 || !slices.Equal(got, printed) || len(got) != records {
+				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body, r.Status, err, got, printed, records)
+			}
+		}
+	}
+}
+
+// predictions returns the numbers of an answer, or of what predict printed.
+func predictions(t *testing.T, kind string, answer []byte) []float64 {
+	t.Helper()
+	type prediction struct{ Prediction float64 }
+	var list struct{ Predictions []prediction }
+	switch kind {
+	case "application/json":
+		if err := json.Unmarshal(answer, &list); err != nil {
+			t.Fatalf("%q: %v", answer, err)
+		}
+	case "application/x-ndjson":
+		for d := json.NewDecoder(bytes.NewReader(answer)); d.More(); {
+			var p prediction
+			if err := d.Decode(&p); err != nil {
+				t.Fatalf("%q: %v", answer, err)
+			}
+			list.Predictions = append(list.Predictions, p)
+		}
+	default:
+		for line := range strings.Lines(strings.TrimPrefix(string(answer), "prediction\n")) {
+			y, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+			if err != nil {
+				t.Fatalf("%q: %v", answer, err)
+			}
+			list.Predictions = append(list.Predictions, prediction{y})
+		}
+	}
+	var out []float64
+	for _, p := range list.Predictions {
+		out = append(out, p.Prediction)
+	}
+	return out
 }

@@ -11,23 +11,25 @@ import (
 	"time"
 )
 
-// discard takes what the HTTP server would log.
-var discard = log.New(io.Discard, "", 0)
+// discardLog takes the messages of the HTTP server.
+var discardLog = log.New(io.Discard, "", 0)
 
-// watched remembers the status of an answer.
-type watched struct {
+// A watchedWriter remembers the status of an answer.
+type watchedWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-func (w *watched) WriteHeader(status int) {
+// WriteHeader implements http.ResponseWriter.
+func (w *watchedWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+// Write implements http.ResponseWriter.
+func (w *watchedWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -35,11 +37,26 @@ func (w *watched) Write(b []byte) (int, error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// counts are what /metrics tells: nothing about cells or predictions.
+// A watchedBody remembers how far a body was read.
+type watchedBody struct {
+	io.ReadCloser
+	begun, ended bool
+}
+
+// Read implements io.Reader.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.begun = true
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || err == io.EOF
+	return n, err
+}
+
+// counts are the numbers of /metrics. None depends on cells or predictions.
 type counts struct {
 	predictions atomic.Int64
+	broken      atomic.Int64 // answers that were broken off
 
 	mu       sync.Mutex
 	requests map[answered]int64
@@ -60,8 +77,11 @@ func newCounts() *counts {
 	return &counts{requests: map[answered]int64{}, buckets: make([]int64, len(seconds))}
 }
 
-// request counts an answer. Paths that are not served are one, so that clients cannot fill memory.
-func (c *counts) request(path string, status int, took time.Duration) {
+// add counts an answer. Paths that are not served count as one, so that clients cannot fill memory.
+func (c *counts) add(path string, status int, broken bool, took time.Duration) {
+	if broken {
+		c.broken.Add(1)
+	}
 	if _, ok := methods[path]; !ok {
 		path = "other"
 	}
@@ -80,9 +100,14 @@ func (c *counts) request(path string, status int, took time.Duration) {
 	}
 }
 
-// write answers in the text format of Prometheus.
-func (c *counts) write(w http.ResponseWriter, _ *http.Request) {
+// metrics answers in the text format of Prometheus.
+func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
+	c := s.counts
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	fmt.Fprintf(w, "# HELP dptrain_connections Connections that are open.\n# TYPE dptrain_connections gauge\ndptrain_connections %d\n", s.gate.count())
+	fmt.Fprintf(w, "# HELP dptrain_buffered_bytes Memory that is reserved for requests.\n# TYPE dptrain_buffered_bytes gauge\ndptrain_buffered_bytes %d\n",
+		s.limits.Buffered-s.memory.free.Load())
+	fmt.Fprintf(w, "# HELP dptrain_broken_total Answers that were broken off.\n# TYPE dptrain_broken_total counter\ndptrain_broken_total %d\n", c.broken.Load())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Fprintf(w, "# HELP dptrain_predictions_total Records that were predicted.\n# TYPE dptrain_predictions_total counter\ndptrain_predictions_total %d\n", c.predictions.Load())

@@ -9,7 +9,7 @@ import (
 // describe says what the model predicts and from what. All of it is in the model file.
 func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 	var inputs []map[string]any
-	for _, c := range s.model.Inputs() {
+	for _, c := range s.model.model.Inputs() {
 		x := map[string]any{"name": c.Name}
 		if c.Text() {
 			x["type"], x["categories"], x["other"] = "category", append([]string{}, c.Categories...), c.Other || c.Values != nil
@@ -18,14 +18,14 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 		}
 		inputs = append(inputs, x)
 	}
-	out := map[string]any{"kind": s.model.Kind(), "task": s.output.Task, "target": s.output.Target, "inputs": inputs}
-	if len(s.output.Classes) > 0 {
-		out["classes"] = s.output.Classes
+	out := map[string]any{"kind": s.model.model.Kind(), "task": s.model.output.Task, "target": s.model.output.Target, "inputs": inputs}
+	if len(s.model.output.Classes) > 0 {
+		out["classes"] = s.model.output.Classes
 	}
-	if l := regression.LinearPart(s.model); l != nil && l.Back != nil {
+	if l := regression.LinearPart(s.model.model); l != nil && l.Back != nil {
 		out["target_transform"] = l.Back
 	}
-	if list := regression.IntervalsOf(s.model); len(list) > 0 {
+	if list := regression.IntervalsOf(s.model.model); len(list) > 0 {
 		out["intervals"] = list
 	}
 	answer(w, out)
@@ -35,7 +35,7 @@ func (s *Server) describe(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	type object = map[string]any
 	cells, required := object{}, []string{}
-	for _, c := range s.model.Inputs() {
+	for _, c := range s.model.model.Inputs() {
 		x := object{"type": []string{"number", "string", "null"}, "description": "a number; what is none is missing"}
 		if c.Text() {
 			x = object{"type": []string{"string", "number", "boolean", "null"}, "examples": append([]string{}, c.Categories...)}
@@ -43,9 +43,9 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 		cells[c.Name] = x
 		required = append(required, c.Name)
 	}
-	predicted := object{"type": "number", "description": s.output.Target}
-	if len(s.output.Classes) > 0 {
-		predicted = object{"type": "string", "enum": s.output.Classes, "description": s.output.Target}
+	predicted := object{"type": "number", "description": s.model.output.Target}
+	if len(s.model.output.Classes) > 0 {
+		predicted = object{"type": "string", "enum": s.model.output.Classes, "description": s.model.output.Target}
 	}
 	number := object{"type": "number"}
 	ok := func(description string, content object) object {
@@ -66,7 +66,7 @@ func (s *Server) openAPI(w http.ResponseWriter, _ *http.Request) {
 	}
 	answer(w, object{
 		"openapi": "3.1.0",
-		"info":    object{"title": "Predictions of " + s.output.Target, "version": "1"},
+		"info":    object{"title": "Predictions of " + s.model.output.Target, "version": "1"},
 		"paths": object{
 			"/predict": object{"post": object{
 				"summary":     "Predict for records",

@@ -1,140 +1,192 @@
-// Package serve answers requests for predictions over HTTP. It holds a model, which is public, and no private data;
-// of what is asked it keeps nothing but counts.
+// Package serve answers requests for predictions over HTTP. It holds a model, which is public, and no private data. Of
+// the requests it keeps only counts.
+//
+// Bodies are read with the readers of package dataset, so a record has the prediction that the command predict gives it.
+// Every resource that a client can take is bounded: connections (admission.go), requests and the memory of their bodies
+// (limits.go), and the time that it may keep the server waiting (exchange.go).
 package serve
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime"
 	"net"
 	"net/http"
-	"strconv"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/carry"
 	"github.com/dptrain/dptrain/regression"
 )
 
-// Limits of what a server takes. Zero fields stand for the defaults.
-type Limits struct {
-	Body    int64         // bytes of a JSON body; default 8 MiB
-	Line    int           // bytes of a line of CSV or of JSON lines; default 1 MiB
-	Clients int           // requests at once; default 256
-	Idle    time.Duration // for the next bytes of a body, or of an answer to be taken; default 30 s
-	Drain   time.Duration // for requests under way when the server stops; default 10 s
-}
-
-func (l Limits) filled() Limits {
-	if l.Body == 0 {
-		l.Body = 8 << 20
-	}
-	if l.Line == 0 {
-		l.Line = 1 << 20
-	}
-	if l.Clients == 0 {
-		l.Clients = 256
-	}
-	if l.Idle == 0 {
-		l.Idle = 30 * time.Second
-	}
-	if l.Drain == 0 {
-		l.Drain = 10 * time.Second
-	}
-	return l
-}
-
-// A Server answers for one model.
+// A Server answers requests about one model.
 type Server struct {
-	model     regression.Model
-	predictor *regression.Predictor
-	output    regression.Output
-	inputs    []string
-	limits    Limits
-	slots     chan struct{} // one per request under way
-	counts    *counts
+	model  *servedModel
+	limits Limits
+	slots  chan struct{} // one for each request that is being answered
+	turns  chan struct{} // one for each request that is computing
+	long   chan struct{} // one for each of them that has a long record
+	memory memory
+	gate   *gate
+	counts *counts
+	cut    atomic.Int64 // requests that the end of the server cut off
 }
 
-// New returns a server. Its errors are those of [regression.Compile].
-func New(m regression.Model, l Limits) (*Server, error) {
-	p, err := regression.Compile(m)
+// New returns a server for a model. schema declares the columns that the model is given, and opts how CSV is written; both
+// are as for the readers of package dataset. Errors are those of a model that contradicts itself, and of
+// [dataset.NewStreamFormat].
+func New(m regression.Model, schema dataset.Schema, opts dataset.ReadOptions, l Limits) (*Server, error) {
+	l = l.withDefaults()
+	model, err := newServedModel(m, schema, opts, l)
 	if err != nil {
 		return nil, err
 	}
-	l = l.filled()
-	s := &Server{model: m, predictor: p, output: m.Output(), limits: l, slots: make(chan struct{}, l.Clients), counts: newCounts()}
-	for _, c := range m.Inputs() {
-		s.inputs = append(s.inputs, c.Name)
+	s := &Server{
+		model: model, limits: l, gate: newGate(l), counts: newCounts(),
+		slots: make(chan struct{}, l.Requests), turns: make(chan struct{}, parallelTurns()), long: make(chan struct{}, longTurns()),
 	}
+	s.memory.free.Store(l.Buffered)
 	return s, nil
 }
 
-// Handler returns the routes, each with its limits and counts.
+// Handler returns the routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("GET /model", s.describe)
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
-	mux.HandleFunc("GET /metrics", s.counts.write)
+	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("POST /predict", s.predict)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if allowed, ok := methods[r.URL.Path]; ok {
 			w.Header().Set("Allow", allowed)
-			refuse(w, &problem{Status: http.StatusMethodNotAllowed, Message: r.URL.Path + " takes " + allowed})
+			refuse(w, r, &problem{Status: http.StatusMethodNotAllowed, Message: r.URL.Path + " takes " + allowed})
 			return
 		}
-		refuse(w, &problem{Status: http.StatusNotFound, Message: "there is no such path; /openapi.json lists those that there are"})
+		refuse(w, r, &problem{Status: http.StatusNotFound, Message: "there is no such path; /openapi.json lists all paths"})
 	})
-	return s.limited(mux)
+	return s.guarded(mux)
 }
 
-// methods is what paths take.
+// methods lists the method of each path.
 var methods = map[string]string{"/health": "GET", "/model": "GET", "/openapi.json": "GET", "/metrics": "GET", "/predict": "POST"}
 
-// limited counts requests, and refuses those that are too many at once. Health and metrics are always answered.
-func (s *Server) limited(next http.Handler) http.Handler {
+// guarded counts requests, answers those that panic, and gets rid of bodies that were not read.
+func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, seen := time.Now(), &watched{ResponseWriter: w}
-		defer func() { s.counts.request(r.URL.Path, seen.status, time.Since(start)) }()
-		seen.Header().Set("X-Content-Type-Options", "nosniff")
-		if r.URL.Path == "/predict" {
-			select {
-			case s.slots <- struct{}{}:
-				defer func() { <-s.slots }()
-			default:
-				seen.Header().Set("Retry-After", "1")
-				refuse(seen, &problem{Status: http.StatusServiceUnavailable, Message: "too many requests at once; try again"})
-				return
+		start := time.Now()
+		seen := &watchedWriter{ResponseWriter: w}
+		body := &watchedBody{ReadCloser: r.Body}
+		watched := new(http.Request)
+		*watched = *r
+		watched.Body = body
+		aborted := true
+		defer func() {
+			s.counts.add(r.URL.Path, seen.status, aborted, time.Since(start))
+			if aborted {
+				dropBody(w, r)
 			}
+		}()
+		seen.Header().Set("X-Content-Type-Options", "nosniff")
+		if r.URL.Path != "/predict" {
+			closeAfter(seen, r)
 		}
-		next.ServeHTTP(seen, r)
+		if caught := carry.Catch(func() { next.ServeHTTP(seen, watched) }); caught != nil {
+			if abort, ok := caught.Value.(error); ok && errors.Is(abort, http.ErrAbortHandler) || seen.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			refuse(seen, r, &problem{Status: http.StatusInternalServerError, Message: "internal error: a fault of dptrain"})
+		}
+		aborted = false
+		if !body.ended && r.ContentLength != 0 {
+			s.discard(w, r, body)
+		}
 	})
 }
 
-// Serve answers until ctx ends, then takes no more requests and waits for those under way. Files of a
-// certificate and its key, if given, make it HTTPS.
+// closeAfter makes the answer the last one of its connection if the request has a body. Of HTTP/2 it does nothing: there a
+// body is a stream of its own.
+func closeAfter(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 1 && r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// discard reads what is left of a body whose answer is complete, for a moment: a client that sends its whole body before
+// it reads the answer would otherwise see a broken connection. A client that waits for "100 Continue" sends nothing.
+func (s *Server) discard(w http.ResponseWriter, r *http.Request, body *watchedBody) {
+	if r.ProtoMajor != 1 {
+		return
+	}
+	defer dropBody(w, r)
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(s.limits.Idle)) // a writer without deadlines has none to extend
+	if control.Flush() != nil || !body.begun && r.Header.Get("Expect") != "" {
+		return
+	}
+	const (
+		patience = 200 * time.Millisecond
+		longest  = 3 * time.Second
+	)
+	buf := make([]byte, 1<<15)
+	end := time.Now().Add(longest)
+	for left := 2 * s.limits.Body; left > 0 && time.Now().Before(end); {
+		if control.SetReadDeadline(time.Now().Add(patience)) != nil {
+			return
+		}
+		n, err := body.Read(buf)
+		if err != nil {
+			return
+		}
+		left -= int64(n)
+	}
+}
+
+// dropBody makes the HTTP server give up the rest of a body at once, for which it would wait otherwise.
+func dropBody(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 1 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a writer without deadlines has none to wait for
+	}
+}
+
+// Serve answers until ctx ends. Then it takes no more requests, waits for those under way as long as Limits.Drain, and cuts
+// off the others, which [Server.Cut] counts. Files of a certificate and its key, if given, make it HTTPS. The error is that
+// of a listener that fails.
 func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key string) error {
+	s.gate.listen(at, certificate == "")
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(certificate != "")
+	protocols.SetUnencryptedHTTP2(certificate == "")
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16,
+		Handler: s.Handler(), Protocols: &protocols, ErrorLog: discardLog, // it would quote what clients sent
+		ReadHeaderTimeout: s.limits.Header, ReadTimeout: s.limits.Idle, WriteTimeout: 2 * s.limits.Idle, IdleTimeout: s.limits.KeepAlive,
+		MaxHeaderBytes: 1 << 14,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: 64, MaxReceiveBufferPerConnection: 1 << 16, MaxReceiveBufferPerStream: 1 << 16, MaxReadFrameSize: 1 << 14,
+			MaxDecoderHeaderTableSize: 1 << 12, MaxEncoderHeaderTableSize: 1 << 12, WriteByteTimeout: s.limits.Idle,
+		},
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog:    discard, // it would quote what clients sent
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if secure, ok := c.(*tls.Conn); ok {
+				c = secure.NetConn()
+			}
+			return context.WithValue(ctx, connKey{}, c)
+		},
 	}
 	ended := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
-		defer cancel()
-		err := server.Shutdown(patience)
-		if err != nil {
-			err = errors.Join(fmt.Errorf("requests were still under way after %v", s.limits.Drain), server.Close())
-		}
-		ended <- err
-	})
+	stop := context.AfterFunc(ctx, func() { ended <- s.shutDown(context.WithoutCancel(ctx), server) })
 	defer stop()
 	var err error
 	if certificate != "" {
-		err = server.ServeTLS(at, certificate, key)
+		err = server.ServeTLS(s.gate, certificate, key)
 	} else {
-		err = server.Serve(at)
+		err = server.Serve(s.gate)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return <-ended
@@ -142,14 +194,46 @@ func (s *Server) Serve(ctx context.Context, at net.Listener, certificate, key st
 	return err
 }
 
-// A problem is why a request is refused, and its answer.
+// shutDown ends a server. Clients that keep it waiting are not waited for.
+func (s *Server) shutDown(ctx context.Context, server *http.Server) error {
+	patience, cancel := context.WithTimeout(ctx, s.limits.Drain)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Shutdown(patience) }()
+	for {
+		select {
+		case <-ticker.C:
+			s.gate.closeStalled()
+		case err := <-ended:
+			if errors.Is(err, context.DeadlineExceeded) {
+				s.cut.Store(int64(len(s.slots)))
+				err = server.Close()
+			}
+			return err
+		}
+	}
+}
+
+// Cut returns how many requests were still being answered when the server ended.
+func (s *Server) Cut() int { return int(s.cut.Load()) }
+
+// A problem is the reason for refusing a request, and its answer.
 type problem struct {
 	Status  int    `json:"-"`
 	Message string `json:"message"`
-	Record  int    `json:"record,omitempty"` // from 1; 0: not about a record
+	Line    int    `json:"line,omitempty"`   // of the body, from 1
+	Column  int    `json:"column,omitempty"` // a byte of a line of JSON, or a field of a header of CSV, from 1
+	Record  int    `json:"record,omitempty"` // from 1
 }
 
-func refuse(w http.ResponseWriter, p *problem) {
+// refuse answers with a problem. It closes a connection whose request has a body, which may be on its way.
+func refuse(w http.ResponseWriter, r *http.Request, p *problem) {
+	closeAfter(w, r)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(map[string]*problem{"error": p}) // a client that is gone hears nothing
@@ -164,45 +248,47 @@ func answer(w http.ResponseWriter, x any) {
 	_ = json.NewEncoder(w).Encode(x) // a client that is gone hears nothing
 }
 
-// predict answers JSON as a whole, CSV and JSON lines while they are read.
+// predict answers a body by its content type.
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
-	width, p := s.interval(r)
-	if p != nil {
-		refuse(w, p)
-		return
-	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	width, p := s.model.halfWidth(r.URL.Query().Get("interval"))
+	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		kind = ""
 	}
+	charset := parameters["charset"]
+	isJSON := kind == "application/json" || kind == "application/x-ndjson" || kind == "application/jsonl"
+	switch {
+	case p != nil:
+	case !isJSON && kind != "text/csv":
+		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Type must be application/json, application/x-ndjson or text/csv"}
+	case isJSON && charset != "" && !strings.EqualFold(charset, "utf-8"):
+		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "JSON must be UTF-8"}
+	case isEncoded(r):
+		w.Header().Set("Accept-Encoding", "identity")
+		p = &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Encoding is not supported; send the body uncompressed"}
+	}
+	if p != nil {
+		refuse(w, r, p)
+		return
+	}
+	e := s.begin(w, r, width)
+	defer e.end()
 	switch kind {
 	case "application/json":
-		s.predictJSON(w, r, width)
-	case "application/x-ndjson", "application/jsonl":
-		s.predictLines(w, r, width)
+		p = e.answerJSON()
 	case "text/csv":
-		s.predictCSV(w, r, width)
+		p = e.answerCSV(charset)
 	default:
-		refuse(w, &problem{Status: http.StatusUnsupportedMediaType, Message: "the Content-Type must be application/json, application/x-ndjson or text/csv"})
+		p = e.answerLines()
+	}
+	if p != nil {
+		e.fail(p)
 	}
 }
 
-// interval returns the half width of the interval of prediction with the level that the query asks for; 0 for none.
-func (s *Server) interval(r *http.Request) (float64, *problem) {
-	text := r.URL.Query().Get("interval")
-	if text == "" {
-		return 0, nil
-	}
-	level, err := strconv.ParseFloat(text, 64)
-	var known []float64
-	for _, x := range regression.IntervalsOf(s.model) {
-		if err == nil && x.Level == level {
-			return x.HalfWidth, nil
-		}
-		known = append(known, x.Level)
-	}
-	if known == nil {
-		return 0, &problem{Status: http.StatusBadRequest, Message: "the model has no intervals of prediction"}
-	}
-	return 0, &problem{Status: http.StatusBadRequest, Message: fmt.Sprintf("interval must be one of the levels %v", known)}
+// isEncoded reports whether a body is compressed.
+func isEncoded(r *http.Request) bool {
+	return slices.ContainsFunc(r.Header.Values("Content-Encoding"), func(coding string) bool {
+		return coding != "" && !strings.EqualFold(coding, "identity")
+	})
 }

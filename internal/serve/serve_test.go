@@ -4,342 +4,283 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/carry"
-	"github.com/dptrain/dptrain/regression"
 )
 
-func model(t testing.TB, path string) regression.Model {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := regression.DecodeModel(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-const (
-	numbers = "../../regression/testdata/model-2.json"
-	chances = "../../regression/testdata/model-2-probability.json"
-	three   = "../export/testdata/three.json"
-)
-
-func server(t testing.TB, path string, l Limits) (*Server, *httptest.Server) {
-	t.Helper()
-	s, err := New(model(t, path), l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(s.Handler())
-	t.Cleanup(web.Close)
-	return s, web
-}
-
-func post(t testing.TB, url, kind string, body io.Reader) (status int, text string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", kind)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(data)
-}
-
-// records returns records as maps, with cells of every sort.
-func records(m regression.Model, n int) []map[string]any {
-	r := rand.New(rand.NewPCG(3, 3))
-	out := make([]map[string]any, n)
-	for i := range out {
-		out[i] = map[string]any{"ignored": "x"}
-		for _, c := range m.Inputs() {
-			switch {
-			case r.IntN(6) == 0:
-				out[i][c.Name] = []any{nil, "", "abc", "1e999", " 7 ", true}[r.IntN(6)]
-			case c.Type == regression.Numeric:
-				out[i][c.Name] = c.Lower + (c.Upper-c.Lower)*r.Float64()
-			case len(c.Categories) > 0:
-				out[i][c.Name] = c.Categories[r.IntN(len(c.Categories))]
-			default:
-				out[i][c.Name] = "?"
-			}
-		}
-	}
-	return out
-}
-
-// TestPredict: JSON, JSON lines and CSV have the predictions of the model, with probabilities and intervals.
-func TestPredict(t *testing.T) {
-	for _, path := range []string{numbers, chances, three, "../../regression/testdata/model-2-kernel.json"} {
-		s, web := server(t, path, Limits{})
-		rows := records(s.model, 700)
-		var want []prediction
-		for _, row := range rows {
-			cells, p := s.cells(nil, row)
-			if p != nil {
-				t.Fatal(p.Message)
-			}
-			y := s.predictor.PredictRow(cells)
-			w := prediction{Prediction: y}
-			if classes := s.output.Classes; classes != nil {
-				w.Prediction = classes[int(y)]
-				if list, err := s.predictor.ClassProbabilitiesRow(cells); err == nil {
-					w.Probabilities = map[string]float64{}
-					for i, x := range list {
-						w.Probabilities[classes[i]] = x
-					}
-				}
-			}
-			want = append(want, w)
-		}
-		query := ""
-		if list := regression.IntervalsOf(s.model); len(list) > 0 {
-			query = fmt.Sprintf("?interval=%v", list[0].Level)
-			for i := range want {
-				lower, upper := want[i].Prediction.(float64)-list[0].HalfWidth, want[i].Prediction.(float64)+list[0].HalfWidth
-				want[i].Lower, want[i].Upper = &lower, &upper
-			}
-		}
-		body, err := json.Marshal(map[string]any{"records": rows})
-		if err != nil {
-			t.Fatal(err)
-		}
-		status, text := post(t, web.URL+"/predict"+query, "application/json; charset=utf-8", bytes.NewReader(body))
-		var got struct{ Predictions []prediction }
-		if err := json.Unmarshal([]byte(text), &got); err != nil || status != http.StatusOK {
-			t.Fatal(status, err, text)
-		}
-		same(t, path+" JSON", want, got.Predictions)
-
-		var lines, table bytes.Buffer
-		out := csv.NewWriter(&table)
-		header := append([]string{"ignored"}, s.inputs...)
-		_ = out.Write(header)
-		for _, row := range rows {
-			line, _ := json.Marshal(row)
-			lines.Write(append(line, '\n'))
-			var cells []string
-			for _, name := range header {
-				cells = append(cells, text1(row[name]))
-			}
-			_ = out.Write(cells)
-		}
-		out.Flush()
-		status, text = post(t, web.URL+"/predict"+query, "application/x-ndjson", &lines)
-		var streamed []prediction
-		for dec := json.NewDecoder(strings.NewReader(text)); dec.More(); {
-			var p prediction
-			if err := dec.Decode(&p); err != nil {
-				t.Fatal(err)
-			}
-			streamed = append(streamed, p)
-		}
-		if same(t, path+" lines", want, streamed); status != http.StatusOK {
-			t.Error(status)
-		}
-		status, text = post(t, web.URL+"/predict"+query, "text/csv", &table)
-		rowsOut, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil || status != http.StatusOK || len(rowsOut) != len(want)+1 || !slices.Equal(rowsOut[0], s.header(1)[:len(rowsOut[0])]) {
-			t.Fatal(status, err, len(rowsOut))
-		}
-		for i, w := range want {
-			if !slices.Equal(rowsOut[i+1], s.row(w)) {
-				t.Fatalf("%s: CSV row %d is %v, want %v", path, i, rowsOut[i+1], s.row(w))
-			}
-		}
-	}
-}
-
-// text1 is a cell as CSV has it.
-func text1(x any) string {
-	switch x := x.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return fmt.Sprint(x)
-}
-
-func same(t *testing.T, name string, want, got []prediction) {
-	t.Helper()
-	w, _ := json.Marshal(want)
-	g, _ := json.Marshal(got)
-	if !bytes.Equal(w, g) {
-		t.Errorf("%s: %.300s, want %.300s", name, g, w)
-	}
-}
-
-// TestRefuses: bad requests have a status of 4xx and a reason, and the next good one is answered.
+// TestRefuses: bad requests have a status of 4xx, their place and a reason that repeats no cell, and the next good one is
+// answered.
 func TestRefuses(t *testing.T) {
-	s, web := server(t, numbers, Limits{Body: 2000, Line: 500})
-	good := func() string {
-		b, _ := json.Marshal(map[string]any{"records": records(s.model, 1)})
-		return string(b)
-	}()
-	header := strings.Join(s.inputs, ",") + "\n"
+	_, web := handle(t, numbers, Limits{Body: 2000, Line: 500})
+	m := readModel(t, numbers)
+	names := header(inputs(m))
+	good := `{"records":[{"` + inputs(m)[0] + `":1}]}`
+	long := strings.Repeat("7", 600)
 	for _, c := range []struct {
 		kind, body string
 		status     int
 		reason     string
 	}{
 		{"application/json", good, 200, "prediction"},
-		{"application/json", good + "x", 400, "follows"},
-		{"application/json", "{", 400, "JSON"},
-		{"application/json", "[]", 400, "JSON"},
+		{"application/json", "\uFEFF " + good + "\n\n", 200, "prediction"},
+		{"application/json", good + "77", 400, "follows"},
+		{"application/json", good[:len(good)-1], 400, "expected"},
+		{"application/json", good[:len(good)-2], 400, "does not end"},
+		{"application/json", good[:len(good)-3], 400, "does not end"},
+		{"application/json", "{", 400, `{\"records\":`},
+		{"application/json", "", 400, `"line":1,"column":1`},
+		{"application/json", "[]", 400, `{\"records\":`},
 		{"application/json", "{}", 400, `{\"records\":`},
-		{"application/json", `{"rows":[]}`, 400, "rows"},
-		{"application/json", `{"records":[]}`, 200, `"predictions":[]`},
-		{"application/json", `{"records":[{}]}`, 400, `"record":1`},
-		{"application/json", strings.Replace(good, "}]", "},{\"age\":1}]", 1), 400, `"record":2`},
+		{"application/json", `{"rows":[]}`, 400, `the only name must be records`},
+		{"application/json", `{"records":[],"x":77}`, 400, `"column":14`},
+		{"application/json", `{"records":null}`, 400, `{\"records\":`},
+		{"application/json", `{"records":{"a":77}}`, 400, `{\"records\":`},
+		{"application/json", `{"records":[]}`, 200, `{"predictions":[]}`},
+		{"application/json", `{"records":[{}]}`, 200, `{"predictions":[{"prediction":`},
+		{"application/json", `{"records":[{},]}`, 400, `"column":16`},
+		{"application/json", `{"records":[{}{}]}`, 400, "comma"},
+		{"application/json", `{"records":[{},77]}`, 400, "not a record"},
+		{"application/json", "{\"records\":[{},\n\n {\"a\":\n77x}]}", 400, `"line":4,"column":3,"record":2`},
+		{"application/json", "{\"records\":[{\"a\":\"7\n7\"}]}", 400, `"line":1,"column":20,"record":1`},
+		{"application/json", `{"records":[{"a":[77}]}`, 400, "not valid JSON"},
+		{"application/json", `{"records":[{"nothing":77}]}`, 400, "none of the columns"},
 		{"application/json", `{"records":[` + strings.Repeat(" ", 3000) + "]}", 413, "text/csv"},
+		{"application/json", `{"records":[{},{"a":` + long + "}]}", 413, `"record":2`},
+		{"application/json; charset=latin1", good, 415, "UTF-8"},
 		{"text/plain", good, 415, "Content-Type"},
 		{"", good, 415, "Content-Type"},
-		{"application/x-ndjson", "1\n", 400, "object"},
-		{"application/x-ndjson", `{"a":"` + strings.Repeat("x", 600) + `"}`, 413, "500"},
+		{"a/b/c", good, 415, "Content-Type"},
+		{"application/x-ndjson", "", 200, ""},
+		{"application/x-ndjson", "\n \r\n\n", 200, ""},
+		{"application/x-ndjson", "77\n", 400, "object"},
+		{"application/x-ndjson", "\n\n{\"a\":77,}\n", 400, `"line":3,"column":9,"record":1`},
+		{"application/x-ndjson", `{"a":"` + long + `"}`, 413, "500 bytes"},
+		{"application/jsonl", "{}", 200, "prediction"},
 		{"text/csv", "", 400, "header"},
-		{"text/csv", "a,b\n", 400, "lacks"},
-		{"text/csv", strings.Join(append(s.inputs, s.inputs[0]), ",") + "\n", 400, "twice"},
-		{"text/csv", strings.Repeat("x", 1<<20), 413, "500"},
-		{"text/csv", header, 200, "prediction"},
-		{"text/csv", header + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
+		{"text/csv", "a,b\n77,77", 400, `no column is named`},
+		{"text/csv", names + names, 200, "prediction"},
+		{"text/csv", strings.Join(append(inputs(m), inputs(m)[0]), ",") + "\n", 400, "the same name"},
+		{"text/csv", strings.Repeat("7", 1<<20), 413, "500 bytes"},
+		{"text/csv", strings.ReplaceAll(names, ",", ";") + "77", 200, "prediction"},
+		{"text/csv", "1,2,3,77\n1,2,3,77\n", 400, "no header"},
+		{"text/csv; charset=klingon", names, 415, "charset"},
+		{"text/csv", names, 200, "prediction"},
+		{"text/csv", names + "1\n\n1,2,3,4,5,6,7\n\"a\"b,c\n", 200, "prediction"},
 	} {
-		status, text := post(t, web.URL+"/predict", c.kind, strings.NewReader(c.body))
-		if status != c.status || !strings.Contains(text, c.reason) {
-			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, text, c.status, c.reason)
+		status, answer := post(t, web+"/predict", c.kind, strings.NewReader(c.body))
+		if status != c.status || !strings.Contains(answer, c.reason) || status != 200 && strings.Contains(answer, "77") {
+			t.Errorf("%s %.60q: %d %s; want %d and %q", c.kind, c.body, status, answer, c.status, c.reason)
 		}
 	}
 	for query, want := range map[string]string{"interval=x": "levels", "interval=2": "levels"} {
-		if status, text := post(t, web.URL+"/predict?"+query, "application/json", strings.NewReader(good)); status != 400 || !strings.Contains(text, want) {
-			t.Error(status, text)
+		if status, answer := post(t, web+"/predict?"+query, "application/json", strings.NewReader(good)); status != 400 || !strings.Contains(answer, want) {
+			t.Error(status, answer)
 		}
 	}
 	for path, want := range map[string]int{"/predict": 405, "/nothing": 404, "/model": 200, "/health": 200, "/metrics": 200, "/openapi.json": 200} {
-		r, err := http.Get(web.URL + path)
+		r, err := http.Get(web + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, _ := io.ReadAll(r.Body)
+		body, _ := io.ReadAll(r.Body)
 		_ = r.Body.Close()
 		if r.StatusCode != want {
 			t.Errorf("%s: %d", path, r.StatusCode)
 		}
 		if path == "/openapi.json" || path == "/model" {
 			var x map[string]any
-			if err := json.Unmarshal(text, &x); err != nil {
+			if err := json.Unmarshal(body, &x); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 }
 
-// TestBrokenStream: a stream that cannot go on is broken off, not ended as if it were whole.
-func TestBrokenStream(t *testing.T) {
-	s, web := server(t, numbers, Limits{Line: 1 << 14})
-	body := strings.Join(s.inputs, ",") + "\n" + strings.Repeat("1,2,3,4\n", 1000) + `"` + strings.Repeat("x", 1<<20)
-	r, err := http.Post(web.URL+"/predict", "text/csv", strings.NewReader(body))
-	if err != nil {
-		return // broken before the header arrived
-	}
-	defer r.Body.Close()
-	if _, err := io.ReadAll(r.Body); err == nil {
-		t.Error("the answer to half of a table looks whole")
+// TestRefusesCompressed: a compressed body is refused, not read as what it is not.
+func TestRefusesCompressed(t *testing.T) {
+	_, web := handle(t, numbers, Limits{})
+	for coding, want := range map[string]int{"gzip": 415, "br": 415, "identity, gzip": 415, "identity": 200, "": 200} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web+"/predict", strings.NewReader("{}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-ndjson")
+		r.Header.Set("Content-Encoding", coding)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want || want == 415 && answer.Header.Get("Accept-Encoding") != "identity" {
+			t.Errorf("%q: %s %v", coding, answer.Status, answer.Header)
+		}
 	}
 }
 
-// TestStreams: the first answer comes before the end of the body.
-func TestStreams(t *testing.T) {
-	s, web := server(t, numbers, Limits{})
-	in, out := io.Pipe()
-	sent := make(chan struct{})
-	go func() {
-		defer close(sent)
-		fmt.Fprintln(out, strings.Join(s.inputs, ","))
-		for range 2 * batch {
-			fmt.Fprintln(out, "1,inland,2,a")
+// TestBreaksOff: a stream that cannot go on is broken off, not ended as if it were whole. The answers before are there,
+// and in JSON Lines the reason.
+func TestBreaksOff(t *testing.T) {
+	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Line: 1 << 14})
+	_, web := serveHandler(t, s)
+	for _, c := range []struct{ kind, record, bad, reason string }{
+		{"text/csv", "1\n", `"` + strings.Repeat("x", 1<<20), ""},
+		{"application/x-ndjson", "{\"x\":1}\n", "{\"x\":1777\n", `"line":1001,"column":9,"record":1001`},
+		{"application/x-ndjson", "{\"x\":1}\n", strings.Repeat("x", 1<<20), `"line":1001,"record":1001`},
+	} {
+		body := strings.Repeat(c.record, 1000)
+		want := 1000
+		if c.kind == "text/csv" {
+			body = "x\n" + body
+			want++
 		}
-	}()
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, web.URL+"/predict", in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "text/csv")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	for range batch {
-		if !lines.Scan() {
-			t.Fatal(lines.Err())
+		r, err := http.Post(web+"/predict", c.kind, strings.NewReader(body+c.bad))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		lines := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\n")
+		if err == nil || len(lines) < want || strings.Contains(string(answer), "777") || !strings.Contains(lines[len(lines)-1], c.reason) {
+			t.Errorf("%s: %d lines, the last one %q, %v", c.kind, len(lines), lines[len(lines)-1], err)
 		}
 	}
-	<-sent
-	_ = out.Close() // only now
-	rest := 0
-	for lines.Scan() {
-		rest++
-	}
-	if rest != batch+1 || lines.Err() != nil {
-		t.Error(rest, lines.Err())
+	if n := s.counts.broken.Load(); n != 3 {
+		t.Errorf("%d answers were broken off", n)
 	}
 }
 
-// TestBusy: beyond the limit there is 503, and health is answered.
+// TestLockstep: a client that waits for each answer before it sends the next record is answered, over HTTP/1.1 and
+// HTTP/2 without TLS.
+func TestLockstep(t *testing.T) {
+	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
+	var both http.Protocols
+	both.SetUnencryptedHTTP2(true)
+	second := &http.Transport{Protocols: &both}
+	defer second.CloseIdleConnections()
+	for _, client := range []*http.Client{http.DefaultClient, {Transport: second}} {
+		for kind, head := range map[string]string{"text/csv": "x\n", "application/x-ndjson": ""} {
+			in, out := io.Pipe()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/predict", in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", kind)
+			record := func(x int) string {
+				if head == "" {
+					return fmt.Sprintf("{\"x\":%d}\n{\"x\"", x)[len("{\"x\"")*min(1, x):] // and the beginning of the next one
+				}
+				return fmt.Sprintf("%d\n", x)
+			}
+			go func() { _, _ = io.WriteString(out, head+record(0)) }()
+			answer, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(answer.Body)
+			if head != "" && !lines.Scan() {
+				t.Fatal(lines.Err())
+			}
+			for x := range 50 {
+				if want := fmt.Sprint(1 + 2*x); !lines.Scan() || !strings.Contains(lines.Text(), want) {
+					t.Fatalf("%s %s: %q, want %s", answer.Proto, kind, lines.Text(), want)
+				}
+				if _, err := io.WriteString(out, record(x+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if head == "" {
+				_, _ = io.WriteString(out, ":7}")
+			}
+			_ = out.Close()
+			rest := 0
+			for lines.Scan() {
+				rest++
+			}
+			if want := 1 + max(0, 1-len(head)); rest != want || lines.Err() != nil {
+				t.Errorf("%s %s: %d more lines, want %d, %v", answer.Proto, kind, rest, want, lines.Err())
+			}
+			_ = answer.Body.Close()
+		}
+	}
+}
+
+// TestBusy: beyond the limit of requests there is 503 with Retry-After, and health is answered.
 func TestBusy(t *testing.T) {
-	s, web := server(t, numbers, Limits{Clients: 1})
+	s, web := handle(t, numbers, Limits{Requests: 1})
 	s.slots <- struct{}{}
-	if status, _ := post(t, web.URL+"/predict", "application/json", strings.NewReader("{}")); status != http.StatusServiceUnavailable {
-		t.Error(status)
+	for _, kind := range []string{"application/json", "application/x-ndjson", "text/csv"} {
+		body := map[string]string{"application/json": `{"records":[]}`, "text/csv": header(inputs(readModel(t, numbers)))}[kind]
+		r, err := http.Post(web+"/predict", kind, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+			t.Error(kind, r.Status, r.Header)
+		}
 	}
-	r, err := http.Get(web.URL + "/health")
+	r, err := http.Get(web + "/health")
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
 	_ = r.Body.Close()
 	<-s.slots
-	if status, _ := post(t, web.URL+"/predict", "application/json", strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
+	if status, _ := post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[]}`)); status != http.StatusOK {
 		t.Error(status)
 	}
 }
 
-// TestStops: a server that is told to stop ends what is under way, takes nothing more, and returns.
-func TestStops(t *testing.T) {
-	s, err := New(model(t, numbers), Limits{})
-	if err != nil {
-		t.Fatal(err)
+// TestMemoryBudget: bodies beyond the budget have 503 with Retry-After; what is there already is answered, and afterwards
+// the budget is whole.
+func TestMemoryBudget(t *testing.T) {
+	s, web := handle(t, numbers, Limits{Buffered: 600 << 10, Body: 500 << 10})
+	base := s.limits.Buffered
+	half := `{"records":[` + strings.Repeat(" ", 400<<10)
+	in, out := io.Pipe()
+	first := make(chan string, 1)
+	go func() {
+		status, answer := post(t, web+"/predict", "application/json", in)
+		first <- fmt.Sprint(status, answer)
+	}()
+	_, _ = io.WriteString(out, half)
+	waitFor(t, "the first body", func() bool { return s.memory.free.Load() < base-(400<<10) })
+	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
+		r, err := http.Post(web+"/predict", kind, strings.NewReader(half+"]}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || r.Header.Get("Connection") != "" && !r.Close {
+			t.Errorf("%s: %s %v", kind, r.Status, r.Header)
+		}
 	}
+	if status, answer := post(t, web+"/predict", "application/x-ndjson", strings.NewReader("{}\n{}\n")); status != 200 {
+		t.Error(status, answer)
+	}
+	_, _ = io.WriteString(out, "]}")
+	_ = out.Close()
+	if got := <-first; !strings.HasPrefix(got, "200") {
+		t.Error(got)
+	}
+	waitFor(t, "the memory", func() bool { return s.memory.free.Load() == base })
+}
+
+// TestStops: a server that is told to stop completes what is under way, takes nothing more, and ends.
+func TestStops(t *testing.T) {
+	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{})
 	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -362,54 +303,90 @@ func TestStops(t *testing.T) {
 		}
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
-		answered <- fmt.Sprint(strings.Count(string(text), "\n"), err)
+		answered <- fmt.Sprint(string(text), err)
 	}()
-	fmt.Fprintln(out, strings.Join(s.inputs, ","))
-	for len(s.slots) == 0 {
-		runtime.Gosched()
-	}
+	fmt.Fprint(out, "x\n1\n")
+	waitFor(t, "the first answer", func() bool { return s.counts.predictions.Load() == 1 })
 	stop()
-	fmt.Fprintln(out, "1,inland,2,a")
+	fmt.Fprintln(out, "2")
 	_ = out.Close()
-	if got := <-answered; got != "2 <nil>" {
+	if got := <-answered; got != "prediction\n3\n5\n<nil>" {
 		t.Errorf("a request under way: %s", got)
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if err := <-ended; err != nil || s.Cut() != 0 {
+		t.Error(err, s.Cut())
 	}
 	if _, err := http.Get("http://" + at.Addr().String() + "/health"); err == nil {
 		t.Error("it answers after it ended")
 	}
 }
 
+// TestStopsInTime: neither a stream that goes on for ever nor withheld headers and bodies keep a server from ending.
+func TestStopsInTime(t *testing.T) {
+	s := newServer(t, xModel(), dataset.ReadOptions{}, Limits{Drain: 1500 * time.Millisecond, Idle: time.Hour, Header: time.Hour})
+	at, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, at, "", "") }()
+	for _, text := range []string{"", "GET /hea", withheld, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
+		defer send(t, at.Addr().String(), text).Close()
+	}
+	stream := send(t, at.Addr().String(), chunked)
+	defer stream.Close()
+	done := make(chan bool)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Millisecond):
+				_, _ = io.WriteString(stream, "8\r\n{\"x\":1}\n\r\n")
+			}
+		}
+	}()
+	defer close(done)
+	waitFor(t, "the first answer", func() bool { return s.counts.predictions.Load() > 0 })
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil || s.Cut() != 1 {
+			t.Error(err, s.Cut())
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server does not end")
+	}
+}
+
 // TestMetrics: counts are by served paths and hold no cell.
 func TestMetrics(t *testing.T) {
-	s, web := server(t, three, Limits{})
-	b, _ := json.Marshal(map[string]any{"records": records(s.model, 5)})
-	post(t, web.URL+"/predict", "application/json", bytes.NewReader(b))
+	_, web := handle(t, three, Limits{})
+	post(t, web+"/predict", "application/json", strings.NewReader(`{"records":[{},{},{},{},{}]}`))
 	for i := range 5 {
-		r, err := http.Get(fmt.Sprintf("%s/secret-%d", web.URL, i))
+		r, err := http.Get(fmt.Sprintf("%s/secret-%d", web, i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = r.Body.Close()
 	}
-	r, err := http.Get(web.URL + "/metrics")
+	r, err := http.Get(web + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
 	text, _ := io.ReadAll(r.Body)
 	for _, want := range []string{
-		"\ndptrain_predictions_total 5\n", "\ndptrain_requests_total{path=\"other\",status=\"404\"} 5\n",
-		"\ndptrain_requests_total{path=\"/predict\",status=\"200\"} 1\n", "\ndptrain_predict_seconds_count 1\n",
+		"\ndptrain_predictions_total 5\n", "\ndptrain_requests_total{path=\"other\",status=\"404\"} 5\n", "\ndptrain_buffered_bytes 0\n",
+		"\ndptrain_requests_total{path=\"/predict\",status=\"200\"} 1\n", "\ndptrain_predict_seconds_count 1\n", "\ndptrain_broken_total 0\n",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	if strings.Contains(string(text), "secret") {
-		t.Error("the path of a request is told")
+		t.Error("the path of a request is shown")
 	}
 }
 
@@ -421,8 +398,12 @@ func TestLoad(t *testing.T) {
 	if *load == 0 {
 		t.Skip("without -load")
 	}
-	s, web := server(t, numbers, Limits{})
-	body, _ := json.Marshal(map[string]any{"records": records(s.model, 1)})
+	_, web := handle(t, numbers, Limits{})
+	record := map[string]any{}
+	for _, c := range readModel(t, numbers).Inputs() {
+		record[c.Name] = (c.Lower + c.Upper) / 2
+	}
+	body, _ := json.Marshal(map[string]any{"records": []any{record}})
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	var done, failed atomic.Int64
 	end := time.Now().Add(*load)
@@ -430,7 +411,7 @@ func TestLoad(t *testing.T) {
 	for range 16 {
 		g.Go(func() {
 			for time.Now().Before(end) {
-				r, err := client.Post(web.URL+"/predict", "application/json", bytes.NewReader(body))
+				r, err := client.Post(web+"/predict", "application/json", bytes.NewReader(body))
 				if err != nil || r.StatusCode != http.StatusOK {
 					failed.Add(1)
 					continue

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/internal/carry"
+)
+
+// A servingProcess is a process that serves.
+type servingProcess struct {
+	cmd    *exec.Cmd
+	at     string // HOST:PORT
+	stderr *lockedText
+}
+
+// serveProcess starts a process that serves, after a shell command.
+func serveProcess(t *testing.T, before string, args ...string) *servingProcess {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &servingProcess{stderr: &lockedText{}}
+	p.cmd = exec.CommandContext(t.Context(), "sh", append([]string{"-c", before + `exec "$0" serve --addr 127.0.0.1:0 "$@"`, self}, args...)...)
+	p.cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+	p.cmd.Stderr = p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	for end := time.Now().Add(time.Minute); p.at == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		p.at = strings.TrimPrefix(regexp.MustCompile(`http://[0-9.:]+`).FindString(p.stderr.text()), "http://")
+	}
+	if p.at == "" {
+		t.Fatalf("it does not start: %s", p.stderr.text())
+	}
+	return p
+}
+
+// stop ends the process with a signal, and returns its exit code; -1 if it does not end in time.
+func (p *servingProcess) stop(t *testing.T, within time.Duration) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(within, func() { _ = p.cmd.Process.Kill() })
+	defer kill.Stop()
+	var ended *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// memory returns a line of the status of the process, in bytes.
+func (p *servingProcess) memory(t *testing.T, name string) int {
+	t.Helper()
+	var kilobytes int
+	for line := range strings.Lines(read(t, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			_, _ = fmt.Sscanf(rest, "%d", &kilobytes)
+		}
+	}
+	if kilobytes == 0 {
+		t.Fatalf("there is no %s", name)
+	}
+	return kilobytes << 10
+}
+
+const withheldBody = "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+
+// TestServeWithheldConnections: more connections with withheld bodies than the process may open files leave a server that
+// answers, and that ends with exit code 0 when it is told to.
+func TestServeWithheldConnections(t *testing.T) {
+	p := serveProcess(t, "ulimit -n 256; ", "../../regression/testdata/model-2.json")
+	predict := "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
+	for _, text := range []string{withheldBody, predict, "", "GET /"} {
+		for range 300 {
+			c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, _ = io.WriteString(c, text) // one that was closed takes nothing
+		}
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+		for range 3 {
+			r, err := client.Get("http://" + p.at + "/health")
+			if err != nil || r.StatusCode != http.StatusOK {
+				t.Fatalf("beside %q: %v", text, err)
+			}
+			_ = r.Body.Close()
+			r, err = client.Post("http://"+p.at+"/predict", "application/x-ndjson", strings.NewReader("{}\n"))
+			if err != nil || r.StatusCode != http.StatusOK {
+				t.Fatalf("beside %q: %v", text, err)
+			}
+			_ = r.Body.Close()
+		}
+	}
+	if code := p.stop(t, time.Minute); code != exitOK {
+		t.Errorf("exit code %d: %s", code, p.stderr.text())
+	}
+}
+
+// TestServeEndsBesideStreams: a stream that goes on for ever is cut off when the time for it is over, which is said, and the
+// exit code is 0. No cell is in what the process prints.
+func TestServeEndsBesideStreams(t *testing.T) {
+	p := serveProcess(t, "", "../../regression/testdata/model-2.json", "--drain", "1s")
+	in, out := io.Pipe()
+	go func() {
+		for {
+			if _, err := io.WriteString(out, `{"age":7777}`+"\n"); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	defer in.Close()
+	r, err := http.Post("http://"+p.at+"/predict", "application/x-ndjson", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	answers := bufio.NewScanner(r.Body)
+	if !answers.Scan() {
+		t.Fatal(answers.Err())
+	}
+	if r, err := http.Post("http://"+p.at+"/predict", "application/json", strings.NewReader(`{"records":[{"age":7777`)); err == nil {
+		_ = r.Body.Close()
+	}
+	if code := p.stop(t, time.Minute); code != exitOK || !strings.Contains(p.stderr.text(), "note: 1 request was not complete after 1s") || strings.Contains(p.stderr.text(), "7777") {
+		t.Errorf("exit code %d: %s", code, p.stderr.text())
+	}
+	for answers.Scan() {
+	}
+	if answers.Err() == nil {
+		t.Error("the answer to a stream that was cut off looks whole")
+	}
+}
+
+// TestServeMemory: while bodies are read and answered, the process takes at most four times their bytes more than before.
+// It took 64 times as many when records were decoded into maps.
+func TestServeMemory(t *testing.T) {
+	const (
+		bodies = 8
+		size   = 2 << 20
+	)
+	names := "{"
+	for i := range 10_000 {
+		names += fmt.Sprintf(`"n%d":%d,`, i, i)
+	}
+	for what, record := range map[string]string{
+		"empty": "{}", "one cell": `{"age":1}`, "names": names + `"age":1}`, "depth": `{"age":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
+		"long text": `{"age":1,"x":"` + strings.Repeat("y", 1_000_000) + `"}`,
+	} {
+		p := serveProcess(t, "", "../../regression/testdata/model-2.json")
+		before := p.memory(t, "VmHWM")
+		body := []byte(`{"records":[` + strings.Repeat(record+",", size/len(record)) + record + "]}")
+		records := size/len(record) + 1
+		var g carry.Group
+		for range bodies {
+			g.Go(func() {
+				r, err := http.Post("http://"+p.at+"/predict", "application/json", bytes.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer r.Body.Close()
+				n := 0
+				in := bufio.NewReader(r.Body)
+				for err == nil {
+					_, err = in.ReadString('{')
+					n++
+				}
+				if n != records+2 || r.StatusCode != http.StatusOK || !errors.Is(err, io.EOF) {
+					t.Errorf("%s: %s, %d records, want %d, %v", what, r.Status, n-2, records, err)
+				}
+			})
+		}
+		g.Wait()
+		if more := p.memory(t, "VmHWM") - before; more > 4*bodies*len(body) {
+			t.Errorf("%s: %d bodies of %d bytes took %d bytes, %.1f times as many", what, bodies, len(body), more, float64(more)/float64(bodies*len(body)))
+		} else {
+			t.Logf("%s: %.1f times the bytes", what, float64(more)/float64(bodies*len(body)))
+		}
+		if code := p.stop(t, time.Minute); code != exitOK {
+			t.Errorf("exit code %d: %s", code, p.stderr.text())
+		}
+	}
+}
+
+// A lockedText collects what a process prints.
+type lockedText struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+func (l *lockedText) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}

@@ -1,0 +1,243 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A gate is the listener of a server. It limits the connections of each client and of all clients. At a limit, a new
+// connection takes the place of the one that has kept the server waiting longest, so clients that withhold headers or
+// bodies cannot keep others out. If no connection keeps the server waiting, the new one is refused.
+type gate struct {
+	net.Listener
+	plain  bool // without TLS
+	most   int  // connections in all
+	client int  // connections of one client
+
+	mu    sync.Mutex
+	conns map[*clientConn]struct{}
+	per   map[netip.Prefix]int
+}
+
+func newGate(l Limits) *gate {
+	return &gate{most: l.Connections, client: l.PerClient, conns: map[*clientConn]struct{}{}, per: map[netip.Prefix]int{}}
+}
+
+func (g *gate) listen(at net.Listener, plain bool) { g.Listener, g.plain = at, plain }
+
+// Accept implements net.Listener.
+func (g *gate) Accept() (net.Conn, error) {
+	for {
+		raw, err := g.Listener.Accept()
+		if err != nil {
+			if temporary(err) && g.evict(func(*clientConn) bool { return true }) {
+				continue // the process had no file left
+			}
+			return nil, err
+		}
+		c := &clientConn{Conn: raw, gate: g, client: clientOf(raw.RemoteAddr())}
+		c.touch()
+		if g.admit(c) {
+			return c, nil
+		}
+		g.refuse(raw)
+	}
+}
+
+// temporary reports whether a listener may go on after an error.
+func temporary(err error) bool {
+	t, ok := err.(interface{ Temporary() bool }) //nolint:errorlint // as net/http does
+	return ok && t.Temporary()
+}
+
+// clientOf returns the address of a client. Of IPv6 it is the network of 64 bits, of which a client has all addresses.
+func clientOf(addr net.Addr) netip.Prefix {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	ip := tcp.AddrPort().Addr().Unmap()
+	bits := ip.BitLen()
+	if ip.Is6() && !ip.IsLoopback() {
+		bits = 64
+	}
+	prefix, _ := ip.WithZone("").Prefix(bits) // bits are in range
+	return prefix
+}
+
+// admit registers a connection, in the place of another one if there are too many. It reports false if there is no place.
+func (g *gate) admit(c *clientConn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.per[c.client] >= g.client && !g.evictLocked(func(other *clientConn) bool { return other.client == c.client }) {
+		return false
+	}
+	if len(g.conns) >= g.most {
+		crowd := g.crowdLocked()
+		if !g.evictLocked(func(other *clientConn) bool { return other.client == crowd }) &&
+			!g.evictLocked(func(*clientConn) bool { return true }) {
+			return false
+		}
+	}
+	g.conns[c] = struct{}{}
+	g.per[c.client]++
+	return true
+}
+
+// crowdLocked returns the client with the most connections.
+func (g *gate) crowdLocked() netip.Prefix {
+	var crowd netip.Prefix
+	most := 0
+	for client, n := range g.per {
+		if n > most {
+			crowd, most = client, n
+		}
+	}
+	return crowd
+}
+
+// evict closes the connection that has kept the server waiting longest of those that ok accepts. It reports false if there
+// is none.
+func (g *gate) evict(ok func(*clientConn) bool) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.evictLocked(ok)
+}
+
+func (g *gate) evictLocked(ok func(*clientConn) bool) bool {
+	var victim *clientConn
+	now := time.Now()
+	for c := range g.conns {
+		if ok(c) && c.isStalled(now, 0) && (victim == nil || c.active.Load() < victim.active.Load()) {
+			victim = c
+		}
+	}
+	if victim == nil {
+		return false
+	}
+	g.removeLocked(victim)
+	_ = victim.Conn.Close()
+	return true
+}
+
+// closeStalled closes the connections of clients that keep an ending server waiting.
+func (g *gate) closeStalled() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	for c := range g.conns {
+		if c.isStalled(now, time.Second) {
+			g.removeLocked(c)
+			_ = c.Conn.Close()
+		}
+	}
+}
+
+func (g *gate) removeLocked(c *clientConn) {
+	if _, ok := g.conns[c]; !ok {
+		return
+	}
+	delete(g.conns, c)
+	if g.per[c.client]--; g.per[c.client] == 0 {
+		delete(g.per, c.client)
+	}
+}
+
+// count returns how many connections there are.
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.conns)
+}
+
+const tooManyConnections = `{"error":{"message":"too many connections; try again"}}` + "\n"
+
+// refuse answers a connection that has no place.
+func (g *gate) refuse(c net.Conn) {
+	if g.plain {
+		_ = c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a failed answer is as good as none
+		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n" +
+			"Content-Length: " + strconv.Itoa(len(tooManyConnections)) + "\r\n\r\n" + tooManyConnections))
+	}
+	_ = c.Close()
+}
+
+// A clientConn is a connection that was admitted.
+type clientConn struct {
+	net.Conn
+	gate   *gate
+	client netip.Prefix
+
+	active  atomic.Int64 // when bytes last came or went, in nanoseconds since 1970
+	working atomic.Int32 // requests of which the server is at work, and does not wait for the client
+	streams atomic.Int32 // requests with answers to some of their records
+	slots   atomic.Int32 // requests that are being answered
+}
+
+// patienceForStreams is how long a connection with an answer under way may be silent before another one may take its
+// place.
+const patienceForStreams = 5 * time.Second
+
+// isStalled reports whether the server waits for the client, and has done so for some time.
+func (c *clientConn) isStalled(now time.Time, patience time.Duration) bool {
+	if c.working.Load() > 0 {
+		return false
+	}
+	if c.streams.Load() > 0 {
+		patience = max(patience, patienceForStreams)
+	}
+	return now.UnixNano()-c.active.Load() >= int64(patience)
+}
+
+func (c *clientConn) touch() { c.active.Store(time.Now().UnixNano()) }
+
+// Read implements net.Conn.
+func (c *clientConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.touch()
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (c *clientConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if n > 0 {
+		c.touch()
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *clientConn) Close() error {
+	c.gate.mu.Lock()
+	c.gate.removeLocked(c)
+	c.gate.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite tells the client that the answer is complete.
+func (c *clientConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// connKey is the key of the connection in the context of a request.
+type connKey struct{}
+
+// connOf returns the connection of a request; one without a gate, as in tests of the handler, has a connection that is
+// never closed.
+func connOf(ctx context.Context) *clientConn {
+	if c, ok := ctx.Value(connKey{}).(*clientConn); ok {
+		return c
+	}
+	return &clientConn{}
+}

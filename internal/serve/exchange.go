@@ -1,0 +1,281 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// An exchange is a request to /predict and its answer. Its goroutine has a turn whenever it does not wait for the client.
+type exchange struct {
+	server *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	conn   *clientConn
+	clock  *http.ResponseController
+	model  *servedModel
+	width  float64 // half of the interval of predictions; 0 for none
+
+	held     int64 // of the memory budget
+	window   int   // bytes that came since the client was given time
+	pending  int64 // bytes of a stream that came since the last answer
+	readErr  error // of the body, but for io.EOF
+	hasTurn  bool
+	isLong   bool // it has a long record
+	hasSlot  bool
+	answered int // records
+	begun    bool
+	whole    bool // the body was read before the answer began
+	out      *bufio.Writer
+}
+
+// Sizes of what an exchange holds.
+const (
+	bufferSize = 1 << 14 // of what is read and of what is written at a time
+	batchCells = 1 << 12 // of the records that are predicted at a time
+	fairShare  = 1 << 18 // bytes of a body that are checked in one turn
+)
+
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, width float64) *exchange {
+	e := &exchange{server: s, w: w, r: r, conn: connOf(r.Context()), clock: http.NewResponseController(w), model: s.model, width: width}
+	e.takeTurn()
+	_ = e.clock.EnableFullDuplex() // for the answers to streams; HTTP/2 has it always
+	e.extendRead()
+	return e
+}
+
+// end gives back everything that the exchange holds.
+func (e *exchange) end() {
+	e.leaveTurn()
+	e.server.memory.give(e.held)
+	e.held = 0
+	if e.answered > 0 {
+		e.conn.streams.Add(-1)
+	}
+	if e.hasSlot {
+		e.conn.slots.Add(-1)
+		<-e.server.slots
+	}
+	if e.out != nil {
+		e.out.Reset(nil)
+		freeWriters.Put(e.out)
+	}
+}
+
+func (e *exchange) takeTurn() {
+	e.conn.working.Add(1)
+	if e.isLong {
+		e.server.long <- struct{}{}
+	}
+	e.server.turns <- struct{}{}
+	e.hasTurn = true
+}
+
+func (e *exchange) leaveTurn() {
+	if !e.hasTurn {
+		return
+	}
+	e.hasTurn = false
+	<-e.server.turns
+	if e.isLong {
+		<-e.server.long
+	}
+	e.conn.working.Add(-1)
+}
+
+// nextTurn lets others compute before the exchange goes on. From the first long record on, it waits for a turn of those.
+func (e *exchange) nextTurn(bytesOfRecord int64) {
+	e.leaveTurn()
+	e.isLong = e.isLong || bytesOfRecord > longRecord
+	e.takeTurn()
+}
+
+// takeSlot counts the request among those that are answered at once. If they are too many, one whose client has kept the
+// server waiting ends.
+func (e *exchange) takeSlot() *problem {
+	select {
+	case e.server.slots <- struct{}{}:
+	default:
+		if !e.server.gate.evict(func(c *clientConn) bool { return c != e.conn && c.slots.Load() > 0 }) {
+			return tooManyRequests()
+		}
+		e.leaveTurn() // the other one may need it to end
+		defer e.takeTurn()
+		select {
+		case e.server.slots <- struct{}{}:
+		case <-time.After(time.Second):
+			return tooManyRequests()
+		}
+	}
+	e.hasSlot = true
+	e.conn.slots.Add(1)
+	return nil
+}
+
+func tooManyRequests() *problem {
+	return &problem{Status: http.StatusServiceUnavailable, Message: "too many requests at once; try again"}
+}
+
+// take reserves memory.
+func (e *exchange) take(n int64) error {
+	if !e.server.memory.take(n) {
+		return errNoMemory
+	}
+	e.held += n
+	return nil
+}
+
+// keep gives back all memory but n bytes.
+func (e *exchange) keep(n int64) {
+	if e.held > n {
+		e.server.memory.give(e.held - n)
+		e.held = n
+	}
+}
+
+// errNoMemory is the error of a request that the memory budget has no room for.
+var errNoMemory = errors.New("too many bytes of requests at once")
+
+// leastProgress is how many bytes a client must send in Limits.Idle that does not complete a record.
+const leastProgress = 1 << 14
+
+// extendRead gives the client Limits.Idle for the next record, or for leastProgress bytes of it.
+func (e *exchange) extendRead() {
+	e.window = 0
+	now := time.Now()
+	// A writer without deadlines, as in tests, has none to extend. HTTP/2 resets a stream at its write deadline even
+	// while nothing is written, so that one must not come before the answer to a body that is withheld.
+	_ = e.clock.SetReadDeadline(now.Add(e.server.limits.Idle))
+	_ = e.clock.SetWriteDeadline(now.Add(2 * e.server.limits.Idle))
+}
+
+// Read reads the body, without a turn while it waits.
+func (e *exchange) Read(p []byte) (int, error) {
+	e.leaveTurn()
+	n, err := e.r.Body.Read(p)
+	e.takeTurn()
+	e.window += n
+	if e.window >= leastProgress {
+		e.extendRead()
+	}
+	if err != nil && err != io.EOF {
+		e.readErr = err
+	}
+	return n, err
+}
+
+// Write sends a part of the answer, without a turn while the client takes it.
+func (e *exchange) Write(p []byte) (int, error) {
+	return e.send(func() (int, error) { return e.w.Write(p) })
+}
+
+// flush sends the answer as far as it is known.
+func (e *exchange) flush() error {
+	if err := e.out.Flush(); err != nil {
+		return err
+	}
+	_, err := e.send(func() (int, error) { return 0, e.clock.Flush() })
+	if errors.Is(err, http.ErrNotSupported) { // a writer of tests
+		return nil
+	}
+	return err
+}
+
+// extendWrite gives the client Limits.Idle to take what is written next.
+func (e *exchange) extendWrite() {
+	_ = e.clock.SetWriteDeadline(time.Now().Add(e.server.limits.Idle)) // as in extendRead
+}
+
+func (e *exchange) send(write func() (int, error)) (int, error) {
+	e.extendWrite()
+	e.leaveTurn()
+	defer e.takeTurn()
+	return write()
+}
+
+var freeWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, bufferSize) }}
+
+// start begins the answer.
+func (e *exchange) start(contentType string) {
+	e.begun = true
+	e.w.Header().Set("Content-Type", contentType)
+	e.out = freeWriters.Get().(*bufio.Writer)
+	e.out.Reset(e)
+}
+
+// progress counts records that were answered, and gives the client time for the next one.
+func (e *exchange) progress(records int) {
+	if e.answered == 0 {
+		e.conn.streams.Add(1)
+	}
+	e.answered += records
+	e.pending = 0
+	e.server.counts.predictions.Add(int64(records))
+	e.extendRead()
+}
+
+// fail ends an exchange with a problem. An answer that has begun is broken off, so that no client takes it for a whole one;
+// if it is JSON Lines, its last line is the problem.
+func (e *exchange) fail(p *problem) {
+	e.extendWrite()
+	if !e.begun {
+		refuse(e.w, e.r, p)
+		return
+	}
+	if e.w.Header().Get("Content-Type") == typeLines {
+		_ = json.NewEncoder(e.out).Encode(map[string]*problem{"error": p}) // the error stays until flush
+	}
+	_ = e.flush() // the answer is broken off anyway
+	e.leaveTurn()
+	if body, ok := e.r.Body.(*watchedBody); ok {
+		e.server.discard(e.w, e.r, body)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// problemOf returns the problem of an error while a body is read. record is the number of the record, 0 for none.
+func (e *exchange) problemOf(err error, record int) *problem {
+	var file *dataset.FileError
+	switch {
+	case errors.Is(err, errNoMemory), errors.Is(e.readErr, errNoMemory):
+		return &problem{Status: http.StatusServiceUnavailable, Message: "the server holds as many bytes of requests as it may; try again"}
+	case errors.Is(e.readErr, os.ErrDeadlineExceeded):
+		return &problem{Status: http.StatusRequestTimeout, Record: record, Message: fmt.Sprintf(
+			"the next record did not come within %v; send a complete record, or at least %d bytes of it, in that time", e.server.limits.Idle, leastProgress)}
+	case e.readErr != nil || !errors.As(err, &file):
+		return &problem{Status: http.StatusBadRequest, Message: "the body ended early", Record: record}
+	}
+	return problemOfFile(file, record)
+}
+
+// problemOfFile returns the problem of a body that cannot be read.
+func problemOfFile(file *dataset.FileError, record int) *problem {
+	p := &problem{Status: http.StatusBadRequest, Line: file.Line, Column: file.Column, Record: record}
+	if errors.Is(file, dataset.ErrLongLine) {
+		p.Status = http.StatusRequestEntityTooLarge
+	}
+	p.Message = placed(file.Line, file.Column, file.Msg)
+	if file.Hint != "" {
+		p.Message += "; " + file.Hint
+	}
+	return p
+}
+
+// placed returns a message with its place in the body, of which 0 is no place.
+func placed(line, column int, message string) string {
+	switch {
+	case line > 0 && column > 0:
+		return fmt.Sprintf("line %d, column %d: %s", line, column, message)
+	case line > 0:
+		return fmt.Sprintf("line %d: %s", line, message)
+	}
+	return message
+}

@@ -1,0 +1,291 @@
+package serve
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dptrain/dptrain/dataset"
+)
+
+// Requests of clients that do not go on.
+const (
+	withheld = "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+	chunked  = "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+
+// send opens a connection and sends a text.
+func send(t *testing.T, at, text string) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(c, text) // a connection that is refused takes nothing
+	return c
+}
+
+// answerOf reads the answer on a connection.
+func answerOf(t *testing.T, c net.Conn) (status int, body string) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	if r.StatusCode >= 400 && !r.Close {
+		t.Errorf("%s does not close the connection", r.Status)
+	}
+	return r.StatusCode, string(text)
+}
+
+// TestWithheldBodies: a client that withholds a body is answered at once where the body does not matter, has 408 where it
+// does, and holds nothing afterwards.
+func TestWithheldBodies(t *testing.T) {
+	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond, Header: time.Hour, KeepAlive: time.Hour})
+	for request, want := range map[string]int{
+		withheld: 405,
+		strings.Replace(withheld, "/health", "/nothing", 1): 404,
+		strings.Replace(withheld, "POST", "GET", 1):         200,
+		strings.Replace(withheld, "/health", "/predict", 1): 415,
+		strings.Replace(withheld, "100000", "100", 1):       405,
+		strings.Replace(chunked, "/predict", "/metrics", 1): 405,
+		chunked:                    408,
+		chunked + "8\r\n{\"x\":1}": 408,
+		strings.Replace(chunked, "application/x-ndjson", "text/csv", 1):         408,
+		strings.Replace(chunked, "application/x-ndjson", "application/json", 1): 408,
+		chunked + "zz\r\n": 400,
+		strings.Replace(withheld, "/health", "/predict", 1)[:0] + "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\n\r\n":             415,
+	} {
+		c := send(t, at, request)
+		if status, body := answerOf(t, c); status != want {
+			t.Errorf("%q: %d %s, want %d", request, status, body, want)
+		}
+		if n, err := io.Copy(io.Discard, c); n != 0 || err != nil && strings.Contains(err.Error(), "timeout") {
+			t.Errorf("%q: the connection stays open: %d bytes, %v", request, n, err)
+		}
+		_ = c.Close()
+	}
+	waitFor(t, "connections to end", func() bool { return s.gate.count() == 0 })
+}
+
+// TestExpectContinue: a client that waits for "100 Continue" gets it, and only where the body is wanted.
+func TestExpectContinue(t *testing.T) {
+	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{})
+	for _, kind := range []string{"application/json", "text/csv", "application/x-ndjson"} {
+		body := map[string]string{"application/json": `{"records":[{"x":3}]}`, "text/csv": "x\n3\n", "application/x-ndjson": `{"x":3}`}[kind]
+		c := send(t, at, fmt.Sprintf("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", kind, len(body)))
+		in := bufio.NewReader(c)
+		if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100") {
+			t.Fatalf("%s: %q, %v", kind, line, err)
+		}
+		_, _ = in.ReadString('\n')
+		_, _ = io.WriteString(c, body)
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(text), "7") {
+			t.Errorf("%s: %s %q %v", kind, r.Status, text, err)
+		}
+		_ = r.Body.Close()
+		_ = c.Close()
+	}
+}
+
+// TestSendsFirst: a client that sends a large body before it reads reads why it was refused.
+func TestSendsFirst(t *testing.T) {
+	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Body: 1 << 20})
+	for _, kind := range []string{"application/json", "text/plain"} {
+		c := send(t, at, fmt.Sprintf("POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", kind, 2<<20))
+		if _, err := c.Write(make([]byte, 2<<20)); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if status, _ := answerOf(t, c); status != 413 && status != 415 {
+			t.Errorf("%s: %d", kind, status)
+		}
+		_ = c.Close()
+	}
+}
+
+// TestCrowd: connections that withhold headers, bodies or the next record, as many as the limits allow and more, leave room
+// for others: health and predictions are answered at once, and an honest stream goes on.
+func TestCrowd(t *testing.T) {
+	for what, l := range map[string]Limits{
+		"in all":     {Connections: 40, PerClient: 40},
+		"per client": {Connections: 1000, PerClient: 40},
+		"requests":   {Connections: 1000, PerClient: 1000, Requests: 40},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l.Idle, l.Header, l.KeepAlive = time.Hour, time.Hour, time.Hour
+			s, at := listen(t, xModel(), dataset.ReadOptions{}, l)
+			honest := send(t, at, chunked)
+			defer honest.Close()
+			answers := bufio.NewReader(honest)
+			record := func() {
+				t.Helper()
+				before := s.counts.predictions.Load()
+				if _, err := io.WriteString(honest, "8\r\n{\"x\":1}\n\r\n"); err != nil {
+					t.Fatal(err)
+				}
+				waitFor(t, "an answer", func() bool { return s.counts.predictions.Load() > before })
+			}
+			record()
+			for round, text := range []string{
+				withheld, "", "GET /he", "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", chunked,
+				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 99\r\n\r\nx\n",
+			} {
+				for range 60 {
+					defer send(t, at, text).Close()
+				}
+				record()
+				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+				r, err := client.Get("http://" + at + "/health")
+				if err != nil {
+					t.Fatalf("round %d: %v", round, err)
+				}
+				_ = r.Body.Close()
+				r, err = client.Post("http://"+at+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
+				if err != nil || r.StatusCode != 200 {
+					t.Fatalf("round %d: %v %+v", round, err, r)
+				}
+				_ = r.Body.Close()
+				record()
+			}
+			_, _ = io.WriteString(honest, "0\r\n\r\n")
+			r, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Body.Close()
+			if text, err := io.ReadAll(r.Body); err != nil || strings.Count(string(text), "\n") != 13 {
+				t.Errorf("the honest stream: %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// TestFull: where all connections are of clients that keep the server busy, another one is refused.
+func TestFull(t *testing.T) {
+	l := Limits{Connections: 2, PerClient: 1}.withDefaults()
+	g := newGate(l)
+	g.plain = true
+	conn := func(address string) *clientConn {
+		_, theirs := net.Pipe()
+		c := &clientConn{Conn: theirs, gate: g, client: clientOf(&net.TCPAddr{IP: net.ParseIP(address)})}
+		c.touch()
+		return c
+	}
+	first, second, third := conn("10.0.0.1"), conn("10.0.0.1"), conn("10.0.0.1")
+	first.working.Add(1)
+	if !g.admit(first) || g.admit(second) {
+		t.Error("a client has more connections than the limit")
+	}
+	first.working.Add(-1)
+	if !g.admit(third) || g.count() != 1 {
+		t.Error("a client that keeps the server waiting has not lost its connection")
+	}
+	other, last := conn("10.0.0.2"), conn("10.0.0.3")
+	if !g.admit(other) {
+		t.Error("another client has no place")
+	}
+	third.working.Add(1)
+	other.streams.Add(1) // and not silent for long
+	if g.admit(last) {
+		t.Error("the limit of all connections was passed")
+	}
+	other.streams.Add(-1)
+	if !g.admit(last) || g.count() != 2 {
+		t.Error("no connection made room")
+	}
+	for _, c := range []*clientConn{first, second, third, other, last} {
+		_ = c.Close()
+	}
+	if g.count() != 0 || len(g.per) != 0 {
+		t.Errorf("%d connections and %d clients are left", g.count(), len(g.per))
+	}
+	for address, want := range map[string]string{"1.2.3.4": "1.2.3.4/32", "::ffff:1.2.3.4": "1.2.3.4/32", "2001:db8::1": "2001:db8::/64", "::1": "::1/128"} {
+		if got := clientOf(&net.TCPAddr{IP: net.ParseIP(address)}).String(); got != want {
+			t.Errorf("%s is client %s, want %s", address, got, want)
+		}
+	}
+}
+
+// TestSlowStreamGoesOn: a stream lives for many times the limit of silence, as long as a record comes within each, and
+// ends when none does.
+func TestSlowStreamGoesOn(t *testing.T) {
+	const idle = 400 * time.Millisecond
+	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: idle})
+	c := send(t, at, chunked)
+	defer c.Close()
+	for range 20 {
+		time.Sleep(idle / 4)
+		if _, err := io.WriteString(c, "8\r\n{\"x\":1}\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitFor(t, "all answers", func() bool { return s.counts.predictions.Load() == 20 })
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	lines := strings.Split(string(text), "\n")
+	if err == nil || len(lines) < 21 || !strings.Contains(lines[20], "did not come within") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestDrips: bytes that complete no record give a client no more time.
+func TestDrips(t *testing.T) {
+	_, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 400 * time.Millisecond})
+	for _, request := range []string{chunked, strings.Replace(chunked, "application/x-ndjson", "application/json", 1), strings.Replace(chunked, "application/x-ndjson", "text/csv", 1)} {
+		c := send(t, at, request)
+		ended := make(chan bool)
+		go func() {
+			defer close(ended)
+			for range 100 {
+				if _, err := io.WriteString(c, "1\r\n \r\n"); err != nil {
+					return
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			t.Errorf("%q: it goes on for ever", request)
+		}()
+		if status, body := answerOf(t, c); status != 408 {
+			t.Errorf("%q: %d %s", request, status, body)
+		}
+		_ = c.Close()
+		<-ended
+	}
+}
+
+// TestTakesNothing: a client that takes no answers is cut off.
+func TestTakesNothing(t *testing.T) {
+	s, at := listen(t, xModel(), dataset.ReadOptions{}, Limits{Idle: 300 * time.Millisecond})
+	c := send(t, at, strings.Replace(chunked, "Transfer-Encoding: chunked", "Content-Length: 1000000000", 1))
+	defer c.Close()
+	text := []byte(strings.Repeat("{}\n", 10_000))
+	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	var err error
+	for err == nil {
+		_, err = c.Write(text)
+	}
+	if strings.Contains(err.Error(), "timeout") {
+		t.Error(err)
+	}
+	waitFor(t, "the request to end", func() bool { return len(s.slots) == 0 })
+}

@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// Limits of a server. Zero fields stand for the defaults.
+type Limits struct {
+	Body        int64         // bytes of a JSON body; default 8 MiB
+	Line        int           // bytes of a line, or of a record of a JSON body; default 1 MiB
+	Buffered    int64         // bytes of all bodies that are in memory; default 128 MiB
+	Requests    int           // that are answered at once; default 256
+	Connections int           // in all; default 1024, and fewer if the process may not open as many files
+	PerClient   int           // connections from one address; default 256
+	Header      time.Duration // for the header of a request; default 5 s
+	Idle        time.Duration // for the next record of a body, or for a client to take an answer; default 30 s
+	KeepAlive   time.Duration // between two requests of a connection; default 60 s
+	Drain       time.Duration // for requests under way when the server ends; default 10 s
+}
+
+// Defaults returns the default limits.
+func Defaults() Limits { return Limits{}.withDefaults() }
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Body, 8<<20)
+	setDefault(&l.Line, 1<<20)
+	setDefault(&l.Buffered, 128<<20)
+	setDefault(&l.Requests, 256)
+	setDefault(&l.Connections, 1024)
+	setDefault(&l.PerClient, 256)
+	setDefault(&l.Header, 5*time.Second)
+	setDefault(&l.Idle, 30*time.Second)
+	setDefault(&l.KeepAlive, time.Minute)
+	setDefault(&l.Drain, 10*time.Second)
+	l.Connections = min(l.Connections, mostConnections())
+	l.PerClient = min(l.PerClient, l.Connections)
+	return l
+}
+
+func setDefault[T int | int64 | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// filesOfServer is how many files the process has open or may open beside connections.
+const filesOfServer = 32
+
+// mostConnections returns how many connections the process can have at once.
+func mostConnections() int { return max(1, openFiles()-filesOfServer) }
+
+// parallelTurns returns how many requests compute at once, and longTurns how many of them may be at a long record. A record
+// takes several times its size while it is read, and the header of a wide table even more.
+func parallelTurns() int { return max(2, runtime.GOMAXPROCS(0)) }
+
+func longTurns() int { return 1 + runtime.GOMAXPROCS(0)/4 }
+
+// longRecord is how many bytes a long record has.
+const longRecord = 1 << 16
+
+// memory is the budget of bytes that bodies may take.
+type memory struct {
+	free atomic.Int64
+}
+
+// take reserves bytes. It reports false, and reserves nothing, if there are not as many.
+func (m *memory) take(n int64) bool {
+	for {
+		free := m.free.Load()
+		if free < n {
+			return false
+		}
+		if m.free.CompareAndSwap(free, free-n) {
+			return true
+		}
+	}
+}
+
+// give returns bytes that take reserved.
+func (m *memory) give(n int64) { m.free.Add(n) }

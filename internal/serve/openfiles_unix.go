@@ -1,0 +1,17 @@
+//go:build unix
+
+package serve
+
+import (
+	"math"
+	"syscall"
+)
+
+// openFiles returns how many files the process may have open.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return math.MaxInt32
+	}
+	return int(min(uint64(limit.Cur), math.MaxInt32))
+}

@@ -1,0 +1,281 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// A spool holds a body in blocks of memory that are used again. They do not move when the body grows.
+type spool struct {
+	blocks []*[blockSize]byte
+	size   int64
+}
+
+const blockSize = 1 << 14
+
+var freeBlocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
+
+// room returns the free part of the last block, and takes another block of the memory budget if there is none.
+func (s *spool) room(e *exchange) ([]byte, error) {
+	if s.size == int64(len(s.blocks))*blockSize {
+		if err := e.take(blockSize); err != nil {
+			return nil, err
+		}
+		s.blocks = append(s.blocks, freeBlocks.Get().(*[blockSize]byte))
+	}
+	return s.blocks[len(s.blocks)-1][s.size%blockSize:], nil
+}
+
+// add counts bytes that were written to room.
+func (s *spool) add(n int) { s.size += int64(n) }
+
+// release gives the blocks back.
+func (s *spool) release() {
+	for _, b := range s.blocks {
+		freeBlocks.Put(b)
+	}
+	*s = spool{}
+}
+
+// from returns what the spool holds in one block from an offset on; empty at the end.
+func (s *spool) from(at int64) []byte {
+	if at >= s.size {
+		return nil
+	}
+	k := at / blockSize
+	return s.blocks[k][at%blockSize : min(blockSize, s.size-k*blockSize)]
+}
+
+// place returns the line and the column, both from 1, of the byte at an offset.
+func (s *spool) place(offset int64) (line, column int) {
+	line = 1
+	start := int64(0)
+	for at := int64(0); at < offset; {
+		text := s.from(at)
+		text = text[:min(int64(len(text)), offset-at)]
+		if len(text) == 0 {
+			break
+		}
+		if k := bytes.IndexByte(text, '\n'); k >= 0 {
+			line++
+			at += int64(k) + 1
+			start = at
+			continue
+		}
+		at += int64(len(text))
+	}
+	return line, int(offset-start) + 1
+}
+
+// An envelope cuts a body {"records": [...]} into its records. Records are cut by their brackets alone; whether they are
+// valid JSON is for others to check.
+type envelope struct {
+	body   *spool
+	most   int // bytes of a record
+	offset int64
+	block  []byte // from offset on
+	record []byte
+	start  int64 // of the last record
+	count  int
+	inside bool // the list has begun
+}
+
+func newEnvelope(body *spool, most int) *envelope { return &envelope{body: body, most: most} }
+
+// at returns how many bytes were looked at.
+func (v *envelope) at() int64 { return v.offset }
+
+// peek returns the next byte; ok is false at the end of the body.
+func (v *envelope) peek() (c byte, ok bool) {
+	if len(v.block) == 0 {
+		if v.block = v.body.from(v.offset); len(v.block) == 0 {
+			return 0, false
+		}
+	}
+	return v.block[0], true
+}
+
+func (v *envelope) skip(n int) {
+	v.block = v.block[n:]
+	v.offset += int64(n)
+}
+
+// token skips white space and returns the next byte without skipping it; 0 at the end.
+func (v *envelope) token() byte {
+	for {
+		c, ok := v.peek()
+		if !ok {
+			return 0
+		}
+		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
+		}
+		v.skip(1)
+	}
+}
+
+// expect skips a byte that must come next.
+func (v *envelope) expect(want byte) *problem {
+	if v.token() != want {
+		return v.wrong("this is not what was expected")
+	}
+	v.skip(1)
+	return nil
+}
+
+// wrong returns the problem of the place that the envelope is at.
+func (v *envelope) wrong(what string) *problem {
+	p := &problem{Status: http.StatusBadRequest}
+	p.Line, p.Column = v.body.place(v.offset)
+	p.Message = placed(p.Line, p.Column, what+`; the body must be {"records": [{"column": cell, ...}, ...]}`)
+	return p
+}
+
+// begin skips what comes before the first record.
+func (v *envelope) begin() *problem {
+	mark := []byte("\uFEFF")
+	if bytes.HasPrefix(v.body.from(0), mark) {
+		v.peek()
+		v.skip(len(mark))
+	}
+	if p := v.expect('{'); p != nil {
+		return p
+	}
+	const name = `"records"`
+	v.token()
+	for i := range len(name) {
+		if c, ok := v.peek(); !ok || c != name[i] {
+			return v.wrong("the only name must be records")
+		}
+		v.skip(1)
+	}
+	if p := v.expect(':'); p != nil {
+		return p
+	}
+	return v.expect('[')
+}
+
+// next returns the text of the next record, valid until the next call; nil after the last one.
+func (v *envelope) next() ([]byte, *problem) {
+	if !v.inside {
+		v.inside = true
+		if p := v.begin(); p != nil {
+			return nil, p
+		}
+		if v.token() == ']' {
+			return nil, v.finish()
+		}
+		return v.object()
+	}
+	switch v.token() {
+	case ',':
+		v.skip(1)
+		v.token()
+		return v.object()
+	case ']':
+		return nil, v.finish()
+	case 0:
+		return nil, v.wrong("the list of records does not end")
+	}
+	return nil, v.wrong("there is no comma between two records")
+}
+
+// finish skips what comes after the last record.
+func (v *envelope) finish() *problem {
+	v.skip(1)
+	if p := v.expect('}'); p != nil {
+		return p
+	}
+	if v.token() != 0 || v.offset < v.body.size {
+		return v.wrong("something follows the object")
+	}
+	return nil
+}
+
+// object returns the object that comes next.
+func (v *envelope) object() ([]byte, *problem) {
+	v.start = v.offset
+	v.count++
+	if c, ok := v.peek(); !ok || c != '{' {
+		return nil, v.wrong("this is not a record, which is a JSON object")
+	}
+	v.record = v.record[:0]
+	depth, quoted, escaped := 0, false, false
+	for {
+		if _, ok := v.peek(); !ok {
+			return nil, v.wrong("the last record does not end")
+		}
+		n := 0
+		for n < len(v.block) {
+			c := v.block[n]
+			n++
+			switch {
+			case escaped:
+				escaped = false
+			case quoted && c == '\\':
+				escaped = true
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				depth--
+			}
+			if depth == 0 {
+				break
+			}
+		}
+		if len(v.record)+n > v.most {
+			p := v.wrong("a record is longer than " + bytesText(int64(v.most)))
+			p.Status, p.Record = http.StatusRequestEntityTooLarge, v.count
+			return nil, p
+		}
+		v.record = append(v.record, v.block[:n]...)
+		v.skip(n)
+		if depth == 0 {
+			break
+		}
+	}
+	return v.record, nil
+}
+
+// recordLines are the records of a body that was checked, as JSON Lines.
+type recordLines struct {
+	envelope *envelope
+	todo     []byte
+	line     []byte
+	ended    bool
+}
+
+// Read implements io.Reader. It reads as many records as fit.
+func (r *recordLines) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		if len(r.todo) == 0 {
+			if r.ended {
+				break
+			}
+			text, problem := r.envelope.next()
+			if r.ended = text == nil || problem != nil; r.ended {
+				break
+			}
+			for i, c := range text { // a line break within a text would have been refused
+				if c == '\n' || c == '\r' {
+					text[i] = ' '
+				}
+			}
+			r.line = append(append(r.line[:0], text...), '\n')
+			r.todo = r.line
+		}
+		k := copy(p[n:], r.todo)
+		r.todo = r.todo[k:]
+		n += k
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
