@@ -46,7 +46,7 @@ func (rd *reader) header(recs records) (header, error) {
 	}
 	h := header{line: recs.line(), names: make([]string, len(fields))}
 	for f, name := range fields {
-		h.names[f] = cell.Trim(name)
+		h.names[f] = strings.Trim(name, " \t")
 	}
 	if err := rd.foreign(h.line, h.names); err != nil && rd.format.packed == tablefile.NotPacked {
 		return header{}, err
@@ -92,10 +92,10 @@ func (rd *reader) headerFields(recs records) ([]string, error) {
 func allNumbers(fields []string) bool {
 	some := false
 	for _, field := range fields {
-		switch _, what := cell.Number(field); what {
-		case unparseable:
+		switch _, what := cell.Number(field); {
+		case what == unparseable, truth(field):
 			return false
-		case good, nonfinite:
+		case what == good, what == nonfinite:
 			some = true
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	"github.com/dptrain/dptrain/internal/parquetfile"
 	"github.com/dptrain/dptrain/internal/tablefile"
@@ -139,7 +138,6 @@ type reader struct {
 	schema Schema
 	cols   []column
 	opts   ReadOptions
-	rule   cell.Rule
 	quote  byte
 }
 
@@ -147,24 +145,27 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
+	opts.Format = opts.Format.with(schema.Numbers)
 	if err := opts.Format.validate(); err != nil {
 		return nil, err
 	}
-	if fm.json { // it says itself how it is written, but for the character set
+	if fm.json { // it says itself how it is written, but for the character set; texts may hold numbers in any way
 		f := opts.Format
-		opts.Format = Format{Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
+		opts.Format = Format{Encoding: f.Encoding}
+		opts.Format.SetNumbers(f.Numbers())
 		opts.MultilineQuotes = false
 	}
 	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
 		f := opts.Format
-		opts.Format = Format{Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing, Strict: f.Strict, Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format = Format{Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format.SetNumbers(f.Numbers())
 		opts.MultilineQuotes = false
 	}
 	if opts.Format.Separator != 0 && !fm.parquet {
 		fm.comma = opts.Format.Separator
 	}
-	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts,
-		rule: opts.Format.rule(), quote: opts.Format.quote()}, nil
+	return &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema, opts.Format.Decimal), opts: opts,
+		quote: opts.Format.quote()}, nil
 }
 
 // unit reports whether rows carry the identity of a declared unit.

@@ -104,7 +104,7 @@ func (f *StreamFormat) header(rd *reader, r io.Reader) (recordSource, header, er
 	if rd.format.json {
 		head, err := rd.header(nil)
 		lines := lineReader{r: bufio.NewReaderSize(text, f.limits.Buffer), max: f.limits.Line, refuse: true}
-		return &objectSource{path: rd.path, lines: lines, objects: newJSONObjects(rd.opts.Names)}, head, err
+		return &objectSource{path: rd.path, lines: lines, objects: newJSONObjects(rd.opts.Names, rd.opts.Format.Decimal == ',')}, head, err
 	}
 	recs := rd.recordsOf(bufio.NewReaderSize(text, f.limits.Buffer))
 	var out recordSource

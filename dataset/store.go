@@ -29,8 +29,9 @@ type store struct {
 }
 
 func (rd *reader) newStore(lay layout) *store {
+	rule := rd.opts.Format.rule()
 	s := &store{lay: lay, dates: lay.dates, cols: rd.cols, comma: []byte{rd.format.comma}, words: wordReaders(rd.cols),
-		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rd.rule, plain: rd.rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
+		stats: newStats(rd.schema), names: rd.opts.namer(), cut: rd.cutter(), rule: rule, plain: rule.Plain(), none: make([][]float64, len(rd.cols)), max: rd.opts.maxLine()}
 	s.runs, s.some = make([]int, len(lay.targets)), make([]float64, len(lay.targets))
 	for f := len(lay.targets) - 1; f >= 0 && s.plain; f-- {
 		if target := lay.targets[f]; target >= 0 && s.cols[target].kind == Numeric {
@@ -101,7 +102,7 @@ func (s *store) cell(target int, text string, row int) {
 		code, what := words.category(text)
 		s.code(target, row, code, what)
 	default:
-		code, what := c.category(text)
+		code, what := c.names.Find(text)
 		s.code(target, row, code, what)
 	}
 }
@@ -251,8 +252,8 @@ func (s *store) bytes(target int, cell []byte, row int) {
 			return
 		}
 	}
-	if target >= 0 && s.cols[target].kind == Category && s.cols[target].exact {
-		if k, ok := s.cols[target].codes[string(cell)]; ok { // no allocation
+	if target >= 0 && s.cols[target].kind == Category {
+		if k, ok := s.cols[target].names.Known(cell); ok {
 			s.dst.codes[target][row] = k
 			return
 		}

@@ -27,7 +27,7 @@ const MaxLenient = 48
 // Number reads a numeric cell: its value if the class is [Good], else 0. It is total. A cell that [Number]
 // reads means the same here, but for another decimal mark. Lenient rules read more, where it has one meaning:
 //
-//   - true and false, in any case, are 1 and 0;
+//   - t and f, as Postgres writes booleans, are 1 and 0, in any case;
 //   - a currency (a sign or a code of three letters) before or after the number, one of [Units], a percent
 //     sign and a + after it are left out, and nothing is converted;
 //   - so are <, >, <=, >=, ≤, ≥ and ~ before it: <5 is 5;
@@ -54,17 +54,10 @@ func (r *Rule) plain(text string) (float64, Class) {
 	if MissingWord(text) {
 		return 0, Missing
 	}
-	if joined, ok := join(text, r.decimal(), r.Thousands); ok {
+	if joined, ok := join(text, markOf(r.Decimal), r.Thousands); ok {
 		return Number(joined)
 	}
 	return 0, Unparseable
-}
-
-func (r *Rule) decimal() byte {
-	if r.Decimal == ',' {
-		return ','
-	}
-	return '.'
 }
 
 // join returns a number with a point as its decimal mark and without the marks between its groups. ok is false
@@ -116,9 +109,9 @@ var (
 // lenient reads a cell that is no plain number.
 func (r *Rule) lenient(text string) (float64, Class) {
 	switch strings.ToLower(text) {
-	case "true":
+	case "t":
 		return 1, Good
-	case "false":
+	case "f":
 		return 0, Good
 	}
 	if !strings.ContainsAny(text, "0123456789") {
@@ -150,7 +143,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 
 // grouped returns an unsigned number as strconv has it.
 func (r *Rule) grouped(text string) (string, bool) {
-	decimal := r.decimal()
+	decimal := markOf(r.Decimal)
 	if joined, ok := join(text, decimal, r.Thousands); ok {
 		return joined, true
 	}
