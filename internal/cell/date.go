@@ -19,6 +19,9 @@ const (
 	HourPart    = "hour"    // 0 to 24, with minutes as a fraction
 )
 
+// Parts lists the parts of a date.
+func Parts() []string { return []string{DayPart, MonthPart, WeekdayPart, HourPart} }
+
 // A Moment is a date with a time of the day, by the clock on the wall: an offset from UTC is left out.
 type Moment struct {
 	Day    int64 // since 1970-01-01

@@ -46,6 +46,15 @@ func (r *Rule) Number(text string) (float64, Class) {
 	return v, class
 }
 
+// Typed reads a number that came without text, as [Rule.Number] does.
+func (r *Rule) Typed(v float64) (float64, Class) {
+	v, class := Classify(v)
+	if class == Good && slices.Contains(r.Missing, v) {
+		return 0, Missing
+	}
+	return v, class
+}
+
 // plain reads a number with the declared marks and nothing around it.
 func (r *Rule) plain(text string) (float64, Class) {
 	if r.Decimal != ',' && r.Thousands == 0 {
