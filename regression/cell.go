@@ -30,6 +30,7 @@ const (
 	cellMissing cellForm = iota
 	cellNumber
 	cellText
+	cellTime // a text of cell.TimeText
 )
 
 // NumberCell returns the cell of a number, missing if it is not finite.
@@ -63,12 +64,12 @@ func CellOf(x any) Cell {
 	case []byte:
 		return TextCell(string(x))
 	case time.Time:
-		return TextCell(cell.TimeText(x))
+		return Cell{text: cell.TimeText(x), form: cellTime}
 	case *time.Time:
 		if x == nil {
 			return Cell{}
 		}
-		return TextCell(cell.TimeText(*x))
+		return Cell{text: cell.TimeText(*x), form: cellTime}
 	case Cell:
 		return x
 	}
@@ -167,7 +168,7 @@ func (r *cellReader) code(x Cell) int32 {
 		}
 		k, _ := r.names.Find(string(text))
 		return k
-	case cellText:
+	case cellText, cellTime:
 		k, _ := r.names.Find(x.text)
 		return k
 	}
@@ -175,13 +176,19 @@ func (r *cellReader) code(x Cell) int32 {
 	return k
 }
 
+// timeDates reads the texts of cell.TimeText.
+var timeDates = cell.NewDates(time.DateTime)
+
 // date returns what a column that is made of dates is for a cell of the column of dates.
 func (r *cellReader) date(x Cell) value {
-	text := x.text
-	if x.form == cellNumber {
+	dates, text := r.dates, x.text
+	switch x.form {
+	case cellNumber:
 		text = string(cell.AppendFloat(nil, x.number, 64))
+	case cellTime: // whatever layout is declared
+		dates = timeDates
 	}
-	m, class := r.dates.Read(text)
+	m, class := dates.Read(text)
 	if class != cell.Good {
 		return value{number: math.NaN()}
 	}

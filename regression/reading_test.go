@@ -83,6 +83,20 @@ func TestReading(t *testing.T) {
 			t.Errorf("%v: %v, %v; want %v", c.record, got, err, c.want)
 		}
 	}
+	american := germanModel()
+	SetReading(american, func(_ string, r *Reading) {
+		if r.Date != "" {
+			r.Date = "01/02/2006"
+		}
+	})
+	if p, err = Compile(american); err != nil {
+		t.Fatal(err)
+	}
+	for cell, want := range map[any]float64{"01/15/2024": days*1e-6 + 1e-9, at: days*1e-6 + 1e-9, &at: days*1e-6 + 1e-9, "2024-01-15": 1e-6 + 6e-9} {
+		if got, err := p.PredictRecord(map[string]any{"x": 0, "c": 0, "seen": cell}); err != nil || math.Abs(got-want) > 1e-10 {
+			t.Errorf("%v: %v, %v; want %v", cell, got, err, want)
+		}
+	}
 	if _, err := p.PredictRecord(map[string]any{"x": 1, "c": 1}); !errors.Is(err, ErrColumnAbsent) || !strings.Contains(err.Error(), `"seen"`) {
 		t.Error(err)
 	}

@@ -58,9 +58,11 @@ func Number(text string) (float64, Class) {
 		return 0, Nonfinite
 	case err == nil:
 		return Classify(v)
-	case strings.EqualFold(text, "true"):
+	}
+	switch BooleanWord(text) {
+	case "true":
 		return 1, Good
-	case strings.EqualFold(text, "false"):
+	case "false":
 		return 0, Good
 	}
 	return 0, Unparseable

@@ -54,8 +54,8 @@ func (m Moment) Part(name string) float64 {
 	return float64(m.Day) + m.Second/daySeconds
 }
 
-// longDate is how many bytes a date has at most.
-const longDate = 64
+// MaxDate is how many bytes a date has at most.
+const MaxDate = 64
 
 // Dates reads the dates of a column.
 type Dates struct {
@@ -79,7 +79,7 @@ func (d *Dates) Read(text string) (Moment, Class) {
 	if MissingWord(text) {
 		return Moment{}, Missing
 	}
-	if len(text) > longDate {
+	if len(text) > MaxDate {
 		return Moment{}, Unparseable
 	}
 	if d.auto {

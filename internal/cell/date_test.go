@@ -73,7 +73,7 @@ func programOf(t interface{ Fatal(...any) }, layout string) *datePrograms {
 
 func (p *datePrograms) read(text string) (Moment, bool) {
 	text = Trim(text)
-	if len(text) > longDate {
+	if len(text) > MaxDate {
 		return Moment{}, false
 	}
 	if p.Blanks {

@@ -84,8 +84,33 @@ func (n *Names) Known(text []byte) (code int32, known bool) {
 // t, false and f in small letters, and whole numbers without a point. It must not be changed.
 func (n *Names) Spellings() map[string]int32 { return n.spellings }
 
-// None returns the code of a cell without a value.
-func (n *Names) None() int32 { return n.none }
+// Texts returns the codes of texts, for forms that hold a list and cannot compute: the names, their usual spellings,
+// and words for missing, if the list has a name for those. Texts are as [Normal] returns them.
+func (n *Names) Texts() map[string]int32 {
+	out := map[string]int32{}
+	for key, code := range n.spellings {
+		for _, text := range writtenAs(key, n.decimal) {
+			out[text] = code
+		}
+	}
+	if n.none != n.others {
+		for _, word := range MissingWords() {
+			out[word] = n.none
+		}
+	}
+	for name, code := range n.codes {
+		out[name] = code
+	}
+	return out
+}
+
+// writtenAs returns the usual texts that have a key of a spelling.
+func writtenAs(key string, decimal byte) []string {
+	if BooleanWord(key) == "" {
+		return []string{key, key + string(rune(decimal)) + "0"}
+	}
+	return []string{key, strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:]}
+}
 
 // spellingKey returns the form that all spellings of a whole number or of a boolean share, and "" for other texts.
 func spellingKey(text string, decimal byte) string {
@@ -113,10 +138,12 @@ func WholeNumber(text string, decimal byte) string {
 
 // BooleanWord returns true, false, t or f in small letters for a text that is one of these in any case; "" for others.
 func BooleanWord(text string) string {
-	for _, word := range []string{"true", "false", "t", "f"} {
-		if strings.EqualFold(text, word) {
-			return word
-		}
+	if len(text) > len("false") {
+		return ""
+	}
+	switch word := strings.ToLower(text); word {
+	case "true", "false", "t", "f":
+		return word
 	}
 	return ""
 }

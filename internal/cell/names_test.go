@@ -96,6 +96,27 @@ func TestNamesAreExact(t *testing.T) {
 	})
 }
 
+// TestTexts: every text of the list has the code that Find returns.
+func TestTexts(t *testing.T) {
+	for _, c := range []struct {
+		names string
+		texts int
+	}{{"0 1", 14}, {"true false", 14}, {"f t", 14}, {"a b", 2}, {"1 1.0", 2}, {"a NA", 2}} {
+		n := NewNames(strings.Fields(c.names), Text{}, 0)
+		if len(n.Texts()) != c.texts {
+			t.Errorf("%q: %v", c.names, n.Texts())
+		}
+		for text, code := range n.Texts() {
+			if got, _ := n.Find(text); got != code {
+				t.Errorf("%q: %q has the code %d, and not %d", c.names, text, got, code)
+			}
+		}
+	}
+	if texts := NewNames([]string{"", "a"}, Text{}, 0).Texts(); texts["NA"] != 0 || texts["null"] != 0 || texts["a"] != 1 {
+		t.Errorf("%v", texts)
+	}
+}
+
 func TestValues(t *testing.T) {
 	for x, want := range map[float64]string{
 		1: "1", -0.0: "0", 1.5: "1.5", 1234567.5: "1234567.5", 1e15: "1000000000000000", 1e16: "1e+16", 9007199254740994: "9007199254740994", 1e-4: "0.0001", 1e-5: "1e-05", 1.25e300: "1.25e+300",

@@ -109,15 +109,18 @@ func join(text string, decimal, thousands byte) (joined string, ok bool) {
 	return string(out), !whole || closed()
 }
 
-// narrow makes blanks of the blanks that do not break a line, and parted finds those between two digits.
+// Narrow lists the blanks that may stand between groups of digits. narrow replaces them by plain blanks, and parted finds
+// those between two digits.
+const Narrow = "\u00a0\u202f\u2009"
+
 var (
 	narrow = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ")
-	parted = regexp.MustCompile("([0-9])[\u00a0\u202f\u2009]([0-9])")
+	parted = regexp.MustCompile("([0-9])[" + Narrow + "]([0-9])")
 )
 
 // lenient reads a cell that is no plain number.
 func (r *Rule) lenient(text string) (float64, Class) {
-	switch strings.ToLower(text) {
+	switch BooleanWord(text) {
 	case "t":
 		return 1, Good
 	case "f":
@@ -126,7 +129,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 	if !strings.ContainsAny(text, "0123456789") {
 		return 0, Unparseable
 	}
-	if strings.ContainsAny(text, "\u2212\u00a0\u202f\u2009") {
+	if strings.ContainsAny(text, "\u2212"+Narrow) {
 		text = Trim(narrow.Replace(parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
 	}
 	text = bound(text)
@@ -172,9 +175,12 @@ func (r *Rule) grouped(text string) (string, bool) {
 	return "", false
 }
 
+// Bounds are the signs for at most, at least and about.
+var Bounds = []string{"<=", ">=", "<", ">", "≤", "≥", "~"}
+
 // bound leaves out a word for at most, at least or about.
 func bound(text string) string {
-	for _, sign := range []string{"<=", ">=", "<", ">", "≤", "≥", "~"} {
+	for _, sign := range Bounds {
 		if rest, ok := strings.CutPrefix(text, sign); ok {
 			return Trim(rest)
 		}
@@ -189,13 +195,13 @@ func cutSign(text string) (sign, rest string) {
 	return "", text
 }
 
-// currencies are signs and ISO 4217 codes.
-var currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
+// Currencies are signs and ISO 4217 codes.
+var Currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
 	"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
 
 // cutCurrency leaves out a currency before the number.
 func cutCurrency(text string) (rest string, found bool) {
-	for _, c := range currencies {
+	for _, c := range Currencies {
 		if rest, ok := strings.CutPrefix(text, c); ok {
 			return Trim(rest), true
 		}
@@ -215,7 +221,7 @@ func cutUnit(text string) string {
 	if unit == "" {
 		return text
 	}
-	if slices.Contains(currencies, unit) || slices.Contains(Units, strings.ToLower(unit)) {
+	if slices.Contains(Currencies, unit) || slices.Contains(Units, strings.ToLower(unit)) {
 		return Trim(text[:i])
 	}
 	return text
