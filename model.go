@@ -5,23 +5,32 @@ import (
 	"os"
 
 	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/regression"
 )
 
-// ReadModel reads the model of a run: model.json in its folder release. Errors are those of the file and of
-// [regression.DecodeModel].
+// ReadModel reads the model of a run: model.json in its folder release. A model of an earlier version reads cells as the
+// recipe.yaml beside it says. Errors are those of the file and of [regression.DecodeModel].
 func ReadModel(path string) (regression.Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return regression.DecodeModel(f)
+	m, err := regression.DecodeModel(f)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := recipe.Beside(path); ok {
+		d.Describe(m)
+	}
+	return m, nil
 }
 
 // Predict returns one prediction per record of a table, in its order. The prediction of a classifier is a
 // position in the Classes of the model's Output. No cell is an error: what a model cannot read takes the
-// value that it has for missing cells. Single records are predicted by [regression.Compile].
+// value that it has for missing cells. Texts of a file are read as in training, unless the table has a Format that says
+// how numbers are written. Single records are predicted by [regression.Compile].
 func Predict(ctx context.Context, m regression.Model, t *Table) ([]float64, error) {
 	if t.held != nil {
 		return m.Predict(nil, pipeline.RowsOf(t.held.All()))

@@ -29,15 +29,19 @@ func newNamer(key [secret.KeySize]byte) *namer {
 	return &namer{buf: key[:], key: len(key)}
 }
 
-// id turns the trimmed text that names a privacy unit into its identity, the first 64
+// id turns the text that names a privacy unit into its identity, the first 64
 // bits of the SHA-256 of a secret key of the process and the text, and a missing cell into
-// NoUnit. Two of n units share an identity with odds below n²/2^65, whatever their names are:
+// NoUnit. Blanks around the text, its Unicode form and decimals that are zeros do not matter: a person must not
+// become two because another program wrote a part of the table. Two of n units share an identity with odds below n²/2^65, whatever their names are:
 // the key is drawn after the table was made, and tells nobody which names meet. They then
 // count as one unit, and each has the protection of a group of two.
 func (n *namer) id(text string) uint64 {
-	text = cell.Trim(text)
+	text = cell.Normal(text)
 	if cell.MissingWord(text) {
 		return NoUnit
+	}
+	if whole := cell.WholeNumber(text, 0); whole != "" {
+		text = whole
 	}
 	n.buf = append(n.buf[:n.key], text...)
 	sum := sha256.Sum256(n.buf)
@@ -47,40 +51,25 @@ func (n *namer) id(text string) uint64 {
 // column reads the cells of one declared column.
 type column struct {
 	kind    Kind
-	missing float64          // numeric: what a cell without a value becomes
-	codes   map[string]int32 // category
-	words   *words           // of a column whose words are found, else nil
-	text    cell.Text        // which value a text is
-	exact   bool             // it is the text without the blanks around it
+	missing float64     // numeric: what a cell without a value becomes
+	names   *cell.Names // category: the declared ones
+	words   *words      // of a column whose text categories are found, else nil
 }
 
-// columns prepares the columns of a schema for reading.
-func columns(s Schema) []column {
+// columns prepares the columns of a schema for reading. decimal is the decimal mark of the table; 0 for a point.
+func columns(s Schema, decimal byte) []column {
 	out := make([]column, len(s.Columns))
 	lists := wordsOf(s)
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		out[j] = column{kind: c.Kind, words: lists[j], text: c.text(), exact: c.text().Exact()}
+		out[j] = column{kind: c.Kind, words: lists[j]}
 		if c.Kind == Numeric {
 			out[j].missing = c.missing()
 		} else {
-			out[j].codes = c.codes()
+			out[j].names = cell.NewNames(c.Categories, c.text(), decimal)
 		}
 	}
 	return out
-}
-
-// category reads a category cell. A declared name is taken literally, even if it
-// reads like a word for missing.
-func (c *column) category(text string) (int32, class) {
-	text = cell.Trim(text)
-	if k, ok := c.codes[c.text.Of(text)]; ok {
-		return k, good
-	}
-	if cell.MissingWord(text) {
-		return int32(len(c.codes)), missing
-	}
-	return int32(len(c.codes)), unlisted
 }
 
 // note counts a cell that was not good.

@@ -13,55 +13,36 @@ import (
 	"github.com/dptrain/dptrain/internal/parquetfile"
 )
 
-// AutoDate is the layout of a column whose dates may be written in any of the ways that [DateLayouts] lists.
-const AutoDate = "auto"
-
-// The parts of a date. Each is a number that depends on one cell alone.
-const (
-	dayPart     = "days"    // since 1970-01-01, with the time of the day as a fraction
-	monthPart   = "month"   // 1 to 12
-	weekdayPart = "weekday" // 1, Monday, to 7
-	hourPart    = "hour"    // 0 to 24, with minutes as a fraction
-)
+// AutoDate is the layout of a column whose dates may be written in any of the ways that docs/guide/tables.md lists.
+const AutoDate = cell.AutoDate
 
 // DateParts lists the parts of a date with their public ranges; that of days is not public.
 func DateParts() []Column {
 	part := func(name string, lower, upper float64) Column {
 		return Column{Part: name, Ranged: lower < upper, Lower: lower, Upper: upper}
 	}
-	return []Column{part(dayPart, 0, 0), part(monthPart, 1, 12), part(weekdayPart, 1, 7), part(hourPart, 0, 24)}
+	return []Column{part(cell.DayPart, 0, 0), part(cell.MonthPart, 1, 12), part(cell.WeekdayPart, 1, 7), part(cell.HourPart, 0, 24)}
 }
 
-// DateLayouts lists what is tried, in this order, for [AutoDate]. Days come before months where points part them. A date
-// such as 03/04/2024 means two things, so its layout must be declared.
+// DateLayouts lists layouts of package time that are read for [AutoDate]. It reads more: zones and fractions of a second.
+// Days come before months where points part them. A date such as 03/04/2024 means two things, so its layout must be
+// declared.
 func DateLayouts() []string {
 	return []string{
 		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
-		"2006-01-02 15:04:05Z07:00", "2006/01/02", "2006/01/02 15:04:05", "2006/01/02 15:04", "20060102", "2.1.2006", "2.1.2006 15:04", "2.1.2006 15:04:05",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05-07", "2006-01-02 15:04:05 MST", "2006/01/02", "2006/01/02 15:04:05", "2006/01/02 15:04", "20060102",
+		"2.1.2006", "2.1.2006 15:04", "2.1.2006 15:04:05",
 		"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006", time.RFC1123, time.RFC1123Z,
 	}
 }
 
-// ReadsDates reports whether a layout of package time says year, month and day of every date, or is [AutoDate].
-func ReadsDates(layout string) bool {
-	if layout == AutoDate {
-		return true
-	}
-	for _, at := range []time.Time{time.Date(2003, 4, 25, 0, 0, 0, 0, time.UTC), time.Date(2021, 12, 7, 0, 0, 0, 0, time.UTC)} {
-		if got, err := time.Parse(layout, at.Format(layout)); err != nil || !got.Equal(at) {
-			return false
-		}
-	}
-	return true
-}
-
-// longDate is how many bytes a date has at most.
-const longDate = 64
+// ReadsDates reports whether a layout of package time has year, month and day of every date, or is [AutoDate].
+func ReadsDates(layout string) bool { return cell.ReadsDates(layout) }
 
 // dates reads the dates of a column of a file.
 type dates struct {
-	layouts []string
-	parts   []datePart
+	*cell.Dates
+	parts []datePart
 }
 
 // datePart is a column of the schema.
@@ -75,56 +56,14 @@ var storedLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02 15:04:05Z
 
 // newDates returns the reader of a layout, and of stored dates if there may be some.
 func newDates(layout string, stored ...string) *dates {
-	if layout == AutoDate {
-		return &dates{layouts: DateLayouts()}
-	}
-	return &dates{layouts: append([]string{layout}, stored...)}
-}
-
-// moment is a date with a time, as the clock on the wall has it: an offset from UTC is not looked at.
-type moment struct {
-	day    int64 // since 1970-01-01
-	second float64
-}
-
-// read reads the text of a cell.
-func (d *dates) read(text string) (moment, class) {
-	text = cell.Trim(text)
-	if cell.MissingWord(text) {
-		return moment{}, missing
-	}
-	if len(text) > longDate {
-		return moment{}, unparseable
-	}
-	for _, layout := range d.layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			wall := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-			return moment{wall.Unix() / daySeconds, float64(t.Hour()*3600+t.Minute()*60+t.Second()) + float64(t.Nanosecond())/1e9}, good
-		}
-	}
-	return moment{}, unparseable
-}
-
-const daySeconds = 24 * 60 * 60
-
-// part returns a part of a moment.
-func (m moment) part(name string) float64 {
-	switch name {
-	case monthPart:
-		return float64(time.Unix(m.day*daySeconds, 0).UTC().Month())
-	case weekdayPart:
-		return float64(((m.day+3)%7+7)%7 + 1) // 1970-01-01 was a Thursday
-	case hourPart:
-		return m.second / 3600
-	}
-	return float64(m.day) + m.second/daySeconds
+	return &dates{Dates: cell.NewDates(layout, stored...)}
 }
 
 // date stores the parts of a cell.
 func (s *store) date(d *dates, text string, row int) {
-	m, what := d.read(text)
+	m, what := d.Read(text)
 	for _, p := range d.parts {
-		s.number(p.target, row, m.part(p.part), what)
+		s.number(p.target, row, m.Part(p.part), what)
 	}
 }
 
@@ -163,32 +102,32 @@ func dateCells(c parquetColumn, layout, part string, to *column) *cells[float64]
 	d := newDates(layout)
 	stored := c.conv.stored
 	return newCells(c, to.missing, missing, func(v parquetfile.Value) (float64, class) {
-		var m moment
+		var m cell.Moment
 		what := good
 		if stored != nil {
 			m = stored(v)
 		} else {
-			m, what = d.read(string(c.conv.textOf(v)))
+			m, what = d.Read(string(c.conv.textOf(v)))
 		}
 		if what != good {
 			return to.missing, what
 		}
-		return m.part(part), what
+		return m.Part(part), what
 	})
 }
 
 // storedDates returns the function that reads the dates of a Parquet type, or nil for a type without dates. zone is the time
 // zone that timestamps are shown in, or nil for UTC.
-func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile.Value) moment {
+func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile.Value) cell.Moment {
 	if field.Type.Kind == format.Int96 {
-		return func(v parquetfile.Value) moment {
+		return func(v parquetfile.Value) cell.Moment {
 			day, nanos := int96(v)
 			return momentIn(day, nanos, nanosPerSecond, zone)
 		}
 	}
 	switch typ := field.Logical.(type) {
 	case *format.DateType:
-		return func(v parquetfile.Value) moment { return moment{day: int64(int32(v.Bits))} }
+		return func(v parquetfile.Value) cell.Moment { return cell.Moment{Day: int64(int32(v.Bits))} }
 	case *format.TimestampType:
 		perSecond := int64(1e3)
 		switch typ.Unit.Value.(type) {
@@ -197,7 +136,7 @@ func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile
 		case *format.NanoSeconds:
 			perSecond = nanosPerSecond
 		}
-		return func(v parquetfile.Value) moment { return momentIn(0, int64(v.Bits), perSecond, zone) }
+		return func(v parquetfile.Value) cell.Moment { return momentIn(0, int64(v.Bits), perSecond, zone) }
 	}
 	return nil
 }
@@ -206,8 +145,8 @@ const nanosPerSecond = 1e9
 
 // momentIn returns the moment that clocks in a zone show: a count of units, of which a second has perSecond, after the
 // beginning of a day in UTC. zone is nil for UTC.
-func momentIn(day, count, perSecond int64, zone *time.Location) moment {
-	perDay := perSecond * daySeconds
+func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
+	perDay := perSecond * cell.DaySeconds
 	floor := func() {
 		day += count / perDay
 		count %= perDay
@@ -218,11 +157,11 @@ func momentIn(day, count, perSecond int64, zone *time.Location) moment {
 	}
 	floor()
 	if zone != nil {
-		_, offset := time.Unix(day*daySeconds+count/perSecond, 0).In(zone).Zone()
+		_, offset := time.Unix(day*cell.DaySeconds+count/perSecond, 0).In(zone).Zone()
 		count += int64(offset) * perSecond
 		floor()
 	}
-	return moment{day, float64(count) / float64(perSecond)}
+	return cell.Moment{Day: day, Second: float64(count) / float64(perSecond)}
 }
 
 // The day of 1970-01-01 in the count of days of INT96, which begins in 4713 BC.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // dateSchema has all parts of the dates in d.
@@ -38,22 +38,6 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateParts: parts of random days are those of package time, and moments of Parquet are those of text.
-func TestDateParts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), 0).UTC()
-		m, what := newDates("2006-01-02 15:04:05").read(at.Format("2006-01-02 15:04:05"))
-		if what != good || m.part(monthPart) != float64(at.Month()) || m.part(weekdayPart) != float64((at.Weekday()+6)%7+1) || math.Abs(m.part(hourPart)-float64(at.Hour())) >= 1 {
-			t.Fatalf("%v: %+v, %v", at, m, what)
-		}
-		for _, stored := range []moment{momentIn(0, at.Unix(), 1, nil), momentIn(0, at.UnixMilli(), 1000, nil), momentIn(0, at.UnixMicro(), 1_000_000, nil)} {
-			if stored != m {
-				t.Fatalf("%v: %+v, %+v", at, stored, m)
-			}
-		}
-	})
-}
-
 // TestParquetDates: dates and timestamps of Parquet have the parts of the same dates as text.
 func TestParquetDates(t *testing.T) {
 	type row struct {
@@ -69,15 +53,15 @@ func TestParquetDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, row{int32(momentIn(0, at.Unix(), 1, nil).day), at, at, text, int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
+		rows = append(rows, row{int32(momentIn(0, at.Unix(), 1, nil).Day), at, at, text, int64(at.Year()*10000 + int(at.Month())*100 + at.Day())})
 	}
 	path := writeParquet(t, rows)
-	parts := map[string][]string{"date": {dayPart, monthPart, weekdayPart}, "milli": nil, "nano": nil, "text": nil, "whole": {monthPart}}
+	parts := map[string][]string{"date": {cell.DayPart, cell.MonthPart, cell.WeekdayPart}, "milli": nil, "nano": nil, "text": nil, "whole": {cell.MonthPart}}
 	var s Schema
 	for _, source := range []string{"text", "date", "milli", "nano", "whole"} {
 		for _, p := range DateParts() {
 			p.Name, p.Source, p.Date = source+"."+p.Part, source, AutoDate
-			if source == "date" && p.Part == dayPart {
+			if source == "date" && p.Part == cell.DayPart {
 				p.Name = "date.whole"
 			}
 			s.Columns = append(s.Columns, p)
@@ -90,9 +74,9 @@ func TestParquetDates(t *testing.T) {
 	for j, c := range s.Columns {
 		want := table.Float(s.Index("text." + c.Part))
 		switch {
-		case len(parts[c.Source]) > 0 && c.Part == hourPart: // these have no time
+		case len(parts[c.Source]) > 0 && c.Part == cell.HourPart: // these have no time
 			continue
-		case len(parts[c.Source]) > 0 && c.Part == dayPart:
+		case len(parts[c.Source]) > 0 && c.Part == cell.DayPart:
 			want = []float64{math.Floor(want[0]), math.Floor(want[1]), math.Floor(want[2])}
 		}
 		equalFloats(t, c.Name, table.Float(j), want)
@@ -105,11 +89,11 @@ func TestParquetDates(t *testing.T) {
 
 func TestDateFaults(t *testing.T) {
 	for name, columns := range map[string][]Column{
-		"layout":       {{Name: "a", Part: monthPart, Source: "d", Date: "Jan"}},
+		"layout":       {{Name: "a", Part: cell.MonthPart, Source: "d", Date: "Jan"}},
 		"no part":      {{Name: "a", Source: "d"}},
 		"unknown part": {{Name: "a", Part: "year", Source: "d", Date: AutoDate}},
-		"category":     {{Name: "a", Kind: Category, Part: monthPart, Source: "d", Date: AutoDate}},
-		"read twice":   {{Name: "d"}, {Name: "a", Part: monthPart, Source: "d", Date: AutoDate}},
+		"category":     {{Name: "a", Kind: Category, Part: cell.MonthPart, Source: "d", Date: AutoDate}},
+		"read twice":   {{Name: "d"}, {Name: "a", Part: cell.MonthPart, Source: "d", Date: AutoDate}},
 	} {
 		if err := (Schema{Columns: columns}).Validate(); !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: %v", name, err)

@@ -94,6 +94,35 @@ func (f *Format) dialect() dialect {
 	return d
 }
 
+// Numbers says how the numbers of a table are written. The zero Numbers has points in its numbers, read leniently.
+type Numbers struct {
+	Decimal   byte      // ',' or '.'; 0: '.'
+	Thousands byte      // between groups of three digits: one of , . ' _ or a blank; 0: none
+	Strict    bool      // see [Format.Strict]
+	Missing   []float64 // numbers that stand for missing cells
+}
+
+// IsZero reports whether n is the zero Numbers.
+func (n Numbers) IsZero() bool {
+	return n.Decimal == 0 && n.Thousands == 0 && !n.Strict && len(n.Missing) == 0
+}
+
+// Numbers returns what the format says about numbers.
+func (f *Format) Numbers() Numbers { return Numbers{f.Decimal, f.Thousands, f.Strict, f.Missing} }
+
+// SetNumbers changes what the format says about numbers.
+func (f *Format) SetNumbers(n Numbers) {
+	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
+}
+
+// with returns the format, with what it does not say about numbers.
+func (f Format) with(n Numbers) Format {
+	if f.Numbers().IsZero() {
+		f.SetNumbers(n)
+	}
+	return f
+}
+
 // rule returns how numbers are written.
 func (f *Format) rule() cell.Rule {
 	return cell.Rule{Decimal: f.Decimal, Thousands: f.Thousands, Lenient: !f.Strict, Missing: f.Missing}

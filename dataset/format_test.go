@@ -13,6 +13,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // TestFormats reads one table in many dialects.
@@ -136,7 +138,7 @@ func FuzzFormats(f *testing.F) {
 		}
 	}
 	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "c", Kind: Category, Categories: []string{"x", "NA", "y z"}}, {Name: "n", HasMissing: true, Missing: -1},
-		{Name: "month", Part: monthPart, Source: "rest", Date: AutoDate}, {Name: "days", Part: dayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
+		{Name: "month", Part: cell.MonthPart, Source: "rest", Date: AutoDate}, {Name: "days", Part: cell.DayPart, Source: "rest", Date: AutoDate, HasMissing: true}}}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		format := fuzzFormats[kind&7+kind>>2&8]
 		header := "skip\nskip\n"[:5*format.Skip]

@@ -54,7 +54,7 @@ func (rd *reader) headerOf(recs records) (header, error) {
 	}
 	h := header{line: recs.line(), names: make([]string, len(fields))}
 	for f, name := range fields {
-		h.names[f] = cell.Trim(name)
+		h.names[f] = strings.Trim(name, " \t")
 	}
 	if rd.format.packed == tablefile.NotPacked {
 		if err := rd.unreadableHeader(h.line, h.names); err != nil {
@@ -127,10 +127,10 @@ func tooManyColumns(path string, line int) error {
 func allNumbers(fields []string) bool {
 	some := false
 	for _, field := range fields {
-		switch _, what := cell.Number(field); what {
-		case unparseable:
+		switch _, what := cell.Number(field); {
+		case what == unparseable, truth(field):
 			return false
-		case good, nonfinite:
+		case what == good, what == nonfinite:
 			some = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dptrain/dptrain/internal/cell"
@@ -20,12 +21,12 @@ type jsonLines struct {
 }
 
 // newJSONLines reads r as JSON Lines. Only the first most bytes of a line are read, so a longer line is not an object.
-func newJSONLines(r io.Reader, names []string, most int) *jsonLines {
+func newJSONLines(r io.Reader, names []string, comma bool, most int) *jsonLines {
 	br := bufio.NewReaderSize(lineFeeds{r}, 1<<16)
 	if mark, _ := br.Peek(3); string(mark) == "\uFEFF" {
 		br.Discard(3)
 	}
-	return &jsonLines{lines: lineReader{r: br, max: most}, objects: newJSONObjects(names)}
+	return &jsonLines{lines: lineReader{r: br, max: most}, objects: newJSONObjects(names, comma)}
 }
 
 // lineFeeds makes line feeds of carriage returns.
@@ -65,20 +66,23 @@ func (j *jsonLines) Read(p []byte) (int, error) {
 type jsonObjects struct {
 	places map[string]int // of the names
 	values [][]byte       // the value of each name in the current object, nil if it is absent
+	comma  bool           // the decimal mark of numbers
 	out    []byte
 }
 
-func newJSONObjects(names []string) jsonObjects {
+// newJSONObjects reads the values of some names. Numbers get a decimal comma if comma is set, as the reader of the cells
+// expects.
+func newJSONObjects(names []string, comma bool) jsonObjects {
 	places := make(map[string]int, len(names))
 	for i, name := range names {
 		places[name] = i
 	}
-	return jsonObjects{places: places, values: make([][]byte, len(names))}
+	return jsonObjects{places: places, values: make([][]byte, len(names)), comma: comma}
 }
 
 // record returns the CSV line of an object with its newline, valid until the next call. The last value of a name that
-// occurs twice counts. An absent name and null are empty cells, true and false these words, an array or an object its
-// text, and a line break within a text a blank. The line of a text that is not an object has only empty cells.
+// occurs twice counts. An absent name, null, an array and an object are empty cells, true and false are these words, a
+// number is written as [cell.AppendNumber] does, and a line break within a text is a blank. The line of a text that is not an object has only empty cells.
 func (j *jsonObjects) record(text []byte) []byte {
 	clear(j.values)
 	if json.Valid(text) {
@@ -94,7 +98,7 @@ func (j *jsonObjects) line() []byte {
 		if i > 0 {
 			j.out = append(j.out, ',')
 		}
-		j.out = cell.AppendCell(j.out, jsonText(value))
+		j.out = cell.AppendCell(j.out, j.text(value))
 	}
 	if len(j.out) == 0 {
 		j.out = append(j.out, `""`...)
@@ -103,10 +107,30 @@ func (j *jsonObjects) line() []byte {
 	return j.out
 }
 
-// jsonText returns the cell of a JSON value; nil is that of an absent name.
-func jsonText(value []byte) string {
-	text := string(value)
-	if len(value) == 0 || text == "null" || value[0] == '"' && json.Unmarshal(value, &text) != nil {
+// text returns the cell of a JSON value; nil is that of an absent name.
+func (j *jsonObjects) text(value []byte) string {
+	if len(value) == 0 {
+		return ""
+	}
+	switch value[0] {
+	case '"':
+		return jsonText(value)
+	case 't', 'f':
+		return string(value)
+	case 'n', '[', '{':
+		return ""
+	}
+	number := string(cell.AppendNumber(nil, string(value)))
+	if j.comma {
+		number = strings.Replace(number, ".", ",", 1)
+	}
+	return number
+}
+
+// jsonText returns the text of a JSON string.
+func jsonText(token []byte) string {
+	var text string
+	if json.Unmarshal(token, &text) != nil {
 		return ""
 	}
 	return text

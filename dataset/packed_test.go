@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // workbook writes a workbook of one sheet with the given rows, the tables of shared texts and styles, and attributes of the
@@ -227,7 +229,7 @@ func TestDamagedPacked(t *testing.T) {
 func TestStoredDates(t *testing.T) {
 	for _, name := range []string{"pyarrow-typed.feather", "polars-typed.arrow"} {
 		path := filepath.Join("..", "testdata", "dialects", name)
-		got, _, err := Read(context.Background(), path, Schema{Columns: []Column{{Name: "tag.days", Source: "tag", Part: dayPart, Date: "02.01.2006"}}}, ReadOptions{})
+		got, _, err := Read(context.Background(), path, Schema{Columns: []Column{{Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: "02.01.2006"}}}, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +258,7 @@ func FuzzPacked(f *testing.F) {
 	for _, sheet := range []string{`<row><c t="str"><v>ort</v></c></row><row><c><v>1</v></c></row>`, `<row r="3"><c r="B3" t="inlineStr"><is><t>größe</t></is></c></row>`} {
 		f.Add([]byte(sheet), byte(2))
 	}
-	schema := Schema{Unit: "preis", Columns: []Column{{Name: "größe"}, {Name: "ort", Kind: Category, Categories: []string{"Köln"}}, {Name: "tag.days", Source: "tag", Part: dayPart, Date: AutoDate}}}
+	schema := Schema{Unit: "preis", Columns: []Column{{Name: "größe"}, {Name: "ort", Kind: Category, Categories: []string{"Köln"}}, {Name: "tag.days", Source: "tag", Part: cell.DayPart, Date: AutoDate}}}
 	f.Fuzz(func(t *testing.T, data []byte, kind byte) {
 		name := []string{"t.xlsx", "t.arrow", "t.xlsx"}[kind%3]
 		if kind%3 == 2 {

@@ -247,9 +247,10 @@ func (t *parquetTable) open(ctx context.Context, fields []int, name func(f int) 
 	var leaves []int
 	place := map[int]int{} // of a leaf among leaves
 	out := make([]parquetColumn, len(fields))
+	rule := t.rd.opts.Format.rule()
 	for k, f := range fields {
 		source := &t.columns[f]
-		conv, ok := converterOf(source, &t.rd.rule)
+		conv, ok := converterOf(source, &rule)
 		if !ok {
 			return nil, t.unsupported(source, name(f))
 		}

@@ -44,8 +44,9 @@ func ParquetText(ctx context.Context, path string, add func(column int, cell []b
 	if t.rows, err = t.countRows(); err != nil {
 		return err
 	}
+	rule := rd.opts.Format.rule()
 	for j := range names {
-		if _, ok := converterOf(&columns[j], &rd.rule); !ok {
+		if _, ok := converterOf(&columns[j], &rule); !ok {
 			continue
 		}
 		opened, err := t.open(ctx, []int{j}, func(f int) string { return names[f] })

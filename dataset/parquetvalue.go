@@ -20,7 +20,7 @@ import (
 type converter struct {
 	number func(parquetfile.Value) (float64, class)
 	text   func([]byte, parquetfile.Value) []byte // what a CSV cell would hold; may use the room of a slice
-	stored func(parquetfile.Value) moment         // of a type with dates; nil for others; set by [parquetTable.open]
+	stored func(parquetfile.Value) cell.Moment    // of a type with dates; nil for others; set by [parquetTable.open]
 	many   numbersOf                              // nil where number is the one way
 	buf    [64]byte
 }
@@ -105,19 +105,13 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 		out.words = words
 		return out
 	}
-	null, what := to.category("")
+	null, what := to.names.Find("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
-		text := bytes.Trim(c.conv.textOf(v), " \t")
-		if !to.exact {
-			return to.category(string(text))
-		}
-		if code, ok := to.codes[string(text)]; ok { // no allocation
+		text := c.conv.textOf(v)
+		if code, ok := to.names.Known(text); ok {
 			return code, good
 		}
-		if len(text) > cell.LongestWord {
-			return int32(len(to.codes)), unlisted
-		}
-		return to.category(string(text))
+		return to.names.Find(string(text))
 	})
 }
 
@@ -201,7 +195,7 @@ func halfConverter() *converter {
 
 // int96Converter counts nanoseconds since 1970. A count beyond 64 bits is rounded.
 func int96Converter() *converter {
-	const perDay = int64(daySeconds * nanosPerSecond)
+	const perDay = int64(cell.DaySeconds * nanosPerSecond)
 	exact := func(v parquetfile.Value) (n int64, ok bool) {
 		day, nanos := int96(v)
 		const mostDays = math.MaxInt64/perDay - 2
@@ -310,7 +304,7 @@ func textConverter(rule *cell.Rule) *converter {
 					return x, good
 				}
 			}
-			text := bytes.Trim(v.Bytes, " \t")
+			text := bytes.TrimFunc(v.Bytes, cell.IsBlank)
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
 				return 0, unparseable // as cell.Number says, of a copy
 			}

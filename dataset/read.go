@@ -158,20 +158,23 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
+	opts.Format = opts.Format.with(schema.Numbers)
 	if err := opts.Format.validate(); err != nil {
 		return nil, err
 	}
-	if fm.json { // it says itself how it is written, but for the character set
+	if fm.json { // it says itself how it is written, but for the character set; texts may hold numbers in any way
 		f := opts.Format
-		opts.Format = Format{Escape: '"', Encoding: f.Encoding, Missing: f.Missing, Strict: f.Strict}
+		opts.Format = Format{Escape: '"', Encoding: f.Encoding}
+		opts.Format.SetNumbers(f.Numbers())
 		opts.MultilineQuotes = false
 	}
 	if fm.packed != tablefile.NotPacked { // so does this; texts may hold numbers in any way
 		f := opts.Format
-		opts.Format = Format{Escape: '"', Decimal: f.Decimal, Thousands: f.Thousands, Missing: f.Missing, Strict: f.Strict, Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format = Format{Escape: '"', Skip: f.Skip, Sheet: f.Sheet}
+		opts.Format.SetNumbers(f.Numbers())
 		opts.MultilineQuotes = false
 	}
-	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema), opts: opts,
+	rd := &reader{path: path, format: fm, schema: schema.Clone(), cols: columns(schema, opts.Format.Decimal), opts: opts,
 		rule: opts.Format.rule(), dialect: opts.Format.dialect()}
 	if rd.dialect.comma == 0 {
 		rd.dialect.comma = fm.comma

@@ -50,7 +50,7 @@ func NewStreamFormat(name string, schema Schema, opts ReadOptions, limits Stream
 	}
 	f := &StreamFormat{reader: *rd, limits: limits}
 	if rd.format.json {
-		f.objects = newJSONObjects(opts.Names)
+		f.objects = newJSONObjects(opts.Names, rd.opts.Format.Decimal == ',')
 		f.lay, err = rd.bind(header{names: opts.Names})
 	}
 	return f, err
@@ -101,7 +101,7 @@ func (f *StreamFormat) Open(r io.Reader, buffer int) (*RecordReader, error) {
 	out := &RecordReader{rd: &rd, most: max(1, f.limits.Cells/max(1, len(rd.cols))), stats: newStats(rd.schema)}
 	lay := f.lay
 	if rd.format.json {
-		objects := jsonObjects{places: f.objects.places, values: make([][]byte, len(f.objects.values))}
+		objects := jsonObjects{places: f.objects.places, values: make([][]byte, len(f.objects.values)), comma: f.objects.comma}
 		out.source = &objectSource{path: rd.path, lines: lineReader{r: text, max: f.limits.Line, refuse: true}, objects: objects}
 	} else {
 		source, head, err := f.header(&rd, text)

@@ -187,7 +187,7 @@ func TestRecordReaderIsStream(t *testing.T) {
 // TestJSONCells: jsonObjects finds the values that encoding/json finds.
 func TestJSONCells(t *testing.T) {
 	names := []string{"a", "b", "é"}
-	objects := newJSONObjects(names)
+	objects := newJSONObjects(names, false)
 	texts := []string{`{}`, `{"a":1}`, `{"a":1,"a":"x"}`, `{"b":{"a":[1,"}"]},"a":"\"}"}`, "{\"\u00e9\":2,\"\\u00e9\":3}", `[1]`, `5`, `"a"`, `null`, `{"a":1`, `{"a":1}}`,
 		`{"a":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`, `{"a":` + strings.Repeat("[", 20000), "{\"a\":\"x\ty\"}", `{"a":01}`, ` {"a" : -1.5e3 , "b":true}	`}
 	for _, text := range texts {
@@ -312,7 +312,7 @@ func TestRecordReaderHoldsLittle(t *testing.T) {
 		"depth":     `{"a":1,"x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}",
 		"long text": `{"a":1,"x":"` + strings.Repeat("y", 100_000) + `"}`,
 	} {
-		objects := newJSONObjects([]string{"a"})
+		objects := newJSONObjects([]string{"a"}, false)
 		objects.record([]byte(text))
 		if n := testing.AllocsPerRun(5, func() { objects.record([]byte(text)) }); n > 40 {
 			t.Errorf("%s: %v allocations", what, n)

@@ -48,8 +48,8 @@ type Column struct {
 	// Indicator asks trainers for an entry of its own that tells missing cells apart.
 	// Numeric columns without a missing value only.
 	Indicator bool
-	// Categories lists the values of a category column; cells are compared after
-	// spaces and tabs around both are removed.
+	// Categories lists the values of a category column. Blanks around a cell do not matter, nor whether its characters
+	// are composed. Other spellings of a whole number or of a boolean are found too, as far as the list leaves no doubt.
 	Categories []string
 	// Levels says, if set, which of the Categories each code of the table stands for, len(Categories) for none of them:
 	// a trainer may tell fewer values apart than the table does. Readers know nothing of it.
@@ -70,6 +70,9 @@ type Column struct {
 	TargetEncoded bool
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
+	// Labels says of a column whose categories are found that words for missing are categories like others, but for the
+	// empty cell: a class may be called None.
+	Labels bool
 	// Found says that the run finds out privately what is in the column: of a category column,
 	// which lists none, its categories; of a numeric one, whether it is text instead.
 	// Readers keep the text of its cells, see [View.CountWords] and [View.Resolve].
@@ -91,6 +94,9 @@ type Schema struct {
 	// several rows). It must not be one of Columns. Empty means that every row
 	// is its own unit.
 	Unit string
+	// Numbers says how numbers are written where the [Format] of the table does not: for a table of new records, as they
+	// were written in the table that a model was trained on.
+	Numbers Numbers
 }
 
 // ErrSchema is wrapped by every error about a schema that contradicts itself, or
@@ -183,7 +189,7 @@ func (c *Column) validate() error {
 	}
 	seen := make(map[string]bool, len(c.Categories))
 	for _, name := range c.Categories {
-		name = cell.Trim(name)
+		name = cell.Normal(name)
 		if seen[name] {
 			return c.errorf("declares category %q twice", name)
 		}
@@ -216,20 +222,11 @@ func (c *Column) validateText() error {
 		return nil
 	}
 	for _, name := range c.Categories {
-		if name = cell.Trim(name); t.Of(name) != name {
+		if name = cell.Normal(name); t.Of(name) != name {
 			return c.errorf("declares category %q, which no cell has by its rule for values", name)
 		}
 	}
 	return nil
-}
-
-// codes maps the declared categories to their codes.
-func (c *Column) codes() map[string]int32 {
-	m := make(map[string]int32, len(c.Categories))
-	for k, name := range c.Categories {
-		m[cell.Trim(name)] = int32(k)
-	}
-	return m
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -64,7 +64,7 @@ func (rd *reader) first() []byte {
 func (rd *reader) text(r io.Reader) io.Reader {
 	r = rd.opts.Format.utf8(r)
 	if rd.format.json {
-		return newJSONLines(r, rd.opts.Names, rd.opts.maxLine())
+		return newJSONLines(r, rd.opts.Names, rd.opts.Format.Decimal == ',', rd.opts.maxLine())
 	}
 	return r
 }

@@ -102,7 +102,7 @@ func (s *store) cell(target int, text string, row int) {
 		code, what := words.category(text)
 		s.code(target, row, code, what)
 	default:
-		code, what := c.category(text)
+		code, what := c.names.Find(text)
 		s.code(target, row, code, what)
 	}
 }
@@ -252,8 +252,8 @@ func (s *store) bytes(target int, cell []byte, row int) {
 			return
 		}
 	}
-	if target >= 0 && s.cols[target].kind == Category && s.cols[target].exact {
-		if k, ok := s.cols[target].codes[string(cell)]; ok { // no allocation
+	if target >= 0 && s.cols[target].kind == Category {
+		if k, ok := s.cols[target].names.Known(cell); ok {
 			s.dst.codes[target][row] = k
 			return
 		}

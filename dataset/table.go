@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"github.com/dptrain/dptrain/internal/cell"
 	"math"
 	"slices"
 )
@@ -71,10 +70,10 @@ func NewTable(schema Schema, cols []ColumnData, ids []uint64) (*Table, error) {
 		case c.Kind == Numeric:
 			t.floats[j] = totalFloats(c, cols[j].Floats)
 			if c.Found {
-				t.words[j], t.floats[j] = foundFloats(t.floats[j], cols[j], c.text())
+				t.words[j], t.floats[j] = foundFloats(t.floats[j], cols[j], c)
 			}
 		case c.Found:
-			t.words[j], t.codes[j] = foundCodes(cols[j], c.text())
+			t.words[j], t.codes[j] = foundCodes(cols[j], c)
 		default:
 			t.codes[j] = totalCodes(c, cols[j].Codes)
 		}
@@ -115,8 +114,8 @@ func newTable(schema Schema, rows int, ids []uint64) *Table {
 }
 
 // foundCodes returns the words of a column in memory and the code of each cell.
-func foundCodes(d ColumnData, rule cell.Text) (list []string, codes []int32) {
-	list, of := heldWords(d.Words, rule)
+func foundCodes(d ColumnData, c *Column) (list []string, codes []int32) {
+	list, of := heldWords(d.Words, c)
 	codes = make([]int32, len(d.Codes))
 	for i, k := range d.Codes {
 		codes[i] = noText
@@ -129,8 +128,8 @@ func foundCodes(d ColumnData, rule cell.Text) (list []string, codes []int32) {
 
 // foundFloats is foundCodes for a numeric column: a cell without a number is the word of its code, if
 // it has one.
-func foundFloats(numbers []float64, d ColumnData, rule cell.Text) (list []string, out []float64) {
-	list, codes := foundCodes(d, rule)
+func foundFloats(numbers []float64, d ColumnData, c *Column) (list []string, out []float64) {
+	list, codes := foundCodes(d, c)
 	out = slices.Clone(numbers)
 	for i, x := range out {
 		if math.IsNaN(x) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // typesDir has the files that testdata/types/write.py wrote.
@@ -198,7 +200,7 @@ func TestTypes(t *testing.T) {
 // checkTyped compares a column of a file with what is wanted of it.
 func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	t.Helper()
-	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true}, {Name: "part", Source: name, Part: dayPart, Date: AutoDate}}
+	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true}, {Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
 	for way, c := range ways {
 		got, err := columnOf(t, path, c)
 		if want.refused {

@@ -3,7 +3,6 @@ package dataset
 import (
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -16,8 +15,8 @@ import (
 // is private. Its order follows that of the records and says nothing: whoever counts
 // words goes by their text.
 //
-// A cell adds one word at most, by a rule that looks at that cell alone: its text without
-// the blanks around it, folded as the column says. A text of more than LongestWord bytes, or with characters that do not
+// A cell adds one word at most, by a rule that looks at that cell alone: its text as [cell.Normal] returns it, folded as
+// the column says. A text of more than LongestWord bytes, or with characters that do not
 // print, is no word.
 
 // LongestWord is how many bytes a word has at most: a public limit.
@@ -42,17 +41,28 @@ func wordRule(text string) string {
 
 // words is the list of words of one column. All that read the column share it.
 type words struct {
-	rule  cell.Text
-	mu    sync.Mutex
-	codes map[string]int32
-	list  []string
+	rule   cell.Text
+	labels bool // see [Column.Labels]
+	mu     sync.Mutex
+	codes  map[string]int32
+	list   []string
 }
 
-func newWords(rule cell.Text) *words {
-	return &words{rule: rule, codes: map[string]int32{"": noWord}, list: []string{""}}
+func newWords(c *Column) *words {
+	return &words{rule: c.text(), labels: c.Labels, codes: map[string]int32{"": noWord}, list: []string{""}}
 }
 
-// code returns the code of a trimmed text, which is not kept.
+// empty returns a list for the same column.
+func (w *words) empty() *words {
+	return &words{rule: w.rule, labels: w.labels, codes: map[string]int32{"": noWord}, list: []string{""}}
+}
+
+// isMissing reports whether a normal text has no value.
+func (w *words) isMissing(text string) bool {
+	return text == "" || !w.labels && cell.MissingWord(text)
+}
+
+// code returns the code of a text, which is not kept.
 func (w *words) code(text string) int32 {
 	word := wordRule(w.rule.Of(text))
 	w.mu.Lock()
@@ -79,7 +89,7 @@ type wordReader struct {
 func (w *words) reader() *wordReader { return &wordReader{all: w, seen: map[string]int32{}} }
 
 // own gives the reader a list of its own, which begins anew now and then; see [wordReader.renew].
-func (r *wordReader) own() { r.all = newWords(r.all.rule) }
+func (r *wordReader) own() { r.all = r.all.empty() }
 
 // renew begins the list anew, but for the words that are pinned, if it has become long. So the words of a
 // file are not held, but those of some batches. It is called between two batches, each of which keeps
@@ -88,7 +98,7 @@ func (r *wordReader) renew() {
 	if len(r.all.list) < r.pinned+mostSeen {
 		return
 	}
-	w := newWords(r.all.rule)
+	w := r.all.empty()
 	if r.pinned > 0 {
 		w.list = r.all.list[:r.pinned:r.pinned]
 		for k, word := range w.list {
@@ -116,13 +126,14 @@ func (r *wordReader) code(text []byte) int32 {
 		return k
 	}
 	k := r.all.code(string(text))
-	switch {
-	case len(r.seen) >= mostSeen || k == noWord:
-	case r.all.rule.Exact():
-		r.seen[r.all.word(k)] = k
-	default:
-		r.seen[string(text)] = k
+	if len(r.seen) >= mostSeen || k == noWord {
+		return k
 	}
+	key := r.all.word(k)
+	if key != string(text) {
+		key = string(text)
+	}
+	r.seen[key] = k
 	return k
 }
 
@@ -134,8 +145,8 @@ func (w *words) word(k int32) string {
 
 // category reads a cell of a category column.
 func (r *wordReader) category(text string) (int32, class) {
-	text = cell.Trim(text)
-	if cell.MissingWord(text) {
+	text = cell.Normal(text)
+	if r.all.isMissing(text) {
 		return noText, missing
 	}
 	return r.code([]byte(text)), good
@@ -144,12 +155,9 @@ func (r *wordReader) category(text string) (int32, class) {
 // text reads a cell of a numeric column that is text and no number.
 func (r *wordReader) text(text string) float64 { return boxWord(r.code([]byte(cell.Trim(text)))) }
 
-// truth reports whether a cell is true or false in words, which lenient numbers are 1 and 0. In a
+// truth reports whether a cell is a boolean in words or letters, which are the numbers 1 and 0. In a
 // column that may be words they are words: models treat two words better than two numbers.
-func truth(text string) bool {
-	text = cell.Trim(text)
-	return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
-}
+func truth(text string) bool { return cell.BooleanWord(cell.Trim(text)) != "" }
 
 // wordReaders makes those of the columns whose words are kept.
 func wordReaders(cols []column) []*wordReader {
@@ -188,18 +196,18 @@ func wordsOf(s Schema) []*words {
 	out := make([]*words, len(s.Columns))
 	for j := range s.Columns {
 		if s.Columns[j].Found {
-			out[j] = newWords(s.Columns[j].text())
+			out[j] = newWords(&s.Columns[j])
 		}
 	}
 	return out
 }
 
 // heldWords returns the list of words of a column in memory, and the code in it of each name.
-func heldWords(names []string, rule cell.Text) (list []string, codes []int32) {
-	w := newWords(rule)
+func heldWords(names []string, c *Column) (list []string, codes []int32) {
+	w := newWords(c)
 	for _, name := range names {
-		name = cell.Trim(name)
-		if cell.MissingWord(name) {
+		name = cell.Normal(name)
+		if w.isMissing(name) {
 			codes = append(codes, noText)
 		} else {
 			codes = append(codes, w.code(name))
@@ -228,14 +236,15 @@ func (t *Table) Data(j int) ColumnData {
 // word. It is nil for any other column.
 func (t *Table) Words(j int) []string { return t.words[j] }
 
-// CodesOf returns the codes that cells with these words have in a category column.
+// CodesOf returns the codes that cells with these words have in a category column. A word that is not listed may be
+// another spelling of one that is, as in a table of new records.
 func (c *Column) CodesOf(words []string) []int32 {
-	declared := c.codes()
+	names := cell.NewNames(c.Categories, c.text(), 0)
 	out := make([]int32, len(words))
 	for k, word := range words {
 		out[k] = int32(len(c.Categories))
-		if code, ok := declared[word]; ok && word != "" {
-			out[k] = code
+		if word != "" {
+			out[k], _ = names.Find(word)
 		}
 	}
 	return out

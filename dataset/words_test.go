@@ -89,7 +89,7 @@ func TestWordsReadAlike(t *testing.T) {
 	}
 	long := strings.Repeat("x", LongestWord)
 	if got, want := want[0][:len(wordCells)], []string{
-		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "!", "True",
+		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "zerowidth", "True",
 	}; !slices.Equal(got, want) {
 		t.Errorf("words: %q, want %q", got, want)
 	}

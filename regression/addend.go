@@ -1,6 +1,10 @@
 package regression
 
-import "math"
+import (
+	"math"
+
+	"github.com/dptrain/dptrain/internal/cell"
+)
 
 // An addend is what one column adds to a sum of one record, and to the sums of many rows: the
 // same for both, bit for bit.
@@ -151,32 +155,31 @@ func (w missingWeight) adder(rows Rows) adder {
 // categoryWeights adds the weight of a category of one column.
 type categoryWeights struct {
 	placed
-	codes   map[string]int // of the declared categories
+	names   *cell.Names
+	places  map[string]int // of the declared categories
 	weights []float64      // by code; the last is that of every other
 }
 
 // newCategoryWeights returns weights of 0. A declared category without a term is not "other".
 func newCategoryWeights(c *Column, at placed) *categoryWeights {
-	w := &categoryWeights{at, make(map[string]int, len(c.Categories)), make([]float64, len(c.Categories)+1)}
+	w := &categoryWeights{at, c.names(), make(map[string]int, len(c.Categories)), make([]float64, len(c.Categories)+1)}
 	for k, name := range c.Categories {
-		w.codes[name] = k
+		w.places[name] = k
 	}
 	return w
 }
 
 func (w *categoryWeights) set(t Term) {
-	k := len(w.codes)
+	k := len(w.places)
 	if !t.Other {
-		k = w.codes[t.Category]
+		k = w.places[t.Category]
 	}
 	w.weights[k] = t.Coefficient
 }
 
 func (w *categoryWeights) weight(name string) float64 {
-	if k, ok := w.codes[name]; ok {
-		return w.weights[k]
-	}
-	return w.weights[len(w.codes)]
+	k, _ := w.names.Find(name)
+	return w.weights[k]
 }
 
 func (w *categoryWeights) of(record []value) float64 { return w.weights[record[w.place].code] }
@@ -195,7 +198,7 @@ func (w *categoryWeights) adder(rows Rows) adder {
 	for i, name := range codes.Categories {
 		table[i] = w.weight(name)
 	}
-	table[other] = w.weights[len(w.codes)]
+	table[other] = w.weights[len(w.places)]
 	return func(sums []float64, first int) {
 		for i, code := range codes.Values[first : first+len(sums)] {
 			sums[i] += table[min(uint32(code), other)] // negative codes wrap above other

@@ -147,6 +147,10 @@ func (m *Classifier) Validate() error {
 			return err
 		}
 	}
+	columns := columnsOf(m)
+	if slices.ContainsFunc(columns, func(c *Column) bool { return !c.Reading.sameNumbers(&columns[0].Reading) }) {
+		return &ModelError{"scores", "have numbers that are written in different ways"}
+	}
 	if m.Guarantee != nil {
 		return m.Guarantee.validate()
 	}

@@ -19,7 +19,8 @@ type classifierFile[S any] struct {
 	Classes     []string     `json:"classes"`
 	Cutoff      float64      `json:"cutoff"`
 	Scores      []S          `json:"scores" layout:"open"`
-	Probability *Probability `json:"probability,omitempty" format:"2?"`
+	Probability *Probability `json:"probability,omitempty" format:"2?,3?"`
+	Reading     *readingFile `json:"reading" format:"3?" layout:"line"`
 	Guarantee   *Guarantee   `json:"guarantee" layout:"line"`
 }
 
@@ -30,8 +31,8 @@ func (classifierKind) is(m Model) bool { _, ok := m.(*Classifier); return ok }
 func (classifierKind) file(m Model) (any, error) {
 	c := m.(*Classifier)
 	f := &classifierFile[any]{
-		Format: modelFormat, Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
-		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Guarantee: c.Guarantee,
+		Format: formatOf(m), Kind: kindClassifier, Task: TaskClassification, Target: c.Target,
+		Classes: c.Classes, Cutoff: c.Cutoff, Probability: c.Probability, Reading: readingOf(m), Guarantee: c.Guarantee,
 	}
 	for _, score := range c.Scores {
 		k := kindOf(scoreKinds(), score)
@@ -59,7 +60,7 @@ func (classifierKind) decode(doc strictjson.Value, version string) (Model, error
 		}
 		c.Scores = append(c.Scores, score)
 	}
-	return c, nil
+	return c, f.Reading.apply(c)
 }
 
 func (classifierKind) compile(m Model, places func([]Column) []int) (program, error) {

@@ -215,5 +215,5 @@ type clippedFile struct {
 type clipFile struct {
 	Constant float64  `json:"constant"`
 	Norm     float64  `json:"norm"`
-	Center   *float64 `json:"center,omitempty" format:"2?"`
+	Center   *float64 `json:"center,omitempty" format:"2?,3?"`
 }

@@ -10,12 +10,22 @@ import (
 	"github.com/dptrain/dptrain/internal/strictjson"
 )
 
-// modelFormat is the value of the key "format" in the model files written here.
-const modelFormat = "dptrain.model/2"
+// The values of the key "format". Version 1 has no intervals, probabilities and terms of missing cells. Version 3 says how
+// the cells of the table were written. It is written for a model that has something to say about that, and version 2 for
+// others.
+const (
+	modelFormat1 = "dptrain.model/1"
+	modelFormat2 = "dptrain.model/2"
+	modelFormat3 = "dptrain.model/3"
+)
 
-// modelFormat1 is the version before, which is read too: without intervals,
-// probabilities and terms of missing cells.
-const modelFormat1 = "dptrain.model/1"
+// formatOf returns the version in which a model is written.
+func formatOf(m Model) string {
+	if hasReading(m) {
+		return modelFormat3
+	}
+	return modelFormat2
+}
 
 // MaxModelBytes is the largest model file that is written or read.
 const MaxModelBytes = 16 << 20
@@ -67,7 +77,7 @@ func EncodeModel(w io.Writer, m Model) error {
 	if err != nil {
 		return err
 	}
-	data, err := strictjson.Encode(file, versionOf(modelFormat))
+	data, err := strictjson.Encode(file, versionOf(formatOf(m)))
 	if err != nil {
 		return err
 	}
@@ -103,7 +113,7 @@ func DecodeModel(r io.Reader) (Model, error) {
 // decodeModel reads format and kind first, wherever they stand, so that a file of a later
 // version is refused as such and not for its first unknown key.
 func decodeModel(doc strictjson.Value) (Model, error) {
-	format, err := oneOf(doc, "format", modelFormat1, modelFormat)
+	format, err := oneOf(doc, "format", modelFormat1, modelFormat2, modelFormat3)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{golden, "[1]", `model file 1:1: must be an object`},
 		{golden, "{}", `model file 1:1: key "format" is absent`},
 		{golden, `{"format": "dptrain.model/2"}`, `model file 1:1: key "kind" is absent`},
-		{`"dptrain.model/2"`, `"dptrain.model/3", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/3", this version reads "dptrain.model/1" or "dptrain.model/2"`},
+		{`"dptrain.model/2"`, `"dptrain.model/4", "later": {"a": [1, {}]}`, `model file 2:13: format: is "dptrain.model/4", this version reads "dptrain.model/1" or "dptrain.model/2" or "dptrain.model/3"`},
 		{`"kind": "linear"`, `"kind": "shapes"`, `model file 3:11: kind: is "shapes", this version reads "linear" or "clipped-linear" or "additive" or "kernel" or "votes" or "tree" or "prototypes" or "classifier" or "neighbours"`},
 		{`"kind": "linear"`, `"kind": 3`, `model file 3:11: kind: must be a string`},
 		{`"task": "regression"`, `"task": "magic"`, `model file 4:11: task: is "magic", must be regression`},

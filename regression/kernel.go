@@ -131,16 +131,10 @@ func (c *Column) numberBin(in kernelmap.Input) func(v float64) uint8 {
 
 // categoryBinner is a binner of a category column.
 func (c *Column) categoryBinner(in kernelmap.Input, rows Rows) binner {
-	codes := make(map[string]uint8, len(c.Categories))
-	for k, name := range c.Categories {
-		codes[name] = in.Bins[k]
-	}
-	other := in.Bins[len(c.Categories)]
+	names, other := c.names(), in.Bins[len(c.Categories)]
 	bin := func(name string) uint8 {
-		if b, ok := codes[name]; ok {
-			return b
-		}
-		return other
+		k, _ := names.Find(name)
+		return in.Bins[k]
 	}
 	if labels, ok := rows.Labels[c.Name]; ok {
 		return func(bins []uint8, first int) {

@@ -90,8 +90,9 @@ type numberFile[B any] struct {
 	Task      string        `json:"task"`
 	Target    string        `json:"target"`
 	Body      B             `json:",inline"`
-	Back      *rescale.Back `json:"target_transform" format:"2?" layout:"line"`
-	Intervals []Interval    `json:"interval" format:"2?"`
+	Back      *rescale.Back `json:"target_transform" format:"2?,3?" layout:"line"`
+	Intervals []Interval    `json:"interval" format:"2?,3?"`
+	Reading   *readingFile  `json:"reading" format:"3?" layout:"line"`
 	Guarantee *Guarantee    `json:"guarantee" layout:"line"`
 }
 
@@ -107,7 +108,7 @@ func (k numberKind[M, B]) is(m Model) bool { _, ok := m.(M); return ok }
 
 func (k numberKind[M, B]) file(m Model) (any, error) {
 	l := m.(M).linear()
-	f := &numberFile[B]{Format: modelFormat, Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Back: l.Back, Guarantee: l.Guarantee}
+	f := &numberFile[B]{Format: formatOf(m), Kind: k.kind, Task: TaskRegression, Target: l.Target, Body: k.body(m.(M)), Back: l.Back, Reading: readingOf(m), Guarantee: l.Guarantee}
 	if len(l.Intervals) > 0 {
 		f.Intervals = l.Intervals
 	}
@@ -131,7 +132,7 @@ func (k numberKind[M, B]) decode(doc strictjson.Value, version string) (Model, e
 	if len(f.Intervals) > 0 {
 		l.Intervals = f.Intervals
 	}
-	return m, nil
+	return m, f.Reading.apply(m)
 }
 
 func otherTask(is, want string) error {

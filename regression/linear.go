@@ -116,6 +116,12 @@ func (m *Linear) validateColumns() error {
 		if err := c.validate(path); err != nil {
 			return err
 		}
+		if err := c.Reading.validate(path, c); err != nil {
+			return err
+		}
+		if !c.Reading.sameNumbers(&m.Columns[0].Reading) {
+			return &ModelError{path, "another column has numbers that are written in another way"}
+		}
 	}
 	return nil
 }

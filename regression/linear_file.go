@@ -47,19 +47,19 @@ type columnFile struct {
 	Lower      *float64   `json:"lower,omitempty"`
 	Upper      *float64   `json:"upper,omitempty"`
 	Missing    *float64   `json:"missing,omitempty"`
-	Values     *[]float64 `json:"values,omitempty" format:"2?"`
+	Values     *[]float64 `json:"values,omitempty" format:"2?,3?"`
 	Categories *[]string  `json:"categories,omitempty"`
 	Other      *bool      `json:"other,omitempty"`
-	Fold       string     `json:"fold,omitempty" format:"2?"`
-	Prefix     int        `json:"prefix,omitempty" format:"2?"`
-	Hash       int        `json:"hash,omitempty" format:"2?"`
+	Fold       string     `json:"fold,omitempty" format:"2?,3?"`
+	Prefix     int        `json:"prefix,omitempty" format:"2?,3?"`
+	Hash       int        `json:"hash,omitempty" format:"2?,3?"`
 }
 
 type termFile struct {
 	Column      string  `json:"column"`
 	Category    *string `json:"category,omitempty"`
 	Other       bool    `json:"other,omitempty"`
-	Missing     bool    `json:"missing,omitempty" format:"2?"`
+	Missing     bool    `json:"missing,omitempty" format:"2?,3?"`
 	Coefficient float64 `json:"coefficient"`
 	StdError    float64 `json:"std_error"`
 }

@@ -100,6 +100,9 @@ type Column struct {
 	// such values.
 	Fold         string
 	Prefix, Hash int
+
+	// Reading says how cells were written in the table that the model was trained on.
+	Reading Reading
 }
 
 // Text reports whether the cells of the column are texts: categories, or what stands for numbers.

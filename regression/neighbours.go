@@ -176,6 +176,7 @@ func (m *Neighbours) Predict(dst []float64, rows Rows) ([]float64, error) {
 	if err := rows.check(m.Columns); err != nil {
 		return nil, err
 	}
+	rows = rows.numbered(m.Columns)
 	s, cells := m.search(), make([]neighbour.Cells, len(m.Columns))
 	for j := range m.Columns {
 		cells[j] = cellsOf(rows, &m.Columns[j])
@@ -198,15 +199,10 @@ func cellsOf(rows Rows, c *Column) neighbour.Cells {
 	if c.Type == Numeric {
 		return neighbour.Cells{Numbers: rows.Numeric[c.Name]}
 	}
-	place := make(map[string]int32, len(c.Categories))
-	for k, name := range c.Categories {
-		place[name] = int32(k)
-	}
+	names := c.names()
 	at := func(name string) int32 {
-		if k, ok := place[name]; ok {
-			return k
-		}
-		return int32(len(c.Categories))
+		k, _ := names.Find(name)
+		return k
 	}
 	out := make([]int32, rows.N)
 	if labels, ok := rows.Labels[c.Name]; ok {

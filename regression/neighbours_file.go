@@ -27,6 +27,7 @@ type neighboursFile struct {
 	Neighbours int          `json:"neighbours"`
 	Gamma2     float64      `json:"gamma2"`
 	Vectors    []vectorFile `json:"vectors"`
+	Reading    *readingFile `json:"reading" format:"3?" layout:"line"`
 	Guarantee  *Guarantee   `json:"guarantee" layout:"line"`
 }
 
@@ -42,8 +43,8 @@ func (neighboursKind) is(m Model) bool { _, ok := m.(*Neighbours); return ok }
 func (neighboursKind) file(m Model) (any, error) {
 	n := m.(*Neighbours)
 	f := &neighboursFile{
-		Format: modelFormat, Kind: kindNeighbours, Task: TaskClassification, Training: withoutPrivacy,
-		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K, Gamma2: n.Gamma2,
+		Format: formatOf(m), Kind: kindNeighbours, Task: TaskClassification, Training: withoutPrivacy,
+		Target: n.Target, Classes: n.Classes, Center: n.Center, Scale: n.Scale, Map: n.Map, Neighbours: n.K, Gamma2: n.Gamma2, Reading: readingOf(m),
 	}
 	for i := range n.Columns {
 		f.Columns = append(f.Columns, n.Columns[i].file())
@@ -80,7 +81,7 @@ func (neighboursKind) decode(doc strictjson.Value, version string) (Model, error
 	for _, v := range f.Vectors {
 		m.Vectors, m.Labels = append(m.Vectors, v.At), append(m.Labels, slices.Index(m.Classes, v.Class))
 	}
-	return m, nil
+	return m, f.Reading.apply(m)
 }
 
 func (neighboursKind) compile(m Model, places func([]Column) []int) (program, error) {

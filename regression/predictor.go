@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"sync"
@@ -57,8 +58,9 @@ func (p *Predictor) Model() Model { return p.model }
 func (p *Predictor) PredictRow(cells []Cell) float64 { return p.row(cells, p.program) }
 
 // PredictRecord returns the prediction for a record by the names of columns; others are ignored. Cells are
-// read as by [CellOf]. No cell causes an error: the error wraps a [ColumnError] for each input whose
-// name the record does not have.
+// read as by [CellOf]. For an input that is made of dates the record may have the column of dates in its place, under
+// the name that [Reading] calls Source. No cell causes an error: the error wraps a [ColumnError] for each input that the
+// record does not have.
 func (p *Predictor) PredictRecord(cells map[string]any) (float64, error) {
 	return p.record(cells, p.program)
 }
@@ -132,10 +134,14 @@ func (p *Predictor) record(cells map[string]any, by program) (float64, error) {
 	for i := range p.columns {
 		c := &p.columns[i]
 		x, ok := cells[c.name]
-		if !ok {
+		if ok {
+			(*record)[i] = c.value(CellOf(x))
+			continue
+		}
+		if x, ok = cells[c.source]; !ok || c.source == "" {
 			return 0, p.absent(cells)
 		}
-		(*record)[i] = c.value(CellOf(x))
+		(*record)[i] = c.date(CellOf(x))
 	}
 	return by.of(*record), nil
 }
@@ -144,8 +150,13 @@ func (p *Predictor) record(cells map[string]any, by program) (float64, error) {
 func (p *Predictor) absent(cells map[string]any) error {
 	var problems []error
 	for i := range p.columns {
-		if _, ok := cells[p.columns[i].name]; !ok {
-			problems = append(problems, &ColumnError{p.columns[i].name, ErrColumnAbsent})
+		c := &p.columns[i]
+		_, ok := cells[c.name]
+		if _, dates := cells[c.source]; dates && c.source != "" {
+			ok = true
+		}
+		if !ok {
+			problems = append(problems, &ColumnError{cmp.Or(c.source, c.name), ErrColumnAbsent})
 		}
 	}
 	return errors.Join(problems...)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -222,8 +223,8 @@ func TestPredictorReadsCells(t *testing.T) {
 		number, code float64
 	}{
 		{nil, 7, 9}, {none, 7, 9}, {math.NaN(), 7, 9}, {math.Inf(-1), 7, 9}, {float32(.5), .5, 7}, {3, 3, 3}, {uint8(3), 3, 3}, {int64(-4), -4, 9}, {size(3), 3, 3}, {5000, 1000, 9},
-		{" 3\t", 3, 3}, {"3.0", 3, 9}, {"b", 7, 5}, {"", 7, 9}, {"NA", 7, 6}, {"inf", 7, 9}, {"0x3", 7, 9}, {"1e999", 7, 9}, {[]byte("3"), 3, 3}, {json.Number("3"), 3, 3},
-		{true, 7, 4}, {false, 7, 9}, {grade("b"), 7, 5}, {&text, 7, 5}, {TextCell("3"), 3, 3}, {Cell{}, 7, 9}, {[]int{3}, 7, 9}, {struct{}{}, 7, 9}, {m, 7, 9},
+		{" 3\t", 3, 3}, {"3.0", 3, 3}, {"45 yrs", 45, 9}, {"<5", 5, 9}, {"1,234.5", 1000, 9}, {"t", 1, 4}, {"f", 0, 9}, {"TRUE", 1, 4}, {"\u00a0b\u200b", 7, 5}, {json.Number("1e999"), 7, 9}, {json.Number("3.0"), 3, 3}, {"b", 7, 5}, {"", 7, 9}, {"NA", 7, 6}, {"inf", 7, 9}, {"0x3", 7, 9}, {"1e999", 7, 9}, {[]byte("3"), 3, 3}, {json.Number("3"), 3, 3},
+		{true, 1, 4}, {false, 0, 9}, {time.Time{}, 7, 9}, {uint64(math.MaxUint64), 1000, 9}, {grade("b"), 7, 5}, {&text, 7, 5}, {TextCell("3"), 3, 3}, {Cell{}, 7, 9}, {[]int{3}, 7, 9}, {struct{}{}, 7, 9}, {m, 7, 9},
 	} {
 		got, err := p.PredictRecord(map[string]any{"x": c.cell, "c": c.cell, "other": 1})
 		if want := c.number + 10000*c.code; err != nil || got != want {

@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+
+	"github.com/dptrain/dptrain/internal/cell"
 )
 
 // Rows is a batch of rows to predict, by named column. A column a model does
 // not need is ignored; the slices are read only, never kept.
 //
 // A numeric input is looked up in Numeric. A category input is looked up in
-// Labels, then in Codes: a caller fills whichever it has. One with [Column.Values] is looked up as a
-// category is, and then in Numeric, by its number.
+// Labels, then in Codes: a caller fills whichever it has. Labels, and names of Codes, are read as the readers of tables
+// read texts. An input with [Column.Values] is looked up as a category is, and then in Numeric, by its number. One that
+// is made of dates is looked up in Numeric, by its number, and then in Labels, by the name of the column of dates.
 type Rows struct {
 	N       int                  // number of rows, the length of every column
 	Numeric map[string][]float64 // NaN for a missing or unparseable cell
@@ -60,6 +64,16 @@ func (rows Rows) checkColumn(c Column) error {
 	numeric, isNumeric := rows.Numeric[c.Name]
 	labels, isLabels := rows.Labels[c.Name]
 	codes, isCodes := rows.Codes[c.Name]
+	if source := c.Reading.Source; source != "" && !isNumeric {
+		dates, found := rows.Labels[source]
+		switch {
+		case !found:
+			return ErrColumnAbsent
+		case len(dates) != rows.N:
+			return ErrColumnLength
+		}
+		return nil
+	}
 	var length int
 	switch {
 	case !isNumeric && !isLabels && !isCodes:
@@ -79,39 +93,56 @@ func (rows Rows) checkColumn(c Column) error {
 	return nil
 }
 
-// numbered returns the rows with numbers in the place of the texts of columns with [Column.Values]; check has passed
-// them.
+// numbered returns the rows with numbers in the place of the texts of columns with [Column.Values] and of dates; check
+// has passed them.
 func (rows Rows) numbered(inputs []Column) Rows {
-	own := false
+	var own map[string][]float64
+	set := func(name string, numbers []float64) {
+		if own == nil {
+			own = maps.Clone(rows.Numeric)
+		}
+		if own == nil {
+			own = map[string][]float64{}
+		}
+		own[name] = numbers
+	}
 	for i := range inputs {
 		c := &inputs[i]
 		_, isLabels := rows.Labels[c.Name]
-		if _, isCodes := rows.Codes[c.Name]; c.Values == nil || !isLabels && !isCodes {
-			continue
+		_, isCodes := rows.Codes[c.Name]
+		_, isNumeric := rows.Numeric[c.Name]
+		switch {
+		case c.Values != nil && (isLabels || isCodes):
+			set(c.Name, rows.numbersOf(c))
+		case c.Reading.Source != "" && !isNumeric:
+			set(c.Name, rows.partsOf(c))
 		}
-		if !own {
-			own, rows.Numeric = true, maps.Clone(rows.Numeric)
-			if rows.Numeric == nil {
-				rows.Numeric = map[string][]float64{}
-			}
-		}
-		rows.Numeric[c.Name] = rows.numbersOf(c)
+	}
+	if own != nil {
+		rows.Numeric = own
 	}
 	return rows
 }
 
+// partsOf returns the numbers of a column that is made of dates.
+func (rows Rows) partsOf(c *Column) []float64 {
+	dates := cell.NewDates(c.Reading.Date)
+	out := make([]float64, rows.N)
+	for i, text := range rows.Labels[c.Reading.Source] {
+		out[i] = math.NaN()
+		if m, class := dates.Read(text); class == cell.Good {
+			out[i] = m.Part(c.Reading.Part)
+		}
+	}
+	return out
+}
+
 // numbersOf returns the numbers of a column with [Column.Values].
 func (rows Rows) numbersOf(c *Column) []float64 {
-	last := len(c.Categories)
-	of := make(map[string]float64, last)
-	for i, name := range c.Categories {
-		of[name] = c.Values[i]
-	}
+	names := c.names()
 	number := func(name string) float64 {
-		if x, ok := of[name]; ok {
-			return x
-		}
-		return c.Values[last]
+		k, _ := names.Find(name)
+		return c.Values[k]
 	}
 	out := make([]float64, rows.N)
 	if labels, ok := rows.Labels[c.Name]; ok {
@@ -126,7 +157,7 @@ func (rows Rows) numbersOf(c *Column) []float64 {
 	for i, name := range codes.Categories {
 		table[i] = number(name)
 	}
-	table[other] = c.Values[last]
+	table[other] = c.Values[len(c.Categories)]
 	for i, code := range codes.Values {
 		out[i] = table[min(uint32(code), other)] // negative codes wrap above other
 	}

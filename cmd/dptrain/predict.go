@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,8 +25,9 @@ target. Inputs are treated as in training: a number that is missing or
 unreadable takes the model's missing value, every number is clamped to its
 range, and an unknown category counts as other. DATA is a .csv, .tsv or .jsonl
 (also .gz), .parquet, .xlsx, .arrow or .feather file, or - for CSV on standard
-input. Its text is read as the recipe.yaml beside the model says; --separator
-and the flags after it go first.
+input. Cells are read as in training, which the model says. The recipe.yaml
+beside it says how the file is written; --separator and the flags after it go
+first.
 
 A classifier of two classes may have probabilities: --probability adds a column,
 and --threshold decides by them in place of the model's own cutoff, which makes
@@ -94,7 +94,8 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if err != nil {
 		return err
 	}
-	reading, data, err := flags.reading(modelPath, dataPath)
+	schema := pipeline.SchemaOf(model)
+	reading, err := flags.reading(schema.Numbers, modelPath, dataPath)
 	if err != nil {
 		return err
 	}
@@ -129,36 +130,29 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
 	s := &scoring{in: in, scorer: score, append: flags.append, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
-	schema := pipeline.SchemaOf(model)
-	data.Dates(&schema)
+	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
 	if flags.out == "" {
 		return s.broken(s.run(ctx, schema, out))
 	}
 	return writeOutput(ctx, flags.out, flags.force, func(w io.Writer) error { return s.run(ctx, schema, w) })
 }
 
-// publishedRecipe is the recipe beside a model.
-const publishedRecipe = "recipe.yaml"
-
-// reading returns how the table is read: as the published recipe beside the model says, if there is one, but for what flags
-// say. It also returns what that recipe says of the data.
-func (f *predictFlags) reading(modelPath, dataPath string) (dataset.ReadOptions, recipe.Data, error) {
+// reading returns how the table is read: numbers as they were written in training, and the rest as the published recipe
+// beside the model says, if there is one, but for what flags say.
+func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath string) (dataset.ReadOptions, error) {
 	base := recipe.Data{Path: dataPath}
-	if filepath.Base(modelPath) == modelFile {
-		if text, err := os.ReadFile(filepath.Join(filepath.Dir(modelPath), publishedRecipe)); err == nil {
-			if r, problems := recipe.Parse(publishedRecipe, text); len(problems) == 0 {
-				base.Format, base.Numbers, base.Columns = r.Data.Format, r.Data.Numbers, r.Data.Columns
-				base.Header, base.MultilineQuotes = r.Data.Header, r.Data.MultilineQuotes
-			}
-		}
+	if d, ok := recipe.Beside(modelPath); ok {
+		base.Format, base.Numbers, base.Header, base.MultilineQuotes = d.Format, d.Numbers, d.Header, d.MultilineQuotes
 	}
+	base.SetNumbers(numbers)
 	o, err := f.format.reading(base)
 	o.MultilineQuotes = o.MultilineQuotes || f.multiline
 	o.EveryRow = true
-	return o, base, err
+	return o, err
 }
 
-// readModel opens a model file. order is what to say to someone who gave a table.
+// readModel opens a model file. One of an earlier version reads cells as the recipe beside it says. order is what to say
+// to someone who gave a table.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
 		return nil, fault.As(fault.Data, &placeError{path, "this is a table, not a model" + order})
@@ -186,6 +180,9 @@ func readModel(path, order string) (regression.Model, error) {
 	}
 	if err != nil {
 		return nil, fault.As(fault.Data, &pathError{path, err})
+	}
+	if d, ok := recipe.Beside(path); ok {
+		d.Describe(model)
 	}
 	return model, nil
 }

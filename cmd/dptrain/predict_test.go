@@ -107,7 +107,7 @@ func TestPredictMistakes(t *testing.T) {
 	chdir(t)
 	write(t, "model.json", modelJSON)
 	write(t, "broken.json", strings.Replace(modelJSON, `"missing":5`, `"missing":"5"`, 1))
-	write(t, "later.json", strings.Replace(modelJSON, "model/1", "model/3", 1))
+	write(t, "later.json", strings.Replace(modelJSON, "model/1", "model/4", 1))
 	write(t, "new.csv", newCSV)
 	write(t, "report.json", `{"format":"dptrain.report/2","guar`)
 	write(t, "recipe.yaml", "version: 1\n")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/serve"
@@ -127,12 +128,12 @@ func (a *app) serve(ctx context.Context, path string, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
-	reading, data, err := (&predictFlags{format: flags.format}).reading(path, "body.csv")
+	schema := pipeline.SchemaOf(model)
+	reading, err := (&predictFlags{format: flags.format}).reading(schema.Numbers, path, "body.csv")
 	if err != nil {
 		return err
 	}
-	schema := pipeline.SchemaOf(model)
-	data.Dates(&schema)
+	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
 	server, err := serve.New(model, schema, reading, flags.limits)
 	if err != nil {
 		return fault.As(fault.Data, &pathError{path, err})

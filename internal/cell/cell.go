@@ -1,6 +1,9 @@
-// Package cell says what the text of a cell means: a number, a missing value, or neither. Readers of
-// tables, predictions of single records and checks of input share this one definition: what a missing
-// cell is decides what a record adds to a private sum.
+// Package cell defines what a cell of a table means: which number, category or date its text is, or that it has no
+// value. Training, prediction from every source and exported programs share this one definition, because what a cell
+// is decides what a record adds to a private sum.
+//
+// A value that comes with a type of its own, such as a number of JSON or a boolean of Arrow, is read as the text that
+// value.go defines for it.
 package cell
 
 import (
@@ -9,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Class says what a cell turned out to be.
+// A Class is the outcome of reading a cell.
 type Class uint8
 
 // The classes.
@@ -21,10 +24,12 @@ const (
 	Unlisted          // a category that is not declared
 )
 
-// Trim removes the blanks around a cell.
-func Trim(s string) string { return strings.Trim(s, " \t") }
+// MissingWords lists the texts that mean a missing value. Upper and lower case matter.
+func MissingWords() []string {
+	return []string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}
+}
 
-// MissingWord reports whether a trimmed cell says that there is no value.
+// MissingWord reports whether a trimmed cell is one of [MissingWords].
 func MissingWord(s string) bool {
 	switch s {
 	case "", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?":
@@ -33,11 +38,9 @@ func MissingWord(s string) bool {
 	return false
 }
 
-// LongestWord is how many bytes such a word has at most.
-const LongestWord = 4
-
-// Number reads a numeric cell: its value if the class is [Good], else 0. It is total, and the definition of
-// what a number is.
+// Number reads a plain number: its value if the class is [Good], else 0. A plain number is what strconv.ParseFloat
+// accepts, without hexadecimal digits and underscores. The words true and false, in any case, are 1 and 0: that is how
+// typed tables write their booleans. Number is total.
 func Number(text string) (float64, Class) {
 	text = Trim(text)
 	if MissingWord(text) {
@@ -53,20 +56,26 @@ func Number(text string) (float64, Class) {
 	switch {
 	case math.IsInf(v, 0): // written out, or out of range
 		return 0, Nonfinite
-	case err != nil:
-		return 0, Unparseable
+	case err == nil:
+		return Classify(v)
 	}
-	return Classify(v)
+	switch BooleanWord(text) {
+	case "true":
+		return 1, Good
+	case "false":
+		return 0, Good
+	}
+	return 0, Unparseable
 }
 
-// LongNumber is the length above which a cell is looked at before it is parsed, and NumberBytes
-// is what a number that long is made of.
+// LongNumber is the length above which the bytes of a cell are checked before it is parsed, and NumberBytes are the
+// bytes that a number that long may have.
 const (
 	LongNumber  = 1 << 12
 	NumberBytes = "0123456789+-.eE"
 )
 
-// Classify reads a number that came without text, like [Number].
+// Classify classifies a number that came without text, as [Number] does.
 func Classify(v float64) (float64, Class) {
 	switch {
 	case math.IsNaN(v):

@@ -27,7 +27,7 @@ const MaxLenient = 48
 // Number reads a numeric cell: its value if the class is [Good], else 0. It is total. A cell that [Number]
 // reads means the same here, but for another decimal mark. Lenient rules read more, where it has one meaning:
 //
-//   - true and false, in any case, are 1 and 0;
+//   - t and f, as Postgres writes booleans, are 1 and 0, in any case;
 //   - a currency (a sign or a code of three letters) before or after the number, one of [Units], a percent
 //     sign and a + after it are left out, and nothing is converted;
 //   - so are <, >, <=, >=, ≤, ≥ and ~ before it: <5 is 5;
@@ -46,6 +46,15 @@ func (r *Rule) Number(text string) (float64, Class) {
 	return v, class
 }
 
+// Typed reads a number that came without text, as [Rule.Number] does.
+func (r *Rule) Typed(v float64) (float64, Class) {
+	v, class := Classify(v)
+	if class == Good && slices.Contains(r.Missing, v) {
+		return 0, Missing
+	}
+	return v, class
+}
+
 // plain reads a number with the declared marks and nothing around it.
 func (r *Rule) plain(text string) (float64, Class) {
 	if r.Decimal != ',' && r.Thousands == 0 {
@@ -54,17 +63,10 @@ func (r *Rule) plain(text string) (float64, Class) {
 	if MissingWord(text) {
 		return 0, Missing
 	}
-	if joined, ok := join(text, r.decimal(), r.Thousands); ok {
+	if joined, ok := join(text, markOf(r.Decimal), r.Thousands); ok {
 		return Number(joined)
 	}
 	return 0, Unparseable
-}
-
-func (r *Rule) decimal() byte {
-	if r.Decimal == ',' {
-		return ','
-	}
-	return '.'
 }
 
 // join returns a number with a point as its decimal mark and without the marks between its groups. ok is false
@@ -107,24 +109,27 @@ func join(text string, decimal, thousands byte) (joined string, ok bool) {
 	return string(out), !whole || closed()
 }
 
-// narrow makes blanks of the blanks that do not break a line, and parted finds those between two digits.
+// Narrow lists the blanks that may stand between groups of digits. narrow replaces them by plain blanks, and parted finds
+// those between two digits.
+const Narrow = "\u00a0\u202f\u2009"
+
 var (
 	narrow = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ")
-	parted = regexp.MustCompile("([0-9])[\u00a0\u202f\u2009]([0-9])")
+	parted = regexp.MustCompile("([0-9])[" + Narrow + "]([0-9])")
 )
 
 // lenient reads a cell that is no plain number.
 func (r *Rule) lenient(text string) (float64, Class) {
-	switch strings.ToLower(text) {
-	case "true":
+	switch BooleanWord(text) {
+	case "t":
 		return 1, Good
-	case "false":
+	case "f":
 		return 0, Good
 	}
 	if !strings.ContainsAny(text, "0123456789") {
 		return 0, Unparseable
 	}
-	if strings.ContainsAny(text, "\u2212\u00a0\u202f\u2009") {
+	if strings.ContainsAny(text, "\u2212"+Narrow) {
 		text = Trim(narrow.Replace(parted.ReplaceAllString(strings.ReplaceAll(text, "\u2212", "-"), "$1'$2")))
 	}
 	text = bound(text)
@@ -150,7 +155,7 @@ func (r *Rule) lenient(text string) (float64, Class) {
 
 // grouped returns an unsigned number as strconv has it.
 func (r *Rule) grouped(text string) (string, bool) {
-	decimal := r.decimal()
+	decimal := markOf(r.Decimal)
 	if joined, ok := join(text, decimal, r.Thousands); ok {
 		return joined, true
 	}
@@ -170,9 +175,12 @@ func (r *Rule) grouped(text string) (string, bool) {
 	return "", false
 }
 
+// Bounds are the signs for at most, at least and about.
+var Bounds = []string{"<=", ">=", "<", ">", "≤", "≥", "~"}
+
 // bound leaves out a word for at most, at least or about.
 func bound(text string) string {
-	for _, sign := range []string{"<=", ">=", "<", ">", "≤", "≥", "~"} {
+	for _, sign := range Bounds {
 		if rest, ok := strings.CutPrefix(text, sign); ok {
 			return Trim(rest)
 		}
@@ -187,13 +195,13 @@ func cutSign(text string) (sign, rest string) {
 	return "", text
 }
 
-// currencies are signs and ISO 4217 codes.
-var currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
+// Currencies are signs and ISO 4217 codes.
+var Currencies = strings.Fields("€ $ £ ¥ ₹ EUR USD GBP JPY CHF CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF RON BGN TRY RUB UAH BRL MXN ZAR " +
 	"KRW SGD HKD ILS THB IDR MYR PHP AED SAR EGP NGN KES ARS CLP COP PEN VND TWD PKR ISK")
 
 // cutCurrency leaves out a currency before the number.
 func cutCurrency(text string) (rest string, found bool) {
-	for _, c := range currencies {
+	for _, c := range Currencies {
 		if rest, ok := strings.CutPrefix(text, c); ok {
 			return Trim(rest), true
 		}
@@ -213,7 +221,7 @@ func cutUnit(text string) string {
 	if unit == "" {
 		return text
 	}
-	if slices.Contains(currencies, unit) || slices.Contains(Units, strings.ToLower(unit)) {
+	if slices.Contains(Currencies, unit) || slices.Contains(Units, strings.ToLower(unit)) {
 		return Trim(text[:i])
 	}
 	return text

@@ -27,7 +27,7 @@ func TestRule(t *testing.T) {
 		{lenient, "5k", 0, Unparseable}, {lenient, "5 m", 0, Unparseable}, {lenient, "12 Main", 0, Unparseable}, {lenient, "3/4", 0, Unparseable}, {lenient, "2020-01-02", 0, Unparseable},
 		{lenient, "1e999 kg", 0, Unparseable}, {lenient, "inf kg", 0, Unparseable}, {lenient, "--5 kg", 0, Unparseable}, {lenient, "1 2", 0, Unparseable}, {lenient, "0x1 kg", 0, Unparseable},
 		{lenient, "kg", 0, Unparseable}, {lenient, "5" + strings.Repeat(" ", 60) + "kg", 0, Unparseable}, {lenient, "E11.9", 0, Unparseable}, {lenient, "401A1", 0, Unparseable},
-		{strict, "45 yrs", 0, Unparseable}, {strict, "True", 0, Unparseable}, {strict, "1,234.50", 0, Unparseable}, {strict, "1.5", 1.5, Good},
+		{strict, "45 yrs", 0, Unparseable}, {strict, "True", 1, Good}, {strict, "t", 0, Unparseable}, {lenient, "t", 1, Good}, {lenient, " F ", 0, Good}, {lenient, "tt", 0, Unparseable}, {lenient, "\u00a045\u202fyrs\u00a0", 45, Good}, {comma, "true", 1, Good}, {strict, "1,234.50", 0, Unparseable}, {strict, "1.5", 1.5, Good},
 		{Rule{Thousands: ','}, "1,234", 1234, Good}, {Rule{Thousands: ','}, "-1,234.5e2", -123450, Good}, {Rule{Thousands: ','}, "1,23", 0, Unparseable}, {Rule{Thousands: ','}, "1234", 1234, Good},
 		{Rule{Thousands: ','}, ",234", 0, Unparseable}, {Rule{Thousands: ','}, "1,2345", 0, Unparseable}, {Rule{Thousands: ','}, "1.5,000", 0, Unparseable}, {Rule{Thousands: ','}, "1234,567", 0, Unparseable},
 		{Rule{Thousands: ' '}, "1\u00a0234,5", 0, Unparseable}, {Rule{Thousands: ' '}, "1\u00a0234", 1234, Good},

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Text says which value the text of a category cell is. The zero Text is exact: the text without the
-// blanks around it. A Text is public: it comes from a recipe, and what it makes of a cell depends on that cell
+// A Text is the rule that says which value the text of a category cell is. The zero Text is exact: the text as
+// [Normal] returns it. A Text is public: it comes from a recipe, and what it makes of a cell depends on that cell
 // alone. Models list values as a Text makes them, and programs that are exported hold the same rules.
 type Text struct {
 	Fold   string // FoldExact, which "" is too, FoldBlanks or FoldCase
@@ -29,7 +29,7 @@ const (
 	MaxHash   = 1024
 )
 
-// Exact reports whether blanks around a text are all that is changed.
+// Exact reports whether a value is the text as [Normal] returns it.
 func (t Text) Exact() bool {
 	return t.Prefix == 0 && t.Hash == 0 && (t.Fold == "" || t.Fold == FoldExact)
 }
@@ -40,9 +40,10 @@ func (t Text) Known() bool {
 		t.Prefix >= 0 && t.Prefix <= MaxPrefix && t.Hash >= 0 && t.Hash <= MaxHash
 }
 
-// Of returns the value that a trimmed text is. A word for a missing cell stays what it is. Then come, in this
+// Of returns the value that a text is. A word for a missing cell stays what it is. Then come, in this
 // order, the folding, the prefix, without blanks at its end, and the bucket.
 func (t Text) Of(text string) string {
+	text = Normal(text)
 	if t.Exact() || MissingWord(text) {
 		return text
 	}
@@ -72,7 +73,7 @@ func (t Text) Buckets() []string {
 
 func bucket(k uint32) string { return "#" + strconv.FormatUint(uint64(k), 10) }
 
-// oneBlank makes one blank of every run of blanks and tabs.
+// oneBlank replaces every run of blanks and tabs by one blank.
 func oneBlank(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 }

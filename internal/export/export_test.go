@@ -44,11 +44,54 @@ func kinds(t *testing.T) map[string]regression.Model {
 			out[strings.TrimSuffix(filepath.Base(path), ".json")] = m
 		}
 	}
+	for name, m := range readingModels() {
+		out[name] = m
+	}
 	for name, m := range maps.Clone(out) {
 		if len(m.Output().Classes) == 0 {
 			out[name+"-log"] = transformed(t, m, rescale.Back{Transform: rescale.Log, Intercept: .1, Slope: .9, Variance: .3, Lower: .2, Upper: 300}, -2, 6)
 			out[name+"-sqrt"] = transformed(t, m, rescale.Back{Transform: rescale.Sqrt, Intercept: -1, Slope: 1.1, Variance: 2.5, Upper: 1500}, -1, 40)
 		}
+	}
+	return out
+}
+
+// readingModels are models that say how the cells of their table were written.
+func readingModels() map[string]regression.Model {
+	out := map[string]regression.Model{}
+	for name, reading := range map[string]regression.Reading{
+		"auto": {Date: "auto"}, "german": {Decimal: ',', Thousands: '.', Missing: []float64{-999, 7}, Date: "02.01.2006 15:04"}, "strict": {Strict: true, Thousands: ' ', Date: "Jan _2, 06"}, "compact": {Thousands: ',', Date: "20060102"},
+	} {
+		m := &regression.Linear{Target: "y", Lower: -1e9, Upper: 1e9, Intercept: 1}
+		add := func(c regression.Column, coefficient float64) {
+			at := len(m.Columns)
+			m.Columns = append(m.Columns, c)
+			if !c.Text() {
+				m.Terms = append(m.Terms, regression.Term{Column: at, Coefficient: coefficient}, regression.Term{Column: at, Missing: true, Coefficient: coefficient / 3})
+				return
+			}
+			for k, category := range c.Categories {
+				m.Terms = append(m.Terms, regression.Term{Column: at, Category: category, Coefficient: coefficient * float64(k+1)})
+			}
+			m.Terms = append(m.Terms, regression.Term{Column: at, Other: true, Coefficient: -coefficient})
+		}
+		add(regression.Column{Name: "x", Lower: -100, Upper: 2000, Missing: 3}, 1)
+		for _, part := range []string{"days", "month", "weekday", "hour"} {
+			add(regression.Column{Name: "seen." + part, Lower: -1e6, Upper: 1e6, Missing: 2}, .001)
+		}
+		for name, list := range map[string][]string{
+			"code": {"0", "1"}, "word": {"true", "False", "unknown"}, "letter": {"f", "t"}, "three": {"1", "1.0", "1.10"}, "name": {"Zoë", "A\u030ank A", "e\u0323\u0302", "가"}, "empty": {"", "red", "1.0", "NA"},
+		} {
+			add(regression.Column{Name: name, Type: regression.Category, Categories: list, Other: true}, 10)
+		}
+		regression.SetReading(m, func(column string, r *regression.Reading) {
+			layout := reading.Date
+			*r = reading
+			if r.Date = ""; strings.HasPrefix(column, "seen.") {
+				r.Source, r.Part, r.Date = "seen", strings.TrimPrefix(column, "seen."), layout
+			}
+		})
+		out["reading-"+name] = m
 	}
 	return out
 }
@@ -74,12 +117,20 @@ func transformed(t *testing.T, m regression.Model, b rescale.Back, lower, upper 
 var hostile = []any{
 	nil, "", " ", "NA", "?", "abc", "1e400", "-inf", "NaN", "nan", "0x10", "1_000", "1,5", " 2.5\t", "+7", ".5", "5.", "1e-3", "1e", ".", "-", true, false,
 	1e300, -1e300, 5e-324, 1e21, 1e-7, "Infinity", "\u0661", "12\n", "𝟏",
+	"45 yrs", "80kg", "27.1 %", "€12", "EUR\u00a012", "-$3.50", "$-3", "<5", ">= 1,5", "≥100", "~ 3 µg", "85+", "1,234.50", "1.234,50", "1,234,567", "1'234", "1\u202f234", "1 234", "1234,5", "\u22125", "--5",
+	"5k", "3/4", "E11.9", "1.234", "12,34.5", "1,23", ",234", "-999", -999, "7", 7, "t", "F", "TRUE", "False", "yes", "1.0", "0.0", "01", "1,0", "-0", 1.0, 0, "\ufeff1\u200b", "\u00a02 ", "1e2 kg", "1.5e3€",
+}
+
+// dated are cells of a column of dates.
+var dated = []any{
+	nil, "", "NA", "2024-01-15", "20240115", 20240115, 20240115.0, "20240115.0", "20240115,0", "2024-01-15 23:30:00-05", "2024-01-15T23:30:00.25+0530", "2024-01-15 23:30 UTC", "15.01.2024 08:15", "15.1.2024", "Jan 15, 24", "jan  5, 68",
+	"2024-02-30", "29.02.2023 00:00", "15.01.2024 24:00", "yesterday", true, 1e300, "\u00a02024-01-15\u202f08:15", "0001-01-01", "1969-12-31 23:59:59", "9999-12-31",
 }
 
 // foldable are texts of which several are one value by the rules of a column.
 var foldable = []string{
 	"Grün Tee", "GRÜN \t TEE", "grün tee", "NEW  York", "New York", "new york ", "A b", "A  b", "A\tB", "a b", "A01", "A01.3", " a01", "B2", "B2 ", "B2 x", "B2\t9",
-	"Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
+	"yes\u00a0", "New\u00a0York", "Gru\u0308n Tee", "GRU\u0308N\u2003TEE", "E\u0301", "a\u200b01", "Ж", "ж", "ΑΣΩ", "ασ", "É", "é", "None", "none", "NA", "na", "no", "Nope", "?", "", "A 07", "#3", "𝟏2345", "É  x", "İ", "×",
 }
 
 func ruleOf(c regression.Column) bool {
@@ -90,7 +141,15 @@ func ruleOf(c regression.Column) bool {
 func record(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
+		switch source := c.Reading.Source; {
+		case source != "" && out[source] == nil && r.IntN(2) == 0:
+			out[source] = dated[r.IntN(len(dated))]
+		}
 		switch {
+		case c.Reading.Source != "" && r.IntN(3) > 0:
+			if out[c.Reading.Source] == nil {
+				out[c.Reading.Source] = dated[r.IntN(len(dated))]
+			}
 		case r.IntN(5) == 0:
 			out[c.Name] = hostile[r.IntN(len(hostile))]
 		case !c.Text():
@@ -100,6 +159,8 @@ func record(r *rand.Rand, columns []regression.Column) map[string]any {
 			}
 		case ruleOf(c) && r.IntN(3) > 0:
 			out[c.Name] = foldable[r.IntN(len(foldable))]
+		case len(c.Categories) > 0 && !c.Reading.IsZero() && r.IntN(3) == 0:
+			out[c.Name] = []any{"Zoe\u0308", "Zoë\u200b", "Ånk\u00a0A", "\u212bnk A", "\u1ec7", "e\u0302\u0323", "\u1100\u1161", "\u00a0red", "1.00", "t", "T", "true", "FALSE", 1, 0, true, false, "None"}[r.IntN(18)]
 		case len(c.Categories) > 0:
 			out[c.Name] = strings.Repeat(" ", r.IntN(2)) + c.Categories[r.IntN(len(c.Categories))]
 		default:

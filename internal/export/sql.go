@@ -2,9 +2,15 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/regression"
@@ -12,28 +18,53 @@ import (
 
 // An sqlDialect is what databases write differently. In its patterns %s is an expression.
 type sqlDialect struct {
-	name    string
-	double  string // a number literal as a double
-	cell    string // a cell as a double; NULL or not finite: missing
-	finite  string // whether a double is finite
-	text    string // a cell as a trimmed text, '' for NULL
-	largest string // function of several numbers
-	least   string
+	name       string
+	double     string                   // a number literal as a double
+	asText     string                   // a cell as a text, NULL for NULL
+	trim       string                   // a text without the characters of a second expression around it
+	characters func(text string) string // an expression for characters that do not print
+	number     string                   // a cell as a double, from the cell, its trimmed text and lists of the words for 1 and 0; NULL or not finite: missing
+	finite     string                   // whether a double is finite
+	largest    string                   // function of several numbers
+	least      string
 }
+
+// plainNumber matches the texts that databases with regular expressions read as numbers.
+const plainNumber = `^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$`
 
 var dialects = []sqlDialect{
 	{
-		"duckdb", "%s", "TRY_CAST(%s AS DOUBLE)", "isfinite(%s)",
-		`coalesce(trim(CAST(%s AS VARCHAR), ' ' || chr(9)), '')`, "greatest", "least",
+		name: "duckdb", double: "%s", asText: "CAST(%s AS VARCHAR)", trim: "trim(%s, %s)",
+		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
+		number: "CASE WHEN typeof(%[1]s) <> 'VARCHAR' THEN TRY_CAST(%[1]s AS DOUBLE) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0::DOUBLE WHEN lower(%[2]s) IN (%[4]s) THEN 0.0::DOUBLE " +
+			"WHEN regexp_matches(%[2]s, '" + plainNumber + "') THEN TRY_CAST(%[2]s AS DOUBLE) END",
+		finite: "isfinite(%s)", largest: "greatest", least: "least",
 	},
 	{
-		"postgres", "(%s)::float8", "(%s)::float8", "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8",
-		`coalesce(btrim((%s)::text, ' ' || chr(9)), '')`, "greatest", "least",
+		name: "postgres", double: "(%s)::float8", asText: "(%s)::text", trim: "btrim(%s, %s)",
+		characters: func(text string) string { return eachCharacter(text, "chr(%d)", " || ") },
+		// A text beyond the range of a double is an error of a cast to float8, and none of one to numeric.
+		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" + plainNumber + "' THEN NULL " +
+			"WHEN abs((%[2]s)::numeric) > 1.797693134862315807e308 THEN NULL WHEN abs((%[2]s)::numeric) < 2.4703282292062328e-324 THEN 0::float8 ELSE (%[2]s)::float8 END",
+		finite: "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8", largest: "greatest", least: "least",
 	},
 	{
-		"sqlite", "%s", "(CASE WHEN typeof(%[1]s) IN ('integer', 'real') THEN CAST(%[1]s AS REAL) END)", "abs(%s) < 9e999",
-		`coalesce(trim(CAST(%s AS TEXT), ' ' || char(9)), '')`, "max", "min",
+		name: "sqlite", double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
+		characters: func(text string) string { return "char(" + eachCharacter(text, "%d", ", ") + ")" },
+		// A text is equal to a number only if all of it is that number.
+		number: "CASE WHEN typeof(%[1]s) IN ('integer', 'real') THEN CAST(%[1]s AS REAL) WHEN lower(%[2]s) IN (%[3]s) THEN 1.0 WHEN lower(%[2]s) IN (%[4]s) THEN 0.0 " +
+			"WHEN %[2]s = CAST(%[2]s AS REAL) THEN CAST(%[2]s AS REAL) END",
+		finite: "abs(%s) < 9e999", largest: "max", least: "min",
 	},
+}
+
+// eachCharacter writes the characters of a text by their numbers.
+func eachCharacter(text, pattern, between string) string {
+	var out []string
+	for _, r := range text {
+		out = append(out, fmt.Sprintf(pattern, r))
+	}
+	return strings.Join(out, between)
 }
 
 // A query is a nest of selects: every layer names expressions of the names of the layers below it, and the lowest
@@ -50,10 +81,13 @@ type namedExpression struct{ name, expression string }
 
 // The layers.
 const (
-	cellLayer  = iota // treated cells
-	sumLayer          // linear sums, clamped where they are scores of prototypes
-	largeLayer        // the largest scores of prototypes
-	scoreLayer        // the scores of the model
+	textLayer   = iota // texts without blanks around them
+	normalLayer        // texts in their normal form
+	numberLayer        // numbers, and texts that are folded or cut
+	cellLayer          // treated cells
+	sumLayer           // linear sums, clamped where they are scores of prototypes
+	largeLayer         // the largest scores of prototypes
+	scoreLayer         // the scores of the model
 )
 
 // name returns the name of an expression in a layer.
@@ -100,7 +134,26 @@ func (q *query) outputs(m regression.Model) ([]output, error) {
 
 // raw is a cell of a numeric column as a double, maybe NULL or not finite.
 func (q *query) raw(c *regression.Column) string {
-	return fmt.Sprintf(q.dialect.cell, "t."+identifier(c.Name))
+	yes, no := "'true', 't'", "'false', 'f'"
+	if c.Reading.Strict {
+		yes, no = "'true'", "'false'"
+	}
+	x := fmt.Sprintf(q.dialect.number, "t."+identifier(c.Name), q.trimmed(c), yes, no)
+	for _, missing := range c.Reading.Missing {
+		x = fmt.Sprintf("nullif(%s, %s)", x, q.number(missing))
+	}
+	return q.name(numberLayer, x)
+}
+
+// trimmed is the text of a cell without blanks around it.
+func (q *query) trimmed(c *regression.Column) string {
+	text := fmt.Sprintf(q.dialect.asText, "t."+identifier(c.Name))
+	return q.name(textLayer, q.trim(text))
+}
+
+// trim removes blanks around a text.
+func (q *query) trim(text string) string {
+	return fmt.Sprintf(q.dialect.trim, text, q.dialect.characters(cell.Blanks+cell.Invisible))
 }
 
 // cell is the treated cell of a numeric column.
@@ -137,14 +190,70 @@ func (q *query) flag(c *regression.Column, x float64) string {
 // label is the text of a cell of a category column.
 func (q *query) label(c *regression.Column) string { return q.name(cellLayer, q.textOf(c)) }
 
-// textOf is that of a cell of a column of texts, without a name.
+// textOf is the category of a cell of a column of texts, as the list has it, or the text itself.
 func (q *query) textOf(c *regression.Column) string {
-	text := fmt.Sprintf(q.dialect.text, "t."+identifier(c.Name))
+	text := q.name(normalLayer, "coalesce("+q.normal(c, q.trimmed(c))+", '')")
+	label := text
 	if folded := q.folded(c, text); folded != text {
-		text = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, literals([]string{"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"}), folded)
+		label = fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s ELSE %[3]s END", text, literals(cell.MissingWords()), folded)
+		label = q.name(numberLayer, label)
+	}
+	return q.spelled(c, label)
+}
+
+// spelled is the name of a text that is another spelling of it, and the text itself for others.
+func (q *query) spelled(c *regression.Column, text string) string {
+	listed := map[string]bool{}
+	for _, name := range c.Categories {
+		listed[cell.Normal(name)] = true
+	}
+	texts := namesOf(c).Texts()
+	if q.dialect.name == "sqlite" { // which has no function for the normal form
+		for k, name := range c.Categories {
+			texts[norm.NFD.String(cell.Normal(name))] = int32(k) //nolint:gosec // lists are short
+		}
+	}
+	var out strings.Builder
+	for _, other := range slices.Sorted(maps.Keys(texts)) {
+		if !listed[other] {
+			fmt.Fprintf(&out, " WHEN %s THEN %s", literal(other), literal(cell.Normal(c.Categories[texts[other]])))
+		}
+	}
+	if out.Len() == 0 {
+		return text
+	}
+	return fmt.Sprintf("CASE %s%s ELSE %s END", text, out.String(), text)
+}
+
+// normal is the normal form of a trimmed text, as far as the categories of a column depend on it.
+func (q *query) normal(c *regression.Column, text string) string {
+	all := strings.Join(c.Categories, "")
+	ascii := strings.IndexFunc(all, func(r rune) bool { return r > unicode.MaxASCII }) < 0 && c.Prefix == 0
+	blanks := strings.TrimLeft(cell.Blanks, "\t ")
+	if q.dialect.name != "sqlite" {
+		text = fmt.Sprintf("translate(%s, %s, '%s')", text, q.dialect.characters(blanks+cell.Removed), strings.Repeat(" ", utf8.RuneCountInString(blanks)))
+		switch {
+		case ascii:
+			return text
+		case q.dialect.name == "duckdb":
+			return "nfc_normalize(" + text + ")"
+		}
+		return "normalize(" + text + ", NFC)"
+	}
+	replace := func(old, by string) { text = fmt.Sprintf("replace(%s, %s, %s)", text, old, by) }
+	for _, r := range cell.Removed {
+		replace(q.dialect.characters(string(r)), "''")
+	}
+	if strings.Contains(all, " ") || c.Prefix > 0 {
+		for _, r := range noBreakBlanks {
+			replace(q.dialect.characters(string(r)), "' '")
+		}
 	}
 	return text
 }
+
+// noBreakBlanks are the blanks within a text that a query for SQLite knows, which has no function for several at once.
+const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 
 // folded is the value that a trimmed text is in a column without buckets.
 func (q *query) folded(c *regression.Column, text string) string {
@@ -171,7 +280,7 @@ func (q *query) folded(c *regression.Column, text string) string {
 		}
 	}
 	if c.Prefix > 0 {
-		text = fmt.Sprintf(q.dialect.text, fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
+		text = q.trim(fmt.Sprintf("substr(%s, 1, %d)", text, c.Prefix))
 	}
 	return text
 }
@@ -256,4 +365,4 @@ func literals(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-func trimmed(name string) string { return strings.Trim(name, " \t") }
+func trimmed(name string) string { return cell.Normal(name) }

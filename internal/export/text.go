@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dptrain/dptrain/internal/cell"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -23,19 +24,109 @@ var jsCode string
 //go:embed code/model.go.txt
 var goCode string
 
-// program writes a program with the model in it. In the text of the program @MODEL@ stands for the file of
-// the model, as JSON that can be put between three double quotes, between backquotes or after an equals sign.
+// program writes a program with the model in it. In the text of the program @MODEL@ stands for what it knows of the
+// model, as JSON that can be put between three double quotes, between backquotes or after an equals sign.
 func program(w io.Writer, code string, m regression.Model) error {
-	var file bytes.Buffer
-	if err := regression.EncodeModel(&file, m); err != nil {
+	known, err := knownOf(m)
+	if err != nil {
 		return err
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, file.Bytes()); err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(known); err != nil {
 		return fmt.Errorf("a model file that is no JSON: %w", err)
 	}
-	_, err := io.WriteString(w, strings.Replace(code, "@MODEL@", ascii(compact.String()), 1))
+	code = strings.Replace(code, "@UNICODE@", unicodeTablesOf(m), 1)
+	_, err = io.WriteString(w, strings.Replace(code, "@MODEL@", ascii(strings.TrimSpace(text.String())), 1))
 	return err
+}
+
+// A cellRule is what programs know of the rules of package cell.
+type cellRule struct {
+	Decimal    string    `json:"decimal"`
+	Thousands  string    `json:"thousands"`
+	Lenient    bool      `json:"lenient"`
+	Missing    []float64 `json:"missing"`
+	Words      []string  `json:"words"` // for missing
+	Units      []string  `json:"units"`
+	Currencies []string  `json:"currencies"`
+	Bounds     []string  `json:"bounds"`
+	Blanks     string    `json:"blanks"`
+	Invisible  string    `json:"invisible"`
+	Removed    string    `json:"removed"`
+	Narrow     string    `json:"narrow"`
+	MaxLenient int       `json:"max_lenient"`
+	MaxDate    int       `json:"max_date"`
+
+	Layouts map[string]cell.DatePattern `json:"layouts"`
+}
+
+// knownOf returns the file of a model with what a program must know to read cells: in the place of the key reading the
+// rules, and in each column the spellings of its categories and what it is made of.
+func knownOf(m regression.Model) (map[string]any, error) {
+	var file bytes.Buffer
+	if err := regression.EncodeModel(&file, m); err != nil {
+		return nil, err
+	}
+	var known map[string]any
+	decoder := json.NewDecoder(&file)
+	decoder.UseNumber()
+	if err := decoder.Decode(&known); err != nil {
+		return nil, fmt.Errorf("a model file that is no JSON: %w", err)
+	}
+	rule := cellRule{
+		Decimal: ".", Lenient: true, Missing: []float64{}, Words: cell.MissingWords(), Units: cell.Units, Currencies: cell.Currencies, Bounds: cell.Bounds,
+		Blanks: cell.Blanks, Invisible: cell.Invisible, Removed: cell.Removed, Narrow: cell.Narrow,
+		MaxLenient: cell.MaxLenient, MaxDate: cell.MaxDate, Layouts: map[string]cell.DatePattern{},
+	}
+	for _, c := range m.Inputs() {
+		r := c.Reading
+		if r.Decimal != 0 {
+			rule.Decimal = string(rune(r.Decimal))
+		}
+		if r.Thousands != 0 {
+			rule.Thousands = string(rune(r.Thousands))
+		}
+		rule.Lenient = !r.Strict
+		rule.Missing = append([]float64{}, r.Missing...)
+		if r.Source == "" {
+			continue
+		}
+		if pattern, ok := cell.DatePatternOf(r.Date); ok {
+			rule.Layouts[r.Date] = pattern
+		}
+	}
+	known["reading"] = rule
+	lists := []any{known["columns"]}
+	if scores, ok := known["scores"].([]any); ok {
+		lists = nil
+		for _, score := range scores {
+			lists = append(lists, score.(map[string]any)["columns"])
+		}
+	}
+	for i, score := range scoresOf(m) {
+		for j, c := range score.Inputs() {
+			addReading(lists[i].([]any)[j].(map[string]any), &c, rule.Layouts)
+		}
+	}
+	return known, nil
+}
+
+// addReading adds to a column of a file how its cells are read. The date of a layout without a pattern is left out: the
+// record needs the parts.
+func addReading(column map[string]any, c *regression.Column, layouts map[string]cell.DatePattern) {
+	if c.Text() {
+		column["spellings"] = namesOf(c).Spellings()
+	}
+	if _, known := layouts[c.Reading.Date]; known && c.Reading.Source != "" {
+		column["source"], column["part"], column["layout"] = c.Reading.Source, c.Reading.Part, c.Reading.Date
+	}
+}
+
+// namesOf returns the finder for the categories of a column.
+func namesOf(c *regression.Column) *cell.Names {
+	return cell.NewNames(c.Categories, cell.Text{Fold: c.Fold, Prefix: c.Prefix, Hash: c.Hash}, c.Reading.Decimal)
 }
 
 // ascii writes what is not ASCII in JSON, and the backquote, as escapes. They occur within texts only.

@@ -182,6 +182,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	}
 	if fit := out.fit; fit != nil {
 		regression.WithGuarantee(fit.Model, modelGuarantee(guarantee))
+		recordReading(fit.Model, p.Schema)
 		res.Model, res.Importances = fit.Model, importances(fit)
 		if err := r.finish(ctx, s, fit, res); err != nil {
 			return nil, err
@@ -313,12 +314,28 @@ func (r *runner) r2(ctx context.Context, s *mechanism.Session, v mechanism.Recor
 	return &r2, nil
 }
 
-// SchemaOf declares the columns that a model needs. Missing cells stay missing:
-// the model knows what they stand for.
+// recordReading writes into a model how the cells of a table with the given schema were written.
+func recordReading(m regression.Model, s dataset.Schema) {
+	places := make(map[string]int, len(s.Columns))
+	for j := range s.Columns {
+		places[s.Columns[j].Name] = j
+	}
+	regression.SetReading(m, func(column string, r *regression.Reading) {
+		r.Decimal, r.Thousands, r.Strict, r.Missing = s.Numbers.Decimal, s.Numbers.Thousands, s.Numbers.Strict, s.Numbers.Missing
+		if j, found := places[column]; found {
+			c := &s.Columns[j]
+			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+		}
+	})
+}
+
+// SchemaOf declares the columns that a model needs, and how they were written in the table that it was trained on.
+// Missing cells stay missing: the model knows what they stand for.
 func SchemaOf(m regression.Model) dataset.Schema {
 	var s dataset.Schema
 	for _, in := range m.Inputs() {
-		c := dataset.Column{Name: in.Name}
+		s.Numbers = dataset.Numbers{Decimal: in.Reading.Decimal, Thousands: in.Reading.Thousands, Strict: in.Reading.Strict, Missing: in.Reading.Missing}
+		c := dataset.Column{Name: in.Name, Source: in.Reading.Source, Part: in.Reading.Part, Date: in.Reading.Date}
 		if in.Text() {
 			c.Kind, c.Categories, c.Other = dataset.Category, in.Categories, in.Other
 			c.Fold, c.Prefix, c.Hash = in.Fold, in.Prefix, in.Hash

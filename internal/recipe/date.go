@@ -43,20 +43,6 @@ func dayOf(text string) float64 {
 	return float64(t.Unix() / (24 * 60 * 60))
 }
 
-// Dates declares in a schema what the columns of a model are that stand for parts of dates.
-func (d Data) Dates(s *dataset.Schema) {
-	for name, declared := range d.Columns {
-		if declared.Date == "" {
-			continue
-		}
-		for _, part := range dateColumns(name, declared) {
-			if j := s.Index(part.Name); j >= 0 && s.Columns[j].Kind == dataset.Numeric {
-				s.Columns[j].Source, s.Columns[j].Date, s.Columns[j].Part = part.Source, part.Date, part.Part
-			}
-		}
-	}
-}
-
 // date checks a column of dates.
 func (c *checker) date(name, path string, col Column) {
 	at := func(key string) string { return child(path, key) }

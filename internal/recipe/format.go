@@ -125,7 +125,7 @@ func formatNames() map[string][]string {
 	}
 	return map[string][]string{
 		"separator": with(separatorWords, dataset.Separators), "thousands": with(markWords, marks), "quote": with(quoteWords, `"'`),
-		"escape": with(escapeWords, escapes),
+		"escape":  with(escapeWords, escapes),
 		"decimal": {".", ",", "point", "comma"}, "header": {"line", "none"},
 	}
 }

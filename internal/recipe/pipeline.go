@@ -31,6 +31,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses,
 		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
 	}
+	reading := r.Data.Reading()
+	p.Schema.Numbers = reading.Format.Numbers()
 	excluded, kinds := map[string]bool{}, r.findsKinds()
 	if p.Schema.Unit = r.unitColumn(); p.Schema.Unit != "" {
 		excluded[p.Schema.Unit] = true
@@ -108,7 +110,7 @@ func (r *Recipe) budget() (budget.Target, error) {
 // kinds is [Recipe.findsKinds].
 func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if name == r.Data.Target && r.Task == regression.TaskClassification {
-		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Data.Classes.Private(), Fold: r.fold()}
+		return dataset.Column{Name: name, Kind: dataset.Category, Categories: r.values(r.Data.Classes.Listed(), Column{}), Found: r.Data.Classes.Private(), Labels: r.Data.Classes.Private(), Fold: r.fold()}
 	}
 	d := r.Data.Columns[name]
 	c := dataset.Column{Name: name, Private: d.Private}

@@ -90,7 +90,7 @@ func (r *Recipe) values(names []string, c Column) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		if out[i] = name; !r.textOf(c).Exact() {
-			out[i] = r.textOf(c).Of(cell.Trim(name))
+			out[i] = r.textOf(c).Of(name)
 		}
 	}
 	return out

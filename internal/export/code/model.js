@@ -4,42 +4,63 @@
 //     predict({ age: 41, city: "Basel" });      // a number, or the name of a class
 //     probabilities({ age: 41, city: "Basel" }) // of the classes by name, or null
 //
-// A record is an object with the names in INPUTS. A number that is missing (null, undefined, NaN), infinite or
-// no number takes the model's missing value, every number is clamped to its range, and an unknown category
-// counts as other.
+// A record is an object with the names in INPUTS: numbers, texts, booleans, dates (read in UTC) or null. Texts are
+// read as in the table of the training: "45 yrs" is 45. A number that is missing (null, undefined, NaN), infinite or
+// no number takes the model's missing value, every number is clamped to its range, and an unknown category counts as
+// other.
 
 const MODEL = @MODEL@;
 
+const RULE = MODEL.reading;
+
 const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
-const trim = (text) => text.replace(/^[ \t]+|[ \t]+$/g, "");
+const MISSING = new Set(RULE.words);
 
-/** The shortest decimal form of a number, without an exponent. */
-function decimal(x) {
-  const [digits, exponent] = String(x).split("e");
-  if (exponent === undefined) return digits;
-  const sign = digits.startsWith("-") ? "-" : "";
-  const [whole, part = ""] = digits.replace("-", "").split(".");
-  const shift = Number(exponent);
-  if (shift > 0) return sign + whole + part.padEnd(shift, "0");
-  return sign + "0." + "0".repeat(-shift - 1) + whole + part;
+const length = (text) => new TextEncoder().encode(text).length;
+
+/** A text without blanks around it. */
+const ENDS = new Set(RULE.blanks + RULE.invisible);
+function trim(text) {
+  let from = 0;
+  let to = text.length;
+  while (from < to && ENDS.has(text[from])) from++;
+  while (from < to && ENDS.has(text[to - 1])) to--;
+  return text.slice(from, to);
 }
 
-/** The text of a cell of a category column. */
+/** A text as it is compared: without blanks around it, and with é as one character. */
+function normal(text) {
+  text = trim(text);
+  // eslint-disable-next-line no-control-regex
+  if (/^[\x00-\x7f]*$/.test(text)) return text;
+  return plain(text, RULE.removed).normalize("NFC");
+}
+
+/** A text with plain blanks, and without some characters. */
+const plain = (text, without) => Array.from(text, (c) => (without.includes(c) ? "" : c > "~" && RULE.blanks.includes(c) ? " " : c)).join("");
+
+/** The text of a number: as an integer if it is one, else in the shortest form. */
+function digits(x) {
+  const size = Math.abs(x);
+  if (size === 0) return "0";
+  if (size >= 1e-4 && size < 1e16) return String(x);
+  return x.toExponential().replace(/e([+-])([0-9])$/, (_, sign, digit) => "e" + sign + "0" + digit);
+}
+
+/** The text of a cell; what has no value is empty. */
 function textOf(cell) {
   switch (typeof cell) {
     case "string":
-      return trim(cell);
+      return cell;
     case "boolean":
     case "bigint":
       return String(cell);
     case "number":
-      return Number.isFinite(cell) ? decimal(cell) : "";
+      return Number.isFinite(cell) ? digits(cell) : "";
   }
-  return "";
+  return cell instanceof Date && Number.isFinite(cell.getTime()) ? cell.toISOString() : "";
 }
-
-const MISSING = new Set(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]);
 
 /** The small letter of a capital one. */
 function small(letter) {
@@ -51,7 +72,7 @@ function small(letter) {
   return within(0x400, 0x40f) ? String.fromCodePoint(c + 80) : letter;
 }
 
-/** The value that a text is in a column: folded, cut or hashed as the model says. */
+/** The value that a normal text is in a column: folded, cut or hashed as the model says. */
 function valueOf(column, text) {
   if (MISSING.has(text)) return text;
   if (column.fold === "blanks" || column.fold === "case") text = text.split(/[ \t]+/).filter(Boolean).join(" ");
@@ -65,18 +86,177 @@ function valueOf(column, text) {
   return text;
 }
 
+const WHOLE = RULE.decimal === "," ? /^(-?)(0|[1-9][0-9]*)(?:,0+)?$/ : /^(-?)(0|[1-9][0-9]*)(?:\.0+)?$/;
+
+/** The place of a cell among the categories of a column, -1 for others. */
+function codeOf(column, cell) {
+  const text = normal(textOf(cell));
+  const value = valueOf(column, text);
+  const code = column.codes.get(value);
+  if (code !== undefined) return code;
+  if (MISSING.has(text) || text === "+Inf" || text === "-Inf") return column.codes.get("") ?? -1;
+  const whole = WHOLE.exec(value);
+  const lower = value.toLowerCase();
+  let key = "";
+  if (whole) key = whole[2] === "0" ? "0" : whole[1] + whole[2];
+  else if (["true", "false", "t", "f"].includes(lower)) key = lower;
+  const spellings = column.spellings ?? {};
+  return key && Object.hasOwn(spellings, key) ? spellings[key] : -1;
+}
+
 /** The number of a cell of a numeric column, NaN if there is none. */
 function numberOf(cell) {
-  switch (typeof cell) {
-    case "bigint":
-      cell = Number(cell);
-      break;
-    case "string":
-      cell = trim(cell);
-      cell = NUMBER.test(cell) ? Number(cell) : NaN;
-      break;
+  let x = NaN;
+  if (typeof cell === "string") x = read(trim(cell));
+  else if (typeof cell === "number" || typeof cell === "boolean" || typeof cell === "bigint") x = Number(cell);
+  return Number.isFinite(x) && !RULE.missing.includes(x) ? x : NaN;
+}
+
+/** The number that a text is, by the rule for numbers of the table; NaN if it is none. */
+function read(text) {
+  if (MISSING.has(text)) return NaN;
+  const joined = RULE.decimal === "," || RULE.thousands ? join(text, RULE.thousands) : text;
+  if (joined !== null) {
+    if (NUMBER.test(joined)) return Number(joined);
+    const lower = joined.toLowerCase();
+    if (lower === "true" || lower === "false") return lower === "true" ? 1 : 0;
   }
-  return typeof cell === "number" && Number.isFinite(cell) ? cell : NaN;
+  return RULE.lenient && length(text) <= RULE.max_lenient ? lenient(text) : NaN;
+}
+
+const NARROW = new RegExp("[" + RULE.narrow + "]", "g");
+const PARTED = new RegExp("([0-9])[" + RULE.narrow + "]([0-9])", "g");
+
+/** A number with a point and without marks between its groups; null if a mark is where none can be. */
+function join(text, thousands) {
+  if (thousands === " ") text = text.replace(NARROW, " ");
+  let out = "";
+  let groups = 0;
+  let count = 0; // of digits
+  let whole = true;
+  const closed = () => groups === 0 || count === 3;
+  for (const c of text) {
+    if (c >= "0" && c <= "9") {
+      count++;
+      out += c;
+    } else if (whole && c === RULE.decimal) {
+      if (!closed()) return null;
+      whole = false;
+      out += ".";
+    } else if (whole && c === thousands) {
+      if (count === 0 || count > 3 || !closed()) return null;
+      groups++;
+      count = 0;
+    } else if (",. '".includes(c)) {
+      return null;
+    } else {
+      if (whole && count > 0) {
+        if (!closed()) return null;
+        whole = false;
+      }
+      out += c;
+    }
+  }
+  return !whole || closed() ? out : null;
+}
+
+/** The number of a text as people write it; NaN if there is none. */
+function lenient(text) {
+  const lower = text.toLowerCase();
+  if (lower === "t" || lower === "f") return lower === "t" ? 1 : 0;
+  if (!/[0-9]/.test(text)) return NaN;
+  text = trim(text.replaceAll("\u2212", "-").replace(PARTED, "$1'$2").replace(NARROW, " "));
+  text = without(text, RULE.bounds);
+  let sign = "";
+  const cutSign = () => {
+    if (/^[+-]/.test(text)) [sign, text] = [text[0], text.slice(1)];
+  };
+  cutSign();
+  const rest = without(text, RULE.currencies);
+  if (rest !== text) {
+    text = rest;
+    if (!sign) cutSign();
+  }
+  const at = Math.max(...Array.from("0123456789.,", (c) => text.lastIndexOf(c))) + 1;
+  const unit = trim(text.slice(at));
+  if (unit && (RULE.currencies.includes(unit) || RULE.units.includes(unit.toLowerCase()))) text = trim(text.slice(0, at));
+  if (!/^[0-9.,]/.test(text)) return NaN;
+  const joined = grouped(text);
+  return joined !== null && NUMBER.test(sign + joined) ? Number(sign + joined) : NaN;
+}
+
+/** A text without the first of some beginnings that it has. */
+function without(text, starts) {
+  const start = starts.find((s) => text.startsWith(s));
+  return start === undefined ? text : trim(text.slice(start.length));
+}
+
+function grouped(text) {
+  const joined = join(text, RULE.thousands);
+  if (joined !== null) return joined;
+  const other = RULE.decimal === "," ? "." : ",";
+  for (const mark of ["'", other]) {
+    if (!text.includes(mark)) continue;
+    if (mark === other && text.split(other).length < 3 && !text.includes(RULE.decimal)) {
+      return null; // 1,234 may be 1.234 where people write decimal commas
+    }
+    return join(text, mark);
+  }
+  return null;
+}
+
+const LAYOUTS = new Map(
+  Object.entries(RULE.layouts).map(([name, layout]) => [name, { ...layout, patterns: layout.patterns.map((p) => new RegExp("^(?:" + p.replaceAll("(?P<", "(?<") + ")$")) }]),
+);
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/** A part of the date in a cell, NaN if it is none. */
+function partOf(column, cell) {
+  if (cell instanceof Date) {
+    const seconds = cell.getTime() / 1000;
+    return moment(column.part, Math.floor(seconds / 86400), seconds - 86400 * Math.floor(seconds / 86400), cell.getUTCMonth() + 1);
+  }
+  const layout = LAYOUTS.get(column.layout);
+  let text = trim(textOf(cell));
+  if (MISSING.has(text) || length(text) > RULE.max_date) return NaN;
+  if (layout.blanks) text = plain(text, RULE.invisible).replaceAll("\t", " ").replaceAll("\u2212", "-");
+  if (layout.digits) text = text.replace(/[.,]0+$/, "");
+  for (const pattern of layout.patterns) {
+    const match = pattern.exec(text);
+    if (match) return dated(column.part, match.groups);
+  }
+  return NaN;
+}
+
+/** A part of a date whose elements are found. */
+function dated(part, found) {
+  const number = (name) => Number(found[name] ?? 0);
+  let year = number("y");
+  if (found.yy) year = number("yy") + (number("yy") >= 69 ? 1900 : 2000);
+  const month = found.mon ? MONTHS.indexOf(found.mon.slice(0, 3).toLowerCase()) + 1 : number("m");
+  const half = (found.pm ?? "").toLowerCase();
+  let hour = number("h");
+  if (half === "pm" && hour < 12) hour += 12;
+  if (half === "am" && hour === 12) hour = 0;
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const day = number("d");
+  if (month < 1 || month > 12 || day < 1 || day > [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]) return NaN;
+  const [y, m] = month < 3 ? [year - 1, month + 9] : [year, month - 3];
+  const days = 365 * y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + Math.floor((153 * m + 2) / 5) + day - 1 - 719468;
+  const second = hour * 3600 + number("min") * 60 + number("s") + Number(((found.f ?? "") + "000000000").slice(0, 9)) / 1e9;
+  return moment(part, days, second, month);
+}
+
+function moment(part, days, second, month) {
+  switch (part) {
+    case "month":
+      return month;
+    case "weekday":
+      return ((((days + 3) % 7) + 7) % 7) + 1; // 1970-01-01 was a Thursday
+    case "hour":
+      return second / 3600;
+  }
+  return days + second / 86400;
 }
 
 const clamp = (x, lower, upper) => Math.min(Math.max(x, lower), upper);
@@ -180,7 +360,7 @@ class Score {
         column.half = column.upper / 2 - column.lower / 2;
       }
       if (column.categories) {
-        column.codes = new Map(column.categories.map((name, i) => [trim(name), i]));
+        column.codes = new Map(column.categories.map((name, i) => [normal(name), i]));
       }
     }
     if (model.kind === "kernel") {
@@ -194,17 +374,19 @@ class Score {
   cells(record) {
     const out = new Map();
     for (const [name, column] of this.columns) {
-      if (!Object.hasOwn(record, name)) throw new Error(`the record has no cell for ${JSON.stringify(name)}`);
+      const dated = column.source !== undefined && !Object.hasOwn(record, name);
+      const given = dated ? column.source : name;
+      if (!Object.hasOwn(record, given)) throw new Error(`the record has no cell for ${JSON.stringify(given)}`);
       if (column.values) {
         // numbers that stand for texts, the last one for every other
-        const code = column.codes.get(valueOf(column, textOf(record[name]))) ?? column.categories.length;
-        out.set(name, { number: column.values[code], missing: false });
+        const code = codeOf(column, record[name]);
+        out.set(name, { number: column.values[code < 0 ? column.categories.length : code], missing: false });
       } else if (column.type === "numeric") {
-        const x = numberOf(record[name]);
+        const x = dated ? partOf(column, record[given]) : numberOf(record[name]);
         const missing = Number.isNaN(x);
         out.set(name, { number: missing ? column.missing : clamp(x, column.lower, column.upper), missing });
       } else {
-        out.set(name, { code: column.codes.get(valueOf(column, textOf(record[name]))) ?? -1 });
+        out.set(name, { code: codeOf(column, record[name]) });
       }
     }
     return out;
@@ -311,7 +493,7 @@ const SCORES = (MODEL.kind === "classifier" ? MODEL.scores : [MODEL]).map((s) =>
 export const TARGET = MODEL.target;
 /** The names of the classes; null: the target is a number. */
 export const CLASSES = MODEL.classes ?? null;
-export const INPUTS = [...new Set(SCORES.flatMap((s) => [...s.columns.keys()]))];
+export const INPUTS = [...new Set(SCORES.flatMap((s) => [...s.columns].map(([name, column]) => column.source ?? name)))];
 
 /** The scores of a record: of two classes one, of more one per class, else the prediction. */
 export function scores(record) {

@@ -6,54 +6,78 @@
 
     python3 model.py < table.csv                   # one prediction per line
 
-A record is a mapping from the names in model.INPUTS to cells. A number that is missing (None, NaN), infinite
-or no number takes the model's missing value, every number is clamped to its range, and an unknown category
-counts as other, as docs of the model file say.
+A record is a mapping from the names in model.INPUTS to cells: numbers, texts, booleans, dates or None. Texts
+are read as in the table of the training: "45 yrs" is 45. A number that is missing (None, NaN), infinite or no
+number takes the model's missing value, every number is clamped to its range, and an unknown category counts as
+other, as docs of the model file say.
 """
 
 import base64
 import csv
-import decimal
 import json
 import math
+import numbers
 import re
 import struct
 import sys
+import unicodedata
 
 MODEL = json.loads(r"""@MODEL@""")
 
+_RULE = MODEL["reading"]
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _NAN = float("nan")
+_ENDS = _RULE["blanks"] + _RULE["invisible"]
+_PLAIN = {ord(c): " " for c in _RULE["blanks"] if ord(c) > 127}
+_PLAIN.update({ord(c): None for c in _RULE["removed"]})
 
 
 def _text(cell):
-    """The text of a cell of a category column."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, bytes):
-        cell = cell.decode("utf-8", "replace")
+    """The text of a cell; what has no value is empty."""
     if isinstance(cell, str):
-        return cell.strip(" \t")
+        return cell
+    if cell is None or type(cell).__name__ in ("NaTType", "NAType"):
+        return ""
+    if isinstance(cell, bool) or type(cell).__name__ == "bool_":
+        return "true" if cell else "false"
+    if isinstance(cell, numbers.Integral):
+        return str(int(cell))
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    if hasattr(cell, "isoformat"):  # a date or a time by the clock on the wall
+        return (cell.replace(tzinfo=None) if getattr(cell, "tzinfo", None) else cell).isoformat()
     try:
         number = float(cell)
     except (TypeError, ValueError, OverflowError):
         return ""
-    if number - number != 0:
-        return ""
-    shortest = format(decimal.Decimal(repr(number)), "f")
-    return shortest[:-2] if shortest.endswith(".0") else shortest
+    return "" if number - number != 0 else _digits(number)
+
+
+def _digits(number):
+    """The text of a number: as an integer if it is one, else in the shortest form."""
+    if number == int(number) and abs(number) < 1e16:
+        return str(int(number))
+    mantissa, _, exponent = repr(number).partition("e")
+    if mantissa.endswith(".0"):
+        mantissa = mantissa[:-2]
+    return mantissa + ("e" + exponent if exponent else "")
+
+
+def _normal(text):
+    """A text as it is compared: without blanks around it, and with é as one character."""
+    text = text.strip(_ENDS)
+    if all(c < "\x80" for c in text):
+        return text
+    return unicodedata.normalize("NFC", text.translate(_PLAIN))
 
 
 _SMALL = {c: c + 32 for r in ((65, 91), (0xC0, 0xDF), (0x391, 0x3AC), (0x410, 0x430)) for c in range(*r) if c not in (0xD7, 0x3A2)}
 _SMALL.update({c: c + 80 for c in range(0x400, 0x410)})
-_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
 
 def _value(column, text):
-    """The value that a text is in a column: folded, cut or hashed as the model says."""
-    if text in _MISSING:
+    """The value that a normal text is in a column: folded, cut or hashed as the model says."""
+    if text in _RULE["words"]:
         return text
     fold = column.get("fold")
     if fold in ("blanks", "case"):
@@ -61,7 +85,7 @@ def _value(column, text):
     if fold == "case":
         text = text.translate(_SMALL)
     if column.get("prefix"):
-        text = text[: column["prefix"]].strip(" \t")
+        text = text[: column["prefix"]].strip(_ENDS)
     if column.get("hash"):
         h = 2166136261
         for byte in text.encode("utf-8", "replace"):
@@ -70,21 +94,181 @@ def _value(column, text):
     return text
 
 
+_WHOLE = re.compile(r"(-?)(0|[1-9][0-9]*)(?:%s0+)?\Z" % re.escape(_RULE["decimal"]))
+
+
+def _code(column, cell):
+    """The place of a cell among the categories of a column, -1 for others."""
+    text = _normal(_text(cell))
+    value = _value(column, text)
+    code = column["codes"].get(value)
+    if code is not None:
+        return code
+    if text in _RULE["words"] or text in ("+Inf", "-Inf"):
+        return column["codes"].get("", -1)
+    whole = _WHOLE.match(value)
+    if whole:
+        value = "0" if whole.group(2) == "0" else whole.group(1) + whole.group(2)
+    elif value.lower() in ("true", "false", "t", "f"):
+        value = value.lower()
+    else:
+        return -1
+    return (column["spellings"] or {}).get(value, -1)
+
+
 def _number(cell):
     """The number of a cell of a numeric column, NaN if there is none."""
-    if isinstance(cell, bytes):
-        cell = cell.decode("utf-8", "replace")
-    if isinstance(cell, str):
-        cell = cell.strip(" \t")
-        if not _NUMBER.match(cell):
+    if isinstance(cell, (str, bytes)):
+        number = _read(_text(cell).strip(_ENDS))
+    else:
+        try:
+            number = float(cell)
+        except (TypeError, ValueError, OverflowError):
             return _NAN
-    elif isinstance(cell, bool):
+    return _NAN if number - number != 0 or number in _RULE["missing"] else number
+
+
+def _read(text):
+    """The number that a text is, by the rule for numbers of the table; NaN if it is none."""
+    if text in _RULE["words"]:
         return _NAN
-    try:
-        number = float(cell)
-    except (TypeError, ValueError, OverflowError):
+    plain = text
+    if _RULE["decimal"] == "," or _RULE["thousands"]:
+        plain = _join(text, _RULE["thousands"])
+    if plain is not None:
+        if _NUMBER.match(plain):
+            return float(plain)
+        if plain.lower() in ("true", "false"):
+            return float(plain.lower() == "true")
+    if not _RULE["lenient"] or len(text.encode("utf-8", "replace")) > _RULE["max_lenient"]:
         return _NAN
-    return number if number - number == 0 else _NAN
+    return _lenient(text)
+
+
+def _join(text, thousands):
+    """A number with a point and without marks between its groups; None if a mark is where none can be."""
+    if thousands == " ":
+        text = re.sub("[%s]" % _RULE["narrow"], " ", text)
+    out, groups, digits, whole = [], 0, 0, True
+    for c in text:
+        closed = groups == 0 or digits == 3
+        if c in "0123456789":
+            digits += 1
+        elif whole and c == _RULE["decimal"]:
+            if not closed:
+                return None
+            whole, c = False, "."
+        elif whole and c == thousands:
+            if digits == 0 or digits > 3 or not closed:
+                return None
+            groups, digits, c = groups + 1, 0, ""
+        elif c in ",. '":
+            return None
+        elif whole and digits > 0:
+            if not closed:
+                return None
+            whole = False
+        out.append(c)
+    return "".join(out) if not whole or groups == 0 or digits == 3 else None
+
+
+def _lenient(text):
+    """The number of a text as people write it; NaN if there is none."""
+    if text.lower() in ("t", "f"):
+        return float(text.lower() == "t")
+    if not re.search("[0-9]", text):
+        return _NAN
+    text = re.sub("([0-9])[%s]([0-9])" % _RULE["narrow"], r"\1'\2", text.replace("\u2212", "-"))
+    text = re.sub("[%s]" % _RULE["narrow"], " ", text).strip(_ENDS)
+    text = _without(text, _RULE["bounds"])
+    sign, text = _sign(text)
+    rest = _without(text, _RULE["currencies"])
+    if rest != text and not sign:
+        sign, rest = _sign(rest)
+    text = rest
+    at = max(text.rfind(c) for c in "0123456789.,") + 1
+    unit = text[at:].strip(_ENDS)
+    if unit and (unit in _RULE["currencies"] or unit.lower() in _RULE["units"]):
+        text = text[:at].strip(_ENDS)
+    if not text or text[0] not in "0123456789.,":
+        return _NAN
+    joined = _grouped(text)
+    return float(sign + joined) if joined is not None and _NUMBER.match(sign + joined) else _NAN
+
+
+def _without(text, starts):
+    """A text without the first of some beginnings that it has."""
+    for start in starts:
+        if text.startswith(start):
+            return text[len(start) :].strip(_ENDS)
+    return text
+
+
+def _sign(text):
+    return (text[:1], text[1:]) if text[:1] in ("-", "+") else ("", text)
+
+
+def _grouped(text):
+    joined = _join(text, _RULE["thousands"])
+    if joined is not None:
+        return joined
+    mark = _RULE["decimal"]
+    other = "." if mark == "," else ","
+    for thousands in ("'", other):
+        if thousands not in text:
+            continue
+        if thousands == other and text.count(other) < 2 and mark not in text:
+            return None  # 1,234 may be 1.234 where people write decimal commas
+        return _join(text, thousands)
+    return None
+
+
+for _layout in _RULE["layouts"].values():
+    _layout["patterns"] = [re.compile("(?:%s)\\Z" % p) for p in _layout["patterns"]]
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def _part(column, cell):
+    """A part of the date in a cell, NaN if it is none."""
+    if all(hasattr(cell, name) for name in ("year", "month", "day")):  # a date of Python or pandas
+        found = {"y": cell.year, "m": cell.month, "d": cell.day, "f": "%06d" % getattr(cell, "microsecond", 0)}
+        found.update(h=getattr(cell, "hour", 0), min=getattr(cell, "minute", 0), s=getattr(cell, "second", 0))
+        return _NAN if cell.year != cell.year else _moment(column["part"], found)
+    layout, text = _RULE["layouts"][column["layout"]], _text(cell).strip(_ENDS)
+    if text in _RULE["words"] or len(text.encode("utf-8", "replace")) > _RULE["max_date"]:
+        return _NAN
+    if layout["blanks"]:
+        text = text.translate({**_PLAIN, **{ord(c): None for c in _RULE["invisible"]}, 9: " ", 0x2212: "-"})
+    if layout["digits"]:
+        text = re.sub(r"[.,]0+\Z", "", text)
+    for pattern in layout["patterns"]:
+        match = pattern.match(text)
+        if match:
+            return _moment(column["part"], match.groupdict())
+    return _NAN
+
+
+def _moment(part, found):
+    """A part of a date whose elements are found."""
+    number = lambda name: int(found.get(name) or 0)
+    year, month, day, hour = number("y"), number("m"), number("d"), number("h")
+    if found.get("yy"):
+        year = number("yy") + (1900 if number("yy") >= 69 else 2000)
+    if found.get("mon"):
+        month = _MONTHS.index(found["mon"][:3].lower()) + 1
+    half = (found.get("pm") or "").lower()
+    hour += 12 if half == "pm" and hour < 12 else -12 if half == "am" and hour == 12 else 0
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= month <= 12 or not 1 <= day <= (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]:
+        return _NAN
+    y, m = (year - 1, month + 9) if month < 3 else (year, month - 3)
+    days = 365 * y + y // 4 - y // 100 + y // 400 + (153 * m + 2) // 5 + day - 1 - 719468
+    second = hour * 3600 + number("min") * 60 + number("s") + int(((found.get("f") or "") + "000000000")[:9]) / 1e9
+    if part == "month":
+        return float(month)
+    if part == "weekday":
+        return float((days + 3) % 7 + 1)  # 1970-01-01 was a Thursday
+    return second / 3600 if part == "hour" else days + second / 86400
 
 
 def _clamp(x, lower, upper):
@@ -106,7 +290,7 @@ class _Score:
             if column["type"] == "numeric":
                 column["missing"] = _clamp(column["missing"], column["lower"], column["upper"])
             if column["type"] != "numeric" or "values" in column:
-                column["codes"] = {name.strip(" \t"): i for i, name in enumerate(column["categories"])}
+                column["codes"] = {_normal(name): i for i, name in enumerate(column["categories"])}
         self.lower, self.upper = model["prediction"]["lower"], model["prediction"]["upper"]
         if kind == "kernel":
             self._read_kernel()
@@ -115,15 +299,14 @@ class _Score:
         """The treated cells by column: (number, missing) or the index of a category, -1 for others."""
         out = {}
         for name, column in self.columns.items():
-            cell = record[name]
             if "values" in column:  # numbers that stand for texts, the last one for every other
-                out[name] = (column["values"][column["codes"].get(_value(column, _text(cell)), -1)], False)
+                out[name] = (column["values"][_code(column, record[name])], False)
             elif column["type"] == "numeric":
-                x = _number(cell)
+                x = _part(column, record[column["source"]]) if "source" in column and name not in record else _number(record[name])
                 missing = x != x
                 out[name] = (column["missing"] if missing else _clamp(x, column["lower"], column["upper"]), missing)
             else:
-                out[name] = column["codes"].get(_value(column, _text(cell)), -1)
+                out[name] = _code(column, record[name])
         return out
 
     def terms(self, cells, terms, coefficients=None):
@@ -303,7 +486,7 @@ _SCORES = _scores()
 
 TARGET = MODEL["target"]
 CLASSES = MODEL.get("classes")  # None: the target is a number
-INPUTS = list(dict.fromkeys(name for score in _SCORES for name in score.columns))
+INPUTS = list(dict.fromkeys(c.get("source", name) for score in _SCORES for name, c in score.columns.items()))
 
 
 def scores(record):
@@ -337,6 +520,7 @@ def probabilities(record):
 
 
 def main():
+    sys.stdin.reconfigure(encoding="utf-8-sig")
     for record in csv.DictReader(sys.stdin):
         print(predict(record))
 

@@ -1,0 +1,195 @@
+package cell
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A DatePattern is how a program without package time reads the dates of a layout: by regular expressions with named
+// groups, of which the first that matches the whole text counts. The groups are y (the year), yy (its last two digits,
+// of 1969 to 2068), m (the month), mon (the month by the first three letters of its name), d, h, min, s, f (digits of
+// the fraction of a second, of which nine count) and pm (AM or PM, in any case). Hours have the ranges of a clock and
+// days at most two digits; that a day is one of its month is left to the program.
+type DatePattern struct {
+	Patterns []string `json:"patterns"`
+	Blanks   bool     `json:"blanks"` // replace blanks by plain ones, and U+2212 by a hyphen, first
+	Digits   bool     `json:"digits"` // remove decimals that are zeros first
+}
+
+// DatePatternOf returns the pattern of a layout of package time or of [AutoDate]. ok is false for a layout that has none:
+// one with the day of the year, or with an element that occurs twice.
+func DatePatternOf(layout string) (p DatePattern, ok bool) {
+	if layout == AutoDate {
+		return DatePattern{Patterns: autoPatterns(), Blanks: true}, true
+	}
+	pattern, ok := layoutPattern(layout)
+	return DatePattern{Patterns: []string{pattern}, Digits: strings.Trim(layout, "0123456789") == ""}, ok
+}
+
+// group is a named group.
+func group(name, pattern string) string { return "(?P<" + name + ">" + pattern + ")" }
+
+// anyCase matches a word in any case.
+func anyCase(word string) string {
+	var out strings.Builder
+	for _, c := range strings.ToLower(word) {
+		out.WriteString("[" + string(c) + strings.ToUpper(string(c)) + "]")
+	}
+	return out.String()
+}
+
+// The first letters of the name of a month are its group; the rest is optional where either form is accepted.
+const (
+	shortNames = iota
+	longNames
+	bothNames
+)
+
+// namePattern matches one of the names of a list. The first three letters are in the group, if it has a name.
+func namePattern(name string, list []string, form int) string {
+	var out []string
+	for _, word := range list {
+		start, rest := anyCase(word[:3]), anyCase(word[3:])
+		if name == "" {
+			start = "(?:" + start + ")"
+		}
+		switch {
+		case form == bothNames && rest != "":
+			rest = "(?:" + rest + ")?"
+		case form == shortNames:
+			rest = ""
+		}
+		out = append(out, start+rest)
+	}
+	if name == "" {
+		return "(?:" + strings.Join(out, "|") + ")"
+	}
+	return group(name, strings.Join(out, "|"))
+}
+
+const (
+	anyHour = "[01]?[0-9]|2[0-3]"
+	sixty   = "[0-5][0-9]"
+)
+
+// autoPatterns returns what readAuto reads.
+func autoPatterns() []string {
+	fraction := "(?:[.,]" + group("f", "[0-9]+") + ")?"
+	offset := "[+-](?:[01][0-9]|2[0-4])(?::?" + sixty + "(?::?" + sixty + ")?)?"
+	name := "(?:[zZ]|" + anyCase("utc") + "|" + anyCase("gmt") + "|[A-Z]{3,5})"
+	zone := " *" + name + "?(?:" + offset + "(?: +" + name + "?)?)?" + `(?:\[.*\])?`
+	clock := group("h", anyHour) + ":" + group("min", sixty) + "(?::" + group("s", sixty) + fraction + ")?"
+	compact := group("h", "[01][0-9]|2[0-3]") + group("min", sixty) + "(?:" + group("s", sixty) + fraction + ")?"
+	after := func(day string, times ...string) []string {
+		out := []string{day + "(?:Z|[+-](?:[01][0-9]|2[0-4]):" + sixty + ")?"}
+		for _, t := range times {
+			out = append(out, day+"(?:[Tt]| +)"+t+zone)
+		}
+		return out
+	}
+	year, month, day := group("y", "[0-9]{4}"), group("m", "[0-9]{2}"), group("d", "[0-9]{2}")
+	one := group("d", "[0-9]{1,2}")
+	months := namePattern("mon", monthNames, bothNames)
+	weekday := "(?:" + namePattern("", weekdayNames, bothNames) + ", +)?"
+	var out []string
+	for _, p := range [][]string{
+		after(year+"-"+month+"-"+day, clock), after(year+"/"+month+"/"+day, clock),
+		after(year+month+day, clock, compact), {year + month + day + "[.,]0+"},
+		after(weekday+one+`\.`+group("m", "[0-9]{1,2}")+`\.`+year, clock),
+		after(weekday+one+" +"+months+" +"+year, clock), after(weekday+one+"-"+months+"-"+year, clock),
+		after(months+" +"+one+", +"+year, clock),
+	} {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// layoutElements are the elements of layouts of package time and their patterns, longer ones before those that they
+// begin with.
+var layoutElements = []struct{ element, pattern string }{
+	{"January", namePattern("mon", monthNames, longNames)}, {"Jan", namePattern("mon", monthNames, shortNames)},
+	{"Monday", namePattern("", weekdayNames, longNames)}, {"Mon", namePattern("", weekdayNames, shortNames)},
+	{"MST", "(?:ChST|MeST|GMT(?:[+-][0-9]{1,2})?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-][0-9]{2})"},
+	{"002", ""}, {"__2", ""},
+	{"01", group("m", "[0-9]{2}")}, {"02", group("d", "[0-9]{2}")}, {"03", group("h", "0[0-9]|1[0-2]")}, {"04", group("min", sixty)},
+	{"05", group("s", sixty)}, {"06", group("yy", "[0-9]{2}")}, {"15", group("h", anyHour)}, {"1", group("m", "[0-9]{1,2}")},
+	{"2006", group("y", "[0-9]{4}")}, {"_2006", "_" + group("y", "[0-9]{4}")}, {"_2", " ?" + group("d", "[0-9]{1,2}")}, {"2", group("d", "[0-9]{1,2}")},
+	{"3", group("h", "0?[0-9]|1[0-2]")}, {"4", group("min", "[0-5]?[0-9]")}, {"5", group("s", "[0-5]?[0-9]")},
+	{"PM", group("pm", "[AP]M")}, {"pm", group("pm", "[ap]m")},
+	{"-070000", offsetPattern("", 2)}, {"-07:00:00", offsetPattern(":", 2)}, {"-0700", offsetPattern("", 1)}, {"-07:00", offsetPattern(":", 1)}, {"-07", offsetPattern("", 0)},
+	{"Z070000", "(?:Z|" + offsetPattern("", 2) + ")"}, {"Z07:00:00", "(?:Z|" + offsetPattern(":", 2) + ")"},
+	{"Z0700", "(?:Z|" + offsetPattern("", 1) + ")"}, {"Z07:00", "(?:Z|" + offsetPattern(":", 1) + ")"}, {"Z07", "(?:Z|" + offsetPattern("", 0) + ")"},
+}
+
+// offsetPattern matches an offset with so many pairs of digits after the hours.
+func offsetPattern(mark string, more int) string {
+	return "[+-](?:[01][0-9]|2[0-4])" + strings.Repeat(mark+"(?:[0-5][0-9]|60)", more)
+}
+
+// layoutPattern returns the pattern of a layout of package time.
+func layoutPattern(layout string) (pattern string, ok bool) {
+	var out strings.Builder
+	for layout != "" {
+		if digits := fractionDigits(layout); digits != "" {
+			layout = layout[1+len(digits):]
+			if digits[0] == '0' {
+				out.WriteString("[.,]" + group("f", "[0-9]{"+strconv.Itoa(len(digits))+"}"))
+			} else {
+				out.WriteString("(?:[.,]" + group("f", "[0-9]+") + ")?")
+			}
+			continue
+		}
+		element, matches := elementAt(layout)
+		switch {
+		case element != "" && matches == "":
+			return "", false
+		case element != "":
+			layout = layout[len(element):]
+			out.WriteString(matches)
+			if (element == "05" || element == "5") && fractionDigits(layout) == "" {
+				out.WriteString("(?:[.,]" + group("f", "[0-9]+") + ")?")
+			}
+		case layout[0] == ' ':
+			layout = strings.TrimLeft(layout, " ")
+			out.WriteString("(?: +|$)")
+		default:
+			_, size := utf8.DecodeRuneInString(layout)
+			out.WriteString(regexp.QuoteMeta(layout[:size]))
+			layout = layout[size:]
+		}
+	}
+	_, err := regexp.Compile(out.String()) // an element that occurs twice has no pattern
+	return out.String(), err == nil
+}
+
+// elementAt returns the element that a layout begins with, and its pattern.
+func elementAt(layout string) (element, pattern string) {
+	for _, e := range layoutElements {
+		rest, found := strings.CutPrefix(layout, e.element)
+		if !found {
+			continue
+		}
+		if (e.element == "Jan" || e.element == "Mon") && rest != "" && rest[0] >= 'a' && rest[0] <= 'z' {
+			continue
+		}
+		if e.element == "_2" && strings.HasPrefix(layout, "_2006") {
+			continue
+		}
+		return e.element, e.pattern
+	}
+	return "", ""
+}
+
+// fractionDigits returns the zeros or nines of a fraction of a second that a layout begins with.
+func fractionDigits(layout string) string {
+	if len(layout) < 2 || layout[0] != '.' && layout[0] != ',' || layout[1] != '0' && layout[1] != '9' {
+		return ""
+	}
+	n := len(layout[1:]) - len(strings.TrimLeft(layout[1:], layout[1:2]))
+	if rest := layout[1+n:]; rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+		return ""
+	}
+	return layout[1 : 1+n]
+}

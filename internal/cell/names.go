@@ -1,0 +1,243 @@
+package cell
+
+import "strings"
+
+// Names finds the listed name that a text is: one of the categories of a column, or one of the classes of a target.
+// The names are public, and what Names makes of a text depends on the names and that text alone.
+//
+// A text that is a listed name, by the rule for texts, is that name, even if it is a word for missing. Other words for
+// missing have no value. Then come spellings that depend on the program that wrote the table, as far as the list
+// leaves no doubt which name they mean:
+//
+//   - whole numbers: 1.0 is 1 where one listed name alone is that number, and 1 is 1.0;
+//   - booleans: true, True, TRUE, t, T, 1 and 1.0 are one value, and so are their opposites, where the list has one
+//     name for each, either as words, or as the letters t and f alone, or as the numbers 1 and 0 alone.
+//
+// Names of columns that cut texts or hash them have no such spellings.
+type Names struct {
+	rule      Text
+	codes     map[string]int32
+	spellings map[string]int32 // by what spellingKey makes of a text
+	decimal   byte
+	none      int32 // the code of a cell without a value
+	others    int32 // the code of a text that is no listed name
+}
+
+// NewNames returns the finder for a list of names, whose codes are their places in it. decimal is the decimal mark of
+// the table; 0 for a point. Of two names that are one value the later one counts.
+func NewNames(list []string, rule Text, decimal byte) *Names {
+	others := int32(len(list)) //nolint:gosec // lists are short
+	n := &Names{rule: rule, codes: make(map[string]int32, len(list)), decimal: markOf(decimal), none: others, others: others}
+	for k, name := range list {
+		n.codes[Normal(name)] = int32(k) //nolint:gosec // lists are short
+	}
+	if k, listed := n.codes[""]; listed {
+		n.none = k
+	}
+	if rule.Prefix == 0 && rule.Hash == 0 {
+		n.spellings = spellingsOf(list, n.decimal)
+	}
+	return n
+}
+
+// markOf returns the decimal mark that a rule declares.
+func markOf(declared byte) byte {
+	if declared == ',' {
+		return ','
+	}
+	return '.'
+}
+
+// Find returns the code of the name that a text is, with the class [Good]. A cell without a value is the empty name,
+// if that is listed. Every other text has the code after the last one.
+func (n *Names) Find(text string) (code int32, class Class) {
+	text = Normal(text)
+	value := text
+	if !n.rule.Exact() {
+		value = n.rule.Of(text)
+	}
+	if k, listed := n.codes[value]; listed {
+		return k, Good
+	}
+	if MissingWord(text) || infinite(text) {
+		return n.none, Missing
+	}
+	if n.spellings != nil {
+		if k, known := n.spellings[spellingKey(value, n.decimal)]; known {
+			return k, Good
+		}
+	}
+	return n.others, Unlisted
+}
+
+// Known returns the code of a text that is a listed name byte for byte. It allocates nothing. A text that it does not
+// know needs [Names.Find].
+func (n *Names) Known(text []byte) (code int32, known bool) {
+	if !n.rule.Exact() {
+		return 0, false
+	}
+	code, known = n.codes[string(text)]
+	return code, known
+}
+
+// Spellings returns the codes of spellings by their key, which is the text itself for those that programs know: true,
+// t, false and f in small letters, and whole numbers without a point. It must not be changed.
+func (n *Names) Spellings() map[string]int32 { return n.spellings }
+
+// Texts returns the codes of texts, for forms that hold a list and cannot compute: the names, their usual spellings,
+// and words for missing, if the list has a name for those. Texts are as [Normal] returns them.
+func (n *Names) Texts() map[string]int32 {
+	out := map[string]int32{}
+	for key, code := range n.spellings {
+		for _, text := range writtenAs(key, n.decimal) {
+			out[text] = code
+		}
+	}
+	if n.none != n.others {
+		for _, word := range MissingWords() {
+			out[word] = n.none
+		}
+	}
+	for name, code := range n.codes {
+		out[name] = code
+	}
+	return out
+}
+
+// writtenAs returns the usual texts that have a key of a spelling.
+func writtenAs(key string, decimal byte) []string {
+	if BooleanWord(key) == "" {
+		return []string{key, key + string(rune(decimal)) + "0"}
+	}
+	return []string{key, strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:]}
+}
+
+// spellingKey returns the form that all spellings of a whole number or of a boolean share, and "" for other texts.
+func spellingKey(text string, decimal byte) string {
+	if whole := WholeNumber(text, decimal); whole != "" {
+		return whole
+	}
+	return BooleanWord(text)
+}
+
+// WholeNumber returns the digits of a whole number, whose decimals are zeros only; "" for other texts. Leading zeros
+// make a code such as 007 and no number. decimal is the decimal mark; 0 for a point.
+func WholeNumber(text string, decimal byte) string {
+	whole, zeros, pointed := strings.Cut(text, string(rune(markOf(decimal))))
+	digits := strings.TrimPrefix(whole, "-")
+	switch {
+	case digits == "" || strings.Trim(digits, "0123456789") != "" || digits[0] == '0' && len(digits) > 1:
+		return ""
+	case pointed && (zeros == "" || strings.Trim(zeros, "0") != ""):
+		return ""
+	case digits == "0":
+		return "0"
+	}
+	return whole
+}
+
+// BooleanWord returns true, false, t or f in small letters for a text that is one of these in any case; "" for others.
+func BooleanWord(text string) string {
+	if len(text) > len("false") {
+		return ""
+	}
+	switch word := strings.ToLower(text); word {
+	case "true", "false", "t", "f":
+		return word
+	}
+	return ""
+}
+
+// spellingsOf returns the codes of other spellings of the names of a list.
+func spellingsOf(list []string, decimal byte) map[string]int32 {
+	out := map[string]int32{}
+	doubtful := map[string]bool{}
+	add := func(key string, code int32) {
+		if _, twice := out[key]; twice {
+			doubtful[key] = true
+		}
+		out[key] = code
+	}
+	booleans := booleanList{others: true}
+	for k, name := range list {
+		name, code := Normal(name), int32(k) //nolint:gosec // lists are short
+		if whole := WholeNumber(name, decimal); whole != "" {
+			add(whole, code)
+		}
+		booleans.see(name, code, decimal)
+	}
+	for key := range doubtful {
+		delete(out, key)
+	}
+	for key, code := range booleans.spellings() {
+		if _, whole := out[key]; !whole && !doubtful[key] {
+			out[key] = code
+		}
+	}
+	return out
+}
+
+// A booleanList collects the names of a list that may be booleans.
+type booleanList struct {
+	found   map[string][]int32 // by true, false, t, f, 1 and 0: codes of the names that are spelled so
+	numbers bool               // another name is a whole number
+	others  bool               // only words for missing are not in found
+}
+
+// see adds a name.
+func (b *booleanList) see(name string, code int32, decimal byte) {
+	key := spellingKey(name, decimal)
+	switch key {
+	case "true", "false", "t", "f", "1", "0":
+		if b.found == nil {
+			b.found = map[string][]int32{}
+		}
+		b.found[key] = append(b.found[key], code)
+	case "":
+		b.others = b.others && MissingWord(name)
+	default:
+		b.numbers, b.others = true, false
+	}
+}
+
+// spellings returns the codes by key for all spellings of the two values.
+func (b *booleanList) spellings() map[string]int32 {
+	none := func(keys ...string) bool {
+		for _, key := range keys {
+			if len(b.found[key]) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	pair := func(yes, no string) bool { return len(b.found[yes]) == 1 && len(b.found[no]) == 1 }
+	out := map[string]int32{}
+	spell := func(name string, keys ...string) {
+		if len(b.found[name]) == 1 {
+			for _, key := range keys {
+				out[key] = b.found[name][0]
+			}
+		}
+	}
+	letters, digits := none("t", "f"), none("1", "0")
+	switch {
+	case !none("true", "false"):
+		spell("true", "true")
+		spell("false", "false")
+		if letters {
+			spell("true", "t")
+			spell("false", "f")
+		}
+		if digits && !b.numbers {
+			spell("true", "1")
+			spell("false", "0")
+		}
+	case pair("t", "f") && digits && b.others:
+		spell("t", "true", "t", "1")
+		spell("f", "false", "f", "0")
+	case pair("1", "0") && letters && b.others:
+		spell("1", "true", "t")
+		spell("0", "false", "f")
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package cell
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Values that have a type of their own are read as texts, which this file defines for all sources of values: a
+// boolean is the word true or false, a number is written by AppendFloat, a moment as TimeText writes it, and null, an
+// array and an object have no value, which is the empty text.
+
+// exactWhole is the first whole number after which a float64 has gaps.
+const exactWhole = 1 << 53
+
+// AppendFloat appends the text of a number: the shortest decimal form that reads back to the same number of so many
+// bits, with an exponent of at least two digits below 1e-4 and from 1e16 on. A whole number has neither a point nor an
+// exponent before 1e16, as integers are written: pandas turns a column of integers into one of floats where a single
+// record has none, and the text of the others must stay what it was. Infinities are +Inf and -Inf, and no number is
+// NaN.
+func AppendFloat(b []byte, x float64, bits int) []byte {
+	size := math.Abs(x)
+	switch {
+	case size < exactWhole && x == math.Trunc(x):
+		return strconv.AppendInt(b, int64(x), 10)
+	case size >= 1e-4 && size < 1e16:
+		return strconv.AppendFloat(b, x, 'f', -1, bits)
+	}
+	return strconv.AppendFloat(b, x, 'e', -1, bits)
+}
+
+// AppendNumber appends the text of a number of JSON. An integer keeps its digits, however many there are.
+func AppendNumber(b []byte, literal string) []byte {
+	if strings.Trim(strings.TrimPrefix(literal, "-"), "0123456789") == "" && literal != "-0" {
+		return append(b, literal...)
+	}
+	v, _ := strconv.ParseFloat(literal, 64) // beyond the range of float64 it is infinite
+	return AppendFloat(b, v, 64)
+}
+
+// infinite reports whether a text is that of an infinite number.
+func infinite(text string) bool { return text == "+Inf" || text == "-Inf" }
+
+// TimeText returns the text of a moment by the clock on the wall, whatever its zone is.
+func TimeText(t time.Time) string { return t.Format("2006-01-02 15:04:05.999999999") }

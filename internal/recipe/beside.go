@@ -1,0 +1,69 @@
+package recipe
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// The names of a model and of the recipe that is published beside it.
+const (
+	modelName  = "model.json"
+	recipeName = "recipe.yaml"
+)
+
+// Beside returns what the recipe that was published beside a model says about the data. ok is false if there is none.
+func Beside(model string) (d Data, ok bool) {
+	if filepath.Base(model) != modelName {
+		return Data{}, false
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(model), recipeName))
+	if err != nil {
+		return Data{}, false
+	}
+	r, problems := Parse(recipeName, text)
+	if len(problems) > 0 {
+		return Data{}, false
+	}
+	return r.Data, true
+}
+
+// Describe tells a model how the cells of its table were written. It is for a model of an earlier version, whose file
+// does not say so; one whose file does is left alone.
+func (d Data) Describe(m regression.Model) {
+	if slices.ContainsFunc(m.Inputs(), func(c regression.Column) bool { return !c.Reading.IsZero() }) {
+		return
+	}
+	dates := map[string]dataset.Column{}
+	for name, declared := range d.Columns {
+		if declared.Date == "" {
+			continue
+		}
+		for _, part := range dateColumns(name, declared) {
+			dates[part.Name] = part
+		}
+	}
+	numeric := map[string]bool{}
+	for _, c := range m.Inputs() {
+		numeric[c.Name] = !c.Text()
+	}
+	o := d.Reading()
+	regression.SetReading(m, func(column string, r *regression.Reading) {
+		r.Decimal, r.Thousands, r.Strict, r.Missing = o.Format.Decimal, o.Format.Thousands, o.Format.Strict, o.Format.Missing
+		if c, found := dates[column]; found && numeric[column] {
+			r.Source, r.Part, r.Date = c.Source, c.Part, c.Date
+		}
+	})
+}
+
+// SetNumbers changes how numbers are written.
+func (d *Data) SetNumbers(n dataset.Numbers) {
+	o := d.Reading()
+	o.Format.SetNumbers(n)
+	header := d.Header
+	d.SetReading(o)
+	d.Header = header
+}

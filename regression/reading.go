@@ -1,0 +1,201 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/strictjson"
+)
+
+// Reading says how the cells of a column were written in the table that a model was trained on. Texts of new records
+// are read in the same way. The zero Reading is that of a table with points in its numbers, read leniently, see
+// docs/guide/tables.md. What it says about numbers is the same for all columns of a model.
+type Reading struct {
+	Decimal   byte      // ',' or '.'; 0: '.'
+	Thousands byte      // between groups of three digits: one of , . ' _ or a blank; 0: none
+	Strict    bool      // only plain numbers are numbers
+	Missing   []float64 // numbers that stand for missing cells
+
+	// Source is the column of dates that a numeric column is made of: the part Part of its dates, which are written by
+	// the layout Date of package time, or "auto". All three are empty for other columns.
+	Source, Part, Date string
+}
+
+// IsZero reports whether r is the zero Reading.
+func (r Reading) IsZero() bool {
+	return r.Decimal == 0 && r.Thousands == 0 && !r.Strict && len(r.Missing) == 0 && r.Source == "" && r.Part == "" && r.Date == ""
+}
+
+// sameNumbers reports whether two columns have numbers that are written in one way.
+func (r *Reading) sameNumbers(o *Reading) bool {
+	return r.Decimal == o.Decimal && r.Thousands == o.Thousands && r.Strict == o.Strict && slices.Equal(r.Missing, o.Missing)
+}
+
+// rule returns the rule of package cell.
+func (r *Reading) rule() cell.Rule {
+	return cell.Rule{Decimal: r.Decimal, Thousands: r.Thousands, Lenient: !r.Strict, Missing: r.Missing}
+}
+
+// SetReading changes what a model says about the cells of its columns. change is called for each column, for the same
+// column once in each score of a classifier.
+func SetReading(m Model, change func(column string, r *Reading)) {
+	for _, c := range columnsOf(m) {
+		change(c.Name, &c.Reading)
+	}
+}
+
+// hasReading reports whether a model says anything about the cells of its columns.
+func hasReading(m Model) bool {
+	return slices.ContainsFunc(columnsOf(m), func(c *Column) bool { return !c.Reading.IsZero() })
+}
+
+// columnsOf returns the columns of a model, and those of all scores of a classifier.
+func columnsOf(m Model) []*Column {
+	var list []Column
+	switch m := m.(type) {
+	case *Classifier:
+		var out []*Column
+		for _, score := range m.Scores {
+			out = append(out, columnsOf(score)...)
+		}
+		return out
+	case *Neighbours:
+		list = m.Columns
+	case linearBased:
+		list = m.linear().Columns
+	}
+	out := make([]*Column, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+// names returns the finder for the categories of a column.
+func (c *Column) names() *cell.Names {
+	return cell.NewNames(c.Categories, c.text(), c.Reading.Decimal)
+}
+
+// partOf returns the number of a column that is made of the date in a cell; NaN if it is none.
+func (c *Column) partOf(text string) float64 {
+	m, class := cell.NewDates(c.Reading.Date).Read(text)
+	if class != cell.Good {
+		return math.NaN()
+	}
+	return m.Part(c.Reading.Part)
+}
+
+// readingFile is what a model file says about the cells of the table. What is the default is left out.
+type readingFile struct {
+	Decimal   string     `json:"decimal,omitempty"`
+	Thousands string     `json:"thousands,omitempty"`
+	Numbers   string     `json:"numbers,omitempty"`
+	Missing   []float64  `json:"missing,omitempty"`
+	Dates     []dateFile `json:"dates,omitempty"`
+}
+
+// dateFile is a column that is made of dates.
+type dateFile struct {
+	Column string `json:"column"`
+	Source string `json:"source"`
+	Part   string `json:"part"`
+	Layout string `json:"layout"`
+}
+
+// strictNumbers is the value of numbers for a table in which only plain numbers are numbers.
+const strictNumbers = "strict"
+
+// readingOf returns what the file of a model says about cells; nil if all is as by default.
+func readingOf(m Model) *readingFile {
+	if !hasReading(m) {
+		return nil
+	}
+	n, f := m.Inputs()[0].Reading, &readingFile{}
+	if n.Decimal != 0 {
+		f.Decimal = string(rune(n.Decimal))
+	}
+	if n.Thousands != 0 {
+		f.Thousands = string(rune(n.Thousands))
+	}
+	if n.Strict {
+		f.Numbers = strictNumbers
+	}
+	f.Missing = n.Missing
+	for _, c := range m.Inputs() {
+		if r := c.Reading; r.Source != "" {
+			f.Dates = append(f.Dates, dateFile{c.Name, r.Source, r.Part, r.Date})
+		}
+	}
+	return f
+}
+
+// apply gives the columns of a model what its file says about cells.
+func (f *readingFile) apply(m Model) error {
+	if f == nil {
+		return nil
+	}
+	n := Reading{Strict: f.Numbers == strictNumbers, Missing: f.Missing}
+	switch {
+	case f.Numbers != "" && !n.Strict:
+		return &ModelError{"reading.numbers", fmt.Sprintf("is %s, must be strict or absent", strictjson.Quote(f.Numbers))}
+	case len(f.Decimal) > 1:
+		return &ModelError{"reading.decimal", "is more than one character"}
+	case len(f.Thousands) > 1:
+		return &ModelError{"reading.thousands", "is more than one character"}
+	}
+	if f.Decimal != "" {
+		n.Decimal = f.Decimal[0]
+	}
+	if f.Thousands != "" {
+		n.Thousands = f.Thousands[0]
+	}
+	columns := columnsOf(m)
+	for _, c := range columns {
+		c.Reading = n
+	}
+	for i, d := range f.Dates {
+		found := false
+		for _, c := range columns {
+			if c.Name == d.Column {
+				found = true
+				c.Reading.Source, c.Reading.Part, c.Reading.Date = d.Source, d.Part, d.Layout
+			}
+		}
+		if !found {
+			return &ModelError{fmt.Sprintf("reading.dates[%d].column", i), "no column has this name"}
+		}
+	}
+	return nil
+}
+
+// validate reports what is wrong with the reading of a column.
+func (r *Reading) validate(path string, c *Column) error {
+	decimal := byte('.')
+	if r.Decimal != 0 {
+		decimal = r.Decimal
+	}
+	switch {
+	case decimal != '.' && decimal != ',':
+		return &ModelError{"reading.decimal", "is neither a point nor a comma"}
+	case r.Thousands != 0 && !slices.Contains([]byte(",.'_ "), r.Thousands):
+		return &ModelError{"reading.thousands", "is no mark between groups of digits"}
+	case r.Thousands == decimal:
+		return &ModelError{"reading.thousands", "is the decimal mark too"}
+	case slices.ContainsFunc(r.Missing, func(x float64) bool { return !finite(x) }):
+		return &ModelError{"reading.missing", "is not finite"}
+	case r.Source == "" && r.Part == "" && r.Date == "":
+		return nil
+	case c.Text() || c.Type != Numeric:
+		return &ModelError{path, "a column that is made of dates holds numbers"}
+	case !utf8.ValidString(r.Source) || r.Source == "":
+		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has no source"}
+	case !slices.Contains(cell.Parts(), r.Part):
+		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has no known part"}
+	case !cell.ReadsDates(r.Date):
+		return &ModelError{"reading.dates", "a date of " + strictjson.Quote(c.Name) + " has a layout without year, month and day"}
+	}
+	return nil
+}
