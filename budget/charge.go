@@ -46,16 +46,17 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 		}
 	}
 	mu = rest.coverBeside(lost)
-	if cover := CoverTree(p.tree, t.Currency, mu); cover.Cost < price.Cost {
+	if cover := CoverCharge(t.Currency, mu, lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
 		return cover, mu
 	}
 	return price, 0
 }
 
-// CoverTree is the price of a tree whose laws are filled or fixed, and whose curve without its lead is covered
+// CoverTree is the price of a tree whose laws are all fixed, and whose curve without its lead is covered
 // by a Gaussian law of parameter mu: [CoverCharge], and the price of the lead.
-func CoverTree(n Node, c Currency, mu float64) Charge {
-	return CoverCharge(c, mu, n.Lost()).Plus(n.leadCharge(c))
+func CoverTree(n Node, c Currency, mu float64) (Charge, error) {
+	lead, err := ChargeLead(n, c)
+	return CoverCharge(c, mu, n.Lost()).Plus(lead), err
 }
 
 // CoverCharge is the price of a run whose delta at every epsilon is at most that of a

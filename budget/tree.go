@@ -66,7 +66,7 @@ type Role uint8
 
 // The roles. Most nodes have none.
 const (
-	// Part names the records that everything beneath sees: "train", "score" or "holdout".
+	// Part names the records that everything beneath sees: "all", "train", "score" or "holdout".
 	Part Role = iota + 1
 	// Candidate names one of several ways to train; a search keeps the best.
 	Candidate

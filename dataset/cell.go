@@ -48,6 +48,7 @@ func (n *namer) id(text string) uint64 {
 type column struct {
 	kind    Kind
 	missing float64          // numeric: what a cell without a value becomes
+	unread  float64          // numeric: what a cell with text and no number becomes
 	codes   map[string]int32 // category
 	words   *words           // of a column whose words are found, else nil
 	text    cell.Text        // which value a text is
@@ -62,7 +63,7 @@ func columns(s Schema) []column {
 		c := &s.Columns[j]
 		out[j] = column{kind: c.Kind, words: lists[j], text: c.text(), exact: c.text().Exact()}
 		if c.Kind == Numeric {
-			out[j].missing = c.missing()
+			out[j].missing, out[j].unread = c.missing(), c.unread()
 		} else {
 			out[j].codes = c.codes()
 		}

@@ -49,7 +49,15 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 	if err != nil {
 		return ledger.InFile(path, err)
 	}
-	err = a.openLedger(path).Commit(ctx, head)
+	stopped, err := report.KeptStopped(out)
+	if err != nil {
+		return err
+	}
+	end := a.openLedger(path).Commit
+	if stopped {
+		end = a.openLedger(path).Stop
+	}
+	err = end(ctx, head)
 	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // committed: it was entered, and then interrupted
 		return err
 	}

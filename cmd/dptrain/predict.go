@@ -166,7 +166,7 @@ func readModel(path, order string) (regression.Model, error) {
 	if err != nil {
 		err = fault.Cause(err)
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
-			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.Model.Method + " abstained"})
+			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.WhyNoModel()})
 		}
 		return nil, fault.As(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
 	}

@@ -62,6 +62,7 @@ type Entry struct {
 	reservation *ledger.Reservation
 	request     Request
 	absent      []string // protected columns that the table does not have
+	stopped     bool     // the run stopped after the first step of its plan
 	committed   bool
 }
 
@@ -133,13 +134,24 @@ func (e *Entry) Enter(r Account) {
 	}
 }
 
+// Stop notes that the run stopped after the first step of its plan: Commit gives back what it did not spend.
+func (e *Entry) Stop() {
+	if e != nil {
+		e.stopped = true
+	}
+}
+
 // Commit enters that the run has ended. Nothing may have been published before. It may be
 // called again after an error, and does nothing once it has succeeded.
 func (e *Entry) Commit(ctx context.Context) error {
 	if e == nil || e.committed {
 		return nil
 	}
-	err := e.reservation.Commit(ctx)
+	end := e.reservation.Commit
+	if e.stopped {
+		end = e.reservation.Stop
+	}
+	err := end(ctx)
 	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
 		err = nil
 	}

@@ -29,6 +29,17 @@ type RunState struct {
 	Sequence  int64 // of the reservation
 	Date      string
 	Committed bool
+	// Stopped is what the run cost if it stopped after the first step of its plan, in place of its charge; nil for any
+	// other.
+	Stopped *budget.Charge
+}
+
+// Cost returns what the run counts with: its charge, or less if it stopped.
+func (r RunState) Cost() budget.Charge {
+	if r.Stopped != nil {
+		return *r.Stopped
+	}
+	return r.Charge
 }
 
 // Spent returns what is spent: reserved and committed.

@@ -142,6 +142,9 @@ func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
 	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil}
 	var want [7]bool
+	if e.Charge != nil && e.Kind != KindCommit {
+		return damaged(n, "it has keys of another kind")
+	}
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
@@ -160,7 +163,7 @@ func (b *Book) add(e *Entry) error {
 		err = b.reserve(e)
 	case e.Kind == KindCommit:
 		want = [7]bool{3: true}
-		err = b.commit(e.Of)
+		err = b.commit(e.Of, e.Charge)
 	case e.Kind == KindNote && e.Note != nil:
 		want = [7]bool{4: true, 5: true}
 		err = b.note(e)
@@ -279,7 +282,9 @@ func (b *Book) reserve(e *Entry) error {
 	return nil
 }
 
-func (b *Book) commit(of int64) error {
+// commit ends a run. stopped is what it cost if it stopped after its lead, and else nil. [Book.audit] compares it with
+// the plan.
+func (b *Book) commit(of int64, stopped *budget.Charge) error {
 	a, r, err := b.run(of)
 	if err != nil {
 		return err
@@ -287,9 +292,15 @@ func (b *Book) commit(of int64) error {
 	if r.Committed {
 		return ErrCommitted
 	}
-	r.Committed = true
+	spent := r.Charge
+	if stopped != nil {
+		if spent = *stopped; !spent.Valid() || !spent.Within(r.Charge) {
+			return errors.New("it costs more than was reserved for it")
+		}
+	}
+	r.Committed, r.Stopped = true, stopped
 	a.Reserved = a.Reserved.Left(r.Charge)
-	a.Committed = a.Committed.Plus(r.Charge)
+	a.Committed = a.Committed.Plus(spent)
 	return nil
 }
 
@@ -350,6 +361,12 @@ func (b *Book) audit() error {
 			}
 			if !near(r.Charge.Cost, want.Cost) || !near(r.Charge.Delta, want.Delta) {
 				return damaged(int(r.Sequence), "its charge is not the price of its plan")
+			}
+			if r.Stopped == nil {
+				continue
+			}
+			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !near(r.Stopped.Cost, want.Cost) || !near(r.Stopped.Delta, want.Delta) {
+				return damaged(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
 			}
 		}
 	}

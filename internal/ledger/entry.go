@@ -15,20 +15,22 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// Format is the version of the file, written in its first entry. A file of an earlier
-// version becomes one of this by an entry that says so, before the first that the earlier
-// one has not: a spend and a run with a note came with version 2, a run with a mu with
-// version 3.
+// Format is the version of the file, written in its first entry. An upgrade entry turns a file of an
+// earlier version into one of this, before the first entry that the earlier version does not have.
+// Version 2 added spends and the notes of runs, version 3 the mu of runs, and version 4 plans with a lead
+// and the charge of runs that stopped.
 const (
-	Format    = "dptrain.ledger/3"
-	formatTwo = "dptrain.ledger/2"
-	formatOne = "dptrain.ledger/1"
+	Format      = "dptrain.ledger/4"
+	formatThree = "dptrain.ledger/3"
+	formatTwo   = "dptrain.ledger/2"
+	formatOne   = "dptrain.ledger/1"
 )
 
+// formats lists the versions that can be read, the first one first.
+func formats() []string { return []string{formatOne, formatTwo, formatThree, Format} }
+
 // known reports whether entries of a format can be read.
-func known(format string) bool {
-	return slices.Contains([]string{Format, formatTwo, formatOne}, format)
-}
+func known(format string) bool { return slices.Contains(formats(), format) }
 
 // Kind says what an entry records.
 type Kind string
@@ -55,19 +57,25 @@ type Entry struct {
 	Dataset  *Dataset `json:"dataset,omitempty"` // register
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
-	Note     *Note    `json:"note,omitempty"`    // note
-	Spend    *Spend   `json:"spend,omitempty"`   // spend
+	// Charge, of the commit of a run that stopped after its lead, is what the run cost, in place of what it
+	// reserved; since version 4.
+	Charge *budget.Charge `json:"charge,omitempty"`
+	Note   *Note          `json:"note,omitempty"`  // note
+	Spend  *Spend         `json:"spend,omitempty"` // spend
 }
 
-// later reports whether an entry is of a later version than format.
+// later reports whether format is too early a version for an entry.
 func (e *Entry) later(format string) bool {
+	needs := formatOne
 	switch {
+	case e.Charge != nil, e.Run != nil && e.Run.Plan.Lead:
+		needs = Format
 	case e.Run != nil && e.Run.Mu != 0:
-		return format != Format
+		needs = formatThree
 	case e.Kind == KindSpend || e.Run != nil && e.Run.Note != "":
-		return format == formatOne
+		needs = formatTwo
 	}
-	return false
+	return slices.Index(formats(), format) < slices.Index(formats(), needs)
 }
 
 // Dataset is a registered data set. Limit is the total in the currency.
@@ -121,7 +129,7 @@ type Run struct {
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
-	// Mu is that of the Gaussian law that the run is charged as, see [budget.CoverCharge];
+	// Mu is that of the Gaussian law that the run, but for the lead of its plan, is charged as, see [budget.CoverTree];
 	// 0 where the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
 }

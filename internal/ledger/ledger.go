@@ -289,17 +289,43 @@ func (l *Ledger) Reserve(ctx context.Context, r Request) (*Reservation, error) {
 // because the run is paid for. The error wraps ErrCommitted the second time.
 func (r *Reservation) Commit(ctx context.Context) error { return r.ledger.Commit(ctx, r.Head) }
 
+// Stop is [Reservation.Commit] for a run that stopped after the lead of its plan, because of what the lead released: it
+// enters that the run cost the price of the lead, and what else was reserved may be spent again. A run without a lead
+// released nothing and costs nothing. (docs/methods/prices.md, "A run that stops")
+func (r *Reservation) Stop(ctx context.Context) error { return r.ledger.Stop(ctx, r.Head) }
+
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It
 // is for a process that comes after the one of the run.
 func (l *Ledger) Commit(ctx context.Context, reservation Head) error {
+	return l.end(ctx, reservation, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
+}
+
+// Stop enters that the run of a reservation stopped; see [Reservation.Stop].
+func (l *Ledger) Stop(ctx context.Context, reservation Head) error {
+	return l.end(ctx, reservation, func(a *Account, r *RunState) (*budget.Charge, error) {
+		charge, err := r.stopPrice(a.Promise.Currency)
+		return &charge, err
+	})
+}
+
+// end appends the commit of a reservation. cost returns what the run cost if that is not what was reserved, and else nil.
+func (l *Ledger) end(ctx context.Context, reservation Head, cost func(*Account, *RunState) (*budget.Charge, error)) error {
 	_, err := l.append(ctx, waysFor(reservation.Sequence, ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {
 			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone", ErrHead, reservation.Sequence)
 		}
-		if _, run, err := b.run(reservation.Sequence); err == nil && run.Committed {
+		account, run, err := b.run(reservation.Sequence)
+		if err != nil {
+			return nil, err
+		}
+		if run.Committed {
 			return nil, ErrCommitted
 		}
-		return &Entry{Kind: KindCommit, Of: reservation.Sequence}, nil
+		charge, err := cost(account, run)
+		if err != nil {
+			return nil, err
+		}
+		return &Entry{Kind: KindCommit, Of: reservation.Sequence, Charge: charge}, nil
 	})
 	return err
 }

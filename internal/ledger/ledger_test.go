@@ -266,7 +266,7 @@ func TestNoLedger(t *testing.T) {
 	}
 	db.Close()
 	newer := At(path("newer"), Options{})
-	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/4", Date: now()}}); err != nil {
+	if _, err := newer.create([]*Entry{{Sequence: 1, Kind: KindOpen, Format: "dptrain.ledger/5", Date: now()}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
