@@ -260,7 +260,22 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 	if len(problems) > 0 {
 		return nil, j.explain(problems)
 	}
+	if err := j.checkTypes(); err != nil {
+		return nil, err
+	}
 	return j.recipe.Pipeline(header)
+}
+
+// checkTypes compares the run with the types that the schema of its file states, if there is one. No row is read.
+func (j *job) checkTypes() error {
+	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+		return nil
+	}
+	types, err := dataset.CellTypes(j.table)
+	if err != nil {
+		return err
+	}
+	return j.explain(j.recipe.CheckTypes(types))
 }
 
 // isAbsent tells what Validate says about a column that the header lacks.
