@@ -21,7 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -109,10 +109,8 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	if problems := described.Check(); len(problems) > 0 {
 		return nil, problems
 	}
-	if types, err := dataset.CellTypes(t.Path); err == nil { // a table that was made by hand need not be there yet
-		if problems := described.CheckTypes(types); len(problems) > 0 {
-			return nil, problems
-		}
+	if problems := described.CheckTypes(celltypes.Of(t.Path)); len(problems) > 0 {
+		return nil, problems
 	}
 	p, err := described.Pipeline(t.Header)
 	if err != nil {

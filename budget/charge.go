@@ -30,7 +30,7 @@ func (p *Priced) Charge(c Currency) Charge {
 
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of
 // Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
-// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverTree]); mu is then that of the
+// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverCharge], [ChargeLead]); mu is then that of the
 // law, and otherwise 0. Where steps lose a delta outright ([Node.Lost]), the law covers all others.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
@@ -50,13 +50,6 @@ func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 		return cover, mu
 	}
 	return price, 0
-}
-
-// CoverTree is the price of a tree whose laws are all fixed, and whose curve without its lead is covered
-// by a Gaussian law of parameter mu: [CoverCharge], and the price of the lead.
-func CoverTree(n Node, c Currency, mu float64) (Charge, error) {
-	lead, err := ChargeLead(n, c)
-	return CoverCharge(c, mu, n.Lost()).Plus(lead), err
 }
 
 // CoverCharge is the price of a run whose delta at every epsilon is at most that of a

@@ -191,11 +191,11 @@ func TestLeadCharge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := CoverTree(p.Tree().fixed(), currency, mu)
+			again, err := ChargeLead(p.Tree().fixed(), currency)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mu != rest.Guarantee().Mu || price != CoverCharge(currency, mu, 0).Plus(lead) || price != again {
+			if mu != rest.Guarantee().Mu || price != CoverCharge(currency, mu, 0).Plus(lead) || lead != again {
 				t.Errorf("%s, %v: %+v with mu %v; the rest has %v", name, currency, price, mu, rest.Guarantee().Mu)
 			}
 			if lead.Delta != 0 || lead.Cost == 0 || 30*lead.Cost > price.Cost {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
@@ -271,11 +272,7 @@ func (j *job) checkTypes() error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
 	}
-	types, err := dataset.CellTypes(j.table)
-	if err != nil {
-		return err
-	}
-	return j.explain(j.recipe.CheckTypes(types))
+	return j.explain(j.recipe.CheckTypes(celltypes.Of(j.table)))
 }
 
 // isAbsent tells what Validate says about a column that the header lacks.

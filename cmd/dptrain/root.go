@@ -138,7 +138,6 @@ func rootCommand(a *app) *cobra.Command {
 	root.AddCommand(verbs(a)...)
 	completionNeedsShell(root)
 	helpKnowsTopics(root)
-	strictFlags(root)
 	return root
 }
 

@@ -129,7 +129,7 @@ type Run struct {
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
-	// Mu is that of the Gaussian law that the run, but for the lead of its plan, is charged as, see [budget.CoverTree];
+	// Mu is that of the Gaussian law that the run, but for the lead of its plan, is charged as, see [budget.CoverCharge];
 	// 0 where the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
 }

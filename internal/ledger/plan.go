@@ -87,12 +87,15 @@ func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 	if err != nil {
 		return budget.Charge{}, err
 	}
+	lead, err := budget.ChargeLead(tree, c)
+	if err != nil {
+		return budget.Charge{}, err
+	}
 	if r.Mu > 0 {
-		return budget.CoverTree(tree, c, r.Mu)
+		return budget.CoverCharge(c, r.Mu, tree.Lost()).Plus(lead), nil
 	}
 	if r.Plan.has(budget.OpSelect.String()) {
-		lead, err := budget.ChargeLead(tree, c)
-		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta).Plus(lead), err
+		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta).Plus(lead), nil
 	}
 	return budget.ChargeLaws(tree, c)
 }

@@ -175,7 +175,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metrics...).As(budget.Part))
 		root.Coin = mechanism.Odds(p.Holdout)
 	}
-	if p.releasesTargetCheck() {
+	if p.paysForCheck() {
 		root = root.After(targetCheckNode())
 	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)

@@ -105,9 +105,12 @@ func groupDigits(x float64) string {
 	return digits
 }
 
-// releasesTargetCheck reports whether the plan pays for the counts.
-func (p *Pipeline) releasesTargetCheck() bool {
-	return p.Budget.Relation != budget.SubstitutePrivateColumns && !p.Budget.Earlier
+// checksTarget reports whether a run counts the targets, and paysForCheck whether the plan pays for that. Plans of the first
+// versions did not.
+func (p *Pipeline) checksTarget() bool { return !p.Budget.Earlier }
+
+func (p *Pipeline) paysForCheck() bool {
+	return p.checksTarget() && p.Budget.Relation != budget.SubstitutePrivateColumns
 }
 
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.
@@ -118,10 +121,13 @@ func targetCheckNode() budget.Node {
 // checkTarget releases the counts and returns why the run stops, or nil. What it decides is a function of the released
 // counts and of public facts. A rehearsal goes on whatever they are.
 func (r *runner) checkTarget(ctx context.Context, s *mechanism.Session, all mechanism.Records) (*Stop, error) {
-	defer r.stage(checkStage)()
 	p := r.pipeline
+	if !p.checksTarget() {
+		return nil, nil
+	}
+	defer r.stage(checkStage)()
 	target := r.facts.Target
-	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.releasesTargetCheck()}
+	x := targetStatistic{Column: len(r.facts.Columns), Classes: -1, Public: !p.paysForCheck()}
 	if target.Kind == dataset.Category {
 		x.Classes, x.Found = len(target.Categories), target.Found
 	}

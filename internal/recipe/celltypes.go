@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/regression"
 )
 
 // CheckTypes returns what contradicts the types that the schema of the table states: a regression of text or of truth values, and
 // classes none of which a column of its type can hold. The schema is public, as the header is, and no row is read.
-func (r *Recipe) CheckTypes(types map[string]dataset.CellType) Problems {
+func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
 	const path = "data.target"
 	name := r.Data.Target
 	stored := types[name]
@@ -21,9 +21,9 @@ func (r *Recipe) CheckTypes(types map[string]dataset.CellType) Problems {
 	case regression.TaskRegression:
 		d := r.Data.Columns[name]
 		switch {
-		case stored == dataset.BooleanCells:
+		case stored == celltypes.Booleans:
 			return refuse("add task: classification (--task classification)", "the table stores the target %s as true or false, and a regression needs numbers", quoted(name))
-		case stored == dataset.TextCells && d.Lower == nil && d.Upper == nil && d.Missing.number() == nil:
+		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil && d.Missing.number() == nil:
 			return refuse(fmt.Sprintf("for class names add task: classification (--task classification); if its text holds numbers, declare their range (--range %s=LOWER:UPPER)", name),
 				"the table stores the target %s as text, and a regression needs numbers", quoted(name))
 		}
@@ -37,15 +37,15 @@ func (r *Recipe) CheckTypes(types map[string]dataset.CellType) Problems {
 }
 
 // holdsAny reports whether a column of a type can hold one of the classes.
-func holdsAny(stored dataset.CellType, classes []string) bool {
+func holdsAny(stored celltypes.Type, classes []string) bool {
 	for _, class := range classes {
 		class = strings.TrimSpace(class)
 		switch stored {
-		case dataset.BooleanCells:
+		case celltypes.Booleans:
 			if strings.EqualFold(class, "true") || strings.EqualFold(class, "false") || class == "0" || class == "1" {
 				return true
 			}
-		case dataset.NumberCells:
+		case celltypes.Numbers:
 			if IsPlainNumber(class) || strings.Trim(class, "0123456789") == "" {
 				return true
 			}

@@ -73,6 +73,10 @@ func stepProblems(e Event) []string {
 		least = e.Sensitivity / law.Mu
 	case budget.Laplace:
 		least = e.Sensitivity / law.Epsilon
+	case budget.Pure: // with noise, if it has a scale, and counts of all records have one
+		if e.Scale > 0 || e.Part == pipeline.AllName {
+			least = e.Sensitivity / law.Epsilon
+		}
 	}
 	switch {
 	case e.Released < 0 || e.Released > e.Draws:
