@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
@@ -106,6 +107,9 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	described := r.describe(t)
 	if problems := described.Check(); len(problems) > 0 {
+		return nil, problems
+	}
+	if problems := described.CheckTypes(celltypes.Of(t.Path)); len(problems) > 0 {
 		return nil, problems
 	}
 	p, err := described.Pipeline(t.Header)

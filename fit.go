@@ -18,6 +18,19 @@ import (
 // ErrAbstained is returned by [Fit.Predictor] where the method abstained: there is no model.
 var ErrAbstained = fault.New(fault.Abstained, "the method abstained, so there is no model; the budget is spent")
 
+// A StoppedError is returned, beside the result, where a run stopped before it trained anything, because hardly any record has a
+// target that can be read: the task or the decimal mark may be wrong. It depends on released counts alone. Nothing else was
+// released, and a ledger is charged for these counts only. The result has no model; Save writes its report.
+type StoppedError struct {
+	pipeline.Stop
+}
+
+// Error says what is wrong with the target and what to do.
+func (e *StoppedError) Error() string { return e.Advice() }
+
+// FaultKind says that there is no model.
+func (e *StoppedError) FaultKind() fault.Kind { return fault.Abstained }
+
 // A Fit is what a run produced. All that it prints and encodes to JSON is public; exact
 // facts for the owner of the data are in Curator, which does neither, and in what Save
 // writes to curator/. It is not for concurrent use.
@@ -33,7 +46,7 @@ type Fit struct {
 // for one run: a second call is [ErrOpened], whatever came of the first; see [Plan.Again].
 //
 // With a ledger the price is entered before a row is read, or refused with a
-// [*SpentError]. It stays spent if Fit fails after that. Where training succeeded and
+// [*SpentError]. It stays spent if Fit fails after that; of a [*StoppedError] the most is given back. Where training succeeded and
 // the ledger could not be written at the end, Fit returns the result beside the error: Save
 // tries again.
 func (p *Plan) Fit(ctx context.Context, t *Table) (*Fit, error) {
@@ -122,14 +135,25 @@ func (p *Plan) enter(ctx context.Context, t *Table, train trainer) (*Fit, error)
 		}
 	}
 	f, err := p.collect(train, t.Path, e)
-	if err != nil || e == nil {
+	if err != nil {
 		return f, e.Spent(err)
 	}
-	release, err := f.files.Checksum()
-	if err == nil {
-		err = e.Commit(ctx, release)
+	if f.Stopped != nil {
+		e.Stop()
 	}
-	return f, e.Spent(err)
+	if e != nil {
+		release, err := f.files.Checksum()
+		if err == nil {
+			err = e.Commit(ctx, release)
+		}
+		if err != nil {
+			return f, e.Spent(err)
+		}
+	}
+	if f.Stopped != nil {
+		return f, &StoppedError{*f.Stopped}
+	}
+	return f, nil
 }
 
 // trainer trains on records. It also returns what a reader counted, if one did.
@@ -166,8 +190,11 @@ func (p *Plan) progress() func(stage string) {
 	}
 }
 
-// Predictor returns what predicts single records, or [ErrAbstained].
+// Predictor returns what predicts single records, or [ErrAbstained] or a [*StoppedError].
 func (f *Fit) Predictor() (*regression.Predictor, error) {
+	if f.Stopped != nil {
+		return nil, &StoppedError{*f.Stopped}
+	}
 	if f.Model == nil {
 		return nil, fmt.Errorf("%s: %w", f.Method, ErrAbstained)
 	}

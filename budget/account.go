@@ -6,7 +6,7 @@ import (
 )
 
 // fold adds a cost over the tree beneath n: kids of a Seq add up, of a Par the
-// largest counts, of a OneOf the informer plus the largest branch, of a Select
+// largest counts beside its lead, of a OneOf the informer plus the largest branch, of a Select
 // sel of the largest candidate. It suits every cost that adds under adaptive
 // composition.
 func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float64) float64 {
@@ -20,9 +20,11 @@ func (n *Node) fold(leaf func(*Leaf) float64, sel func(Selection, float64) float
 			sum += kids[i].fold(leaf, sel)
 		}
 		return sum
-	case OpOneOf:
-		sum = kids[0].fold(leaf, sel)
-		kids = kids[1:]
+	case OpOneOf, OpPar:
+		if first := n.informer(); first != nil {
+			sum = first.fold(leaf, sel)
+			kids = kids[1:]
+		}
 	}
 	worst := 0.0
 	for i := range kids {
@@ -131,18 +133,18 @@ func worstCurve(curves []curve, epsilon float64) float64 {
 }
 
 // verdict is the part of a plan tree that lies above its accounts. A Par takes the largest
-// of its kids, a OneOf the largest branch with epsilon lowered by what the informer
+// of its kids, a OneOf the largest branch, with epsilon lowered by what the lead or the informer
 // spent. Beside that stands a sharper curve: of a Par with a coin the mixture, of a OneOf
-// the informer composed with the pointwise maximum of the branches. The smaller
-// counts at each epsilon.
+// the informer composed with the pointwise maximum of the branches; of a Par with a lead, the
+// lead composed with what follows it ([led]). The smaller counts at each epsilon.
 type verdict struct {
 	node    *Node
 	part    *part    // while it is calibrated; nil above
 	account *account // of a part; nil above
-	shift   float64  // informer's epsilon, OneOf only
+	shift   float64  // epsilon of the informer of a OneOf, or of the lead of a Par
 	kids    []verdict
-	joint   []curve  // of a OneOf
-	mix     *mixture // of a Par with a coin
+	joint   []curve  // of a OneOf, and of a Par with a lead and without a coin
+	mix     *mixture // of a Par with a coin, without its lead
 }
 
 func (v *verdict) at(epsilon float64) float64 {
@@ -163,7 +165,7 @@ func (v *verdict) at(epsilon float64) float64 {
 func (v *verdict) sharp(epsilon float64) (float64, bool) {
 	switch {
 	case v.mix != nil:
-		return v.mix.at(epsilon), true
+		return led(v.shift, v.mix.at)(epsilon), true
 	case len(v.joint) == 0:
 		return 1, false
 	case epsilon < 0:

@@ -70,7 +70,9 @@ func (p *Priced) pieces() map[string]float64 {
 func (n *Node) walkParts(path string, visit func(path string, n *Node)) {
 	kids := n.Kids
 	switch {
-	case n.Op == OpSeq && len(kids) == 1, n.Op == OpPar:
+	case n.Op == OpSeq && len(kids) == 1:
+	case n.Op == OpPar:
+		kids = n.disjoint()
 	case n.Op == OpOneOf:
 		kids = kids[1:]
 	default:
@@ -106,9 +108,11 @@ func (p *Priced) rule() Rule {
 	spent += tolerance * math.Min(1, spent)
 	reaches := func(delta float64) bool { return delta <= p.target.Delta }
 	switch {
-	case p.root.mix != nil && reaches(p.root.mix.at(spent)):
+	case p.root.mix != nil && reaches(led(p.root.shift, p.root.mix.at)(spent)):
 		return RuleMixture
-	case reaches(worstCurve(newComposer().curves(p.tree.products()), spent)):
+	case p.tree.lead() != nil && reaches(worstCurve(newComposer().ledCurves(&p.root), spent)):
+		return RuleLargest
+	case p.tree.lead() == nil && reaches(worstCurve(newComposer().curves(p.tree.products()), spent)):
 		return RuleLargest
 	}
 	return RuleRenyi

@@ -144,6 +144,17 @@ func (c *calibrator) price(n *Node, path string, epsilon float64) (verdict, erro
 		return c.price(&kids[0], path+"/"+kids[0].Name, epsilon)
 	case n.Op == OpPar:
 		c.whole = c.whole || c.mixes(n)
+		lead := n.lead()
+		if lead == nil {
+			break
+		}
+		c.whole = c.whole || !c.basic() && !c.target.Earlier
+		c.fillInformer(lead)
+		v.shift, _ = lead.pureCost()
+		if epsilon -= v.shift; !(epsilon > 0) {
+			return v, c.overspent(path)
+		}
+		kids = n.disjoint()
 	case n.Op == OpOneOf:
 		c.whole = c.whole || !c.basic() && !c.target.Earlier
 		c.fillInformer(&kids[0])
@@ -169,7 +180,7 @@ func (c *calibrator) overspent(path string) error {
 	return &OverspentError{Path: path, Epsilon: c.target.Epsilon, Delta: c.target.Delta}
 }
 
-// fillInformer gives the leaves of an informer their fractions of the target.
+// fillInformer gives the leaves of an informer or a lead their fractions of the target.
 func (c *calibrator) fillInformer(n *Node) {
 	n.walk("", func(_ string, l *Leaf) {
 		if l.Fixed != nil {
@@ -224,7 +235,7 @@ func (p *part) fill(n *Node) {
 		return
 	}
 	for i := range n.Kids {
-		if n.Op == OpOneOf && i == 0 {
+		if i == 0 && n.informer() != nil {
 			p.fillInformer(&n.Kids[0])
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // Costs add over a Seq and over draws, whatever earlier outputs decided. A Par
 // costs its largest kid: the record that differs is in one kid, and a divergence
 // or trade-off curve of a mixture over the kid's public coin is never worse than
-// the worst kid's. A OneOf costs its informer and its largest branch. Laws cost
+// the worst kid's. A lead of a Par comes on top. A OneOf costs its informer and its largest branch. Laws cost
 //
 //	currency  gaussian  exponential         laplace     pure, approximate
 //	zcdp      mu²/2     epsilon²/8          epsilon²/2  epsilon²/2 (and delta)
@@ -20,26 +20,34 @@ import (
 //
 // times the draws. A tree with a Select has no price of that form (its Rényi
 // curve is no line). It is charged as one black box with the guarantee of the
-// whole tree: the target's epsilon and delta.
+// whole tree, the target's epsilon and delta, and its lead beside that.
 func (p *Priced) Charge(c Currency) Charge {
 	if p.tree.has(OpSelect) {
-		return BlackBoxCharge(c, p.target.Epsilon, p.target.Delta)
+		return BlackBoxCharge(c, p.target.Epsilon, p.target.Delta).Plus(p.LeadCharge(c))
 	}
 	return p.tree.charge(c)
 }
 
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of
 // Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
-// Gaussian law that covers the whole, if it is lower ([CoverCharge]); mu is then that of the
+// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverCharge], [ChargeLead]); mu is then that of the
 // law, and otherwise 0. Where steps lose a delta outright ([Node.Lost]), the law covers all others.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)
 	lost := p.tree.Lost()
-	if t.BlackBox >= MinDelta+lost && (p.root.mix != nil || p.tree.has(OpSelect)) {
-		mu := p.coverBeside(lost)
-		if cover := CoverCharge(t.Currency, mu, lost); cover.Cost < price.Cost {
-			return cover, mu
+	if t.BlackBox < MinDelta+lost || p.root.mix == nil && !p.tree.has(OpSelect) {
+		return price, 0
+	}
+	rest := p
+	if p.tree.lead() != nil {
+		var err error
+		if rest, err = Calibrate(p.tree.withoutLead().fixed(), p.target); err != nil {
+			return price, 0
 		}
+	}
+	mu = rest.coverBeside(lost)
+	if cover := CoverCharge(t.Currency, mu, lost).Plus(p.LeadCharge(t.Currency)); cover.Cost < price.Cost {
+		return cover, mu
 	}
 	return price, 0
 }
@@ -87,15 +95,27 @@ func (p *Priced) coverBeside(lost float64) float64 {
 // withoutLost copies a tree whose laws are filled, with every law fixed, and stages that cost nothing
 // in the place of the steps that lose a delta.
 func (n Node) withoutLost() Node {
-	if n.Op == OpLeaf {
+	return n.mapLeaves(func(n Node) Node {
 		if n.Leaf.Law.loses() {
 			return Seq(n.Name)
 		}
 		return FixedLeaf(n.Name, n.Leaf.Law)
+	})
+}
+
+// fixed copies a tree whose laws are filled, with every law fixed.
+func (n Node) fixed() Node {
+	return n.mapLeaves(func(n Node) Node { return FixedLeaf(n.Name, n.Leaf.Law) })
+}
+
+// mapLeaves copies a tree with other leaves.
+func (n Node) mapLeaves(f func(Node) Node) Node {
+	if n.Op == OpLeaf {
+		return f(n)
 	}
 	n = n.clone()
 	for i := range n.Kids {
-		n.Kids[i] = n.Kids[i].withoutLost()
+		n.Kids[i] = n.Kids[i].mapLeaves(f)
 	}
 	return n
 }

@@ -49,10 +49,11 @@ const (
 	maxLoss  = 300
 )
 
-// mixture returns the curve of a Par of two kids whose laws are filled.
+// mixture returns the curve of a Par of two kids whose laws are filled, without its lead.
 func (w *composer) mixture(n *Node) *mixture {
 	m := &mixture{coin: n.Coin, known: map[float64]float64{}}
-	products := n.Kids[1].products()
+	kids := n.disjoint()
+	products := kids[1].products()
 	h := math.Inf(1)
 	for _, p := range products {
 		variance, draws := p.spread()
@@ -74,7 +75,7 @@ func (w *composer) mixture(n *Node) *mixture {
 	m.few = spread(m.second)
 	m.lost = mass.inf
 	m.slack = fftSlack + drawSlack*float64(len(m.second))
-	m.beside(w.curves(n.Kids[0].products()))
+	m.beside(w.curves(kids[0].products()))
 	return m
 }
 
@@ -187,6 +188,6 @@ func (m *mixture) back(epsilon float64, second []atom) float64 {
 // alone is the curve of the mixture if the first kid releases nothing: that of the second
 // on a random part of the records.
 func (w *composer) alone(n *Node, epsilon float64) float64 {
-	p := Node{Op: OpPar, Coin: n.Coin, Kids: []Node{{Op: OpSeq}, n.Kids[1]}}
+	p := Node{Op: OpPar, Coin: n.Coin, Kids: []Node{{Op: OpSeq}, n.disjoint()[1]}}
 	return w.mixture(&p).at(epsilon)
 }

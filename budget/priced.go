@@ -46,7 +46,7 @@ type PricedLeaf struct {
 	// for a fixed law.
 	Share float64
 	// Fixed tells a law that calibration did not choose, Informer a leaf of the
-	// informer of a OneOf.
+	// informer of a OneOf or of the lead of a Par.
 	Fixed, Informer bool
 	// Candidate is the path of the kid of a Select that leads to the leaf; it is
 	// empty for a leaf that no Select holds.
@@ -79,11 +79,12 @@ func (p *Priced) index() {
 			kid, kidPart := leaf, part
 			kid.Path += "/" + n.Kids[i].Name
 			kid.Place = leaf.Place.in(n.Kids[i].Role, n.Kids[i].Name)
-			kid.Informer = leaf.Informer || n.Op == OpOneOf && i == 0
+			first := i == 0 && n.informer() != nil
+			kid.Informer = leaf.Informer || first
 			if n.Op == OpSelect {
 				kid.Candidate = kid.Path
 			}
-			if n.Op == OpPar {
+			if n.Op == OpPar && !first {
 				kidPart = append(slices.Clip(part), n.Kids[i].Name)
 			}
 			visit(&n.Kids[i], kid, kidPart)

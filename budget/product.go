@@ -21,7 +21,7 @@ type chosen struct {
 }
 
 // products flattens the tree beneath n. A record that changes sits in one kid of
-// a Par, so each kid gives a product of its own and the cost of n is the largest.
+// a Par, so each kid gives a product of its own, with that of a lead, and the cost of n is the largest.
 // A OneOf may pick its branch by anything released so far, so its branches are
 // one factor, dominated by the pointwise maximum of their curves, and of Gaussians by the largest.
 func (n *Node) products() []product {
@@ -36,6 +36,9 @@ func (n *Node) products() []product {
 		}
 		return []product{{laws: []Law{law}}}
 	case OpPar:
+		if lead := n.lead(); lead != nil {
+			return cross(lead.products(), unionOf(n.disjoint()))
+		}
 		return unionOf(n.Kids)
 	case OpOneOf:
 		branches := unionOf(n.Kids[1:])

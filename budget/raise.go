@@ -17,12 +17,16 @@ const (
 func (c *calibrator) raise(v *verdict) {
 	switch {
 	case c.basic() || c.target.Earlier || v.part != nil:
+	case c.mixes(v.node):
+		c.raiseMixture(v)
+	case v.node.lead() != nil:
+		c.raiseParts(v.parts(), func() float64 {
+			return worstCurve(c.composer.ledCurves(v), c.target.Epsilon)
+		})
 	case v.node.Op == OpOneOf:
 		c.raiseParts(v.parts(), func() float64 {
 			return worstCurve(c.composer.curves(v.node.products()), c.target.Epsilon)
 		})
-	case c.mixes(v.node):
-		c.raiseMixture(v)
 	default:
 		for i := range v.kids {
 			c.raise(&v.kids[i])
@@ -47,7 +51,7 @@ func (c *calibrator) raiseMixture(v *verdict) {
 			f = 1
 		}
 		scale(second, f)
-		if c.raiseParts(first, c.deltaBeside(v.node)) || f == 1 {
+		if c.raiseParts(first, c.deltaBeside(v)) || f == 1 {
 			break
 		}
 	}
@@ -56,17 +60,19 @@ func (c *calibrator) raiseMixture(v *verdict) {
 	}
 }
 
-// deltaBeside returns delta of a Par with a coin for the laws that its first kid has when it is called. Those of the second stay.
-func (c *calibrator) deltaBeside(n *Node) func() float64 {
+// deltaBeside returns delta of a Par with a coin, and of its lead, for the laws that its first kid has when it is called.
+// Those of the second stay.
+func (c *calibrator) deltaBeside(v *verdict) func() float64 {
+	n := v.node
 	var m *mixture
 	coarsen := c.composer.coarsen
 	return func() float64 {
 		if m == nil || coarsen != c.composer.coarsen {
 			m, coarsen = c.composer.mixture(n), c.composer.coarsen
 		} else {
-			m.beside(c.composer.curves(n.Kids[0].products()))
+			m.beside(c.composer.curves(n.disjoint()[0].products()))
 		}
-		return m.at(c.target.Epsilon)
+		return led(v.shift, m.at)(c.target.Epsilon)
 	}
 }
 
@@ -133,9 +139,11 @@ func (c *calibrator) settle(v *verdict) {
 		if epsilon := v.part.epsilon; c.basic() && epsilon < v.account.basicEpsilon {
 			v.account.basicEpsilon, v.account.basicDelta = epsilon, c.target.Delta
 		}
-	case c.basic() || c.target.Earlier:
 	case c.mixes(v.node):
 		v.mix = c.composer.mixture(v.node)
+	case v.node.lead() != nil:
+		v.joint = c.composer.ledCurves(v)
+	case c.basic() || c.target.Earlier:
 	case v.node.Op == OpOneOf:
 		v.joint = c.composer.curves(v.node.products())
 	}

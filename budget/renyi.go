@@ -50,7 +50,10 @@ func (l *ledger) add(n *Node) {
 			l.add(&n.Kids[i])
 		}
 	case OpPar:
-		l.addAlternatives(n.Kids)
+		if lead := n.lead(); lead != nil {
+			l.add(lead)
+		}
+		l.addAlternatives(n.disjoint())
 	case OpOneOf:
 		l.add(&n.Kids[0])
 		l.addAlternatives(n.Kids[1:])

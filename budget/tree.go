@@ -66,7 +66,7 @@ type Role uint8
 
 // The roles. Most nodes have none.
 const (
-	// Part names the records that everything beneath sees: "train", "score" or "holdout".
+	// Part names the records that everything beneath sees: "all", "train", "score" or "holdout".
 	Part Role = iota + 1
 	// Candidate names one of several ways to train; a search keeps the best.
 	Candidate
@@ -118,6 +118,36 @@ type Node struct {
 	// "The secret coin". It holds only if nobody learns the coin: neither who is in
 	// which kid nor how many.
 	Coin float64
+	// Lead says that Kids[0] of a Par runs first and on the records of all other kids together;
+	// only the others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable
+	// leaves hold fractions of the target's epsilon, which Scaled leaves alone, as those of an informer do.
+	// What follows a lead may be called off because of what it released; see [Priced.LeadCharge].
+	Lead bool
+}
+
+// lead returns the lead of a Par, or nil.
+func (n *Node) lead() *Node {
+	if n.Op == OpPar && n.Lead {
+		return &n.Kids[0]
+	}
+	return nil
+}
+
+// disjoint returns the kids of a Par without its lead.
+func (n *Node) disjoint() []Node {
+	if n.Lead {
+		return n.Kids[1:]
+	}
+	return n.Kids
+}
+
+// informer returns the kid whose pure laws come before all other kids: the informer of a OneOf, the lead
+// of a Par, or nil.
+func (n *Node) informer() *Node {
+	if n.Op == OpOneOf && len(n.Kids) > 0 {
+		return &n.Kids[0]
+	}
+	return n.lead()
 }
 
 // As returns n with a role.
@@ -175,6 +205,12 @@ func Seq(name string, kids ...Node) Node { return Node{Op: OpSeq, Name: name, Ki
 // kid the full target and a multiplier of its own.
 func Par(name string, kids ...Node) Node { return Node{Op: OpPar, Name: name, Kids: kids} }
 
+// After returns a Par that runs lead first, on all records, and then what n, a Par without a lead, runs.
+func (n Node) After(lead Node) Node {
+	n.Lead, n.Kids = true, append([]Node{lead}, n.Kids...)
+	return n
+}
+
 // OneOf runs informer and then the one branch that released values chose. The
 // informer is a leaf, or a Seq of leaves, of pure laws; its scalable leaves hold
 // fractions of the target's epsilon (say .03), which Scaled leaves alone.
@@ -196,7 +232,7 @@ func Select(name string, s Selection, candidates ...Node) Node {
 }
 
 // Scaled returns a copy in which every share beneath n is multiplied by f.
-// Informers of OneOf keep theirs: they are absolute fractions of epsilon.
+// Informers of OneOf and leads keep theirs: they are absolute fractions of epsilon.
 func (n Node) Scaled(f float64) Node {
 	c := n.clone()
 	c.scale(f)
@@ -208,7 +244,7 @@ func (n *Node) scale(f float64) {
 		n.Leaf.Share *= f
 	}
 	kids := n.Kids
-	if n.Op == OpOneOf && len(kids) > 0 {
+	if n.informer() != nil {
 		kids = kids[1:]
 	}
 	for i := range kids {
@@ -258,12 +294,14 @@ func (n *Node) validate(path string, r role) error {
 		return bad("a %v needs kids", n.Op)
 	case n.Op == OpOneOf && len(n.Kids) < 2:
 		return bad("a one-of needs an informer and at least one branch")
-	case n.Coin != 0 && (n.Op != OpPar || len(n.Kids) != 2 || !(n.Coin > 0 && n.Coin < 1)):
+	case n.Lead && (n.Op != OpPar || len(n.Kids) < 2):
+		return bad("a lead belongs to a par, before at least one other kid")
+	case n.Coin != 0 && (n.Op != OpPar || len(n.disjoint()) != 2 || !(n.Coin > 0 && n.Coin < 1)):
 		return bad("a coin of odds %v: it belongs to a par of two kids and lies in (0, 1)", n.Coin)
 	case (n.Op == OpSelect) != (n.Select != nil):
 		return bad("a selection law belongs to a select node, and only there")
 	case r.informer && n.Op != OpSeq:
-		return bad("an informer is a leaf or a seq of leaves, not a %v", n.Op)
+		return bad("an informer or a lead is a leaf or a seq of leaves, not a %v", n.Op)
 	}
 	if n.Select != nil {
 		if err := n.Select.Validate(); err != nil {
@@ -279,7 +317,7 @@ func (n *Node) validate(path string, r role) error {
 		}
 		seen[kid.Name] = true
 		kr := r
-		kr.informer = r.informer || n.Op == OpOneOf && i == 0
+		kr.informer = r.informer || i == 0 && n.informer() != nil
 		if err := kid.validate(path+"/"+kid.Name, kr); err != nil {
 			return err
 		}
@@ -312,7 +350,7 @@ func (n *Node) validateLeaf(path string, r role) error {
 		}
 	}
 	if r.informer && !l.Kind.pure() {
-		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer must be pure"}
+		return &NotPureError{Path: path, Kind: l.Kind, Need: "an informer or a lead must be pure"}
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ func (n *namer) id(text string) uint64 {
 type column struct {
 	kind    Kind
 	missing float64     // numeric: what a cell without a value becomes
+	unread  float64     // numeric: what a cell with text and no number becomes
 	names   *cell.Names // category: the declared ones
 	words   *words      // of a column whose text categories are found, else nil
 }
@@ -64,7 +65,7 @@ func columns(s Schema, decimal byte) []column {
 		c := &s.Columns[j]
 		out[j] = column{kind: c.Kind, words: lists[j]}
 		if c.Kind == Numeric {
-			out[j].missing = c.missing()
+			out[j].missing, out[j].unread = c.missing(), c.unread()
 		} else {
 			out[j].names = cell.NewNames(c.Categories, c.text(), decimal)
 		}

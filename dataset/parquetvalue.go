@@ -83,6 +83,8 @@ func numberCells(c parquetColumn, to *column) *cells[float64] {
 		switch {
 		case words != nil && (what == unparseable || (x == 0 || x == 1) && what == good && truth(string(c.conv.textOf(v)))):
 			x = words.text(string(c.conv.textOf(v)))
+		case what == unparseable:
+			x = to.unread
 		case what != good:
 			x = to.missing
 		}

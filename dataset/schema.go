@@ -45,6 +45,9 @@ type Column struct {
 	// missing cell is NaN. Numeric columns only.
 	HasMissing bool
 	Missing    float64
+	// TellsText asks readers to tell a cell that holds text and no number from one that is missing; both are NaN, see
+	// [IsText]. Numeric columns without a missing value only.
+	TellsText bool
 	// Indicator asks trainers for an entry of its own that tells missing cells apart.
 	// Numeric columns without a missing value only.
 	Indicator bool
@@ -85,6 +88,14 @@ func (c *Column) missing() float64 {
 		return c.Missing
 	}
 	return math.NaN()
+}
+
+// unread returns what a cell of a numeric column becomes that holds text and no number.
+func (c *Column) unread() float64 {
+	if c.TellsText && !c.HasMissing {
+		return boxWord(noWord)
+	}
+	return c.missing()
 }
 
 // Schema declares the columns of a table, in the order the table keeps them.

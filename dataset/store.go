@@ -111,6 +111,9 @@ func (s *store) cell(target int, text string, row int) {
 func (s *store) number(j, row int, v float64, what class) {
 	if what != good {
 		v = s.cols[j].missing
+		if what == unparseable {
+			v = s.cols[j].unread
+		}
 		s.stats.Columns[j].note(what)
 	}
 	s.dst.floats[j][row] = v

@@ -184,7 +184,7 @@ func unboxWord(x float64) int32 {
 	return noText
 }
 
-// IsText reports whether a cell of a numeric column with [Column.Found] holds text that is no
+// IsText reports whether a cell of a numeric column with [Column.Found] or [Column.TellsText] holds text that is no
 // number. Such a cell is a NaN, and so is a missing one.
 func IsText(x float64) bool { return unboxWord(x) != noText }
 

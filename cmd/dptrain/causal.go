@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,36 +113,43 @@ func (c *causalFlags) lay(j *job) error {
 			*x.to = *x.from
 		}
 	}
+	once := onceEach("range")
 	for _, text := range c.ranges {
-		name, column, err := parseRange(text)
+		name, lower, upper, err := parseRange(text)
+		if err == nil {
+			err = once(name)
+		}
 		if err != nil {
 			return err
 		}
 		if r.Data.Columns == nil {
 			r.Data.Columns = map[string]recipe.Column{}
 		}
-		if old, ok := r.Data.Columns[name]; ok {
-			column.Missing = old.Missing
-		}
+		column := r.Data.Columns[name]
+		column.Lower, column.Upper = &lower, &upper
 		r.Data.Columns[name] = column
 	}
 	return nil
 }
 
 // parseRange reads NAME=LOWER:UPPER; a name may hold an equals sign.
-func parseRange(text string) (string, recipe.Column, error) {
+func parseRange(text string) (name string, lower, upper float64, err error) {
 	bad := usagef("--range: %.100q is not NAME=LOWER:UPPER, such as age=0:120", text)
 	at := strings.LastIndexByte(text, '=')
 	if at < 1 {
-		return "", recipe.Column{}, bad
+		return "", 0, 0, bad
 	}
-	lower, upper, ok := strings.Cut(text[at+1:], ":")
-	a, err := strconv.ParseFloat(lower, 64)
-	b, err2 := strconv.ParseFloat(upper, 64)
-	if !ok || err != nil || err2 != nil {
-		return "", recipe.Column{}, bad
+	from, to, ok := strings.Cut(text[at+1:], ":")
+	if !ok {
+		return "", 0, 0, bad
 	}
-	return text[:at], recipe.Column{Lower: &a, Upper: &b}, nil
+	if lower, err = recipe.ParseNumber(from); err == nil {
+		upper, err = recipe.ParseNumber(to)
+	}
+	if err != nil {
+		return "", 0, 0, bad
+	}
+	return text[:at], lower, upper, nil
 }
 
 // study returns the study of a recipe for a table with this header, with its price.

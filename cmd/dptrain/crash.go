@@ -33,7 +33,9 @@ func (a *app) run(ctx context.Context, args []string) (code int) {
 		given[i] = tablefile.Argument(arg)
 	}
 	if completing(given) {
-		completions(root)
+		completions(root) // which reads the flags twice
+	} else {
+		strictFlags(root)
 	}
 	root.SetArgs(given)
 	err := root.ExecuteContext(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -172,6 +173,9 @@ func (a *app) train(ctx context.Context, j *job, fit fitter, progress func(strin
 	if err != nil {
 		return nil, none, err
 	}
+	if res.Stopped != nil {
+		e.Stop()
+	}
 	files, err := j.files(res, stats)
 	if err != nil {
 		return nil, none, err
@@ -190,8 +194,23 @@ func verdict(res *pipeline.Result, out string) error {
 	if res.Model != nil {
 		return nil
 	}
+	if stop := res.Stopped; stop != nil {
+		return fault.As(fault.Abstained, fmt.Errorf("%s\nThe run stopped before it trained anything. %s", stop.Advice(), stopSpent(res, out)))
+	}
 	return fault.As(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
 }
+
+// stopSpent says what a run spent that stopped.
+func stopSpent(res *pipeline.Result, out string) string {
+	if res.Stopped.Scale == 0 {
+		return fmt.Sprintf("It spent nothing, as the report in %s says.", out)
+	}
+	return fmt.Sprintf("It spent epsilon %s of %s, as the report in %s says; in a ledger it counts with that.",
+		formatNumber(res.Stopped.Epsilon), formatNumber(res.Guarantee.Epsilon), out)
+}
+
+// formatNumber writes a number with at most six digits.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // files collects what goes to the two folders.
 func (j *job) files(res *pipeline.Result, stats *dataset.Stats) (report.Files, error) {

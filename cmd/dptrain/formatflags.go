@@ -65,7 +65,7 @@ func (f *formatFlags) lay(d *recipe.Data) error {
 	if f.set.Changed("missing") {
 		out.Missing = nil
 		for _, text := range f.missing {
-			x, err := strconv.ParseFloat(text, 64)
+			x, err := recipe.ParseNumber(text)
 			if err != nil {
 				return usagef("--missing takes numbers that stand for missing cells, such as -999, not %.100q", text)
 			}
@@ -194,37 +194,67 @@ func (f *declareFlags) lay(r *recipe.Recipe) error {
 	return f.columns(r)
 }
 
-// columns declares columns.
+// onceEach returns a function that refuses a column that a flag was given for before, as a recipe refuses a key that is given
+// twice.
+func onceEach(flag string) func(name string) error {
+	seen := map[string]bool{}
+	return func(name string) error {
+		if seen[name] {
+			return usagef("--%s is given twice for the column %q: one of them would have no effect", flag, name)
+		}
+		seen[name] = true
+		return nil
+	}
+}
+
+// columns declares columns. A flag sets its own keys of a column, and the rules of a recipe say which keys go together.
 func (f *declareFlags) columns(r *recipe.Recipe) error {
 	columns := maps.Clone(r.Data.Columns)
 	if columns == nil {
 		columns = map[string]recipe.Column{}
 	}
+	once := onceEach("categories")
 	for _, given := range f.categories {
 		name, list, ok := strings.Cut(given, "=")
 		values, err := commaList(list)
 		if !ok || name == "" || list == "" || err != nil {
 			return usagef("--categories takes a column and its values: --categories color=red,green,blue")
 		}
-		columns[name] = recipe.Column{Categories: recipe.NamesOf(values), Other: new(true), Private: columns[name].Private}
+		if err := once(name); err != nil {
+			return err
+		}
+		c := columns[name]
+		c.Categories, c.Other = recipe.NamesOf(values), new(true)
+		columns[name] = c
 	}
 	if err := f.values(columns, r.Data.Target); err != nil {
 		return err
 	}
+	once = onceEach("range")
 	for _, given := range f.ranges {
-		name, column, err := parseRange(given)
+		name, lower, upper, err := parseRange(given)
+		if err == nil {
+			err = once(name)
+		}
 		if err != nil {
 			return err
 		}
-		column.Missing, column.Private, column.Transform = columns[name].Missing, columns[name].Private, columns[name].Transform
-		columns[name] = column
+		c := columns[name]
+		c.Lower, c.Upper = &lower, &upper
+		columns[name] = c
 	}
+	once = onceEach("date")
 	for _, given := range f.dates {
 		name, layout, ok := strings.Cut(given, "=")
 		if !ok || name == "" || layout == "" {
 			return usagef("--date takes a column and the layout of its dates: --date born=2006-01-02, or --date born=auto")
 		}
-		columns[name] = recipe.Column{Date: layout, Private: columns[name].Private}
+		if err := once(name); err != nil {
+			return err
+		}
+		c := columns[name]
+		c.Date = layout
+		columns[name] = c
 	}
 	if len(columns) > 0 {
 		r.Data.Columns = columns
@@ -235,10 +265,14 @@ func (f *declareFlags) columns(r *recipe.Recipe) error {
 // values says which texts of columns are one value, and which values become numbers. What says nothing of its categories has
 // some that are found.
 func (f *declareFlags) values(columns map[string]recipe.Column, target string) error {
+	once := onceEach("hash")
 	for _, given := range f.hashes {
 		name, n, ok := numbered(given)
 		if !ok {
 			return usagef("--hash takes a column and the number of its buckets: --hash surgeon=64")
+		}
+		if err := once(name); err != nil {
+			return err
 		}
 		c := columns[name]
 		c.Hash = n
@@ -251,16 +285,24 @@ func (f *declareFlags) values(columns map[string]recipe.Column, target string) e
 		}
 		return c
 	}
+	once = onceEach("prefix")
 	for _, given := range f.prefixes {
 		name, n, ok := numbered(given)
 		if !ok {
 			return usagef("--prefix takes a column and how many characters of its values count: --prefix diagnosis=3")
 		}
+		if err := once(name); err != nil {
+			return err
+		}
 		c := words(name)
 		c.Prefix = n
 		columns[name] = c
 	}
+	once = onceEach("encode")
 	for _, name := range f.encoded {
+		if err := once(name); err != nil {
+			return err
+		}
 		c := words(name)
 		c.Encode = recipe.EncodeTarget
 		columns[name] = c
@@ -272,7 +314,7 @@ func (f *declareFlags) values(columns map[string]recipe.Column, target string) e
 func numbered(given string) (name string, n int, ok bool) {
 	name, text, _ := strings.Cut(given, "=")
 	n, err := strconv.Atoi(text)
-	return name, n, err == nil && n > 0 && name != ""
+	return name, n, err == nil && n > 0 && name != "" && recipe.IsPlainNumber(text)
 }
 
 // commaList splits a list as flags of lists do: a value with a comma is quoted.

@@ -175,7 +175,7 @@ func TestDiskFullAfterTheLedger(t *testing.T) {
 // they are published once it can.
 func TestLedgerFullAfterTheRun(t *testing.T) {
 	withLedger(t)
-	got := full(t, "write:24576", ledgerArgs("fit", ".4")...)
+	got := full(t, "write:49152", ledgerArgs("fit", ".4")...)
 	if got.code != exitLedger || got.stdout != "" || !strings.Contains(got.stderr, "results are kept in out/pending: enter and publish them with `dptrain ledger commit out`") {
 		t.Errorf("%+v", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/fault"
+	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -21,7 +22,7 @@ func (f *predictFlags) levelOf(args []string) []string {
 		return args
 	}
 	for i, a := range args {
-		if x, err := strconv.ParseFloat(a, 64); err == nil && x > 0 && x < 1 && (f.interval == highestLevel || f.interval == a) {
+		if x, err := recipe.ParseNumber(a); err == nil && x > 0 && x < 1 && (f.interval == highestLevel || f.interval == a) {
 			f.interval = a
 			return slices.Concat(args[:i], args[i+1:])
 		}
@@ -68,7 +69,7 @@ func halfWidth(path string, m regression.Model, level string) (float64, error) {
 	case level == highestLevel:
 		return list[len(list)-1].HalfWidth, nil
 	}
-	x, err := strconv.ParseFloat(level, 64)
+	x, err := recipe.ParseNumber(level)
 	if err != nil || !(x > 0 && x < 1) {
 		return 0, usagef("--interval takes a level above 0 and below 1, such as %s", known[0])
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/fault"
@@ -263,7 +264,18 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 	if len(problems) > 0 {
 		return nil, j.explain(problems)
 	}
+	if err := j.checkTypes(); err != nil {
+		return nil, err
+	}
 	return j.recipe.Pipeline(header)
+}
+
+// checkTypes compares the run with the types that the schema of its file states, if there is one. No row is read.
+func (j *job) checkTypes() error {
+	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+		return nil
+	}
+	return j.explain(j.recipe.CheckTypes(celltypes.Of(j.table)))
 }
 
 // isAbsent tells what Validate says about a column that the header lacks.

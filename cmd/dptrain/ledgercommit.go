@@ -54,11 +54,19 @@ func (a *app) ledgerCommit(ctx context.Context, out, path string, force, asJSON 
 	if err != nil {
 		return err
 	}
+	stopped, err := report.KeptStopped(out)
+	if err != nil {
+		return err
+	}
 	l := a.openLedger(path)
 	if err := entry.CheckReplaced(ctx, l, out, claim.Head); force && err != nil {
 		return err
 	}
-	err = l.Commit(ctx, head, claim.Release)
+	end := l.Commit
+	if stopped {
+		end = l.Stop
+	}
+	err = end(ctx, head, claim.Release)
 	if err != nil && !errors.Is(err, ledger.ErrCommitted) { // committed: it was entered, and then interrupted
 		return err
 	}

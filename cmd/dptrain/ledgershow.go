@@ -66,6 +66,7 @@ type runJSON struct {
 	Delta        float64 `json:"delta"`
 	Cost         amount  `json:"cost"`
 	Committed    bool    `json:"committed"`
+	Stopped      bool    `json:"stopped,omitempty"` // after its first step, and cost is the price of that
 	CuratorNotes bool    `json:"curator_notes"`
 	Note         string  `json:"note,omitempty"`
 }
@@ -88,7 +89,7 @@ func (a *app) showJSON(book *ledger.Book, accounts []*ledger.Account) error {
 			x.Notes = append(x.Notes, noteJSON{n.Sequence, n.Date, n.What, n.Method})
 		}
 		for _, r := range acc.Runs {
-			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Charge), r.Committed, r.CuratorNotes, r.Note})
+			x.Runs = append(x.Runs, runJSON{r.Sequence, r.Date, r.Method, r.Target, r.Epsilon, r.Delta, amountOf(r.Cost()), r.Committed, r.Stopped != nil, r.CuratorNotes, r.Note})
 		}
 		out.Datasets = append(out.Datasets, x)
 	}
@@ -171,10 +172,13 @@ func spendsTable(acc *ledger.Account) string {
 	cost := func(c budget.Charge) string { return digits(amountOf(c).Cost) }
 	for _, r := range acc.Runs {
 		state := "reserved"
-		if r.Committed {
+		switch {
+		case r.Stopped != nil:
+			state = "stopped"
+		case r.Committed:
 			state = "ended"
 		}
-		lines = append(lines, line{r.Sequence, table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12), digits(r.Epsilon), cost(r.Charge), state}, r.Note})
+		lines = append(lines, line{r.Sequence, table.Row{r.Sequence, day(r.Date), cut(r.Method, 16), cut(r.Target, 12), digits(r.Epsilon), cost(r.Cost()), state}, r.Note})
 	}
 	for _, x := range acc.Spends {
 		epsilon := ""

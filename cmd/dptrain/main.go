@@ -20,6 +20,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -50,8 +51,17 @@ func main() {
 	})
 	// Signals stay caught to the very end: one that comes late must not change
 	// the exit code of a run that has cleaned up.
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, stderr))
+	stdout := io.Writer(os.Stdout)
+	if terminal.StdoutClosed() {
+		stdout = closedOutput{}
+	}
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, stdout, stderr))
 }
+
+// closedOutput is a standard output that was closed before the process began.
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 // growFirst keeps the garbage collector away until the heap has 32 MiB, unless GOGC says
 // otherwise. What is made before a row is read, the schema of recipes above all, is less, and

@@ -192,7 +192,11 @@ func pricedBill(plan *budget.Priced) *bill {
 // raised returns the factors of the parts of a plan that are above 1.
 func raised(plan *budget.Priced) map[string]float64 {
 	out := map[string]float64{}
-	kids, factors := plan.Tree().Kids, plan.Raised()
+	tree, factors := plan.Tree(), plan.Raised()
+	kids := tree.Kids
+	if tree.Lead {
+		kids = kids[1:]
+	}
 	for i := range min(len(kids), len(factors)) {
 		if factors[i] > 1.0005 {
 			out[kids[i].Name] = factors[i]
@@ -213,7 +217,7 @@ func (b *bill) raisedText() string {
 		return report.Paragraph("Coin", fmt.Sprintf("nobody learns who is held out, so the parts together may spend more than each alone: mu (or epsilon) of every step is %s times as large in the training part, and %s times in the held-out part",
 			times(pipeline.TrainName), times(pipeline.HoldoutName)))
 	case train:
-		return report.Paragraph("Gain", fmt.Sprintf("mu (or epsilon) of every training step is %s times what it would be if the epsilons of the count and of what it chooses were added", times(pipeline.TrainName)))
+		return report.Paragraph("Gain", fmt.Sprintf("mu (or epsilon) of every training step is %s times what it would be if the epsilons of the counts and of what follows them were added", times(pipeline.TrainName)))
 	}
 	return ""
 }
@@ -310,12 +314,12 @@ func (b *bill) total() string {
 		at += fmt.Sprintf("%s at delta %v", e, bound.Delta)
 	}
 	records := "No row was read."
-	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part != b.Steps[0].Part }) {
+	if slices.ContainsFunc(b.Steps, func(s billStep) bool { return s.Part == pipeline.HoldoutName }) {
 		parts := "train and holdout"
 		if b.Search != nil {
 			parts = "train, score and holdout"
 		}
-		records = parts + " are different records: a record spends in one part only. " + records
+		records = parts + " are different records: a record spends in one of them only, beside what all records spend. " + records
 	}
 	needs := ""
 	if b.Records > 0 {

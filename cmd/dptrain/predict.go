@@ -47,6 +47,7 @@ type predictFlags struct {
 	append, strict, multiline bool
 	force                     bool
 	cost, json                bool
+	safe                      bool   // for spreadsheets
 	interval                  string // a level, highestLevel, or empty
 	classes                   classFlags
 	format                    formatFlags
@@ -83,6 +84,7 @@ func predictCommand(a *app) *cobra.Command {
 	set.Float64Var(&flags.classes.threshold, "threshold", 0, "predict the second class where its probability is at least `T`")
 	set.BoolVar(&flags.cost, "cost", false, "add what the record pays for the features on its way, of a model whose features have a cost")
 	jsonFlag(cmd, &flags.json, "one JSON object a line, in place of CSV")
+	set.BoolVar(&flags.safe, "spreadsheet-safe", false, "put an apostrophe before texts that a spreadsheet would take for formulas, such as the class =1+1")
 	set.BoolVar(&flags.strict, "strict", false, "refuse a numeric cell that is no number, instead of replacing it")
 	set.BoolVar(&flags.multiline, "multiline-quotes", false, "let quoted CSV cells contain line breaks")
 	flags.format.add(set)
@@ -109,6 +111,9 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 	if flags.append && flags.json {
 		return usagef("--append copies the columns of the table, as CSV; leave out --json")
 	}
+	if flags.safe && flags.json {
+		return usagef("--spreadsheet-safe is for CSV; leave out --json")
+	}
 	score := newScorer(model)
 	if flags.interval != "" {
 		if err := score.addInterval(modelPath, model, flags.interval); err != nil {
@@ -123,13 +128,16 @@ func (a *app) predict(ctx context.Context, modelPath, dataPath string, flags pre
 			return err
 		}
 	}
+	if flags.safe {
+		score.makeSafe()
+	}
 	out, shown := a.data, isTerminal(a.data)
 	if shown { // names of classes are whatever the model file says
 		out = a.stdout
 	}
 	watch := a.watch(flags.out != "" || !shown)
 	defer watch.Clear()
-	s := &scoring{in: in, scorer: score, append: flags.append, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
+	s := &scoring{in: in, scorer: score, append: flags.append, safe: flags.safe, json: flags.json, strict: flags.strict, watch: watch, notes: a.stderr}
 	schema.Numbers = dataset.Numbers{} // which the options of reading have, but for what flags say
 	if flags.out == "" {
 		return s.broken(s.run(ctx, schema, out))
@@ -161,7 +169,7 @@ func readModel(path, order string) (regression.Model, error) {
 	if err != nil {
 		err = fault.Cause(err)
 		if r, unread := readReport(released(path).report); errors.Is(err, fs.ErrNotExist) && unread == nil && r.Model.Kind == "" {
-			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.Model.Method + " abstained"})
+			return nil, fault.As(fault.Data, &placeError{path, "this run has no model: " + r.WhyNoModel()})
 		}
 		return nil, fault.As(fault.Data, &pathError{path, fmt.Errorf("the model cannot be read: %w", err)})
 	}

@@ -90,7 +90,7 @@ func TestPredictProbabilityMistakes(t *testing.T) {
 		"three.json - --threshold 0.3":                "--threshold decides between two classes, and this model has 3",
 		"model.json - --threshold 0":                  "above 0 and below 1",
 		"model.json - --threshold 1":                  "above 0 and below 1",
-		"model.json - --threshold NaN":                "above 0 and below 1",
+		"model.json - --threshold NaN":                `"NaN" is not a number`,
 		"out/release/model.json - --probability":      "this model predicts numbers",
 		"out/release/model.json - --threshold 0.0001": "this model predicts numbers",
 	} {

@@ -131,6 +131,9 @@ func TestPlanJSON(t *testing.T) {
 	}
 	total := map[string]float64{}
 	for _, s := range plan.Steps {
+		if s.Share == nil && s.Part == "all" { // a fraction of epsilon
+			continue
+		}
 		if !strings.Contains(s.ID, "/undeclared/words/") { // the other way, where a column holds words
 			total[s.Part] += *s.Share
 		}

@@ -148,6 +148,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
 	switch {
+	case errors.As(err, &value) && errors.Is(err, errTwice):
+		what = fmt.Sprintf("--%s is given twice: one of the values would have no effect", value.GetFlag().Name)
 	case errors.As(err, &value) && errors.Is(err, strconv.ErrRange):
 		what = fmt.Sprintf("--%s: %.100q is too large or too small", value.GetFlag().Name, value.GetValue())
 	case errors.As(err, &value):

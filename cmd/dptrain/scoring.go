@@ -20,6 +20,7 @@ type scoring struct {
 	scorer         *scorer
 	append, strict bool
 	json           bool // one object a line
+	safe           bool // texts are safe for spreadsheets, those of the scorer are already
 	watch          *terminal.Watch
 	notes          io.Writer // where notes about the header go
 
@@ -68,7 +69,9 @@ func (s *scoring) begin(head dataset.Head) error {
 		var line bytes.Buffer
 		w := csv.NewWriter(&line)
 		w.Comma = head.Comma
-		_ = w.Write(append(slices.Clone(head.Names), names...)) // a Buffer takes everything
+		copied := slices.Clone(head.Names)
+		s.makeSafe(copied)
+		_ = w.Write(append(copied, names...)) // a Buffer takes everything
 		w.Flush()
 		_, err := s.out.Write(line.Bytes())
 		return err
@@ -137,6 +140,7 @@ func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, er
 	err := batch.Text(func(_ int, fields []string) error {
 		clear(row)
 		copy(row[:width], fields)
+		s.makeSafe(row[:width])
 		for i := range s.scorer.columns {
 			cell = s.scorer.columns[i].appendCell(cell[:0], values[i][k])
 			row[width+i] = string(cell)
@@ -146,6 +150,16 @@ func (s *scoring) appended(batch *dataset.Batch, values [][]float64) ([]byte, er
 	})
 	w.Flush()
 	return text.Bytes(), err
+}
+
+// makeSafe makes cells that are copied safe for spreadsheets, if that was asked for.
+func (s *scoring) makeSafe(cells []string) {
+	if !s.safe {
+		return
+	}
+	for i, text := range cells {
+		cells[i] = spreadsheetSafe(text)
+	}
 }
 
 // emit writes the lines of a batch.

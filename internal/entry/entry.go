@@ -62,6 +62,7 @@ type Entry struct {
 	reservation *ledger.Reservation
 	request     Request
 	absent      []string // protected columns that the table does not have
+	stopped     bool     // the run stopped after the first step of its plan
 	committed   bool
 	release     string // with which the run was entered as ended
 }
@@ -137,6 +138,13 @@ func (e *Entry) Enter(r Account) {
 // ErrChanged is returned for results that were changed after their run was entered as ended.
 var ErrChanged = errors.New("the results were changed after the ledger entered the run as ended with them")
 
+// Stop notes that the run stopped after the first step of its plan: Commit gives back what it did not spend.
+func (e *Entry) Stop() {
+	if e != nil {
+		e.stopped = true
+	}
+}
+
 // Commit enters that the run has ended with a release, by its checksum. Nothing may have been published
 // before. It may be called again after an error, and does nothing once it has succeeded, unless the release is
 // another one: [ErrChanged].
@@ -149,7 +157,11 @@ func (e *Entry) Commit(ctx context.Context, release string) error {
 	case e.committed:
 		return nil
 	}
-	err := e.reservation.Commit(ctx, release)
+	end := e.reservation.Commit
+	if e.stopped {
+		end = e.reservation.Stop
+	}
+	err := end(ctx, release)
 	if errors.Is(err, ledger.ErrCommitted) { // by an earlier call, which was interrupted
 		err = nil
 	}

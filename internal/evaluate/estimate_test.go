@@ -2,7 +2,10 @@ package evaluate
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
@@ -202,19 +205,36 @@ func TestLimitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestOrdered: a mean absolute error is never above the root of the mean square, and what
-// the intervals say of each other is used.
-func TestOrdered(t *testing.T) {
+// TestConsistent: a mean absolute error is never above the root of the mean square, neither the value nor an end of the interval,
+// and each interval is used for the other; of two that exclude each other noise misled one, and both become what holds the two.
+func TestConsistent(t *testing.T) {
 	for _, c := range [][4]Quality{
 		{{2, 1, 3, .95}, {4, 3, 5, .95}, {2, 1, 3, .95}, {4, 3, 5, .95}},
 		{{6, 2, 9, .95}, {4, 0, 5, .95}, {5, 2, 5, .95}, {5, 2, 5, .95}},
 		{{9, 8, 10, .95}, {1, 0, 8.5, .95}, {8, 8, 8.5, .95}, {8, 8, 8.5, .95}},
-		{{9, 8, 10, .95}, {1, 0, 2, .95}, {9, 8, 10, .95}, {1, 0, 2, .95}},
+		{{9, 8, 10, .95}, {1, 0, 2, .95}, {5, 0, 10, .95}, {5, 0, 10, .95}},
 	} {
-		if mae, rmse := ordered(c[0], c[1]); mae != c[2] || rmse != c[3] {
+		if mae, rmse := consistent(c[0], c[1]); mae != c[2] || rmse != c[3] {
 			t.Errorf("%v and %v: %v and %v, want %v and %v", c[0], c[1], mae, rmse, c[2], c[3])
 		}
 	}
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) Quality {
+			x := rapid.SliceOfN(rapid.Float64Range(0, 10), 3, 3).Draw(t, name)
+			slices.Sort(x)
+			return Quality{x[1], x[0], x[2], .95}
+		}
+		before, beforeRoot := draw("mae"), draw("rmse")
+		mae, rmse := consistent(before, beforeRoot)
+		if mae.Value > rmse.Value || mae.Lower > rmse.Lower || mae.Upper > rmse.Upper {
+			t.Fatalf("%+v is above %+v", mae, rmse)
+		}
+		for _, q := range []Quality{mae, rmse} {
+			if !(q.Lower <= q.Value && q.Value <= q.Upper) {
+				t.Fatalf("%+v is not in its interval", q)
+			}
+		}
+	})
 }
 
 // TestCombined: weights 1/variance.

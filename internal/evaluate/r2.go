@@ -137,7 +137,7 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	out.MAE, out.RMSE = ordered(inUnits(e.mae()), inUnits(e.rmse()))
+	out.MAE, out.RMSE = consistent(inUnits(e.mae()), inUnits(e.rmse()))
 
 	count, noise := l.beyond(sizes)
 	out.Far = l.far || count > 2*noise
@@ -155,13 +155,15 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 	return out
 }
 
-// ordered returns both with what each says of the other: a mean absolute error is at
-// most the root of the mean squared one. Noise may say otherwise.
-func ordered(mae, rmse Quality) (Quality, Quality) {
+// consistent returns a mean absolute error and a root mean squared error that can be those of one list of errors: the first is
+// at most the second, which noise may hide. Each interval is cut at the other's end. If the intervals exclude each other, the
+// noise misled at least one of them, and both become the interval that holds the two.
+func consistent(mae, rmse Quality) (Quality, Quality) {
 	if mae.Lower > rmse.Upper {
-		return mae, rmse
+		mae.Lower, rmse.Upper = rmse.Lower, mae.Upper
 	}
-	mae.Upper, rmse.Lower = min(mae.Upper, rmse.Upper), max(mae.Lower, rmse.Lower)
+	mae.Upper = min(mae.Upper, rmse.Upper)
+	rmse.Lower = max(rmse.Lower, mae.Lower)
 	if mae.Value > rmse.Value {
 		mae.Value = mae.Value/2 + rmse.Value/2
 		rmse.Value = mae.Value

@@ -30,6 +30,17 @@ type RunState struct {
 	Date      string
 	Committed bool
 	Release   string // the checksum of the release that ended it; empty before version 4
+	// Stopped is what the run cost if it stopped after the first step of its plan, in place of its charge; nil for any
+	// other.
+	Stopped *budget.Charge
+}
+
+// Cost returns what the run counts with: its charge, or less if it stopped.
+func (r RunState) Cost() budget.Charge {
+	if r.Stopped != nil {
+		return *r.Stopped
+	}
+	return r.Charge
 }
 
 // Spent returns what is spent: reserved and committed.

@@ -143,32 +143,32 @@ func checkVersion(first []byte) error {
 // add applies the rules of one entry's kind.
 func (b *Book) add(e *Entry) error {
 	n := int(e.Sequence)
-	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != ""}
-	var want [8]bool
+	fields := [...]bool{e.Format != "", e.Dataset != nil, e.Run != nil, e.Of != 0, e.Date != "", e.Note != nil, e.Spend != nil, e.Release != "", e.Charge != nil}
+	var want [9]bool
 	var err error
 	switch {
 	case (e.Kind == KindOpen) != (n == 1):
 		return damaged(n, "its kind is %.20q", e.Kind)
 	case e.Kind == KindOpen:
-		want = [8]bool{0: true, 4: true}
+		want = [9]bool{0: true, 4: true}
 		err = b.open(e.Format)
 	case e.Kind == KindUpgrade:
-		want = [8]bool{0: true, 4: true}
+		want = [9]bool{0: true, 4: true}
 		err = b.upgrade(e.Format)
 	case e.Kind == KindRegister && e.Dataset != nil:
-		want = [8]bool{1: true, 4: true}
+		want = [9]bool{1: true, 4: true}
 		err = b.register(e.Dataset)
 	case e.Kind == KindReserve && e.Run != nil:
-		want = [8]bool{2: true, 4: true}
+		want = [9]bool{2: true, 4: true}
 		err = b.reserve(e)
 	case e.Kind == KindCommit:
-		want = [8]bool{3: true, 7: e.Release != ""}
-		err = b.commit(e.Of, e.Release)
+		want = [9]bool{3: true, 7: e.Release != "", 8: e.Charge != nil}
+		err = b.commit(e.Of, e.Release, e.Charge)
 	case e.Kind == KindNote && e.Note != nil:
-		want = [8]bool{4: true, 5: true}
+		want = [9]bool{4: true, 5: true}
 		err = b.note(e)
 	case e.Kind == KindSpend && e.Spend != nil:
-		want = [8]bool{4: true, 6: true}
+		want = [9]bool{4: true, 6: true}
 		err = b.spend(e)
 	default:
 		return damaged(n, "its kind is %.20q", e.Kind)
@@ -303,7 +303,9 @@ func (b *Book) checkNonce(nonce string) error {
 	return nil
 }
 
-func (b *Book) commit(of int64, release string) error {
+// commit ends a run with a release. stopped is what it cost if it stopped after its lead, and else nil. [Book.audit]
+// compares it with the plan.
+func (b *Book) commit(of int64, release string, stopped *budget.Charge) error {
 	a, r, err := b.run(of)
 	if err != nil {
 		return err
@@ -316,9 +318,15 @@ func (b *Book) commit(of int64, release string) error {
 			return err
 		}
 	}
-	r.Committed, r.Release = true, release
+	spent := r.Charge
+	if stopped != nil {
+		if spent = *stopped; !spent.Valid() || !spent.Within(r.Charge) {
+			return errors.New("it costs more than was reserved for it")
+		}
+	}
+	r.Committed, r.Release, r.Stopped = true, release, stopped
 	a.Reserved = a.Reserved.Left(r.Charge)
-	a.Committed = a.Committed.Plus(r.Charge)
+	a.Committed = a.Committed.Plus(spent)
 	return nil
 }
 
@@ -407,6 +415,12 @@ func (b *Book) audit() error {
 			}
 			if !near(r.Charge.Cost, want.Cost) || !near(r.Charge.Delta, want.Delta) {
 				return damaged(int(r.Sequence), "its charge is not the price of its plan")
+			}
+			if r.Stopped == nil {
+				continue
+			}
+			if want, err = r.stopPrice(a.Promise.Currency); err != nil || !near(r.Stopped.Cost, want.Cost) || !near(r.Stopped.Delta, want.Delta) {
+				return damaged(int(r.Sequence), "the run stopped, and it is not charged for the first step of its plan")
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // Format is the version of the file, written in its first entry. An upgrade entry turns a file of an
 // earlier version into one of this, before the first entry that the earlier version does not have.
 // Version 2 added spends and the notes of runs, version 3 the mu of runs, and version 4 the nonce and
-// the table file of runs and the release of commits.
+// the table file of runs, the release of commits, plans with a lead, and the charge of runs that stopped.
 const (
 	Format      = "dptrain.ledger/4"
 	formatThree = "dptrain.ledger/3"
@@ -58,15 +58,18 @@ type Entry struct {
 	Run      *Run     `json:"run,omitempty"`     // reserve
 	Of       int64    `json:"of,omitempty"`      // commit: the sequence of its reservation
 	Release  string   `json:"release,omitempty"` // commit: the checksum of the release, in hex; since version 4
-	Note     *Note    `json:"note,omitempty"`    // note
-	Spend    *Spend   `json:"spend,omitempty"`   // spend
+	// Charge, of the commit of a run that stopped after its lead, is what the run cost, in place of what it
+	// reserved; since version 4.
+	Charge *budget.Charge `json:"charge,omitempty"`
+	Note   *Note          `json:"note,omitempty"`  // note
+	Spend  *Spend         `json:"spend,omitempty"` // spend
 }
 
 // later reports whether format is too early a version for an entry.
 func (e *Entry) later(format string) bool {
 	needs := formatOne
 	switch {
-	case e.Release != "", e.Run != nil && (e.Run.Nonce != "" || e.Run.File != ""), e.Note != nil && e.Note.File != "":
+	case e.Release != "", e.Charge != nil, e.Run != nil && (e.Run.Nonce != "" || e.Run.File != "" || e.Run.Plan.Lead), e.Note != nil && e.Note.File != "":
 		needs = Format
 	case e.Run != nil && e.Run.Mu != 0:
 		needs = formatThree
@@ -127,7 +130,7 @@ type Run struct {
 	Charge       budget.Charge `json:"charge"`
 	Plan         Step          `json:"plan"`
 	Note         string        `json:"note,omitempty"` // a label of the caller; since version 2
-	// Mu is that of the Gaussian law that the run is charged as, see [budget.CoverCharge];
+	// Mu is that of the Gaussian law that the run, but for the lead of its plan, is charged as, see [budget.CoverCharge];
 	// 0 where the charge is the sum of the steps. Since version 3.
 	Mu float64 `json:"mu,omitempty"`
 	// Nonce is 128 random bits in hex. The report of the run has it too. Two runs that were entered

@@ -303,22 +303,47 @@ func (r *Reservation) Commit(ctx context.Context, release string) error {
 	return r.ledger.Commit(ctx, r.Head, release)
 }
 
+// Stop is [Reservation.Commit] for a run that stopped after the lead of its plan, because of what the lead released: it
+// enters that the run cost the price of the lead, and what else was reserved may be spent again. A run without a lead
+// released nothing and costs nothing. (docs/methods/prices.md, "A run that stops")
+func (r *Reservation) Stop(ctx context.Context, release string) error {
+	return r.ledger.Stop(ctx, r.Head, release)
+}
+
 // Commit enters that the run of a reservation has ended; see [Reservation.Commit]. It
 // is for a process that comes after the one of the run.
 func (l *Ledger) Commit(ctx context.Context, reservation Head, release string) error {
+	return l.end(ctx, reservation, release, func(*Account, *RunState) (*budget.Charge, error) { return nil, nil })
+}
+
+// Stop enters that the run of a reservation stopped; see [Reservation.Stop].
+func (l *Ledger) Stop(ctx context.Context, reservation Head, release string) error {
+	return l.end(ctx, reservation, release, func(a *Account, r *RunState) (*budget.Charge, error) {
+		charge, err := r.stopPrice(a.Promise.Currency)
+		return &charge, err
+	})
+}
+
+// end appends the commit of a reservation. cost returns what the run cost if that is not what was reserved, and else nil.
+func (l *Ledger) end(ctx context.Context, reservation Head, release string, cost func(*Account, *RunState) (*budget.Charge, error)) error {
 	_, err := l.append(ctx, waysFor(reservation.Sequence, "", ""), forever, func(b *Book) (*Entry, error) {
 		if !b.Contains(reservation) {
 			return nil, fmt.Errorf("%w: the reservation of this run, entry %d, is gone: the ledger was put back to an earlier state or replaced", ErrHead, reservation.Sequence)
 		}
-		_, run, err := b.run(reservation.Sequence)
+		account, run, err := b.run(reservation.Sequence)
 		switch {
-		case err != nil || !run.Committed:
-		case run.Release != "" && run.Release != release:
+		case err != nil:
+			return nil, err
+		case run.Committed && run.Release != "" && run.Release != release:
 			return nil, fmt.Errorf("%w: entry %d was ended by another release, with the checksum %s", ErrReleases, reservation.Sequence, run.Release)
-		default:
+		case run.Committed:
 			return nil, ErrCommitted
 		}
-		return &Entry{Kind: KindCommit, Of: reservation.Sequence, Release: release}, nil
+		charge, err := cost(account, run)
+		if err != nil {
+			return nil, err
+		}
+		return &Entry{Kind: KindCommit, Of: reservation.Sequence, Release: release, Charge: charge}, nil
 	})
 	return err
 }

@@ -18,7 +18,9 @@ type Step struct {
 	Delta   float64 `json:"delta,omitempty"`
 	Eta     float64 `json:"eta,omitempty"` // select
 	Gamma   float64 `json:"gamma,omitempty"`
-	Kids    []Step  `json:"kids,omitempty"`
+	// Lead says that the first kid of a "par" runs before the others, on the records of all of them; since version 4.
+	Lead bool   `json:"lead,omitempty"`
+	Kids []Step `json:"kids,omitempty"`
 }
 
 // stepOf writes a priced tree.
@@ -27,7 +29,7 @@ func stepOf(n budget.Node) Step {
 		l := n.Leaf.Law
 		return Step{Name: n.Name, Op: l.Kind.String(), Draws: l.Draws, Mu: l.Mu, Epsilon: l.Epsilon, Delta: l.Delta}
 	}
-	s := Step{Name: n.Name, Op: n.Op.String()}
+	s := Step{Name: n.Name, Op: n.Op.String(), Lead: n.Lead}
 	if n.Select != nil {
 		s.Eta, s.Gamma = n.Select.Eta, n.Select.Gamma
 	}
@@ -44,7 +46,7 @@ func (s Step) node() (budget.Node, error) {
 			return budget.FixedLeaf(s.Name, budget.Law{Kind: kind, Draws: s.Draws, Mu: s.Mu, Epsilon: s.Epsilon, Delta: s.Delta}), nil
 		}
 	}
-	n := budget.Node{Name: s.Name}
+	n := budget.Node{Name: s.Name, Lead: s.Lead}
 	for _, op := range []budget.Op{budget.OpSeq, budget.OpPar, budget.OpOneOf, budget.OpSelect} {
 		if s.Op == op.String() {
 			n.Op = op
@@ -81,16 +83,28 @@ func (s Step) has(op string) bool {
 
 // price returns what a run costs, from its entry alone.
 func (r *Run) price(c budget.Currency) (budget.Charge, error) {
-	if r.Mu > 0 {
-		tree, err := r.Plan.node()
-		return budget.CoverCharge(c, r.Mu, tree.Lost()), err
-	}
-	if r.Plan.has(budget.OpSelect.String()) {
-		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta), nil
-	}
 	tree, err := r.Plan.node()
 	if err != nil {
 		return budget.Charge{}, err
 	}
+	lead, err := budget.ChargeLead(tree, c)
+	if err != nil {
+		return budget.Charge{}, err
+	}
+	if r.Mu > 0 {
+		return budget.CoverCharge(c, r.Mu, tree.Lost()).Plus(lead), nil
+	}
+	if r.Plan.has(budget.OpSelect.String()) {
+		return budget.BlackBoxCharge(c, r.Epsilon, r.Delta).Plus(lead), nil
+	}
 	return budget.ChargeLaws(tree, c)
+}
+
+// stopPrice returns what a run costs that stopped after the lead of its plan, from its entry alone.
+func (r *Run) stopPrice(c budget.Currency) (budget.Charge, error) {
+	tree, err := r.Plan.node()
+	if err != nil {
+		return budget.Charge{}, err
+	}
+	return budget.ChargeLead(tree, c)
 }

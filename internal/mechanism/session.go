@@ -276,3 +276,9 @@ func (s *Session) Scale(name string) float64 {
 	defer s.core.mu.Unlock()
 	return s.core.events[s.join(name)].Scale
 }
+
+// Epsilon returns the epsilon of the law of a leaf, for one draw: a public fact of the plan.
+func (s *Session) Epsilon(name string) float64 {
+	law, _ := s.core.priced.Law(s.join(name))
+	return law.Epsilon
+}

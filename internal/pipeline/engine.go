@@ -151,7 +151,7 @@ func (p *Plan) fewCells() float64 {
 func RegisterStatistics() { registerStatistics() }
 
 var registerStatistics = sync.OnceFunc(func() {
-	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}, errorStatistic{}, encodingStatistic{}}
+	all := []any{mechanism.Number{}, cellStatistic{}, predictor{}, cutoffCell{}, rightCell{}, kindStatistic{}, errorStatistic{}, encodingStatistic{}, targetStatistic{}}
 	lists := [][]mechanism.Statistic{scaling.Statistics(), linear.Statistics(), selection.Statistics(), evaluate.Statistics()}
 	for _, m := range Trainers() {
 		lists = append(lists, m.Statistics)

@@ -50,6 +50,7 @@ type Result struct {
 	Transform   rescale.Transform       // of the target
 	Transformed *evaluate.R2            // of a transformed target, in transformed units
 	Confusion   *evaluate.Confusion     // classification
+	Stopped     *Stop                   // why nothing was trained; nil for a run that went on
 	Search      *Searched               // nil for a run without a search
 	Sizes       *SizeSearch             // nil for a run without a list of sizes
 	Vocabulary  []Vocabulary            // of the columns whose words were found
@@ -90,7 +91,7 @@ func (Curator) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprint(Cu
 // Fit runs the pipeline on a table: it plans, opens a session and spends what
 // the plan priced. It returns the context's error when that ends first, and
 // otherwise fails only for reasons that do not depend on a record. A method that
-// abstained is no failure: see Result.Abstained.
+// abstained is no failure, see Result.Abstained, and neither is a run that stopped, see Result.Stopped.
 func (p *Pipeline) Fit(ctx context.Context, t *dataset.Table, o Options) (*Result, error) {
 	plan, err := p.Plan()
 	if err != nil {
@@ -155,6 +156,14 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	all, err := from.records(r, s)
 	if err != nil {
 		return nil, err
+	}
+	stop, err := r.checkTarget(ctx, s, all)
+	if err != nil {
+		return nil, fmt.Errorf("check of the target: %w", err)
+	}
+	if stop != nil {
+		s.Close()
+		return r.stopped(ctx, s, stop, from)
 	}
 	train, held := r.split(s, all)
 	r.held, r.training = held, train

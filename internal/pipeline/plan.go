@@ -175,6 +175,9 @@ func (p *Pipeline) Plan() (*Plan, error) {
 		root.Kids = append(root.Kids, budget.Seq(holdoutNode, metrics...).As(budget.Part))
 		root.Coin = mechanism.Odds(p.Holdout)
 	}
+	if p.paysForCheck() {
+		root = root.After(targetCheckNode())
+	}
 	plan.Priced, err = budget.Calibrate(root, p.Budget)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
 	case b.others:
 		epsilon = fixedFirst
 	}
-	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
+	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.epsilonAfterCheck(), Delta: fixedDelta * p.Budget.Delta}
 }
 
 // importanceLevel is the confidence level of the intervals of importances.

@@ -9,7 +9,7 @@ func (p *Plan) Stages() []string {
 	if p.of.Budget.Unit != (budget.Unit{}) {
 		out = append(out, "unit")
 	}
-	out = append(out, "split")
+	out = append(out, checkStage, "split")
 	if p.of.finds() {
 		out = append(out, vocabularyNode)
 	}

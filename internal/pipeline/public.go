@@ -2,9 +2,10 @@ package pipeline
 
 import "slices"
 
-// Names in a plan: the nodes of the training and of the held-out part, and in the former the
-// step that chooses between branches.
+// Names in a plan: the nodes of what all records are in, of the training and of the held-out part, and in the
+// second the step that chooses between branches.
 const (
+	AllName     = allNode
 	TrainName   = trainNode
 	HoldoutName = holdoutNode
 	CountName   = countLeaf

@@ -33,6 +33,8 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	out := []Warning{{"no-ledger", Theoretical,
 		"This run was not entered in a ledger. Its budget adds to that of every other run on the same records."}}
 	switch {
+	case r.Stopped != nil:
+		out = append(out, Warning{"no-target", Critical, sentence(r.Stopped.Advice()) + " The run stopped before it trained anything."})
 	case r.Abstained && r.Model == nil:
 		out = append(out, Warning{"abstained", Critical,
 			"The mechanism abstained: its private check found that this table cannot be answered at this budget. There is no model, and the budget is spent. Use more records, fewer features or a larger epsilon, or name a fallback."})

@@ -1,7 +1,5 @@
 package recipe
 
-import "strconv"
-
 // Flags is a recipe given on the command line, each value as typed. Empty
 // means not given.
 type Flags struct {
@@ -61,9 +59,11 @@ func textNode(s string) *node { return &node{kind: text, literal: s} }
 
 // numberNode is a number where s is one, else text: ln(3), or a mistake.
 func numberNode(s string) *node {
-	x, err := strconv.ParseFloat(s, 64)
+	x, err := ParseNumber(s)
 	if err != nil {
-		return textNode(s)
+		n := textNode(s)
+		n.notation = otherNotation.MatchString(s)
+		return n
 	}
 	return &node{kind: number, literal: s, num: x}
 }

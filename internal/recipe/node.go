@@ -29,6 +29,7 @@ type node struct {
 	num       float64 // numbers; may be infinite or NaN
 	whole     bool    // numbers: written as an integer
 	truth     bool    // booleans
+	notation  bool    // texts: a number to YAML, in a notation that is not plain; see [IsPlainNumber]
 	keys      []*node // mappings: parallel to kids; always scalars
 	kids      []*node // mappings and lists
 }

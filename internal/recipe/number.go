@@ -3,11 +3,33 @@ package recipe
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/dptrain/dptrain/internal/fault"
 )
+
+// plainNumber is the form of every number that a person gives: decimal digits with a point and an exponent if they are wanted.
+// Leading zeros, underscores, other bases and minutes mean different numbers to different programs: 010 is 8 to YAML and 10 to
+// a reader.
+var plainNumber = regexp.MustCompile(`^[+-]?(0|[1-9][0-9]*|0?\.[0-9]+|(0|[1-9][0-9]*)\.[0-9]*)([eE][+-]?[0-9]+)?$`)
+
+// IsPlainNumber reports whether a text is a plain decimal number, such as 10, -0.5 or 1e-6.
+func IsPlainNumber(text string) bool { return plainNumber.MatchString(text) }
+
+// ParseNumber reads a plain decimal number. The error is [strconv.ErrSyntax] for any other text, and [strconv.ErrRange] for a
+// number that float64 does not hold.
+func ParseNumber(text string) (float64, error) {
+	if !IsPlainNumber(text) {
+		return 0, strconv.ErrSyntax
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, strconv.ErrRange
+	}
+	return x, nil
+}
 
 // ParseEpsilon reads a privacy loss written as a plain number ("1", "0.5",
 // "1e-2") or as a natural logarithm of one ("ln(3)"). Space around the words
@@ -35,15 +57,24 @@ func ParseEpsilon(text string) (float64, error) {
 
 // finite reads s as a decimal number; text is what an error repeats.
 func finite(s, text string) (float64, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	switch {
-	case err != nil && math.IsInf(x, 0), err == nil && (math.IsInf(x, 0) || math.IsNaN(x)):
-		return 0, fmt.Errorf("%s is not a finite number", quoted(text))
-	case err != nil:
-		return 0, badNumber(text)
+	x, err := ParseNumber(s)
+	if err == nil {
+		return x, nil
 	}
-	return x, nil
+	switch y, other := strconv.ParseFloat(s, 64); {
+	case math.IsInf(y, 0) || math.IsNaN(y):
+		return 0, fmt.Errorf("%s is not a finite number", quoted(text))
+	case other == nil || otherNotation.MatchString(s):
+		return 0, fmt.Errorf("%s is not a plain decimal number: %s", quoted(text), plainHint)
+	}
+	return 0, badNumber(text)
 }
+
+// otherNotation matches numbers of YAML and of programming languages that are not plain.
+var otherNotation = regexp.MustCompile(`^[+-]?(0[0-9]+|[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?|0[xXbBoO][0-9a-fA-F_.]+([pP][+-]?[0-9]+)?|[0-9]+(:[0-9]+)+)$`)
+
+// plainHint is what to do about a number in another notation.
+const plainHint = "write it with decimal digits, such as 10, 0.5 or 1e-6"
 
 func badNumber(text string) error {
 	return fmt.Errorf("%s is not a number or ln(number)", quoted(text))

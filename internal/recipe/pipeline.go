@@ -129,7 +129,7 @@ func (r *Recipe) column(name string, kinds bool) dataset.Column {
 	if x := d.Missing.number(); x != nil {
 		c.HasMissing, c.Missing = true, *x
 	}
-	c.Indicator = d.Missing.asIndicator()
+	c.Indicator, c.TellsText = d.Missing.asIndicator(), name == r.Data.Target
 	if c.Found = kinds && name != r.Data.Target && !c.Ranged && !c.HasMissing && !c.Indicator; c.Found {
 		c.Fold = r.fold()
 	}

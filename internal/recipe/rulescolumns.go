@@ -20,6 +20,9 @@ func (c *checker) columns() {
 		if name == c.r.Data.Target {
 			c.targetColumn(path, col)
 		}
+		if slices.Contains(c.r.Data.Exclude, name) && name != c.r.Data.Target {
+			c.add(path, "the column "+quoted(name)+" is excluded and takes no declaration", "remove it here, or from data.exclude (--exclude)")
+		}
 		c.transforms(name, path, col)
 		if col.Date != "" || c.given(child(path, "date")) {
 			c.date(name, path, col)

@@ -183,17 +183,14 @@ func typeHint(n *node, types []string) string {
 		return "write [a, b]"
 	case types[0] == "boolean" && n.kind == text:
 		return "write true or false, without quotes"
-	case (types[0] == "number" || types[0] == "integer") && n.kind == text && isNumber(n.literal):
+	case (types[0] == "number" || types[0] == "integer") && n.notation:
+		return plainHint
+	case (types[0] == "number" || types[0] == "integer") && n.kind == text && IsPlainNumber(n.literal):
 		return "write the number without quotes"
 	case types[0] == "string" && len(types) == 1 && (n.kind == number || n.kind == boolean):
 		return "put it in quotes if it is meant as text"
 	}
 	return ""
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
 }
 
 // unknownHint guesses what an unknown key was meant to be.

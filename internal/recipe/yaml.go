@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -151,6 +152,9 @@ func (c *converter) scalar(out *node, n *yaml.Node) {
 	case "!!int", "!!float":
 		out.kind, out.whole = number, tag == "!!int"
 		ok = n.Decode(&out.num) == nil
+		if !IsPlainNumber(n.Value) && !math.IsInf(out.num, 0) && !math.IsNaN(out.num) {
+			out.kind, out.notation = text, true // a name may be written so, and is taken as written
+		}
 	case "!!null":
 		out.kind = null
 	default:

@@ -20,9 +20,12 @@ type Accounting struct {
 	Epsilon float64 `json:"epsilon"`
 	// SecretSplit is the probability with which a record is in the second part, where the price is that of the
 	// mixture over that coin; 0, and absent from the file, elsewhere.
-	SecretSplit float64          `json:"secret_split,omitempty"`
-	Parts       []AccountingPart `json:"parts"`
-	Grid        AccountingGrid   `json:"grid"`
+	SecretSplit float64 `json:"secret_split,omitempty"`
+	// Lead is the plan of the pure steps that come first, on the records of all parts; nil, and absent from the file,
+	// where there are none.
+	Lead  *AccountingNode  `json:"lead,omitempty"`
+	Parts []AccountingPart `json:"parts"`
+	Grid  AccountingGrid   `json:"grid"`
 }
 
 // AccountingPart is the plan of one part of the records.
@@ -70,7 +73,12 @@ func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit)
 		out.Parts = append(out.Parts, AccountingPart{n.Name, raised, accountingNode(a, n, path)})
 	}
 	if a.Tree.Op == budget.OpPar {
-		for i, kid := range a.Tree.Kids {
+		kids := a.Tree.Kids
+		if a.Tree.Lead {
+			lead := accountingNode(a, kids[0], a.Tree.Name+"/"+kids[0].Name)
+			out.Lead, kids = &lead, kids[1:]
+		}
+		for i, kid := range kids {
 			part(kid, a.Tree.Name+"/"+kid.Name, a.Raised[i])
 		}
 	} else {
@@ -134,6 +142,11 @@ func (n AccountingNode) has(op string) bool {
 	return n.Op == op || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool { return kid.has(op) })
 }
 
+// hasStep reports whether a plan has the step of an event.
+func (n AccountingNode) hasStep(id string) bool {
+	return n.Step == id || slices.ContainsFunc(n.Kids, func(kid AccountingNode) bool { return kid.hasStep(id) })
+}
+
 // has reports whether the plan of a part has a node with the given op.
 func (a *Accounting) has(op string) bool {
 	return slices.ContainsFunc(a.Parts, func(p AccountingPart) bool { return p.Plan.has(op) })
@@ -177,6 +190,10 @@ func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []
 			say("The parts add up to the largest of their curves: a record is in one part.%s", noAmplification(relation))
 		}
 	}
+	if a.Lead != nil {
+		say("lead: pure steps on the records of all parts, before them. Let e be the sum of their epsilons, once a draw, w = e^e/(1 + e^e), and D the curve of the parts together, " +
+			"with D(-x) = 1 - e^-x (1 - D(x)). The curve of the whole is w D(epsilon - e) + (1 - w) D(epsilon + e).")
+	}
 	say("The epsilon that is spent is the smallest at which the curve of the whole is at most delta.")
 	return out
 }
@@ -200,6 +217,9 @@ func (a *Accounting) sumFormula(laws []budget.Kind) []string {
 	}
 	if a.has("best") {
 		out = append(out, "best: 2 + eta times the largest of its kids.")
+	}
+	if a.Lead != nil {
+		out = append(out, "lead: steps on the records of all parts; their epsilons are added to those of the parts.")
 	}
 	if len(a.Parts) > 1 {
 		out = append(out, "The parts add up to the largest: a record is in one part. That nobody knows which one does not raise the budget where epsilons are added.")
@@ -246,6 +266,10 @@ func (a *Accounting) problems(again *Accounting) []string {
 func (a *Accounting) comparable() string {
 	x := *a
 	x.Epsilon, x.Grid = 0, AccountingGrid{}
+	if a.Lead != nil {
+		lead := a.Lead.rounded()
+		x.Lead = &lead
+	}
 	x.Parts = slices.Clone(a.Parts)
 	for i := range x.Parts {
 		x.Parts[i].Raised = 1

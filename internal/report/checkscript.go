@@ -31,6 +31,9 @@ func CheckScript(w io.Writer, data []byte) error {
 	case accounting.Rule == string(budget.RuleRenyi):
 		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up", ErrNoScript)
 	}
+	if accounting.Lead != nil { // whose steps have a line of their own
+		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return accounting.Lead.hasStep(e.ID) })
+	}
 	text := sumScript(accounting, events)
 	if accounting.Rule != string(budget.RuleSum) {
 		text = curveScript(accounting, events)
@@ -115,7 +118,10 @@ func sumScript(a *Accounting, events []Event) string {
 	s.when(a.has("best"), "    if node[\"op\"] == \"best\":\n        return (2 + node[\"tries\"][\"eta\"]) * max(costs)[0], 0\n")
 	s.when(true, `    return tuple(map(sum, zip((0, 0), *costs)))
 epsilon, delta = map(max, zip(*[cost(part["plan"]) for part in account["parts"]]))
-assert delta <= promise["delta"] * 1.000001
+`)
+	s.when(a.Lead != nil, `epsilon += cost(account["lead"])[0]
+`)
+	s.when(true, `assert delta <= promise["delta"] * 1.000001
 `)
 	s.when(true, lastLines)
 	return s.String()
@@ -161,8 +167,13 @@ curves = [curve(part["plan"]) for part in account["parts"]]
 	s.when(!mixes, `def delta(x):
     return max(np.interp(x, t, curve) for curve in curves)
 `)
-	s.when(true, `epsilon = scipy.optimize.brentq(lambda e: delta(math.exp(e)) - promise["delta"], 0, h * n) if delta(1) > promise["delta"] else 0
-`)
+	s.when(a.Lead != nil, leadText)
+	whole := "delta"
+	if a.Lead != nil {
+		whole = "whole"
+	}
+	s.when(true, strings.ReplaceAll(`epsilon = scipy.optimize.brentq(lambda e: WHOLE(math.exp(e)) - promise["delta"], 0, h * n) if WHOLE(1) > promise["delta"] else 0
+`, "WHOLE", whole))
 	s.when(true, lastLines)
 	return s.String()
 }
@@ -232,4 +243,11 @@ def delta(x):
     k = (x - q * t) / (1 - q)
     u = np.maximum(1 - q * t * x, 1e-200)
     return max((1 - q) * mass @ np.where(k > t[0], np.interp(k, t, f), 1 - k) + q * g[-1], mass * u @ np.interp((1 - q) * x / u, t, f))
+`
+
+// leadText is the curve of what comes before all parts, and of them, at x = e^epsilon.
+const leadText = `lead = account["lead"]  # pure steps on the records of all parts
+top = math.exp(sum(e["epsilon"] * e["draws"] for e in [steps.pop(kid["step"]) for kid in lead.get("kids", [lead])]))
+def whole(x):
+    return (top * delta(x / top) + delta(x * top)) / (1 + top)
 `

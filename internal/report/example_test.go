@@ -57,7 +57,7 @@ func Example() {
 		fmt.Println(file.Name())
 	}
 	// Output:
-	// steps: 9
+	// steps: 10
 	// about 5: true
 	// model.json
 	// report.html

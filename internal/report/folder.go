@@ -116,7 +116,7 @@ func Prepare(dir string, force bool) (*Folder, error) {
 
 // open makes the folder and a temporary one in it; free checks what is there.
 func (f *Folder) open(free func() error) (err error) {
-	if f.made, err = makeAll(f.given); err != nil {
+	if f.made, err = makeAll(f.given, syncDir); err != nil {
 		return err
 	}
 	if f.dir, err = filepath.EvalSymlinks(f.given); err != nil {
@@ -189,8 +189,9 @@ func (f *Folder) free() error {
 }
 
 // makeAll makes dir and its missing parents and returns those it made, outermost
-// first.
-func makeAll(dir string) ([]string, error) {
+// first. sync puts the entries of a folder on disk: it is called for the parent of each that was made, so that results
+// which are on disk can be found after a power failure.
+func makeAll(dir string, sync func(folder string)) ([]string, error) {
 	var missing, made []string
 	for path := dir; ; path = filepath.Dir(path) {
 		info, err := os.Stat(path)
@@ -209,6 +210,7 @@ func makeAll(dir string) ([]string, error) {
 		switch err := os.Mkdir(path, 0o755); {
 		case err == nil:
 			made = append(made, path)
+			sync(filepath.Dir(path))
 		case !errors.Is(err, fs.ErrExist): // another run made it, or it is a link to nowhere
 			return made, unwritable(path, err)
 		}

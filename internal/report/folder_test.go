@@ -390,3 +390,24 @@ func TestCommitRefusesBadModel(t *testing.T) {
 		t.Errorf("the folder is there: %v", err)
 	}
 }
+
+// TestMakeAllSyncs: the parent of every folder that is made is put on disk after that, and no other.
+func TestMakeAllSyncs(t *testing.T) {
+	root := t.TempDir()
+	var synced []string
+	sync := func(folder string) {
+		synced = append(synced, folder)
+		if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+			t.Errorf("%s was put on disk with %d entries: %v", folder, len(entries), err)
+		}
+	}
+	made, err := makeAll(filepath.Join(root, "a", "b", "c"), sync)
+	want := []string{root, filepath.Join(root, "a"), filepath.Join(root, "a", "b")}
+	if err != nil || len(made) != 3 || !slices.Equal(synced, want) {
+		t.Errorf("made %v, put on disk %v, want %v: %v", made, synced, want, err)
+	}
+	synced = nil
+	if made, err = makeAll(filepath.Join(root, "a", "b"), sync); err != nil || made != nil || synced != nil {
+		t.Errorf("made %v, put on disk %v: %v", made, synced, err)
+	}
+}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,6 +97,24 @@ func OpenKept(dir string) (Kept, error) {
 		}
 	}
 	return k, nil
+}
+
+// KeptStopped reports whether the run that is kept in dir stopped before it trained anything, so that its ledger is given
+// back what it did not spend.
+func KeptStopped(dir string) (bool, error) {
+	path := filepath.Join(dir, KeptDir, ReleaseDir, reportFile)
+	data, err := readLimited(path, MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) { // it asked for causal directions
+		return false, nil
+	}
+	if err != nil {
+		return false, &DirError{Path: path, Msg: "cannot be read: " + reasonOf(err), Err: ErrKept}
+	}
+	r, err := Decode(bytes.NewReader(data))
+	if err != nil {
+		return false, &DirError{Path: path, Msg: err.Error(), Err: ErrKept}
+	}
+	return r.Stopped != nil, nil
 }
 
 // PlaceKept puts the results that are kept in dir in place, as [Folder.Place] does. The

@@ -69,6 +69,9 @@ func budgetBlocks(r *Report) []document.Block {
 		costs[k] += price(e)
 		totals[e.Part] += price(e)
 	}
+	if r.Stopped != nil {
+		return profileBlocks(r.Guarantee)
+	}
 	var bars []chart.Bar
 	g := &document.Table{Head: []string{"stage", "records", "share"}}
 	for _, k := range order {
@@ -82,7 +85,7 @@ func budgetBlocks(r *Report) []document.Block {
 	var out []document.Block
 	if len(bars) > 0 {
 		out = append(out, figure(chart.Bars("Share of the budget by stage", bars),
-			"The share of each stage in what its records paid. A record is in one part only, so the parts do not add up as steps do; \"How the steps add up\" says what each may spend. Shares compare steps by their zero-concentrated price.", g))
+			"The share of each stage in what its records paid. Beside the steps on all records, a record is in one part only, so the parts do not add up as steps do; \"How the steps add up\" says what each may spend. Shares compare steps by their zero-concentrated price.", g))
 	}
 	return append(out, profileBlocks(r.Guarantee)...)
 }
@@ -168,7 +171,11 @@ func stepBlocks(r *Report) []document.Block {
 	if len(g.Rows) == 0 {
 		return nil
 	}
-	return []document.Block{{Text: "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same.", Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
+	text := "Every release that was paid for, in the order of the plan. What was not taken is paid for all the same."
+	if r.Stopped != nil {
+		text = "The steps of the plan. The run stopped after those that were taken, and spent nothing on the others."
+	}
+	return []document.Block{{Text: text, Table: g, Fold: fmt.Sprintf("%d steps", len(g.Rows))}}
 }
 
 // accountingBlocks say how the steps add up to the guarantee.

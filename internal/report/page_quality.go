@@ -49,7 +49,12 @@ func promised(r *Report) []document.Block {
 		out = append(out, prose(fmt.Sprintf("The model was trained by %s and predicts %s from %d of %d columns: %s.",
 			r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered), names(r.Features.Selected))))
 	} else {
-		out = append(out, prose("There is no model: "+r.Model.Method+" abstained. The budget is spent all the same."))
+		out = append(out, prose("There is no model: "+r.WhyNoModel()+"."))
+		if r.Stopped == nil {
+			out = append(out, prose("The budget is spent all the same."))
+		} else {
+			out = append(out, prose(r.stoppedText()))
+		}
 	}
 	if x := r.Search; x != nil && r.Model.Kind != "" {
 		out = append(out, prose("A search found the model: "+searched(r)+"."))

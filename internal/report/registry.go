@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/strictjson"
 	"github.com/dptrain/dptrain/regression"
 )
@@ -143,6 +144,9 @@ func EncodeRegistry(w io.Writer, r *Report) error {
 
 func describe(r *Report) string {
 	if r.Model.Kind == "" {
+		if r.Stopped != nil {
+			return "No model: " + r.WhyNoModel() + "."
+		}
 		return fmt.Sprintf("No model: the method %s abstained on %q.", r.Model.Method, r.Target)
 	}
 	return fmt.Sprintf("A model that predicts %q from %d of %d columns, trained by dptrain with the method %s.",
@@ -286,12 +290,15 @@ func composition(r *Report) string {
 	if x := r.Sizes; x != nil {
 		s = fmt.Sprintf("Training: Rényi divergences, of the model those of a private selection (Papernot and Steinke 2022, theorem 2, eta %v, gamma %v); steps of sizes that did not win are listed whether they were tried or not. Held-out records: privacy loss distributions.", x.Eta, x.Gamma)
 	}
-	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part != r.Events[0].Part }) {
+	if slices.ContainsFunc(r.Events, func(e Event) bool { return e.Part == pipeline.HoldoutName }) {
 		s += " A record is in the training part or in the held-out part."
 		if text := r.Accounting.amplificationText(); text != "" {
 			s += " " + text
 		} else {
 			s += " So the larger of the two counts."
+		}
+		if r.Accounting != nil && r.Accounting.Lead != nil {
+			s += " The steps on all records come on top."
 		}
 	}
 	return s

@@ -53,6 +53,9 @@ type Report struct {
 	// Columns lists the numeric columns of which few cells could be read as numbers;
 	// absent if there are none.
 	Columns []Unread `json:"columns" format:"3+?"`
+	// Stopped says why the run trained nothing: too few records have a target that can be read. It is nil, and absent
+	// from the file, for every other run.
+	Stopped *Stopped `json:"stopped" format:"4+?"`
 	// Search is the result of a search; nil, and absent from the file, for a run
 	// without one.
 	Search *Search `json:"search,omitempty"`
@@ -97,6 +100,16 @@ func (r *Report) Enter(l Ledger) {
 
 // Warn adds a warning.
 func (r *Report) Warn(w pipeline.Warning) { r.Warnings = append(r.Warnings, w) }
+
+// Stopped says why a run trained nothing. The numbers of records are noisy.
+type Stopped struct {
+	Readable float64 `json:"readable"` // records with a target that can be read: a number, or one of the classes
+	Text     float64 `json:"text"`     // with text in the place of a number, or in no declared class
+	Empty    float64 `json:"empty"`    // with nothing there
+	Scale    float64 `json:"scale"`    // of the Laplace noise in each number; 0 if they are exact
+	Spent    float64 `json:"spent"`    // the epsilon of the one step that was taken
+	Meaning  string  `json:"meaning"`  // all this in words
+}
 
 // Unread is a numeric column of which few cells could be read as numbers.
 type Unread struct {
@@ -162,14 +175,14 @@ type Event struct {
 	// statistic's own measure. They are 0 if nothing was released.
 	Sensitivity float64 `json:"sensitivity"`
 	Scale       float64 `json:"scale"`
-	Part        string  `json:"part"` // the records it sees: train, score (of a search) or holdout
+	Part        string  `json:"part"` // the records it sees: all, train, score (of a search) or holdout
 
 	Mu       float64 `json:"mu,omitempty"`      // gaussian
 	Epsilon  float64 `json:"epsilon,omitempty"` // every other law
 	Delta    float64 `json:"delta,omitempty"`   // approximate
 	Released int     `json:"released"`          // draws made; the others were paid for all the same
-	// Taken is false for a step of a branch that the run did not take; nil, and absent
-	// from the file, for every other.
+	// Taken is false for a step of a branch that the run did not take, and for one that came after the run had stopped; nil,
+	// and absent from the file, for every other.
 	Taken *bool `json:"taken" format:"3+?"`
 	// Threshold is the noisy count from which a text category of one of Columns columns was published, in the step that
 	// pays for new ones; 0, and absent from the file, for every other and for none released.
@@ -186,7 +199,7 @@ type Features struct {
 // Model says what was trained.
 type Model struct {
 	Method string `json:"method"`
-	Kind   string `json:"kind"` // layout of model.json; empty when the method abstained and there is none
+	Kind   string `json:"kind"` // layout of model.json; empty where there is none, as the method abstained or the run stopped
 }
 
 // Metrics are the private measures of quality; nil where none was taken: absent from the
@@ -289,6 +302,9 @@ func New(res *pipeline.Result) *Report {
 	for _, g := range res.Gaps {
 		r.Columns = append(r.Columns, Unread{Column: g.Column, Unread: g.Share, StdError: g.StdError})
 	}
+	if x := res.Stopped; x != nil {
+		r.Stopped = &Stopped{Readable: x.Readable, Text: x.Text, Empty: x.Empty, Scale: x.Scale, Spent: x.Epsilon, Meaning: x.Cause()}
+	}
 	if res.Model != nil {
 		r.Model.Kind = res.Model.Kind()
 		r.Interactions = interactions(res.Model)
@@ -341,7 +357,7 @@ func event(e mechanism.Event, res *pipeline.Result) Event {
 		Sensitivity: e.Sensitivity, Scale: e.Scale, Part: at.Part,
 		Mu: e.Law.Mu, Epsilon: e.Law.Epsilon, Delta: e.Law.Delta, Released: e.Released, Threshold: e.Threshold, Columns: e.Columns,
 	}
-	if leftOut(at, res) {
+	if leftOut(at, res) || res.Stopped != nil && e.Released == 0 {
 		out.Taken = new(bool)
 	}
 	return out

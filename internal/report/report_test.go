@@ -198,7 +198,7 @@ func TestNew(t *testing.T) {
 		}
 		for i, e := range r.Events {
 			l := leaves[i]
-			if e.ID != l.Path || e.Part != l.Part || e.Draws != l.Law.Draws || e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
+			if e.ID != l.Path || e.Part != l.Place.Part || e.Draws != l.Law.Draws || e.Law != l.Law.Kind.String() || e.Mu != l.Law.Mu || e.Epsilon != l.Law.Epsilon {
 				t.Errorf("event %+v of leaf %+v", e, l)
 			}
 			if stage := strings.Split(e.ID, "/")[2]; e.Stage != stage || e.Released != e.Draws || e.Sensitivity <= 0 {

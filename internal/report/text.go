@@ -30,15 +30,23 @@ func Text(w io.Writer, r *Report) error {
 			row(label, text)
 		}
 	}
+	if r.Stopped != nil {
+		row("Stopped", r.stoppedText())
+	}
 	row("Privacy", statement(r.Guarantee, reportFile))
 	row("Meaning", r.Guarantee.MeaningOf())
 	what := fmt.Sprintf("%s: %s from %d of %d features", r.Model.Method, shown(r.Target), len(r.Features.Selected), len(r.Features.Considered))
 	trained := r.Model.Kind != ""
-	if !trained {
+	switch {
+	case r.Stopped != nil:
+		what = "none: the run stopped before training"
+	case !trained:
 		what = "none: " + r.Model.Method + " abstained on " + shown(r.Target)
 	}
 	row("Model", what)
-	row("Features", names(r.Features.Selected))
+	if r.Stopped == nil {
+		row("Features", names(r.Features.Selected))
+	}
 	switch {
 	case !trained:
 	case r.Task == regression.TaskClassification:
@@ -60,13 +68,16 @@ func Text(w io.Writer, r *Report) error {
 		row("Size", fmt.Sprintf("%d features won among %s, by a noisy count of right predictions on the training records. How often sizes were tried is secret (%s times on average)",
 			x.Chosen, listed(x.Sizes), number(x.Runs)))
 	}
-	if left := notTaken(r.Events); left != "" {
+	if left := notTaken(r.Events); left != "" && r.Stopped == nil {
 		row("Not taken", left)
 	}
 	if l := r.Ledger; l != nil {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
 	for _, warning := range r.Warnings {
+		if warning.Code == noTargetCode {
+			continue // the first row says so
+		}
 		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
 	}
 	_, err := io.WriteString(w, b.String())

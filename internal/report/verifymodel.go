@@ -21,12 +21,12 @@ func (v *verifier) model() {
 	data, err := readLimited(filepath.Join(v.dir, modelFile), regression.MaxModelBytes)
 	switch r := v.report; {
 	case err != nil && r.Model.Kind == "":
-		v.add(name, "the method abstained, and there is none", nil)
+		v.add(name, "there is none: "+v.report.WhyNoModel(), nil)
 		return
 	case err != nil:
 		return // files said so
 	case r.Model.Kind == "":
-		v.add(name, "", []string{"the report says that the method abstained, and there is one"})
+		v.add(name, "", []string{"there is one, and the report says that there is none: " + r.WhyNoModel()})
 		return
 	}
 	m, err := regression.DecodeModel(bytes.NewReader(data))
@@ -185,6 +185,9 @@ func (v *verifier) entryProblems(a *ledger.Account, run ledger.RunState) []strin
 	}
 	if !run.Committed {
 		out = append(out, "the run was reserved, and never ended: its results may not be released")
+	}
+	if (run.Stopped != nil) != (v.report.Stopped != nil) && run.Committed {
+		out = append(out, "the ledger and the report differ in whether the run stopped before it trained anything")
 	}
 	leaves := leavesOf(run.Plan, run.Plan.Name)
 	same := len(leaves) == len(v.report.Events)

@@ -47,7 +47,11 @@ func (v *verifier) steps() {
 		}
 		seen[e.ID] = true
 	}
-	problems = append(problems, branchProblems(v.report)...)
+	if v.report.Stopped != nil {
+		problems = append(problems, stopProblems(v.report)...)
+	} else {
+		problems = append(problems, branchProblems(v.report)...)
+	}
 	v.add("steps", fmt.Sprintf("each of the %d has a law, and the noise that its law and its sensitivity ask for",
 		len(v.report.Events)), problems)
 }
@@ -69,6 +73,10 @@ func stepProblems(e Event) []string {
 		least = e.Sensitivity / law.Mu
 	case budget.Laplace:
 		least = e.Sensitivity / law.Epsilon
+	case budget.Pure: // with noise, if it has a scale, and counts of all records have one
+		if e.Scale > 0 || e.Part == pipeline.AllName {
+			least = e.Sensitivity / law.Epsilon
+		}
 	}
 	switch {
 	case e.Released < 0 || e.Released > e.Draws:
@@ -302,8 +310,8 @@ func (g *Guarantee) unnudge(want Guarantee) {
 }
 
 // treeOf rebuilds the plan that the names of the steps come from (package pipeline): the
-// root and the candidates of a search run on disjoint records, a count chooses between
-// branches, candidates and sizes are tried, and everything else is a sequence.
+// root and the candidates of a search run on disjoint records, but for what the root begins with on all of them; a count chooses
+// between branches, candidates and sizes are tried, and everything else is a sequence.
 func treeOf(r *Report) (budget.Node, error) {
 	root := &budget.Node{Op: budget.OpPar}
 	for _, e := range r.Events {
@@ -322,7 +330,11 @@ func treeOf(r *Report) (budget.Node, error) {
 		at.Kids = append(at.Kids, budget.FixedLeaf(names[len(names)-1], law))
 	}
 	shapeTree(root, r)
-	if share := shareHeldOut(r); len(root.Kids) == 2 && share > 0 {
+	parts := len(root.Kids)
+	if parts > 1 && root.Kids[0].Name == pipeline.AllName {
+		root.Lead, parts = true, parts-1
+	}
+	if share := shareHeldOut(r); parts == 2 && share > 0 {
 		root.Coin = mechanism.Odds(share)
 	}
 	return *root, nil

@@ -52,15 +52,18 @@ type Rule struct {
 }
 
 // Of returns t(y). It is total: a y below the lower end, or below what has a logarithm or a root, counts as that. NaN, of a
-// missing cell, stays NaN.
+// missing cell, stays the same NaN.
 func (r Rule) Of(y float64) float64 {
+	if y != y {
+		return y // its bits tell text from a missing cell
+	}
 	switch r.Transform {
 	case Log:
 		least := Floor
 		if r.Ranged {
 			least = max(r.Lower, math.SmallestNonzeroFloat64)
 		}
-		return math.Log(max(y, least)) // max keeps NaN
+		return math.Log(max(y, least))
 	case Sqrt:
 		return math.Sqrt(max(y, 0))
 	}

@@ -303,6 +303,9 @@ func (s *Server) register(r *http.Request, a *ask) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if name := filepath.Base(at); kindOfName(name) != "ledger" || strings.HasPrefix(name, ".") {
+		return nil, badf(http.StatusBadRequest, "a ledger is registered under a name that ends in .ledger")
+	}
 	args := []string{"ledger", "init", "--dataset=" + a.Total.Dataset, "--epsilon=" + a.Total.Epsilon, "--relation=" + a.Total.Relation, "--unit=" + a.Total.Unit}
 	if a.Total.Delta != "" {
 		args = append(args, "--delta="+a.Total.Delta)

@@ -230,6 +230,9 @@ func TestStaysInFolder(t *testing.T) {
 			asks["fit"] = append(asks["fit"], recipe("t.csv", "l.ledger", name), strings.Replace(recipe("t.csv", "l.ledger", "out"), "new.yaml", name, 1))
 		}
 	}
+	for _, name := range []string{"../" + out + "/new.ledger", filepath.Join(outside, "new.ledger"), "link/new.ledger"} {
+		asks["register"] = append(asks["register"], fmt.Sprintf(`{"path":%q}`, name))
+	}
 	asks["plan"] = append(asks["plan"], recipe("*.csv", "l.ledger", "out"), recipe("-", "l.ledger", "out"), `{"file":"link.yaml"}`)
 	for what, bodies := range asks {
 		for _, body := range bodies {
@@ -287,6 +290,12 @@ func TestCommands(t *testing.T) {
 	}
 	r.ask(t, "ledger", `{"path":"dptrain.ledger"}`, &got)
 	r.ask(t, "register", `{"path":"dptrain.ledger","total":{"dataset":"d","epsilon":"3","delta":"1e-5","relation":"add-remove"}}`, &got)
+	for _, name := range []string{"t.csv", "notes.txt", "ledger", "my.ledger.csv", "my.LEDGER", ".ledger", ".hidden.ledger", "recipe.yaml"} {
+		w := r.send(http.MethodPost, "/api/register", fmt.Sprintf(`{"path":%q,"total":{"dataset":"d","epsilon":"3"}}`, name), nil)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "ends in .ledger") {
+			t.Errorf("a ledger named %s: %d %s", name, w.Code, w.Body)
+		}
+	}
 	in := func(name string) string { return filepath.Join(r.folder, name) }
 	want := [][]string{
 		{"init", "--json", "--separator=;", "--sheet=Data", "--skip=2", "--", in("t.csv")},

@@ -5,7 +5,7 @@ the program ``dptrain`` that the wheel carries; tables go to it through a pipe a
 """
 
 from ._estimators import DPClassifier, DPRegressor, load
-from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, program, version
+from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, TargetUnreadable, program, version
 
 __all__ = [
     "Abstained",
@@ -15,6 +15,7 @@ __all__ = [
     "DptrainError",
     "InvalidInput",
     "LedgerRefused",
+    "TargetUnreadable",
     "load",
     "program",
     "version",

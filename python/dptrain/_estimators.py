@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._program import run
+from ._program import InvalidInput, run
 from ._table import columns, listed, text, to_csv
 
 try:
@@ -121,6 +121,7 @@ class _Estimator(_Base):
     def _fit(self, X, y, more=()):
         names, cells = columns(X)
         target = self._target(names, y)
+        self._check_type(y)
         y = _labels(y)
         records = len(cells[0]) if cells else 0
         if not cells:
@@ -219,6 +220,16 @@ class DPRegressor(_RegressorMixin, _Estimator):
         """Train on records X, one row each, and targets y. It raises DptrainError."""
         return self._fit(X, y)
 
+    def _check_type(self, y):
+        """Refuse a target whose type says that it holds no numbers. No cell is looked at."""
+        declared = _declared_type(y)
+        if declared in ("text", "truth values"):
+            raise InvalidInput(
+                f"the type of y says that it holds {declared}, and a regression needs numbers: "
+                "use DPClassifier for class labels, or convert y to floats",
+                2,
+            )
+
     def predict(self, X):
         """The predictions for records, as floats. Columns are found by their names."""
         return np.array([float(row[0]) for row in self._predict(X)])
@@ -249,6 +260,16 @@ class DPClassifier(_ClassifierMixin, _Estimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # of few records
         return tags
+
+    def _check_type(self, y):
+        """Refuse classes none of which a target of its type can hold. No cell is looked at."""
+        if self.classes is None:
+            return
+        names = [text(c) for c in self.classes]
+        declared = _declared_type(y)
+        fits = {"numbers": _is_number, "truth values": lambda name: name in ("true", "false")}.get(declared)
+        if fits and not any(fits(name) for name in names):
+            raise InvalidInput(f"the type of y says that it holds {declared}, and none of the classes {names} is one", 2)
 
     def fit(self, X, y):
         """Train on records X, one row each, and classes y. It raises DptrainError."""
@@ -317,6 +338,33 @@ def _labels(y):
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     return y.tolist()
+
+
+def _declared_type(y):
+    """What the type of y says that it holds: "text", "truth values", "numbers", or None if it does not say."""
+    dtype = getattr(y, "dtype", None)
+    if dtype is None and hasattr(y, "dtypes") and len(y.dtypes) == 1:  # a table of one column
+        dtype = y.dtypes.iloc[0] if hasattr(y.dtypes, "iloc") else y.dtypes[0]
+    categories = getattr(dtype, "categories", None)
+    inner = getattr(categories, "dtype", None)
+    if inner is not None:  # of pandas: the type of the categories is declared with them
+        dtype = inner
+    name, kind = str(dtype).lower(), getattr(dtype, "kind", "")
+    if kind in ("U", "S", "T") or name.startswith(("string", "utf8", "large_string", "categorical", "enum")):
+        return "text"
+    if kind == "b" or name.startswith("bool"):
+        return "truth values"
+    if kind in ("i", "u", "f") or name.startswith(("int", "uint", "float", "double", "decimal")):
+        return "numbers"
+    return None
+
+
+def _is_number(name):
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _dtype(y):

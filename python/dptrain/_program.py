@@ -34,6 +34,10 @@ class Abstained(DptrainError):
     """The mechanism made no model, within its guarantee; the budget was spent (exit code 7)."""
 
 
+class TargetUnreadable(Abstained):
+    """Hardly any record has a target that can be read, so the run stopped before training; little was spent (exit code 7)."""
+
+
 _ERRORS = {2: InvalidInput, 3: InvalidInput, 4: InvalidInput, 5: BudgetRefused, 6: LedgerRefused, 7: Abstained}
 
 
@@ -62,7 +66,10 @@ def run(arguments, table=None):
     if done.returncode:
         message = done.stderr.decode("utf-8", "replace").strip()
         message = message.removeprefix("dptrain: ") or f"dptrain ended with code {done.returncode} and no message"
-        raise _ERRORS.get(done.returncode, DptrainError)(message, done.returncode)
+        error = _ERRORS.get(done.returncode, DptrainError)
+        if error is Abstained and "\nThe run stopped before it trained anything." in message:
+            error = TargetUnreadable
+        raise error(message, done.returncode)
     return done.stdout
 
 

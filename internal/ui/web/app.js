@@ -319,7 +319,8 @@ async function train() {
     });
     $("run-bar").value = end.code === 0 || end.code === 7 ? 1 : $("run-bar").value;
     const ok = end.code === 0 || end.code === 7;
-    $("run-status").textContent = ok ? "Done." : end.code === 130 ? "Stopped." : "The run did not end well.";
+    const stopped = end.code === 7 && /^The run stopped/m.test(end.err);
+    $("run-status").textContent = stopped ? "Stopped early: " + end.err.replace(/^dptrain: /, "").split("\n")[0] : ok ? "Done." : end.code === 130 ? "Stopped." : "The run did not end well.";
     $("run-text").textContent = (end.out + (end.err ? "\n" + end.err : "")).trim();
     $("run-text").hidden = !$("run-text").textContent;
     if (ok) {

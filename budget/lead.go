@@ -1,0 +1,89 @@
+package budget
+
+import "math"
+
+// led returns the curve of an epsilon-private step and, after it, a step with the curve rest, whose laws do
+// not depend on what the first one released. Both take every real epsilon.
+//
+// Randomised response dominates every epsilon-private step (Kairouz, Oh, Viswanath 2015): its loss is epsilon
+// with probability w = e^epsilon/(1+e^epsilon), else -epsilon. Dominating pairs compose (Zhu, Dong, Wang 2022,
+// Theorem 10), and the hockey-stick divergence of a product is the mean of that of the second factor over the loss of the
+// first:
+//
+//	delta(e) = w rest(e - epsilon) + (1-w) rest(e + epsilon)
+func led(epsilon float64, rest func(float64) float64) func(float64) float64 {
+	if epsilon == 0 {
+		return rest
+	}
+	w := 1 / (1 + math.Exp(-epsilon))
+	return func(e float64) float64 {
+		return math.Min(1, (w*rest(e-epsilon)+(1-w)*rest(e+epsilon))*(1+numericGuard))
+	}
+}
+
+// ledCurve is [led] of a curve.
+type ledCurve struct {
+	of    curve
+	shift float64
+}
+
+func (c ledCurve) at(epsilon float64) float64 {
+	return led(c.shift, func(e float64) float64 {
+		if e < 0 {
+			return mirrored(-e, c.of.at(-e))
+		}
+		return c.of.at(e)
+	})(epsilon)
+}
+
+// ledCurves returns the curves of a Par with a lead, one for each product of the other kids.
+func (w *composer) ledCurves(v *verdict) []curve {
+	rest := w.curves(unionOf(v.node.disjoint()))
+	for i, c := range rest {
+		rest[i] = ledCurve{c, v.shift}
+	}
+	return rest
+}
+
+// Lead returns the epsilon of the lead of the tree's root, and whether there is one.
+func (p *Priced) Lead() (epsilon float64, ok bool) {
+	lead := p.tree.lead()
+	if lead == nil {
+		return 0, false
+	}
+	epsilon, _ = lead.pureCost()
+	return epsilon, true
+}
+
+// LeadCharge returns the price of a run that released its lead and was then called off, because of what the
+// lead released and of nothing else. Without a lead such a run released nothing, and costs nothing.
+//
+// In a filter the lead and what follows it are two steps. The laws of the second do not depend on what the lead
+// released, so its price is the same whatever that was, and [Priced.ChargeWithin] is the sum of both prices. Whether the second
+// step is taken is decided by an output of the first, which is what a filter allows: where it is not, it costs nothing
+// (docs/methods/prices.md, "A run that stops").
+func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.leadCharge(c) }
+
+// ChargeLead is [Priced.LeadCharge] of a tree whose laws are all fixed. The error is that of [ChargeLaws].
+func ChargeLead(tree Node, c Currency) (Charge, error) {
+	if lead := tree.lead(); lead != nil {
+		return ChargeLaws(*lead, c)
+	}
+	return Charge{}, nil
+}
+
+func (n *Node) leadCharge(c Currency) Charge {
+	if lead := n.lead(); lead != nil {
+		return lead.charge(c)
+	}
+	return Charge{}
+}
+
+// withoutLead returns the tree of what follows the lead.
+func (n Node) withoutLead() Node {
+	if n.lead() == nil {
+		return n
+	}
+	n.Kids, n.Lead = n.disjoint(), false
+	return n
+}

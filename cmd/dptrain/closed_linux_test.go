@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestClosedOutput: whatever a command would print, standard output that a shell closed, or that is on a full disk, is a mistake of
+// use. The null device is none, whoever opened it.
+func TestClosedOutput(t *testing.T) {
+	chdir(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "line.csv", lineCSV(50))
+	write(t, "recipe.yaml", goodRecipe)
+	write(t, "model.json", modelJSON)
+	write(t, "new.csv", newCSV)
+	if got := dptrain(t, "ledger", "init", "my.ledger", "--dataset", "houses", "--epsilon", "3"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if got := dptrain(t, "fit", "recipe.yaml", "--out", "done", "-q"); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	// sh runs a list of commands in processes of their own, and prints the code of ours to standard error.
+	run := func(redirect, args string) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprintf("%q %s %s 2>/dev/null; echo $? >&2", self, args, redirect))
+		cmd.Env = append(os.Environ(), asProcess+"=1", "GOCOVERDIR="+t.TempDir())
+		var codes strings.Builder
+		cmd.Stderr, cmd.Stdout = &codes, &strings.Builder{}
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(codes.String())
+	}
+	for i, args := range []string{
+		"version", "--help", "help exit-codes", "schema", "man", "completion bash", "init line.csv --target y", "check recipe.yaml",
+		"plan recipe.yaml", "plan recipe.yaml --json", "predict model.json new.csv", "report done", "report done --format html", "verify done/release",
+		"ledger show my.ledger", "ledger verify my.ledger", "ledger export my.ledger", "fit recipe.yaml --out out%d",
+	} {
+		for k, redirect := range []string{">&-", ">/dev/full"} {
+			at := strings.ReplaceAll(args, "%d", fmt.Sprint(i, "-", k))
+			if got := run(redirect, at); got != "2" {
+				t.Errorf("%s %s: code %s", at, redirect, got)
+			}
+		}
+	}
+	if got := run(">/dev/null", "version"); got != "0" {
+		t.Errorf("the null device: code %s", got)
+	}
+	if got := process(t, nil, "version"); got.code != 0 { // package os/exec opens the null device for both
+		t.Errorf("the null device of another program: %+v", got)
+	}
+}

@@ -1,0 +1,25 @@
+package arrowfile
+
+// What the type of a field says about its values, of a dictionary those of its values.
+
+// Text reports whether the values are text.
+func (x Field) Text() bool { k := x.valueKind(); return k == text || k == view }
+
+// Boolean reports whether the values are true and false.
+func (x Field) Boolean() bool { return x.valueKind() == boolean }
+
+// Numeric reports whether the values are numbers.
+func (x Field) Numeric() bool {
+	switch x.valueKind() {
+	case signed, unsigned, float, decimal:
+		return true
+	}
+	return false
+}
+
+func (x Field) valueKind() kind {
+	if x.kind == coded && x.values != nil {
+		return x.values.kind
+	}
+	return x.kind
+}

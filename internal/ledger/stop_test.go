@@ -1,0 +1,163 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dptrain/dptrain/budget"
+)
+
+// ledRequest is a run whose plan has a lead, a coin if so wished, and else one step.
+func ledRequest(t testing.TB, epsilon, coin float64) Request {
+	t.Helper()
+	tree := budget.Par("fit", budget.GaussianLeaf("train", 1, 1), budget.GaussianLeaf("holdout", 1, 1)).After(budget.PureLeaf("check", .03, 1))
+	tree.Coin = coin
+	r := request(t, .1)
+	var err error
+	if r.Plan, err = budget.Calibrate(tree, budget.Target{Epsilon: epsilon, Delta: 1e-6}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestStop: a run that stops counts with the price of its lead, in every currency, with a coin or without, in the sums and
+// in the whole chain; what it gave back can be spent; and it can neither be committed nor stopped again.
+func TestStop(t *testing.T) {
+	for _, c := range []budget.Currency{budget.ZCDP, budget.GDP} {
+		for _, coin := range []float64{0, .1} {
+			l, r := newLedger(t, c), ledRequest(t, 2.4, coin)
+			lead := r.Plan.LeadCharge(c)
+			for range 5 { // two of them do not fit beside each other
+				run, err := l.Reserve(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := l.Reserve(t.Context(), r); !errors.Is(err, ErrSpent) {
+					t.Fatalf("two runs were admitted: %v", err)
+				}
+				if err := run.Stop(t.Context(), aRelease); err != nil {
+					t.Fatal(err)
+				}
+				if first, second := run.Stop(t.Context(), aRelease), run.Commit(t.Context(), aRelease); !errors.Is(first, ErrCommitted) || !errors.Is(second, ErrCommitted) {
+					t.Errorf("stopped again: %v, committed: %v", first, second)
+				}
+			}
+			sums, err := l.Account(t.Context(), "houses")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := budget.Charge{Cost: 5 * lead.Cost, Delta: 5 * lead.Delta}
+			for name, a := range map[string]*Account{"sums": sums, "chain": account(t, l, "houses")} {
+				if a.Committed != want || a.Reserved != (budget.Charge{}) {
+					t.Errorf("%s: committed %+v, reserved %+v, want %+v", name, a.Committed, a.Reserved, want)
+				}
+			}
+			for _, run := range account(t, l, "houses").Runs {
+				if !run.Committed || run.Stopped == nil || run.Cost() != lead || run.Charge == lead {
+					t.Errorf("%+v", run)
+				}
+			}
+			if _, err := l.Verify(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestStopWithoutLead: a run without a lead that stopped released nothing, and costs nothing.
+func TestStopWithoutLead(t *testing.T) {
+	l := newLedger(t, budget.ZCDP)
+	run, err := l.Reserve(t.Context(), request(t, .1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Stop(t.Context(), aRelease); err != nil {
+		t.Fatal(err)
+	}
+	if a := account(t, l, "houses"); a.Spent() != (budget.Charge{}) {
+		t.Errorf("%+v is spent", a.Spent())
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStopIsAudited: a run that is given back more than it did not spend, or less, or more than it reserved, is found.
+func TestStopIsAudited(t *testing.T) {
+	l, r := newLedger(t, budget.ZCDP), ledRequest(t, 1, .1)
+	run, err := l.Reserve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Stop(t.Context(), aRelease); err != nil {
+		t.Fatal(err)
+	}
+	right := *mustRead(t, l).Entries[3].Charge
+	for _, wrong := range []budget.Charge{{}, {Cost: right.Cost / 2}, {Cost: 2 * right.Cost}, {Cost: right.Cost, Delta: 5}} {
+		list := mustRead(t, l).Entries
+		list[3].Charge = &wrong
+		if err := fileErr(t, list); !errors.Is(err, ErrDamaged) {
+			t.Errorf("stopped for %+v in place of %+v: %v", wrong, right, err)
+		}
+	}
+	list := mustRead(t, l).Entries
+	list[3].Charge = &budget.Charge{Cost: 2 * list[2].Run.Charge.Cost}
+	if _, err := rebuilt(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("stopped for twice what was reserved: %v", err)
+	}
+	list = mustRead(t, l).Entries
+	list[2].Charge, list[3].Charge = list[3].Charge, nil
+	if _, err := rebuilt(t, list).Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a reservation that stopped: %v", err)
+	}
+}
+
+// rebuilt makes a file of entries with all hashes made anew.
+func rebuilt(t testing.TB, list []*Entry) *Ledger {
+	t.Helper()
+	previous := ""
+	for _, e := range list {
+		e.Previous = previous
+		data, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous = hashOf(data)
+	}
+	return fileOf(t, list)
+}
+
+// fileErr returns what a verification of entries finds, with all hashes made anew.
+func fileErr(t testing.TB, list []*Entry) error {
+	t.Helper()
+	_, err := rebuilt(t, list).Verify(t.Context())
+	return err
+}
+
+// TestStopUpgrades: a run with a lead makes a ledger of an earlier version one of this.
+func TestStopUpgrades(t *testing.T) {
+	image, err := os.ReadFile("testdata/golden-2.ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "golden.ledger")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := At(path, Options{})
+	run, err := l.Reserve(t.Context(), ledRequest(t, .1, .1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Stop(t.Context(), aRelease); err != nil {
+		t.Fatal(err)
+	}
+	if b := mustRead(t, l); b.format != Format {
+		t.Errorf("the ledger is %s", b.format)
+	}
+	if _, err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

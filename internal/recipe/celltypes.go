@@ -1,0 +1,57 @@
+package recipe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dptrain/dptrain/internal/celltypes"
+	"github.com/dptrain/dptrain/regression"
+)
+
+// CheckTypes returns what contradicts the types that the schema of the table states: a regression of text or of truth values, and
+// classes none of which a column of its type can hold. The schema is public, as the header is, and no row is read.
+func (r *Recipe) CheckTypes(types map[string]celltypes.Type) Problems {
+	const path = "data.target"
+	name := r.Data.Target
+	stored := types[name]
+	refuse := func(hint, format string, args ...any) Problems {
+		return Problems{r.src.problem(path, fmt.Sprintf(format, args...), hint)}
+	}
+	switch r.Task {
+	case regression.TaskRegression:
+		d := r.Data.Columns[name]
+		switch {
+		case stored == celltypes.Booleans:
+			return refuse("add task: classification (--task classification)", "the table stores the target %s as true or false, and a regression needs numbers", quoted(name))
+		case stored == celltypes.Text && d.Lower == nil && d.Upper == nil && d.Missing.number() == nil:
+			return refuse(fmt.Sprintf("for class names add task: classification (--task classification); if its text holds numbers, declare their range (--range %s=LOWER:UPPER)", name),
+				"the table stores the target %s as text, and a regression needs numbers", quoted(name))
+		}
+	case regression.TaskClassification:
+		classes := r.Data.Classes.Listed()
+		if len(classes) > 0 && !holdsAny(stored, classes) {
+			return refuse("correct data.classes (--classes), or leave them out to find them privately", "the table stores the target %s as %s, and none of the declared classes is that", quoted(name), stored)
+		}
+	}
+	return nil
+}
+
+// holdsAny reports whether a column of a type can hold one of the classes.
+func holdsAny(stored celltypes.Type, classes []string) bool {
+	for _, class := range classes {
+		class = strings.TrimSpace(class)
+		switch stored {
+		case celltypes.Booleans:
+			if strings.EqualFold(class, "true") || strings.EqualFold(class, "false") || class == "0" || class == "1" {
+				return true
+			}
+		case celltypes.Numbers:
+			if IsPlainNumber(class) || strings.Trim(class, "0123456789") == "" {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
