@@ -11,7 +11,7 @@ import "math"
 const (
 	// hiddenDeviations is how many standard deviations of its noise the excess of an outermost
 	// bin over its neighbour must be, and hiddenShare what share of all records.
-	hiddenDeviations = 4
+	hiddenDeviations = 3
 	hiddenShare      = .1
 	// hiddenMagnitudes is the number of magnitudes beyond those seen in which larger records
 	// are looked for, smallMagnitudes that of smaller ones.

@@ -25,6 +25,9 @@ const (
 	// and windowDeviations standard deviations of its noise.
 	windowShare      = .9
 	windowDeviations = 3.5
+	// nearDeviations is how many standard deviations a bin beside a window must hold so that it is
+	// taken in.
+	nearDeviations = 2
 	// extension is the probability with which noise alone extends a window.
 	extension = .001
 )
@@ -108,30 +111,43 @@ func bestWindow(sums []float64, sigma, seen float64) (first, end int, ok bool) {
 	return first, end, best > 0 && best >= windowDeviations*sigma
 }
 
-// extendWindow takes in the bins above and below a window up to the farthest run of
-// neighbouring bins whose sum is clear of its noise: noise alone would extend it with
-// probability extension, by a union bound over all runs.
+// extendWindow takes in what holds records beside a window [first, end): on either side, the
+// nearest bins whose sum is clear of its noise, again and again, and then all bins up to the farthest
+// run whose sum is. A bin beside the window is likely to hold records and one far away is not, so
+// less is asked of the nearest v bins, sqrt(nearDeviations^2 + 4 ln v) standard deviations, than of
+// a run anywhere: noise alone passes there with probability extension, by a union bound over runs.
 func extendWindow(sums []float64, sigma float64, first, end int) (low, high int) {
+	return len(sums) - 1 - extendUp(reversedSums(sums), sigma, len(sums)-1-first), extendUp(sums, sigma, end)
+}
+
+// extendUp returns the new end of a window.
+func extendUp(sums []float64, sigma float64, end int) int {
 	last := len(sums) - 1
-	clear := sigma * math.Sqrt(2*math.Log(float64(last)*float64(last)/(4*extension)))
-	high, low = end, first
-	for b := last; b > high; b-- {
+	for v := 1; end+v <= last; v++ {
+		near := math.Sqrt(nearDeviations*nearDeviations + 4*math.Log(float64(v)))
+		if sums[end+v]-sums[end] > near*sigma*math.Sqrt(float64(v)) {
+			end, v = end+v, 0
+		}
+	}
+	far := math.Sqrt(2 * math.Log(float64(last)*float64(last)/(4*extension)))
+	for b := last; b > end; b-- {
 		for a := end; a < b; a++ {
-			if sums[b]-sums[a] > clear*math.Sqrt(float64(b-a)) {
-				high = b
-				break
+			if sums[b]-sums[a] > far*sigma*math.Sqrt(float64(b-a)) {
+				return b
 			}
 		}
 	}
-	for a := 0; a < low; a++ {
-		for b := a + 1; b <= first; b++ {
-			if sums[b]-sums[a] > clear*math.Sqrt(float64(b-a)) {
-				low = a
-				break
-			}
-		}
+	return end
+}
+
+// reversedSums returns the cumulative sums of the counts in reverse order.
+func reversedSums(sums []float64) []float64 {
+	out := make([]float64, len(sums))
+	last := len(sums) - 1
+	for i := range out {
+		out[i] = sums[last] - sums[last-i]
 	}
-	return low, high
+	return out
 }
 
 // quantileFrom returns how many bins from the first one the share outer of the sum of signed

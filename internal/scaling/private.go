@@ -266,10 +266,13 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 		// spurious over all bins of all columns.
 		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
 		pooled := p.threshold(c.sigma, pooledSums*float64(len(open)))
+		if open[i] == p.Target {
+			c = c.withoutStray(threshold, p.threshold(c.sigma, strayRarity*exponentBins*float64(len(open))))
+		}
 		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
 		out[i].magnitudes = c
-		out[i].numbers.add(c)
+		out[i].numbers.add(columns[i])
 	}
 	return out, nil
 }

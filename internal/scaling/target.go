@@ -24,10 +24,12 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 		return z
 	}
 	in, narrow := narrowRange(c, whole, targetReading.outer, z.seen)
-	if z.narrow = narrow; narrow {
+	// Zeros far from all other values matter more to R² than a narrow range.
+	zeros := r.magnitudes.counts[zeroBin] > beside*r.magnitudes.sigma
+	if z.narrow = narrow && !zeros; z.narrow {
 		z.bins = zoomBins(c, whole, in)
 	} else {
-		in = quantiles(c.counts, whole, targetReading.outer)
+		in = signedQuantiles(c, whole, targetReading.outer)
 	}
 	z.within = zoomInto(in, whole)
 	return z
@@ -35,7 +37,7 @@ func (r coarse) zoom(c noisyCounts) targetZoom {
 
 // read reads the range of the target from the counts of the second zoom.
 func (z targetZoom) read(c noisyCounts, rough coarse) Range {
-	in := quantiles(c.counts, z.within, targetReading.outer)
+	in := signedQuantiles(c, z.within, targetReading.outer)
 	switch {
 	case z.narrow:
 		in = scanRange(c, z.within, targetReading.outer, z.seen)
@@ -64,4 +66,35 @@ func (r coarse) recordsAtLeast() float64 {
 		}
 	}
 	return max(0, sum-doubt*r.magnitudes.sigma*math.Sqrt(float64(bins)))
+}
+
+// signedDeviations is how many standard deviations of its noise the sum of the counts beyond an
+// outer quantile must be.
+const signedDeviations = 1.5
+
+// signedQuantiles is [quantiles] of counts that keep their sign, so that the noise of empty bins
+// adds up to nothing instead of to records that do not exist. From either end, the quantile is in
+// the first bin where the running sum exceeds both the share outer of all and its own noise. Where the
+// counts are hardly more than noise it reads them as quantiles does.
+func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
+	total, noise := c.total()
+	if !(total > 4*noise) {
+		return quantiles(c.counts, whole, outer)
+	}
+	at := func(counts []float64) float64 {
+		sum := 0.
+		for b, n := range counts {
+			if sum+n > max(outer*total, signedDeviations*c.sigma*math.Sqrt(float64(b+1))) {
+				return float64(b) + min(max((outer*total-sum)/n, 0), 1)
+			}
+			sum += n
+		}
+		return float64(len(counts))
+	}
+	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
+	in := interval{whole.Lower + float64(width*at(c.counts)), whole.Upper - float64(width*at(reversed(c.counts)))} // conversions forbid fusing
+	if !(in.Upper-in.Lower >= 1e-3*(whole.Upper-whole.Lower)) {
+		return quantiles(c.counts, whole, outer)
+	}
+	return in
 }
