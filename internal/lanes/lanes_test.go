@@ -73,12 +73,13 @@ func TestEqualBins(t *testing.T) {
 	for n := range 300 {
 		column, bins := drawn(r, n), slices.Repeat([]uint16{7777}, n+9)
 		lower, scale := drawn(r, 1)[0], []float64{1, .37, 1e-300, 1e300, math.Inf(1)}[r.IntN(5)]
-		each(t, bins, column, EqualBins(bins, column, lower, scale, 31), 7777, func(x float64) uint16 {
+		most := []int{31, 1023}[r.IntN(2)]
+		each(t, bins, column, EqualBins(bins, column, lower, scale, most), 7777, func(x float64) uint16 {
 			switch p := (x - lower) * scale; {
 			case math.IsNaN(x):
 				return math.MaxUint16
-			case p >= 31:
-				return 31
+			case p >= float64(most):
+				return uint16(most)
 			case p > 0:
 				return uint16(p)
 			}

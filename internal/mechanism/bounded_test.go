@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -172,6 +173,36 @@ func TestHistogramSensitivity(t *testing.T) {
 	})
 }
 
+// TestUnevenHistogramSensitivity searches columns with different numbers of bins. The bound is that
+// of equal columns, and each column has its own cells.
+func TestUnevenHistogramSensitivity(t *testing.T) {
+	weights := []int{1, 4, 1}
+	for _, numbers := range [][]int{{2, 5, 3}, {5, 2, 2}, {2, 2, 5}} {
+		search(t, 2, 27, .999999, func(s *Session, rows []int) Bounded[Vector] {
+			h := s.NewUnevenHistogram(weights, numbers)
+			h.AddColumns(len(rows), func(c int, bins []uint16) {
+				for i, r := range rows {
+					choice := []int{r % 3, r / 3 % 3, r / 9}[c]
+					bins[i] = []uint16{0, uint16(numbers[c] - 1), uint16(numbers[c])}[choice] // the last is "nowhere"
+				}
+			})
+			return h.Bound()
+		})
+	}
+	s := session(t, budget.AddRemove, 1)
+	uneven := s.NewUnevenHistogram(weights, []int{2, 5, 1})
+	uneven.Add([][]uint16{{1, 1, 2}, {4, 0, 5}, {0, 1, 0}})
+	if want := []int64{0, 2, 4, 0, 0, 0, 4, 2}; !slices.EqualFunc(uneven.Bound().value, want, func(got, want int64) bool { return got == want<<20 }) {
+		t.Errorf("counts %v, want %v in units of 2^20", uneven.Bound().value, want)
+	}
+	if even := s.NewHistogram(weights, 3).Bound().Sensitivity(); uneven.Bound().Sensitivity() != even {
+		t.Errorf("sensitivity %v, that of equal columns is %v", uneven.Bound().Sensitivity(), even)
+	}
+	if sum := s.NewHistogram(weights, 3).CellBound().Sensitivity(); uneven.CellBound().Sensitivity() != sum {
+		t.Errorf("L1 sensitivity %v, that of equal columns is %v", uneven.CellBound().Sensitivity(), sum)
+	}
+}
+
 func TestSumsSensitivity(t *testing.T) {
 	values := []float64{-9, -.5, 0, .25, 9, math.NaN(), math.Inf(1)}
 	// Under substitution no pair attains the bound in the third statistic beside the others.
@@ -303,6 +334,7 @@ func TestMisshapenBlocksPanic(t *testing.T) {
 	for name, f := range map[string]func(){
 		"histogram columns": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}}) },
 		"histogram lengths": func() { s.NewHistogram([]int{1, 1}, 3).Add([][]uint16{{1}, {1, 2}}) },
+		"histogram numbers": func() { s.NewUnevenHistogram([]int{1, 1}, []int{3}) },
 		"gram columns":      func() { s.NewGram(2, 1).Add([][]int16{{1}}) },
 		"gram lengths":      func() { s.NewGram(2, 1).Add([][]int16{{1}, {1, 2}}) },
 		"sums columns":      func() { s.NewSums([]float64{0}, []float64{1}).Add(nil) },

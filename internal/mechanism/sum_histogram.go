@@ -12,7 +12,7 @@ import (
 const countUnit = 0x1p-20
 
 // A Histogram counts, for each of several columns, how many records fall into
-// each of a fixed number of bins. Every bin is released, empty ones too, so no
+// each of the column's bins. Every bin is released, empty ones too, so no
 // delta is needed (docs/methods/scaling.md, "The three releases").
 //
 // A column may weigh more than others: its counts are multiplied by a public
@@ -20,23 +20,40 @@ const countUnit = 0x1p-20
 // smaller in proportion and the others' a little larger.
 type Histogram struct {
 	weights  []int
-	bins     int
+	starts   []int // column c has the cells starts[c] to starts[c+1] of counts
 	relation budget.Relation
 	counts   []int64
-	others   [2][]int64 // of one column, while its bins are counted
+	others   [2][]int64 // partial counts of the column that is being counted
 	bin      []uint16   // of one column; see AddColumns
 }
 
-// NewHistogram returns an empty histogram of one row of bins a weight; weights
-// are from 1 to 2^8. It panics for a larger one.
+// NewHistogram returns an empty histogram with one column per weight, all with the
+// same number of bins. Weights are from 1 to 2^8; it panics for a larger one.
 func (m Maker) NewHistogram(weights []int, bins int) *Histogram {
-	for _, w := range weights {
+	return m.NewUnevenHistogram(weights, slices.Repeat([]int{bins}, len(weights)))
+}
+
+// NewUnevenHistogram is [Maker.NewHistogram] for columns with different numbers of
+// bins: bins has one entry per weight. It panics if it has not.
+func (m Maker) NewUnevenHistogram(weights, bins []int) *Histogram {
+	if len(bins) != len(weights) {
+		panic("mechanism: a histogram needs one number of bins per column")
+	}
+	h := &Histogram{weights: weights, starts: make([]int, 1, len(bins)+1), relation: m.Relation()}
+	cells, widest := 0, 0
+	for c, w := range weights {
 		if w > maxCountWeight {
 			panic("mechanism: the weight of a column of a histogram is above 2^8")
 		}
+		cells += bins[c]
+		widest = max(widest, bins[c])
+		h.starts = append(h.starts, cells)
 	}
-	return &Histogram{weights: weights, bins: bins, relation: m.Relation(), counts: make([]int64, len(weights)*bins),
-		others: [2][]int64{make([]int64, bins), make([]int64, bins)}}
+	h.counts = make([]int64, cells)
+	for i := range h.others {
+		h.others[i] = make([]int64, widest)
+	}
+	return h
 }
 
 // Add counts a block of records. bins holds one slice per column and one bin per
@@ -66,7 +83,7 @@ func (h *Histogram) AddColumns(n int, write func(c int, bins []uint16)) {
 
 // count adds the bins of column c.
 func (h *Histogram) count(c int, column []uint16) {
-	counts := h.counts[c*h.bins : (c+1)*h.bins]
+	counts := h.counts[h.starts[c]:h.starts[c+1]]
 	a, b := h.others[0][:len(counts)], h.others[1][:len(counts)]
 	for len(column) > 3 { // where neighbours are equal, one count need not wait for the other
 		w, x, y, z := column[0], column[1], column[2], column[3]
@@ -105,7 +122,8 @@ func (h *Histogram) Cells() Cells { return sums(h.counts) }
 // Add or remove one record: in column j at most one cell moves, by its weight
 // w_j, so the change is at most sqrt(sum w_j^2): sqrt(c) for c columns of
 // weight 1. Substitution: in each column at most one cell falls by w_j and one
-// rises by w_j, so at most sqrt(2 sum w_j^2). Both are attained.
+// rises by w_j, so at most sqrt(2 sum w_j^2). Both are attained. How many bins a
+// column has does not matter: a record is in at most one of them.
 func (h *Histogram) Bound() Bounded[Vector] {
 	squares := 0
 	for _, w := range h.weights {
@@ -115,8 +133,10 @@ func (h *Histogram) Bound() Bounded[Vector] {
 		squares *= 2
 	}
 	out := make(Vector, len(h.counts))
-	for i, v := range h.counts {
-		out[i] = v * int64(h.weights[i/h.bins]) << 20
+	for c, w := range h.weights {
+		for i := h.starts[c]; i < h.starts[c+1]; i++ {
+			out[i] = h.counts[i] * int64(w) << 20
+		}
 	}
 	return Bounded[Vector]{out, L2, up(math.Sqrt(float64(squares))) / countUnit, countUnit, StatHistogram}
 }

@@ -13,7 +13,7 @@ import (
 type binStatistic struct {
 	Columns []int
 	Weights []int      // of the columns
-	Number  int        // of bins
+	Numbers []int      // of bins, by column
 	Within  []interval // of the columns; nil for magnitudes
 	// From is how the last column is transformed: it is counted in the units that it had before, where numbers without a
 	// logarithm count as 0.
@@ -22,7 +22,7 @@ type binStatistic struct {
 
 // New implements [mechanism.Statistic].
 func (x binStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &binPass{binStatistic: x, hist: m.NewHistogram(x.Weights, x.Number)}
+	return &binPass{binStatistic: x, hist: m.NewUnevenHistogram(x.Weights, x.Numbers)}
 }
 
 // binRows is the number of records of a block: one column of it, with its bins, stays in a second-level cache.
@@ -46,7 +46,7 @@ func (p *binPass) Add(b mechanism.Block) {
 			column = p.turnedBack(column)
 		}
 		if p.Within != nil {
-			linearBins(bins, column, p.Within[i])
+			linearBins(bins, column, p.Within[i], p.Numbers[i])
 		} else {
 			exponentsOf(bins, column)
 		}
@@ -88,8 +88,10 @@ func (p Private) release(ctx context.Context, s *mechanism.Session, name string,
 	}
 	sigma *= s.Scale(name)
 	out := make([]noisyCounts, len(x.Columns))
+	left := released.Value()
 	for i, w := range x.Weights {
-		out[i] = noisyCounts{released.Value()[i*x.Number : (i+1)*x.Number], sigma / float64(w)}
+		out[i] = noisyCounts{left[:x.Numbers[i]], sigma / float64(w)}
+		left = left[x.Numbers[i]:]
 		for b := range out[i].counts {
 			out[i].counts[b] /= float64(w)
 		}

@@ -9,7 +9,7 @@ const (
 	// pooledSums bounds the number of such sums: of each sign alone and of both.
 	pooledSums = 3 * pooledWidth * exponents
 	// beside is how many standard deviations the count of bins beside the one that is
-	// seen must reach so that the range holds them too.
+	// seen must exceed so that the range holds them too.
 	beside = 3
 )
 
@@ -60,22 +60,29 @@ func pooledRange(counts []float64, threshold float64) coarse {
 }
 
 // around reads the magnitudes of a column of which one bin is seen. Where others hold
-// records, a range of that bin alone would cut off most of them. So it takes in the one
-// to three bins on each side, and the bin of the other sign, whose counts together are
-// likely not to be of noise alone: that has probability .0013 for each sum.
+// records, a range of that bin alone would cut off most of them. So it takes in up to three
+// bins on each side: the nearest so many whose sum is above beside standard deviations of its noise,
+// and then, with a new sum, those beyond them. It takes in as much of the other side of zero where the
+// mirrored bin is above as many. A sum of noise alone passes with probability .0013.
 func around(c noisyCounts, bin int) coarse {
 	low, high := bin, bin
 	for _, step := range [2]int{-1, 1} {
-		sum := 0.0
+		sum, bins := 0.0, 0
 		for w := 1; w < pooledWidth; w++ {
 			b := bin + step*w
 			if b < 0 || b == zeroBin || b >= len(c.counts) {
 				break
 			}
-			if sum += c.counts[b]; sum > beside*c.sigma*math.Sqrt(float64(w)) {
+			sum += c.counts[b]
+			bins++
+			if sum > beside*c.sigma*math.Sqrt(float64(bins)) {
 				low, high = min(low, b), max(high, b)
+				sum, bins = 0, 0
 			}
 		}
+	}
+	if zero := c.counts[zeroBin]; zero > beside*c.sigma {
+		low, high = min(low, zeroBin), max(high, zeroBin)
 	}
 	if c.counts[2*zeroBin-bin] > beside*c.sigma { // as far on the other side of zero
 		low, high = min(low, 2*zeroBin-high), max(high, 2*zeroBin-low)

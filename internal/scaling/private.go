@@ -137,26 +137,33 @@ func (p Private) Run(ctx context.Context, s *mechanism.Session, r mechanism.Reco
 // fineRanges writes the ranges of the columns whose magnitudes are known.
 func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int, rough []coarse, out []Range) error {
 	within := make([]interval, len(open))
+	numbers := slices.Repeat([]int{Bins}, len(open))
 	for i, r := range rough {
 		within[i] = interval{r.lower, r.upper}
 	}
-	bins, err := p.releaseBins(ctx, s, "bins", r, open, within)
+	bins, err := p.releaseBins(ctx, s, "bins", r, open, within, numbers)
 	if err != nil {
 		return err
 	}
+	var target targetZoom
 	for i, c := range bins {
 		rough[i].numbers.add(c)
-		in := quantiles(c.counts, within[i], p.reading(open[i]).outer)
-		margin := (within[i].Upper - within[i].Lower) / Bins
-		within[i] = interval{max(in.Lower-margin, within[i].Lower), min(in.Upper+margin, within[i].Upper)}
+		if open[i] == p.Target {
+			target = rough[i].zoom(c)
+			within[i], numbers[i] = target.within, target.bins
+			continue
+		}
+		within[i] = zoomInto(quantiles(c.counts, within[i], featureReading.outer), within[i])
 	}
-	if bins, err = p.releaseBins(ctx, s, "fine-bins", r, open, within); err != nil {
+	if bins, err = p.releaseBins(ctx, s, "fine-bins", r, open, within, numbers); err != nil {
 		return err
 	}
 	for i, j := range open {
-		r := widen(quantiles(bins[i].counts, within[i], p.reading(j).outer), p.reading(j).widen)
+		var r Range
 		if j == p.Target {
-			r = keepSign(r, rough[i])
+			r = target.read(bins[i], rough[i])
+		} else {
+			r = widen(quantiles(bins[i].counts, within[i], featureReading.outer), featureReading.widen)
 		}
 		rough[i].numbers.add(bins[i])
 		r.Numbers = rough[i].numbers.count()
@@ -169,6 +176,13 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		out[j] = r
 	}
 	return nil
+}
+
+// zoomInto returns the interval of the second zoom: in, and one bin of the first zoom over whole on
+// each side of it.
+func zoomInto(in, whole interval) interval {
+	margin := (whole.Upper - whole.Lower) / Bins
+	return interval{max(in.Lower-margin, whole.Lower), min(in.Upper+margin, whole.Upper)}
 }
 
 // from returns how the last of the columns is transformed.
@@ -208,6 +222,9 @@ type coarse struct {
 	faint              bool    // see [Range.Faint]
 	least              float64 // lower end of the smallest magnitude above 0 that was seen; 0 if none was
 	numbers            mean    // noisy number of records with a number
+
+	magnitudes noisyCounts
+	low, high  int // the outermost bins of magnitudes between lower and upper
 }
 
 // reading returns how the range of column j is read.
@@ -231,7 +248,7 @@ func (p Private) weights(open []int) []int {
 }
 
 func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mechanism.Records, open []int) ([]coarse, error) {
-	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), exponentBins, nil, p.from(open)})
+	columns, err := p.release(ctx, s, "exponents", r, binStatistic{open, p.weights(open), slices.Repeat([]int{exponentBins}, len(open)), nil, p.from(open)})
 	if err != nil {
 		return nil, err
 	}
@@ -249,9 +266,13 @@ func (p Private) exponentRanges(ctx context.Context, s *mechanism.Session, r mec
 		// spurious over all bins of all columns.
 		threshold := p.threshold(c.sigma, exponentBins*float64(len(open)))
 		pooled := p.threshold(c.sigma, pooledSums*float64(len(open)))
+		if open[i] == p.Target {
+			c = c.withoutStray(threshold, p.threshold(c.sigma, strayRarity*exponentBins*float64(len(open))))
+		}
 		out[i] = exponentRange(c, threshold, pooled, p.reading(open[i]))
 		out[i].faint = fullBin*records < threshold+doubt*c.sigma
-		out[i].numbers.add(c)
+		out[i].magnitudes = c
+		out[i].numbers.add(columns[i])
 	}
 	return out, nil
 }
@@ -285,7 +306,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 		return pooledRange(c.counts, pooled)
 	}
 	if first == zeroBin && last == zeroBin {
-		return coarse{lower: -1, upper: 1, negative: true, positive: true}
+		return coarse{lower: -1, upper: 1, negative: true, positive: true, low: zeroBin, high: zeroBin}
 	}
 	if first == last && how == targetReading {
 		return around(c, first)
@@ -318,6 +339,7 @@ func exponentRange(c noisyCounts, threshold, pooled float64, how reading) coarse
 
 // between returns what was seen with the edges of its outermost bins.
 func between(low, high int, c coarse) coarse {
+	c.low, c.high = low, high
 	c.lower, _ = exponentEdges(low)
 	_, c.upper = exponentEdges(high)
 	if high > zeroBin {
@@ -329,8 +351,8 @@ func between(low, high int, c coarse) coarse {
 // interval is a pair of outer quantiles.
 type interval struct{ Lower, Upper float64 }
 
-func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval) ([]noisyCounts, error) {
-	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), Bins, within, p.from(open)})
+func (p Private) releaseBins(ctx context.Context, s *mechanism.Session, name string, r mechanism.Records, open []int, within []interval, numbers []int) ([]noisyCounts, error) {
+	return p.release(ctx, s, name, r, binStatistic{open, p.weights(open), numbers, within, p.from(open)})
 }
 
 // quantiles reads the outer quantiles from the noisy counts of equal bins by

@@ -110,20 +110,21 @@ func exponentEdges(bin int) (lower, upper float64) {
 	return -math.Ldexp(1, e+1), -math.Ldexp(1, e)
 }
 
-// linearBins writes the bin of every value among [Bins] equal bins over an
+// linearBins writes the bin of every value among number equal bins over an
 // interval; values outside count in the outermost bins.
-func linearBins(bins []uint16, column []float64, in interval) {
-	scale := Bins / (in.Upper - in.Lower)
-	for k := lanes.EqualBins(bins, column, in.Lower, scale, Bins-1); k < len(column); k++ {
+func linearBins(bins []uint16, column []float64, in interval, number int) {
+	end := float64(number)
+	scale := end / (in.Upper - in.Lower)
+	for k := lanes.EqualBins(bins, column, in.Lower, scale, number-1); k < len(column); k++ {
 		x := column[k]
 		p := (x - in.Lower) * scale
 		switch {
-		case p > -1 && p < Bins: // nearly always, so that nothing is guessed wrong
+		case p > -1 && p < end: // the usual case comes first, for branch prediction
 			bins[k] = uint16(int32(p))
 		case x != x:
 			bins[k] = noBin
-		case p >= Bins:
-			bins[k] = Bins - 1
+		case p >= end:
+			bins[k] = uint16(number - 1)
 		default: // below, or no number: an interval that float64 does not resolve
 			bins[k] = 0
 		}

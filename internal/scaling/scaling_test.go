@@ -159,7 +159,7 @@ func TestExponentBins(t *testing.T) {
 		t.Error("a missing value is counted")
 	}
 	bins := make([]uint16, 6)
-	linearBins(bins, []float64{math.NaN(), -7, 0, .5, 1, 9}, interval{0, 1})
+	linearBins(bins, []float64{math.NaN(), -7, 0, .5, 1, 9}, interval{0, 1}, Bins)
 	if !slices.Equal(bins, []uint16{noBin, 0, 0, Bins / 2, Bins - 1, Bins - 1}) {
 		t.Errorf("linear bins %v", bins)
 	}

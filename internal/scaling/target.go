@@ -1,0 +1,100 @@
+package scaling
+
+import "math"
+
+// targetZoom says how the second zoom counts the target and how its range is read from that.
+type targetZoom struct {
+	within interval
+	bins   int
+	seen   float64 // about how many records the interval holds, at least
+	narrow bool    // see [narrowRange]
+	wider  bool    // than the magnitudes that were seen; see [coarse.widenToHidden]
+}
+
+// zoom reads from the counts of the first zoom how the second one counts the target.
+func (r coarse) zoom(c noisyCounts) targetZoom {
+	whole := interval{r.lower, r.upper}
+	z := targetZoom{bins: Bins, seen: r.recordsAtLeast()}
+	if wide, hidden := r.widenToHidden(c); hidden > 0 {
+		z.within, z.wider = wide, true
+		z.seen += hidden
+		for z.bins < mostBins && float64(z.bins)*(whole.Upper-whole.Lower) < Bins*(wide.Upper-wide.Lower) {
+			z.bins *= 2 // as fine as the first zoom
+		}
+		return z
+	}
+	in, narrow := narrowRange(c, whole, targetReading.outer, z.seen)
+	// Zeros far from all other values matter more to R² than a narrow range.
+	zeros := r.magnitudes.counts[zeroBin] > beside*r.magnitudes.sigma
+	if z.narrow = narrow && !zeros; z.narrow {
+		z.bins = zoomBins(c, whole, in)
+	} else {
+		in = signedQuantiles(c, whole, targetReading.outer)
+	}
+	z.within = zoomInto(in, whole)
+	return z
+}
+
+// read reads the range of the target from the counts of the second zoom.
+func (z targetZoom) read(c noisyCounts, rough coarse) Range {
+	in := signedQuantiles(c, z.within, targetReading.outer)
+	switch {
+	case z.narrow:
+		in = scanRange(c, z.within, targetReading.outer, z.seen)
+	case z.wider:
+		if scanned, ok := narrowRange(c, z.within, targetReading.outer, z.seen); ok {
+			in = scanned
+		}
+	}
+	if z.wider {
+		rough.negative = rough.negative || z.within.Lower < 0
+		rough.positive = rough.positive || z.within.Upper > 0
+	}
+	return keepSign(widen(in, targetReading.widen), rough)
+}
+
+// recordsAtLeast returns a number of records that is likely not to be more than the magnitudes
+// hold: the sum of their counts, less its doubt. Magnitudes far below the largest hold next to none,
+// and much noise, so they are left out.
+func (r coarse) recordsAtLeast() float64 {
+	largest := max(r.high-zeroBin, zeroBin-r.low)
+	sum, bins := 0., 0
+	for b := r.low; b <= r.high; b++ {
+		if size := max(b-zeroBin, zeroBin-b); size == 0 || size > largest-smallMagnitudes {
+			sum += r.magnitudes.counts[b]
+			bins++
+		}
+	}
+	return max(0, sum-doubt*r.magnitudes.sigma*math.Sqrt(float64(bins)))
+}
+
+// signedDeviations is how many standard deviations of its noise the sum of the counts beyond an
+// outer quantile must be.
+const signedDeviations = 1.5
+
+// signedQuantiles is [quantiles] of counts that keep their sign, so that the noise of empty bins
+// adds up to nothing instead of to records that do not exist. From either end, the quantile is in
+// the first bin where the running sum exceeds both the share outer of all and its own noise. Where the
+// counts are hardly more than noise it reads them as quantiles does.
+func signedQuantiles(c noisyCounts, whole interval, outer float64) interval {
+	total, noise := c.total()
+	if !(total > 4*noise) {
+		return quantiles(c.counts, whole, outer)
+	}
+	at := func(counts []float64) float64 {
+		sum := 0.
+		for b, n := range counts {
+			if sum+n > max(outer*total, signedDeviations*c.sigma*math.Sqrt(float64(b+1))) {
+				return float64(b) + min(max((outer*total-sum)/n, 0), 1)
+			}
+			sum += n
+		}
+		return float64(len(counts))
+	}
+	width := (whole.Upper - whole.Lower) / float64(len(c.counts))
+	in := interval{whole.Lower + float64(width*at(c.counts)), whole.Upper - float64(width*at(reversed(c.counts)))} // conversions forbid fusing
+	if !(in.Upper-in.Lower >= 1e-3*(whole.Upper-whole.Lower)) {
+		return quantiles(c.counts, whole, outer)
+	}
+	return in
+}
