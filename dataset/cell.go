@@ -49,6 +49,7 @@ type column struct {
 	kind    Kind
 	missing float64          // numeric: what a cell without a value becomes
 	codes   map[string]int32 // category
+	absent  int32            // category: the code of a missing cell
 	words   *words           // of a column whose words are found, else nil
 	text    cell.Text        // which value a text is
 	exact   bool             // it is the text without the blanks around it
@@ -64,7 +65,7 @@ func columns(s Schema) []column {
 		if c.Kind == Numeric {
 			out[j].missing = c.missing()
 		} else {
-			out[j].codes = c.codes()
+			out[j].codes, out[j].absent = c.codes(), c.MissingCode()
 		}
 	}
 	return out
@@ -78,7 +79,7 @@ func (c *column) category(text string) (int32, class) {
 		return k, good
 	}
 	if cell.MissingWord(text) {
-		return int32(len(c.codes)), missing
+		return c.absent, missing
 	}
 	return int32(len(c.codes)), unlisted
 }

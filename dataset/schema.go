@@ -57,6 +57,9 @@ type Column struct {
 	// Other asks trainers to give cells outside Categories a level of their own.
 	// The readers code such cells as len(Categories) either way.
 	Other bool
+	// Labels says that the column holds class labels. A missing cell then has the code len(Categories)+1, so that it
+	// differs from a label outside Categories; see [Block.Labels]. Category columns without Other only.
+	Labels bool
 	// Part makes the column a part of the dates in column Source of the file, written as the layout Date of package time
 	// says, or [AutoDate]: one of the parts that [DateParts] lists. Numeric columns only.
 	Part, Source, Date string
@@ -168,6 +171,8 @@ func (c *Column) validate() error {
 		return c.errorf("is a category and takes neither bounds nor a missing value or indicator")
 	case c.HasMissing && c.Indicator:
 		return c.errorf("has both a missing value and an indicator of missing cells")
+	case c.Labels && (c.Kind != Category || c.Other):
+		return c.errorf("holds labels and is numeric or has a level for other values")
 	case c.Kind == Numeric && c.TargetEncoded:
 		return c.errorf("is numeric and has no values to encode")
 	case c.Kind == Numeric && len(c.Categories) > 0:
@@ -230,6 +235,15 @@ func (c *Column) codes() map[string]int32 {
 		m[cell.Trim(name)] = int32(k)
 	}
 	return m
+}
+
+// MissingCode returns the code of a missing cell of a category column: len(Categories), or one more
+// if the column has Labels.
+func (c *Column) MissingCode() int32 {
+	if c.Labels {
+		return int32(len(c.Categories)) + 1
+	}
+	return int32(len(c.Categories))
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

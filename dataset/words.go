@@ -210,7 +210,7 @@ func heldWords(names []string, rule cell.Text) (list []string, codes []int32) {
 
 // Data returns column j as [NewTable] takes it. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
-	d := ColumnData{Floats: t.float(j), Codes: t.codes[j], Words: t.words[j]}
+	d := ColumnData{Floats: t.float(j), Codes: t.code(j), Words: t.words[j]}
 	c := &t.schema.Columns[j]
 	if d.Floats == nil && c.Kind == Numeric { // there are no records
 		d.Floats = []float64{}
@@ -228,7 +228,8 @@ func (t *Table) Data(j int) ColumnData {
 // word. It is nil for any other column.
 func (t *Table) Words(j int) []string { return t.words[j] }
 
-// CodesOf returns the codes that cells with these words have in a category column.
+// CodesOf returns the codes that cells with these words have in a category column. See
+// [Column.MissingCode] for cells without text.
 func (c *Column) CodesOf(words []string) []int32 {
 	declared := c.codes()
 	out := make([]int32, len(words))
@@ -291,11 +292,11 @@ func (v View) Resolve(as []Column) View {
 
 // named returns the codes of a column with words under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
-	other, of := int32(len(c.Categories)), c.CodesOf(t.words[j])
+	absent, of := c.MissingCode(), c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)
 	for row := range out {
-		out[row] = other
-		if code := t.wordCode(j, row); code > noWord {
+		out[row] = absent
+		if code := t.wordCode(j, row); code != noText {
 			out[row] = of[code]
 		}
 	}

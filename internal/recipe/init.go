@@ -46,7 +46,7 @@ func (d Data) Init(header []string, target string, classes ...string) ([]byte, e
 		task, list = "classification", "\n  classes: "+inline(reflect.ValueOf(names))
 	}
 	if names.Private() {
-		number, list = foundClasses, list+"\n  undeclared: "+undeclaredFound
+		number = 2 // methods for two classes are among those that may run
 	}
 	path := yamlWord(d.Path)
 	if d.Format != nil {
