@@ -155,8 +155,8 @@ func TestProgressInAPipe(t *testing.T) {
 	}
 	write(t, "recipe.yaml", strings.Replace(read(t, "recipe.yaml"), "ledger: {dataset: houses}\n", "", 1))
 	got = dptrain(t, "fit", "recipe.yaml", "--progress")
-	want := "dptrain: 1 of 7: read\ndptrain: 2 of 7: split\ndptrain: 3 of 7: selection\ndptrain: 4 of 7: scaling (18.0% of the budget)\n" +
-		"dptrain: 5 of 7: model (82.0% of the budget)\ndptrain: 6 of 7: held-out metric (100.0% of the budget on other records)\ndptrain: 7 of 7: write\n"
+	want := "dptrain: 1 of 8: read\ndptrain: 2 of 8: split\ndptrain: 3 of 8: vocabulary (5.0% of the budget)\ndptrain: 4 of 8: selection\ndptrain: 5 of 8: scaling (17.9% of the budget)\n" +
+		"dptrain: 6 of 8: model (81.6% of the budget)\ndptrain: 7 of 8: held-out metric (100.0% of the budget on other records)\ndptrain: 8 of 8: write\n"
 	if got.code != 0 || got.stderr != want {
 		t.Errorf("%d\n%s", got.code, got.stderr)
 	}
