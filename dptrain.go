@@ -39,10 +39,19 @@ type Run struct {
 	Epsilon float64 // the privacy budget, above 0; required
 	Delta   float64 // in [1e-10, 1), or None
 
-	Classes []string          // the classes of the target, for classification; with two, the second one is the positive class
-	Exclude []string          // columns that are not features
-	Columns map[string]Column // what is public about columns, by name
-	Holdout float64           // share of the records for the held-out metric, in (0, 0.5], or None
+	// Task is "regression" or "classification". Empty means classification if Classes lists some, or if the target
+	// of a table in memory is a category, and else regression.
+	Task string
+	// Classes are the classes of the target, for classification; with two, the second one is the positive class. Without
+	// them the classes that enough records have are found privately, up to MostClasses, which is 32 if it is 0.
+	Classes     []string
+	MostClasses int
+	Exclude     []string          // columns that are not features
+	Columns     map[string]Column // what is public about columns, by name
+	// Undeclared says what features are that Columns does not mention: "found" for numbers or text, whichever is found
+	// privately, or "numbers". Empty means found where that has a price; in a table in memory, what its schema says.
+	Undeclared string
+	Holdout    float64 // share of the records for the held-out metric, in (0, 0.5], or None
 
 	Relation    budget.Relation
 	Composition budget.Composition
@@ -118,7 +127,12 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	out := &Plan{run: r, pipeline: p, header: slices.Clone(t.Header)}
 	described.Data.Header = out.header
-	if !r.values(p) {
+	values := r.values(p)
+	if described.Data.Undeclared == "" && described.Undeclared() == foundPrivately && p.NoVocabulary() != "" {
+		r.Undeclared = asNumbers // the recipe does not know of a value that rules text columns out
+		return r.Plan(t)
+	}
+	if !values {
 		if out.recipe, err = described.Public(); err != nil {
 			return nil, err
 		}
@@ -134,6 +148,12 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	return out, nil
 }
+
+// The values of Run.Undeclared.
+const (
+	foundPrivately = "found"
+	asNumbers      = "numbers"
+)
 
 // values puts the values of the run that no recipe states into a pipeline. It reports whether there are any.
 func (r Run) values(p *pipeline.Pipeline) bool {

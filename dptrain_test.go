@@ -186,7 +186,7 @@ func TestLedgerIsBusy(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dptrain.ledger")
 	book := ledger.At(path, ledger.Options{})
-	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 5, Delta: 1e-5}))
+	must(book.Register(t.Context(), "houses", budget.Total{Epsilon: 5, Delta: 1e-5, BlackBox: 1e-6}))
 	table := must(dptrain.Open(houses))
 	run := dptrain.Run{Target: "price", Epsilon: 1, Exclude: []string{"ocean"}, Ledger: book, Dataset: "houses"}
 	run.Progress = func(share float64, _ string) {

@@ -6,7 +6,7 @@ import "github.com/dptrain/dptrain/internal/ledger"
 // enters a data set with its total, and makes the file if there is none:
 //
 //	book := dptrain.OpenLedger("dptrain.ledger", dptrain.LedgerOptions{})
-//	_, err := book.Register(ctx, "houses", budget.Total{Epsilon: 3, Delta: 1e-6})
+//	_, err := book.Register(ctx, "houses", budget.Total{Epsilon: 3, Delta: 1e-6, BlackBox: 5e-7})
 //	run := dptrain.Run{Target: "price", Epsilon: 1, Ledger: book, Dataset: "houses"}
 //
 // Account returns what is spent and left, Spend enters what was spent elsewhere, Verify checks the chain of

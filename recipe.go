@@ -56,7 +56,8 @@ func runOf(r *recipe.Recipe) (Run, error) {
 		return Run{}, err
 	}
 	out := Run{
-		Target: r.Data.Target, Classes: r.Data.Classes, Exclude: r.Data.Exclude, Columns: r.Data.Columns,
+		Target: r.Data.Target, Task: r.Task, Classes: r.Data.Classes.Listed(), MostClasses: r.Data.MostClasses,
+		Exclude: r.Data.Exclude, Columns: r.Data.Columns, Undeclared: r.Data.Undeclared,
 		Epsilon: r.Privacy.Epsilon, Delta: or(r.Privacy.Delta), Holdout: or(r.Holdout),
 		Relation: relation, Composition: composition, DeclaredScaling: r.Scaling.Method == declaredScaling, Engine: r.Engine, base: r,
 	}
@@ -113,16 +114,21 @@ func (r Run) describe(t *Table) *recipe.Recipe {
 		out = *r.base
 	}
 	out.Data = recipe.Data{
-		Path: t.Path, Header: out.Data.Header, Undeclared: out.Data.Undeclared, Fold: out.Data.Fold, MostClasses: out.Data.MostClasses,
+		Path: t.Path, Header: out.Data.Header, Undeclared: r.Undeclared, Fold: out.Data.Fold, MostClasses: r.MostClasses,
 		Target: r.Target, Exclude: r.Exclude, Columns: r.Columns, Classes: r.Classes,
 	}
 	out.Data.SetReading(t.reading())
 	if t.Path == "" && len(out.Data.Header) == 0 {
 		out.Data.Header = t.Header
 	}
-	out.Task = regression.TaskRegression
-	if len(r.Classes) > 0 {
-		out.Task = regression.TaskClassification
+	if out.Task = r.Task; out.Task == "" {
+		out.Task = regression.TaskRegression
+		if len(r.Classes) > 0 {
+			out.Task = regression.TaskClassification
+		}
+	}
+	if out.Task == regression.TaskClassification && len(r.Classes) == 0 {
+		out.Data.Classes = recipe.Private()
 	}
 	out.Privacy = recipe.Privacy{
 		Epsilon: r.Epsilon, Delta: or(r.Delta, standard.Privacy.Delta),

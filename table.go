@@ -8,6 +8,7 @@ import (
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
+	"github.com/dptrain/dptrain/regression"
 )
 
 // A Table is a file with records: .csv, .tsv, .jsonl (also .gz) or .parquet. Opened or made by
@@ -56,7 +57,8 @@ func (t *Table) reading() dataset.ReadOptions {
 // Hold returns a table that is in memory, such as one of [dataset.NewTable] or of adapter/golearn.
 // What its schema declares is public, as if [Run].Columns had it: ranges, categories, and for a
 // target that is a category the classes. Where both speak of a column, [Run].Columns counts; it can
-// not change categories.
+// not change categories. Text of columns with [dataset.Column.Found] is found privately, as that of a file. Cells of a
+// target without a label are told from labels that are none of its categories if it has [dataset.Column.Labels].
 func Hold(records *dataset.Table) *Table {
 	s := records.Schema()
 	t := &Table{Header: s.Names(), held: records}
@@ -86,16 +88,23 @@ func (t *Table) declared(r *Run) {
 	if t.held == nil {
 		return
 	}
-	columns := map[string]Column{}
+	columns, found := map[string]Column{}, false
 	for _, c := range t.held.Schema().Columns {
 		switch {
 		case c.Name == r.Target && c.Kind == dataset.Category:
 			if len(r.Classes) == 0 {
 				r.Classes = c.Categories
 			}
+			if r.Task == "" {
+				r.Task = regression.TaskClassification
+			}
 		case c.Name != r.Unit.Column && !slices.Contains(r.Exclude, c.Name):
 			columns[c.Name] = columnOf(c)
+			found = found || c.Found
 		}
+	}
+	if r.Undeclared == "" && !found {
+		r.Undeclared = asNumbers // text is where the schema says that it may be
 	}
 	for name, c := range r.Columns {
 		columns[name] = c
@@ -107,6 +116,8 @@ func (t *Table) declared(r *Run) {
 func columnOf(c dataset.Column) Column {
 	out := Column{Private: c.Private}
 	switch {
+	case c.Kind == dataset.Category && c.Found:
+		out.Categories, out.Other = recipe.Private(), new(true)
 	case c.Kind == dataset.Category:
 		out.Categories, out.Other = c.Categories, &c.Other
 	case c.Ranged:
@@ -150,10 +161,9 @@ func (t *Table) read(ctx context.Context, s dataset.Schema) (*dataset.Table, *da
 	held := t.held.Schema()
 	cells := make([]dataset.ColumnData, len(s.Columns))
 	for i, c := range s.Columns {
-		if j := slices.Index(held.Names(), c.Name); c.Kind == dataset.Category {
-			cells[i].Codes = t.held.Codes(j)
-		} else {
-			cells[i].Floats = t.held.Float(j)
+		cells[i] = t.held.Data(slices.Index(held.Names(), c.Name))
+		if c.Kind == dataset.Numeric && !c.Found { // its text is missing
+			cells[i] = dataset.ColumnData{Floats: cells[i].Floats}
 		}
 	}
 	var ids []uint64

@@ -47,8 +47,20 @@ func (b Block) Float(j int, buf []float64) []float64 {
 	return gather(b, column, buf)
 }
 
-// Codes is [Block.Float] for category columns; nil for a numeric column.
+// Codes is [Block.Float] for category columns; nil for a numeric column. Every cell outside Categories has the
+// code len(Categories).
 func (b Block) Codes(j int, buf []int32) []int32 {
+	at := b.view.column(j)
+	codes := gather(b, b.view.table.code(at), buf)
+	if !b.view.table.tellsMissing(at) || codes == nil {
+		return codes
+	}
+	return mergeMissing(place(buf, len(codes)), codes, len(b.view.table.schema.Columns[at].Categories))
+}
+
+// Labels is Codes, but for missing cells of a column with [Column.Labels], whose code is
+// len(Categories)+1.
+func (b Block) Labels(j int, buf []int32) []int32 {
 	return gather(b, b.view.table.code(b.view.column(j)), buf)
 }
 

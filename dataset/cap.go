@@ -62,7 +62,7 @@ func newDrawer(v View) *drawer {
 	d := &drawer{}
 	for j := range v.Schema().Columns {
 		all := v.Block(0, v.Len())
-		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Codes(j, nil))
+		d.floats, d.codes = append(d.floats, all.Float(j, nil)), append(d.codes, all.Labels(j, nil))
 		d.words = append(d.words, v.table.words[v.column(j)])
 	}
 	return d

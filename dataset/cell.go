@@ -54,6 +54,7 @@ type column struct {
 	missing float64     // numeric: what a cell without a value becomes
 	unread  float64     // numeric: what a cell with text and no number becomes
 	names   *cell.Names // category: the declared ones
+	absent  int32       // category: the code of a missing cell, unless a category has the empty name
 	words   *words      // of a column whose text categories are found, else nil
 }
 
@@ -67,10 +68,20 @@ func columns(s Schema, decimal byte) []column {
 		if c.Kind == Numeric {
 			out[j].missing, out[j].unread = c.missing(), c.unread()
 		} else {
-			out[j].names = cell.NewNames(c.Categories, c.text(), decimal)
+			out[j].names, out[j].absent = cell.NewNames(c.Categories, c.text(), decimal), c.MissingCode()
 		}
 	}
 	return out
+}
+
+// category reads a category cell. A declared name is taken literally, even if it
+// reads like a word for missing.
+func (c *column) category(text string) (int32, class) {
+	code, what := c.names.Find(text)
+	if what == missing && code == c.names.Others() {
+		code = c.absent
+	}
+	return code, what
 }
 
 // note counts a cell that was not good.

@@ -107,13 +107,13 @@ func codeCells(c parquetColumn, to *column) *cells[int32] {
 		out.words = words
 		return out
 	}
-	null, what := to.names.Find("")
+	null, what := to.category("")
 	return newCells(c, null, what, func(v parquetfile.Value) (int32, class) {
 		text := c.conv.textOf(v)
 		if code, ok := to.names.Known(text); ok {
 			return code, good
 		}
-		return to.names.Find(string(text))
+		return to.category(string(text))
 	})
 }
 

@@ -90,7 +90,7 @@ func (s *Stats) Merge(o *Stats) { s.merge(o) }
 // Files lists the files that a path stands for, in the order of their records.
 func (o ReadOptions) Files(path string) ([]string, error) { return filesOf(path) }
 
-// Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Codes] and [Table.Words] returned them, as a
+// Kept returns records whose columns were kept elsewhere as [Table.Float], [Table.Labels] and [Table.Words] returned them, as a
 // table: of each column Floats or Codes, and Words. The identity of the first record is first, and those of the others
 // follow; if the schema has a unit, ids names that of each record instead.
 func (s Schema) Kept(rows int, first uint64, ids []uint64, columns []ColumnData) *Table {

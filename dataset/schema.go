@@ -60,6 +60,10 @@ type Column struct {
 	// Other asks trainers to give cells outside Categories a level of their own.
 	// The readers code such cells as len(Categories) either way.
 	Other bool
+	// Labels says that the column holds class labels. A missing cell then has the code len(Categories)+1, so that it
+	// differs from a label outside Categories; see [Block.Labels]. If the categories are found, only an empty cell is
+	// missing: a class may be called None. Category columns without Other only.
+	Labels bool
 	// Part makes the column a part of the dates in column Source of the file, written as the layout Date of package time
 	// says, or [AutoDate]: one of the parts that [DateParts] lists. Numeric columns only.
 	Part, Source, Date string
@@ -73,9 +77,6 @@ type Column struct {
 	TargetEncoded bool
 	// Private marks the columns protected under the private-columns relation.
 	Private bool
-	// Labels says of a column whose categories are found that words for missing are categories like others, but for the
-	// empty cell: a class may be called None.
-	Labels bool
 	// Found says that the run finds out privately what is in the column: of a category column,
 	// which lists none, its categories; of a numeric one, whether it is text instead.
 	// Readers keep the text of its cells, see [View.CountWords] and [View.Resolve].
@@ -185,6 +186,8 @@ func (c *Column) validate() error {
 		return c.errorf("is a category and takes neither bounds nor a missing value or indicator")
 	case c.HasMissing && c.Indicator:
 		return c.errorf("has both a missing value and an indicator of missing cells")
+	case c.Labels && (c.Kind != Category || c.Other):
+		return c.errorf("holds labels and is numeric or has a level for other values")
 	case c.Kind == Numeric && c.TargetEncoded:
 		return c.errorf("is numeric and has no values to encode")
 	case c.Kind == Numeric && len(c.Categories) > 0:
@@ -238,6 +241,15 @@ func (c *Column) validateText() error {
 		}
 	}
 	return nil
+}
+
+// MissingCode returns the code of a missing cell of a category column: len(Categories), or one more
+// if the column has Labels.
+func (c *Column) MissingCode() int32 {
+	if c.Labels {
+		return int32(len(c.Categories)) + 1
+	}
+	return int32(len(c.Categories))
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

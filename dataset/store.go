@@ -102,7 +102,7 @@ func (s *store) cell(target int, text string, row int) {
 		code, what := words.category(text)
 		s.code(target, row, code, what)
 	default:
-		code, what := c.names.Find(text)
+		code, what := c.category(text)
 		s.code(target, row, code, what)
 	}
 }

@@ -33,7 +33,8 @@ type ColumnData struct {
 
 // NewTable builds a table from memory, under the rules the readers follow:
 // infinite values count as missing, missing values take the column's declared
-// value, and codes outside the declared list become len(Categories). It keeps
+// value, and codes outside the declared list become len(Categories). In a column of
+// [Column.Labels] a negative code and len(Categories)+1 mean a missing cell. It keeps
 // the slices it is given wherever no cell has to change, and otherwise a copy; do
 // not modify them afterwards.
 //
@@ -168,19 +169,22 @@ func totalFloats(c *Column, x []float64) []float64 {
 	return out
 }
 
-// totalCodes sends codes outside the list to "other", copying x only when a cell
-// changes.
+// totalCodes replaces codes outside the list by len(Categories), or by the code of a missing
+// label, copying x only when a cell changes.
 func totalCodes(c *Column, x []int32) []int32 {
-	other := int32(len(c.Categories))
+	other, absent := int32(len(c.Categories)), c.MissingCode()
 	var out []int32
 	for i, v := range x {
-		if v >= 0 && v <= other {
+		if v >= 0 && v <= absent {
 			continue
 		}
 		if out == nil {
 			out = append(make([]int32, 0, len(x)), x...)
 		}
 		out[i] = other
+		if v < 0 {
+			out[i] = absent
+		}
 	}
 	if out == nil {
 		return x
@@ -218,7 +222,32 @@ func (t *Table) Float(j int) []float64 { return t.float(j) }
 // Codes returns category column j: positions in Column.Categories, or
 // len(Categories) for any other cell; nil for a numeric column. It must not be
 // modified.
-func (t *Table) Codes(j int) []int32 { return t.code(j) }
+func (t *Table) Codes(j int) []int32 {
+	codes := t.code(j)
+	if !t.tellsMissing(j) || codes == nil {
+		return codes
+	}
+	return mergeMissing(make([]int32, len(codes)), codes, len(t.schema.Columns[j].Categories))
+}
+
+// Labels is Codes, but for missing cells of a column with [Column.Labels], whose code is
+// len(Categories)+1.
+func (t *Table) Labels(j int) []int32 { return t.code(j) }
+
+// tellsMissing reports whether codes of column j tell missing cells from others. Without categories the
+// codes are positions of words that were not resolved yet.
+func (t *Table) tellsMissing(j int) bool {
+	c := &t.schema.Columns[j]
+	return c.Labels && len(c.Categories) > 0
+}
+
+// mergeMissing copies codes of a column of so many categories to dst, with one code for all cells outside of these.
+func mergeMissing(dst, codes []int32, categories int) []int32 {
+	for i, code := range codes {
+		dst[i] = min(code, int32(categories))
+	}
+	return dst
+}
 
 // ID returns the identity of the unit that record i belongs to: the key of its
 // coins. Records with equal identities belong to one unit.

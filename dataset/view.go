@@ -204,7 +204,7 @@ func (v View) Compact() *Table {
 		if c.Kind == Numeric {
 			t.floats[j] = slices.Clone(whole.Float(j, nil))
 		} else {
-			t.codes[j] = slices.Clone(whole.Codes(j, nil))
+			t.codes[j] = slices.Clone(whole.Labels(j, nil))
 		}
 	}
 	return t
@@ -226,7 +226,7 @@ func (v View) Recode(j int, c Column, values []float64) View {
 	t.schema.Columns[at] = c
 	t.floats, t.codes = slices.Clone(t.floats), slices.Clone(t.codes)
 	column := make([]float64, t.rows)
-	for i, code := range v.table.code(at) {
+	for i, code := range v.table.Codes(at) {
 		column[i] = values[code]
 	}
 	t.floats[at], t.codes[at] = totalFloats(&c, column), nil

@@ -218,7 +218,7 @@ func heldWords(names []string, c *Column) (list []string, codes []int32) {
 
 // Data returns column j as [NewTable] takes it. It must not be modified.
 func (t *Table) Data(j int) ColumnData {
-	d := ColumnData{Floats: t.float(j), Codes: t.codes[j], Words: t.words[j]}
+	d := ColumnData{Floats: t.float(j), Codes: t.code(j), Words: t.words[j]}
 	c := &t.schema.Columns[j]
 	if d.Floats == nil && c.Kind == Numeric { // there are no records
 		d.Floats = []float64{}
@@ -237,7 +237,7 @@ func (t *Table) Data(j int) ColumnData {
 func (t *Table) Words(j int) []string { return t.words[j] }
 
 // CodesOf returns the codes that cells with these words have in a category column. A word that is not listed may be
-// another spelling of one that is, as in a table of new records.
+// another spelling of one that is, as in a table of new records. See [Column.MissingCode] for cells without text.
 func (c *Column) CodesOf(words []string) []int32 {
 	names := cell.NewNames(c.Categories, c.text(), 0)
 	out := make([]int32, len(words))
@@ -300,11 +300,11 @@ func (v View) Resolve(as []Column) View {
 
 // named returns the codes of a column with words under declared categories.
 func (t *Table) named(j int, c *Column) []int32 {
-	other, of := int32(len(c.Categories)), c.CodesOf(t.words[j])
+	absent, of := c.MissingCode(), c.CodesOf(t.words[j])
 	out := make([]int32, t.rows)
 	for row := range out {
-		out[row] = other
-		if code := t.wordCode(j, row); code > noWord {
+		out[row] = absent
+		if code := t.wordCode(j, row); code != noText {
 			out[row] = of[code]
 		}
 	}

@@ -131,10 +131,10 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-	// What is missing is a missing flag where there is no recipe.
+	// Classes that cannot be found are to be listed with the flag.
 	write(t, "few.csv", classCSV(9))
 	got := dptrain(t, strings.Fields("fit --data few.csv --target income --task classification --epsilon 1 --method tukey")...)
-	if got.code != exitRecipe || !strings.Contains(got.stderr, "--classes: data.classes is required") {
+	if got.code != exitRecipe || !strings.Contains(got.stderr, "--classes: data.classes: classes cannot be found privately with method tukey") {
 		t.Errorf("%+v", got)
 	}
 	// Classes that are not listed are found, and words too.

@@ -51,7 +51,7 @@ func TestRangeAndDateFlags(t *testing.T) {
 	write(t, "t.csv", "born,size,y\n2000-01-02,1,2\n")
 	write(t, "recipe.yaml", "data: {path: t.csv, target: y, columns: {born: {date: 2006-01-02}, y: {lower: 0, upper: 9}}}\nprivacy: {epsilon: 1}\n")
 	want := dptrain(t, "plan", "recipe.yaml", "--json")
-	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1", "--undeclared", "numbers", "--json"}
+	base := []string{"plan", "--data", "t.csv", "--target", "y", "--epsilon", "1", "--json"}
 	if got := dptrain(t, append(base, "--date", "born=2006-01-02", "--range", "y=0:9")...); got != want || got.code != exitOK {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -47,7 +47,7 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.data, "data", "", dataUsage)
 	set.StringVar(&f.target, "target", "", "the `COLUMN` to predict")
 	set.StringVar(&f.task, "task", "", "what the target is, by `NAME`: regression (default) or classification")
-	set.StringSliceVar(&f.classes, "classes", nil, "the `CLASSES` of the target, for classification: no,yes (default private)")
+	set.StringSliceVar(&f.classes, "classes", nil, "the `CLASSES` of the target, for classification: no,yes (default private: they are found)")
 	set.StringVar(&f.epsilon, "epsilon", "", "the privacy budget: a `NUMBER` above 0, or 'ln(3)'")
 	set.StringVar(&f.delta, "delta", "", "a public `NUMBER`, at least 1e-10 (default 1e-6)")
 	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
@@ -191,7 +191,6 @@ func (f *recipeFlags) loadFlags(j *job) (*job, error) {
 	if err := f.causal.lay(j); err != nil {
 		return nil, err
 	}
-	r.FindWords()
 	return j, j.explain(j.recipe.Check())
 }
 

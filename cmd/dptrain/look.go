@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/entry"
 	"github.com/dptrain/dptrain/internal/ledger"
 	"github.com/dptrain/dptrain/internal/look"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/internal/report"
 )
@@ -222,8 +223,8 @@ func proposedClasses(b *strings.Builder, seen *look.Table, target, proposed stri
 		say("It holds one word, so there is nothing to learn.")
 		return []string{"private"}
 	case declared.Categories != nil:
-		say("It holds words, so the recipe is one of a classification. The classes are found privately, two of them. If more than two are public knowledge, " +
-			"set data.most_classes, or list them in data.classes. How many there are here is no reason: that is not harmless.")
+		say(fmt.Sprintf("It holds text, so the recipe is for a classification. The classes are found privately, up to %d of them. If they are public knowledge, list them in data.classes. "+
+			"Do not copy them from this file: which ones the table has is not harmless.", pipeline.DefaultMostClasses))
 		return []string{"private"}
 	case few && declared.Date == "":
 		say(fmt.Sprintf("It has %d different values, which may be classes. If that they are is public knowledge, set task: classification and data.classes: private, "+

@@ -64,7 +64,7 @@ func TestLook(t *testing.T) {
 	if got := dptrain(t, "check", "recipe.yaml"); got.code != exitOK {
 		t.Errorf("%+v", got)
 	}
-	for target, want := range map[string][2]string{"ward": {"It holds words", "\ntask: classification\n"}, "stay": {"It has 9 different values", "\ntask: regression\n"}, "cost": {"", "\ntask: regression\n"}} {
+	for target, want := range map[string][2]string{"ward": {"It holds text", "\ntask: classification\n"}, "stay": {"It has 9 different values", "\ntask: regression\n"}, "cost": {"", "\ntask: regression\n"}} {
 		if got := dptrain(t, "look", "t.csv", "--separator", ";", "--target", target, "--out", target); got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}

@@ -343,19 +343,28 @@ func (b *bill) total() string {
 // branches explains the steps of a run, or of a try, that chooses between ways
 // to train.
 func branches(steps []billStep) string {
-	reads, ways := false, []string{}
+	reads, ways, counts := false, []string{}, []string{}
 	for _, s := range steps {
 		for _, name := range strings.Split(s.branch, "/") {
-			if pipeline.IsWay(name) {
+			switch {
+			case pipeline.IsWay(name):
 				reads = true
-			} else if name != "" && !slices.Contains(ways, name) {
+			case pipeline.IsNumberOfClasses(name):
+				if !slices.Contains(counts, name) {
+					counts = append(counts, name)
+				}
+			case name != "" && !slices.Contains(ways, name):
 				ways = append(ways, name)
 			}
 		}
 	}
 	out := ""
+	if len(counts) > 0 {
+		out = report.Paragraph("Classes", "the number of classes that are found decides which of the branches "+strings.Join(counts, ", ")+
+			" is carried out; each of them fits the budget")
+	}
 	if reads {
-		out = report.Paragraph("Words", "the noisy counts of text decide whether the steps below undeclared/"+pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
+		out += report.Paragraph("Words", "the noisy counts of text decide whether the steps below undeclared/"+pipeline.NumbersWay+" or those below undeclared/"+pipeline.WordsWay+
 			" are carried out: the latter if a column that declares nothing holds words; each of the two fits the budget")
 	}
 	if len(ways) != 2 {
@@ -365,7 +374,11 @@ func branches(steps []billStep) string {
 	if slices.ContainsFunc(steps, func(s billStep) bool { return s.stage == pipeline.CountName }) {
 		count = "the noisy count"
 	}
-	return out + report.Paragraph("Choice", fmt.Sprintf(count+" decides whether the steps below train/%s or those below train/%s are carried out; each of the two fits the budget", ways[0], ways[1]))
+	above := pipeline.TrainName
+	if len(counts) > 0 {
+		above = counts[0]
+	}
+	return out + report.Paragraph("Choice", fmt.Sprintf("%s decides whether the steps below %s/%s or those below %s/%s are carried out; each of the two fits the budget", count, above, ways[0], above, ways[1]))
 }
 
 // digits prints four significant digits.

@@ -13,6 +13,7 @@ import (
 const searchRecipe = `data:
   path: line.csv
   target: y
+  undeclared: numbers
 privacy:
   epsilon: 3
 search:
@@ -149,9 +150,9 @@ func TestSearchMistakes(t *testing.T) {
 		code     int
 		text     string
 	}{
-		"beside":   {"search:", "model: {method: adassp}\nsearch:", nil, exitRecipe, "recipe.yaml:6:8: model stands beside search"},
-		"tukey":    {"method: joint-gram", "method: tukey", nil, exitRecipe, "recipe.yaml:9:23: search.candidates[0]: tukey may abstain"},
-		"runs":     {"runs: 3", "runs: 1001", nil, exitRecipe, "recipe.yaml:7:9: search.runs must be above 1 and at most 1000"},
+		"beside":   {"search:", "model: {method: adassp}\nsearch:", nil, exitRecipe, "recipe.yaml:7:8: model stands beside search"},
+		"tukey":    {"method: joint-gram", "method: tukey", nil, exitRecipe, "recipe.yaml:10:23: search.candidates[0]: tukey may abstain"},
+		"runs":     {"runs: 3", "runs: 1001", nil, exitRecipe, "recipe.yaml:8:9: search.runs must be above 1 and at most 1000"},
 		"columns":  {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
 		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData, `the feature "c" is not in the header`},
 		"classes":  {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe, "kendall takes two classes only"},

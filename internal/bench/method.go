@@ -179,6 +179,7 @@ func (c Config) named(parsed Method) *method {
 	if c.Task != "" {
 		r.Task = c.Task
 	}
+	r.Data.Undeclared = "numbers" // text columns are declared, with the values that they have
 	r.Selection.Method, r.Model.Method = parsed.Selection, parsed.Model
 	r.Selection.Set("k", parsed.K)
 	if key, ok := recipe.NumberKey(parsed.Model); ok && parsed.Number > 0 {

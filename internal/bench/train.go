@@ -98,7 +98,7 @@ func privately(p *pipeline.Pipeline) trainer {
 		}
 		return predictor{
 			predict: func(t *dataset.Table) ([]float64, error) {
-				return result.Model.Predict(nil, pipeline.RowsOf(t.All()))
+				return result.Model.Predict(nil, pipeline.RowsFor(result.Model, t.All()))
 			},
 			costs: costsOf(result.Model),
 		}, nil
@@ -114,7 +114,7 @@ func costsOf(m regression.Model) func(t *dataset.Table) ([]float64, error) {
 	if c, classes := m.(*regression.Classifier); !ok || classes && !isTree(c.Scores[0]) {
 		return nil
 	}
-	return func(t *dataset.Table) ([]float64, error) { return x.CostsOf(nil, pipeline.RowsOf(t.All())) }
+	return func(t *dataset.Table) ([]float64, error) { return x.CostsOf(nil, pipeline.RowsFor(m, t.All())) }
 }
 
 func isTree(m regression.Model) bool { _, ok := m.(*regression.Tree); return ok }

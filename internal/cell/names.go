@@ -70,6 +70,9 @@ func (n *Names) Find(text string) (code int32, class Class) {
 	return n.others, Unlisted
 }
 
+// Others returns the code of a text that is no listed name: the length of the list.
+func (n *Names) Others() int32 { return n.others }
+
 // Known returns the code of a text that is a listed name byte for byte. It allocates nothing. A text that it does not
 // know needs [Names.Find].
 func (n *Names) Known(text []byte) (code int32, known bool) {

@@ -77,7 +77,7 @@ func (s *split) records(ctx context.Context, o *order) (content []byte, rows int
 		b := v.Block(0, v.Len())
 		for j := range out.Columns {
 			out.Columns[j].Floats = append(out.Columns[j].Floats, b.Float(j, nil)...)
-			out.Columns[j].Codes = append(out.Columns[j].Codes, b.Codes(j, nil)...)
+			out.Columns[j].Codes = append(out.Columns[j].Codes, b.Labels(j, nil)...)
 		}
 		for k := range b.Len() {
 			out.IDs = append(out.IDs, b.ID(k))

@@ -238,7 +238,7 @@ func (c *column) append(t *dataset.Table, j, from, to int) {
 	if x := t.Float(j); x != nil {
 		c.data.Floats = append(c.data.Floats, x[from:to]...)
 	}
-	if k := t.Codes(j); k != nil {
+	if k := t.Labels(j); k != nil {
 		c.data.Codes = append(c.data.Codes, k[from:to]...)
 	}
 	if !c.found {

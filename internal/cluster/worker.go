@@ -167,7 +167,7 @@ func (s *split) views(ctx context.Context, o *order, of []int, do func(v dataset
 		}
 		v := schema.Piece(b.Table.Len(), s.First+uint64(rows), ids, func(j int) dataset.ColumnData {
 			k := place[j] - 1
-			return dataset.ColumnData{Floats: t.Float(k), Codes: t.Codes(k)}
+			return dataset.ColumnData{Floats: t.Float(k), Codes: t.Labels(k)}
 		}).All()
 		rows += b.Table.Len()
 		if o.Limited {

@@ -42,7 +42,7 @@ func (c Classification) Plan() (budget.Node, error) {
 // Labels are the held-out records and the classes that a model predicts for them.
 type Labels struct {
 	Records mechanism.Records
-	Target  int        // the target's category column in Records; a code outside the classes is "in no class"
+	Target  int        // the target's category column in Records, see [dataset.Column.Labels]
 	Model   Classifier // nil predicts the first class
 	Bins    Bins
 }
@@ -89,15 +89,14 @@ func ScoreNoise(s *mechanism.Session) float64 {
 // Shares are those of fresh records.
 type Confusion struct {
 	Classes []string
-	// Counts has a row for every true class and, last, one for the records in no
-	// declared class, and a column for every predicted class. They are noisy
-	// numbers of records, rounded; noise may make them negative.
+	// Counts has a row for every true class and, last, one for the records with another
+	// label, and a column for every predicted class. They are noisy numbers of records,
+	// rounded; noise may make them negative.
 	Counts [][]int
-	// Sigma is the standard deviation of the noise in each of them, NoneSigma in those
-	// of the last row.
-	Sigma, NoneSigma float64
-	// Accuracy is the share of the records in a declared class whose prediction
-	// is that class.
+	// Sigma is the standard deviation of the noise in each of them.
+	Sigma float64
+	// Accuracy is the share of the records with a label whose prediction is that label. A record
+	// with a label that is none of the classes is an error whatever is predicted.
 	Accuracy Share
 	// Right has, of more than two classes whose scores were counted, for every class the
 	// noisy, rounded numbers of its records that are predicted wrongly and rightly: with less
@@ -109,8 +108,11 @@ type Confusion struct {
 	// Balanced is the mean of the recalls.
 	Balanced Share
 	Largest  Largest
-	// Records is the number of held-out records in a class, and None that of the others.
-	Records, None Count
+	// Records is the number of held-out records with a label, Other that of those whose label is none
+	// of the classes, and Missing that of the records without a label.
+	Records, Other, Missing Count
+	// OtherShare is the share of the records with a label whose label is none of the classes.
+	OtherShare Share
 	// Scores is nil where no scores were counted.
 	Scores *Scores
 }
@@ -118,7 +120,7 @@ type Confusion struct {
 // Largest compares the classifier with the answer that is always the same.
 type Largest struct {
 	Class int   // of which the noisy number of records is the largest
-	Share Share // of its records among those in a class: how often that answer is right
+	Share Share // of its records among those with a label: how often that answer is right
 	// Gain is an interval, of level [Level], of the accuracy less that share.
 	GainLower, GainUpper float64
 }
@@ -138,19 +140,26 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 }
 
 // confusionStatistic counts the records by true and predicted class, by class and bin of the
-// score, and of more than two classes by class and whether the prediction is right.
+// score, and of more than two classes by class and whether the prediction is right. "Other" is
+// the class of a label that is none of the L classes; predictions are never other.
 //
-// Of L classes and B bins a record in a class is in one cell of each of two or three
-// tables: the L^2 of the confusion matrix; 2 B of the scores, by class, of two classes, else
-// by whether the prediction is right; and of more than two classes 2 L, by class and
-// whether it is right. The last two say again what sums of the first would: of L = 10
-// classes the wrong ones of a class are the sum of 9 noisy cells, all of them of 90. Cells
-// of k tables weigh sqrt(1/k). A record in no class is in one of L cells of weight 1,
-// by its prediction, and nowhere else. So its weighted vector has norm 1 (at most), which is
-// the L2 sensitivity if one record is added or removed, and sqrt 2 is that of a substitution,
-// of whole records or of private columns: its cells of all tables may change, also if
-// the true class stays. [mechanism.Tally] has the proof. Of a record in a class that is
-// substituted by one in none all cells change, which is sqrt 2 too.
+// With B bins a record with a label is in one cell of each of k joint tables:
+//
+//   - the confusion matrix, (L+1) L cells, by true class, other included, and prediction;
+//   - if scores are counted, the scores: of two classes 2 B cells by class and bin, and one for all
+//     others; of more 2 B cells by whether the prediction is right, which of others it never is, and bin;
+//   - if scores are counted, of more than two classes: 2 L cells by class and whether the prediction
+//     is right, and one for all others.
+//
+// The last two repeat what sums of the first would be: of L = 10 classes the wrong predictions of a
+// class are the sum of 9 noisy cells, and all of them of 90. Cells of k tables weigh sqrt(1/k). A
+// record without a label is in the one cell of the apart table, which weighs 1, and nowhere else.
+//
+// So the weighted vector of a record has norm sqrt(k (1/k)) = 1: the L2 sensitivity if one record
+// is added or removed. sqrt 2 is that of a substitution, of whole records or of private columns:
+// vectors u and v without negative entries have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained where a
+// record loses its label or changes its cell in every table. With a unit of m records both are
+// multiplied by m. [mechanism.Tally] has the proof, TestConfusionSensitivity the search.
 type confusionStatistic struct {
 	Classes int
 	Target  int
@@ -160,36 +169,36 @@ type confusionStatistic struct {
 
 type confusionPass struct {
 	confusionStatistic
-	cells  *mechanism.Tally
-	codes  []int32
-	tables [][]uint16 // of the cells of each joint table
-	none   []uint16
+	cells   *mechanism.Tally
+	codes   []int32
+	tables  [][]uint16 // of the cells of each joint table
+	missing []uint16
 }
 
 // nowhere is a cell that does not exist.
 const nowhere = math.MaxUint16
 
-// tablesOf returns the numbers of cells of the tables.
+// tablesOf returns the numbers of cells of the joint tables.
 func tablesOf(classes int, b Bins) []int {
-	joint := []int{classes * classes}
-	if n := b.count(); n > 0 {
-		joint = append(joint, 2*n)
-		if classes > 2 {
-			joint = append(joint, 2*classes)
-		}
+	matrix, bins := (classes+1)*classes, b.count()
+	switch {
+	case bins == 0:
+		return []int{matrix}
+	case classes == 2:
+		return []int{matrix, 2*bins + 1}
 	}
-	return joint
+	return []int{matrix, 2 * bins, 2*classes + 1}
 }
 
 // New implements [mechanism.Statistic].
 func (x confusionStatistic) New(m mechanism.Maker) mechanism.Accumulator {
 	joint := tablesOf(x.Classes, x.Bins)
-	return &confusionPass{confusionStatistic: x, cells: m.NewTally(joint, x.Classes), tables: make([][]uint16, len(joint))}
+	return &confusionPass{confusionStatistic: x, cells: m.NewTally(joint, 1), tables: make([][]uint16, len(joint))}
 }
 
 func (p *confusionPass) Add(b mechanism.Block) {
 	n := b.Len()
-	p.codes, p.none = growTo(p.codes, n), growTo(p.none, n)
+	p.codes, p.missing = growTo(p.codes, n), growTo(p.missing, n)
 	for k := range p.tables {
 		p.tables[k] = growTo(p.tables[k], n)
 	}
@@ -197,37 +206,36 @@ func (p *confusionPass) Add(b mechanism.Block) {
 	if p.Model != nil {
 		prediction, score = p.Model.Classify(b.Block)
 	}
-	for i, code := range b.Codes(p.Target, p.codes) {
-		guess := p.index(prediction[i])
-		truth := int(code)
-		if truth < 0 || truth >= p.Classes {
-			p.none[i] = uint16(guess)
+	for i, code := range b.Labels(p.Target, p.codes) {
+		if p.missing[i] = nowhere; int(code) == p.Classes+1 {
+			p.missing[i] = 0
 			continue
 		}
-		p.none[i] = nowhere
-		p.tables[0][i] = uint16(truth*p.Classes + guess)
-		if len(p.tables) > 1 {
-			p.tables[1][i] = uint16(p.side(truth, guess)*p.Bins.count() + p.Bins.of(score[i]))
+		guess := p.index(prediction[i])
+		truth := p.Classes
+		if code >= 0 && int(code) < p.Classes {
+			truth = int(code)
 		}
-		if len(p.tables) > 2 {
-			p.tables[2][i] = uint16(2*truth + p.side(truth, guess))
+		p.tables[0][i] = uint16(truth*p.Classes + guess)
+		right := 0
+		if truth == guess {
+			right = 1
+		}
+		switch bins := p.Bins.count(); {
+		case len(p.tables) == 2:
+			p.tables[1][i] = uint16(2 * bins)
+			if truth < p.Classes {
+				p.tables[1][i] = uint16(truth*bins + p.Bins.of(score[i]))
+			}
+		case len(p.tables) == 3:
+			p.tables[1][i] = uint16(right*bins + p.Bins.of(score[i]))
+			p.tables[2][i] = uint16(2*truth + right) // of others 2 L
 		}
 	}
-	p.cells.Add(p.tables, p.none)
+	p.cells.Add(p.tables, p.missing)
 }
 
 func (p *confusionPass) Cells() mechanism.Cells { return p.cells.Cells() }
-
-// side returns the row of the table of scores that a record in a class is in.
-func (p *confusionPass) side(truth, guess int) int {
-	switch {
-	case p.Classes == 2:
-		return truth
-	case truth == guess:
-		return 1
-	}
-	return 0
-}
 
 // index returns a prediction as a class: the first where it is none.
 func (p *confusionPass) index(x float64) int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dptrain/dptrain/budget"
@@ -32,7 +33,7 @@ func sixteen() Bins {
 
 func labels(t testing.TB, l int, truth []int32, prediction, score []float64, bins Bins) Labels {
 	t.Helper()
-	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Categories: names(l)}}},
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y", Kind: dataset.Category, Labels: true, Categories: names(l)}}},
 		[]dataset.ColumnData{{Codes: truth}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,19 +68,20 @@ func releaseClasses(t testing.TB, priced *budget.Priced, l int, x Labels) *Confu
 	return c
 }
 
-// A population has classes of given shares, recalls and, of two classes, normal scores
-// that are gap apart.
+// A population has classes of given shares among them, recalls and normal scores. The share missing of its records
+// has no label, and the share other of those with one another label.
 type population struct {
 	shares, recalls []float64
-	none            float64
+	missing, other  float64
 }
 
+// accuracy counts records with other labels as errors.
 func (p population) accuracy() float64 {
 	a := 0.
 	for k, share := range p.shares {
 		a += share * p.recalls[k]
 	}
-	return a
+	return (1 - p.other) * a
 }
 
 func (p population) balanced() float64 {
@@ -103,8 +105,11 @@ func (p population) draw(r *rand.Rand, n int) (truth []int32, prediction, score 
 		if r.Float64() < p.recalls[k] {
 			guess, s = k, s+.3
 		}
-		if r.Float64() < p.none {
+		if r.Float64() < p.other {
 			k = l
+		}
+		if r.Float64() < p.missing {
+			k = l + 1
 		}
 		truth, prediction, score = append(truth, int32(k)), append(prediction, float64(guess)), append(score, s)
 	}
@@ -120,16 +125,17 @@ func TestClassesCoverage(t *testing.T) {
 		n int
 		population
 	}{
-		"two":         {600, population{[]float64{.3, .7}, []float64{.7, .9}, .05}},
-		"few records": {120, population{[]float64{.4, .6}, []float64{.6, .8}, 0}},
-		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1}},
-		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05}},
-		"five":        {3000, population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05}},
+		"two":         {600, population{[]float64{.3, .7}, []float64{.7, .9}, .05, .02}},
+		"few records": {120, population{[]float64{.4, .6}, []float64{.6, .8}, 0, 0}},
+		"perfect":     {600, population{[]float64{.5, .5}, []float64{1, 1}, .1, 0}},
+		"two of many": {900, population{[]float64{.5, .5}, []float64{.9, .9}, .1, .6}},
+		"three":       {900, population{[]float64{.2, .3, .5}, []float64{.5, .9, .7}, .05, .2}},
+		"five":        {3000, population{[]float64{.1, .1, .2, .3, .3}, []float64{.2, .5, .7, .9, 1}, .05, .01}},
 	} {
 		l := len(c.shares)
 		for _, epsilon := range []float64{.5, 1, 50} {
 			priced := priceClasses(t, l, budget.Target{Epsilon: epsilon})
-			covered := make([]int, l+2)
+			covered := make([]int, l+3)
 			count := func(k int, s Share, want float64) {
 				checkShare(t, s)
 				if want >= s.Lower-1e-12 && want <= s.Upper+1e-12 {
@@ -144,6 +150,7 @@ func TestClassesCoverage(t *testing.T) {
 				}
 				count(l, x.Accuracy, c.accuracy())
 				count(l+1, x.Balanced, c.balanced())
+				count(l+2, x.OtherShare, c.other)
 			}
 			for k, n := range covered {
 				if n < 356 {
@@ -213,30 +220,35 @@ func checkShare(t testing.TB, s Share) {
 // TestClassesLargeBudget: with a large budget matrix and table are the exact ones.
 func TestClassesLargeBudget(t *testing.T) {
 	for _, l := range []int{2, 3} {
-		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1}
+		p := population{[]float64{.2, .3, .5}[:l], []float64{.5, .9, .7}[:l], .1, .2}
 		truth, prediction, score := p.draw(rand.New(rand.NewPCG(5, 6)), 900)
 		exact, table, right := make([][]int, l+1), [2][16]int{}, make([][2]int, l)
 		for k := range exact {
 			exact[k] = make([]int, l)
 		}
-		none := 0.
+		missing, other, hits := 0., 0., 0.
 		for i, k := range truth {
-			exact[k][int(prediction[i])]++
-			side := int(k)
-			switch {
-			case int(k) == l:
-				none++
+			if int(k) == l+1 {
+				missing++
 				continue
-			case l > 2:
-				side = 0
-				if prediction[i] == float64(k) {
-					side = 1
-				}
 			}
-			if l > 2 {
+			exact[k][int(prediction[i])]++
+			side := 0
+			if prediction[i] == float64(k) {
+				side = 1
+				hits++
+			}
+			if int(k) == l {
+				other++
+			} else if l > 2 {
 				right[k][side]++
 			}
-			table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
+			if l == 2 {
+				side = int(k)
+			}
+			if side < 2 { // the table of two classes has no other labels
+				table[side][int(min(max(math.Ceil((score[i]+1)*8)-1, 0), 15))]++
+			}
 		}
 		r := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, score, sixteen()))
 		if fmt.Sprint(r.Counts) != fmt.Sprint(exact) {
@@ -248,12 +260,13 @@ func TestClassesLargeBudget(t *testing.T) {
 		if l > 2 && fmt.Sprint(r.Right) != fmt.Sprint(right) || l == 2 && r.Right != nil {
 			t.Errorf("right %v, want %v", r.Right, right)
 		}
-		if math.Abs(r.Records.Value+none-900) > 1e-9 || r.None.Value != none || (r.Scores.AUC == nil) != (l > 2) || r.Sigma <= r.NoneSigma {
+		if labelled := 900 - missing; math.Abs(r.Records.Value-labelled) > 1e-9 || r.Missing.Value != missing || math.Abs(r.Other.Value-other) > 1e-9 ||
+			math.Abs(r.OtherShare.Value-other/labelled) > 1e-9 || math.Abs(r.Accuracy.Value-hits/labelled) > 1e-9 || (r.Scores.AUC == nil) != (l > 2) {
 			t.Errorf("%+v", r)
 		}
 		// Without scores the matrix has all of the budget.
 		bare := releaseClasses(t, priceClasses(t, l, budget.Target{Epsilon: 600}), l, labels(t, l, truth, prediction, nil, Bins{}))
-		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Sigma*math.Sqrt(float64(l))/r.Sigma-1) > .01 {
+		if fmt.Sprint(bare.Counts) != fmt.Sprint(exact) || bare.Scores != nil || math.Abs(bare.Accuracy.Value-r.Accuracy.Value) > 1e-9 || math.Abs(bare.Other.Value-other) > 1e-9 || math.Abs(bare.Sigma*math.Sqrt(float64(l))/r.Sigma-1) > .01 {
 			t.Errorf("%+v", bare)
 		}
 	}
@@ -267,6 +280,7 @@ func TestClassesTotal(t *testing.T) {
 		prediction []float64
 	}{
 		"nothing": {nil, nil}, "one": {[]int32{1}, []float64{0}}, "no class": {[]int32{2, 2, 7, -1}, []float64{0, 1, 1, 0}},
+		"no label": {[]int32{3, 3, -1}, []float64{0, 1, 1}}, "other labels": {slices.Repeat([]int32{2}, 300), make([]float64, 300)},
 		"one class only": {make([]int32, 300), make([]float64, 300)}, "strange predictions": {[]int32{0, 1, 0}, []float64{math.NaN(), -3, 1e9}},
 	} {
 		bins := sixteen()
@@ -277,7 +291,7 @@ func TestClassesTotal(t *testing.T) {
 			unknown := 0
 			for range 40 {
 				r := releaseClasses(t, priced, 2, x)
-				for _, s := range append([]Share{r.Accuracy, r.Balanced, r.Largest.Share, *r.Scores.AUC}, r.Recalls...) {
+				for _, s := range append([]Share{r.Accuracy, r.Balanced, r.Largest.Share, r.OtherShare, *r.Scores.AUC}, r.Recalls...) {
 					checkShare(t, s)
 				}
 				for _, th := range r.Scores.Thresholds {
@@ -313,7 +327,7 @@ func TestConfusionSensitivity(t *testing.T) {
 			score        float64
 		}
 		var records []record
-		for truth := range l + 1 {
+		for truth := range l + 2 { // the last but one has another label, the last none
 			for guess := range l {
 				for _, score := range []float64{-2, 0, .1} {
 					records = append(records, record{truth, guess, score})
@@ -328,24 +342,25 @@ func TestConfusionSensitivity(t *testing.T) {
 			for i, r := range rows {
 				truth[i], prediction[i], score[i] = int32(r.truth), float64(r.guess), r.score
 			}
-			x := releaseClasses(t, exact, l, labels(t, l, truth, prediction, score, bins))
-			var out []float64
-			for k, row := range x.Counts {
-				for _, n := range row {
-					w := joint
-					if k == l {
-						w = 1
-					}
-					out = append(out, w*float64(n))
-				}
+			x := labels(t, l, truth, prediction, score, bins)
+			s, err := mechanism.NewSession(exact.Again())
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, row := range x.Scores.Counts {
-				for _, n := range row {
-					out = append(out, joint*float64(n))
-				}
+			s = s.Sub(accuracyNode)
+			pass, err := mechanism.Sum[*confusionPass](context.Background(), s, x.Records, confusionStatistic{l, x.Target, x.Model, bins})
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, row := range x.Right {
-				out = append(out, joint*float64(row[0]), joint*float64(row[1]))
+			noisy, _, err := mechanism.WeightedGaussian(s, confusionLeaf, pass.cells.Bound())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := noisy.Value()
+			for i := range out {
+				if out[i] = math.Round(out[i]); i < len(out)-1 { // the last is that of records without a label
+					out[i] *= joint
+				}
 			}
 			return out
 		}
@@ -402,12 +417,12 @@ func TestConfusionSensitivity(t *testing.T) {
 // TestClassesUnits: where units of several records are protected, the noise is that many times
 // as large.
 func TestClassesUnits(t *testing.T) {
-	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
+	truth, prediction, score := population{[]float64{.5, .5}, []float64{.8, .8}, 0, 0}.draw(rand.New(rand.NewPCG(1, 1)), 10)
 	x := labels(t, 2, truth, prediction, score, sixteen())
 	one := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1}), 2, x)
 	many := releaseClasses(t, priceClasses(t, 2, budget.Target{Epsilon: 1, Unit: budget.Unit{Column: "who", MaxRows: 5}}), 2, x)
-	if math.Abs(many.Sigma/one.Sigma-5) > 1e-3 || math.Abs(many.NoneSigma/one.NoneSigma-5) > 1e-3 {
-		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.NoneSigma, many.Sigma, many.NoneSigma)
+	if a, b := many.Missing.Sigma/one.Missing.Sigma, many.Sigma/one.Sigma; math.Abs(b-5) > 1e-3 || math.Abs(a-5) > .02 { // of a rounded cell
+		t.Errorf("noise %v and %v, of units of five %v and %v", one.Sigma, one.Missing.Sigma, many.Sigma, many.Missing.Sigma)
 	}
 }
 

@@ -4,40 +4,49 @@ import (
 	"math"
 )
 
-// readCells reads everything from the noisy cells: the confusion matrix, the table
-// of scores if bins has edges, and the row of the records in no class, with the standard
-// deviation of the noise in each. It computes from the rounded cells, as a reader of the
-// report would; rounding adds a variance of 1/12.
+// readCells reads everything from the noisy cells of the tables, in the order of
+// [confusionStatistic], and the standard deviation of the noise in each. It computes from the rounded
+// cells, as a reader of the report would; rounding adds a variance of 1/12.
+//
+// Numbers of the same records from several tables are joined by their noise. In the accuracy that
+// is right predictions K and all others W, those of records with other labels included. For two
+// classes W is the wrong predictions of the matrix and the other labels, joined over two tables. For
+// more it is joined over all three.
 func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
-	l, last := len(classes), len(cells)-len(classes)
-	out := &Confusion{Classes: classes, Sigma: noise[0], NoneSigma: noise[last]}
-	for truth := range l {
+	l, b, last := len(classes), bins.count(), len(cells)-1
+	out := &Confusion{Classes: classes, Sigma: noise[0]}
+	for truth := range l + 1 {
 		out.Counts = append(out.Counts, rounded(cells[truth*l:(truth+1)*l]))
 	}
-	out.Counts = append(out.Counts, rounded(cells[last:]))
-	v, vNone := sq(out.Sigma)+1./12, sq(out.NoneSigma)+1./12
+	v := sq(out.Sigma) + 1./12
 	hits, misses := byClass(out.Counts[:l], v)
-	right, wrong := total(hits), total(misses)
-	none := part(numbers(out.Counts[l]), vNone)
+	other := part(numbers(out.Counts[l]), v)
+	right, wrong := total(hits), total(misses).plus(other)
 	tables := tablesOf(l, bins)
-	if b := bins.count(); b > 0 {
+	if b > 0 {
 		table := cells[tables[0]:]
 		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), v)
-	}
-	if len(tables) > 2 {
-		out.Right = inPairs(rounded(cells[tables[0]+tables[1] : last]))
-		again, missed := rights(out.Right, v)
-		scores := out.Scores.Counts
-		right = best(right, total(again), part(numbers(scores[1]), v))
-		wrong = best(wrong, total(missed), part(numbers(scores[0]), v))
-		for k := range hits {
-			hits[k], misses[k] = best(hits[k], again[k]), best(misses[k], missed[k])
+		alone := noisy{math.Round(cells[last-1]), v} // the last cell of the last joint table
+		other = best(other, alone)
+		if l == 2 {
+			wrong = total(misses).plus(other)
+		} else {
+			out.Right = inPairs(rounded(cells[tables[0]+tables[1] : last-1]))
+			again, missed := rights(out.Right, v)
+			scores := out.Scores.Counts
+			right = best(right, total(again), part(numbers(scores[1]), v))
+			wrong = best(wrong, total(missed).plus(alone), part(numbers(scores[0]), v))
+			for k := range hits {
+				hits[k], misses[k] = best(hits[k], again[k]), best(misses[k], missed[k])
+			}
 		}
 	}
 	out.Accuracy = portion(right, wrong, Level)
 	out.Recalls, out.Balanced = recalls(hits, misses)
-	out.Largest = largest(hits, misses, right.value+wrong.value)
-	out.Records, out.None = right.plus(wrong).count(), none.count()
+	out.Largest = largest(hits, misses, other)
+	out.Records, out.Other = right.plus(wrong).count(), other.count()
+	out.OtherShare = portion(other, total(hits).plus(total(misses)), Level)
+	out.Missing = noisy{math.Round(cells[last]), sq(noise[last]) + 1./12}.count()
 	return out
 }
 
@@ -95,18 +104,17 @@ func total(list []noisy) noisy {
 }
 
 // largest compares the predictions with the answer that is always the class with
-// the largest noisy number of records. That of right predictions less that of its
-// records is the sum of the other hits less the sum of its misses: each record adds 1,
-// -1 or 0.
-func largest(hits, misses []noisy, all float64) Largest {
+// the largest noisy number of records; other is the number of records with another label. That of
+// right predictions less that of its records is the sum of the other hits less the sum of its
+// misses: each record adds 1, -1 or 0.
+func largest(hits, misses []noisy, other noisy) Largest {
 	most := 0
 	for k := range hits {
 		if hits[k].value+misses[k].value > hits[most].value+misses[most].value {
 			most = k
 		}
 	}
-	var own, others noisy
-	gained := noisy{}
+	own, others, gained := noisy{}, other, noisy{}
 	for k := range hits {
 		if k == most {
 			own = hits[k].plus(misses[k])
@@ -121,6 +129,7 @@ func largest(hits, misses []noisy, all float64) Largest {
 		return out
 	}
 	d := gained.value - lost.value
+	all := own.value + others.value
 	luck := max(gained.value, 0) + max(lost.value, 0) - d*d/all
 	reach := normal(Level) * math.Sqrt(gained.variance+lost.variance+max(luck, 0))
 	out.GainLower, out.GainUpper = max((d-reach)/all, -1), min((d+reach)/all, 1)

@@ -141,28 +141,28 @@ func TestLargestGain(t *testing.T) {
 	const runs = 1000
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, pop := range []population{
-		{[]float64{.8, .2}, []float64{.95, .2}, 0}, {[]float64{.8, .2}, []float64{.97, .7}, 0}, {[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0},
+		{[]float64{.8, .2}, []float64{.95, .2}, 0, 0}, {[]float64{.8, .2}, []float64{.97, .7}, 0, 0}, {[]float64{.5, .3, .2}, []float64{.8, .5, .6}, 0, .3},
 	} {
 		l, covered := len(pop.shares), 0
 		for range runs {
 			truth, prediction, _ := pop.draw(r, 1000)
-			cells := make([]float64, l*l)
+			cells := make([]float64, (l+1)*l)
 			for i := range truth {
 				cells[int(truth[i])*l+int(prediction[i])]++
 			}
-			hits, misses := make([]noisy, l), make([]noisy, l)
-			all := 0.
+			hits, misses, other := make([]noisy, l), make([]noisy, l), noisy{}
 			for i, n := range cells {
 				n += 6 * r.NormFloat64()
-				all += n
-				if k := i / l; i%l == k {
+				if k := i / l; k == l {
+					other = other.plus(noisy{n, 36})
+				} else if i%l == k {
 					hits[k] = noisy{n, 36}
 				} else {
 					misses[k] = misses[k].plus(noisy{n, 36})
 				}
 			}
-			x := largest(hits, misses, all)
-			if gain := pop.accuracy() - pop.shares[0]; x.Class == 0 && x.GainLower <= gain && gain <= x.GainUpper {
+			x := largest(hits, misses, other)
+			if gain := pop.accuracy() - (1-pop.other)*pop.shares[0]; x.Class == 0 && x.GainLower <= gain && gain <= x.GainUpper {
 				covered++
 			}
 		}

@@ -106,7 +106,7 @@ func (e *SpentError) Error() string {
 		return fmt.Sprintf("the run costs %s %s, but of the total of data set %q (epsilon %v, delta %v) only %s is left%s",
 			symbol, short(cost), e.Dataset, e.Total.Epsilon, e.Total.Delta, short(leftCost), also)
 	}
-	return fmt.Sprintf("the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left",
+	return fmt.Sprintf("the run's black boxes cost delta %s, but of what the total of data set %q keeps for them (delta %v) only %s is left (a run that finds text columns or classes has one: list the classes and set undeclared: numbers)",
 		short(delta), e.Dataset, e.Total.BlackBox, short(leftDelta))
 }
 

@@ -179,7 +179,7 @@ func (e *Stream) Gather(ctx context.Context, p Part) (dataset.View, error) {
 		b := v.Block(0, v.Len())
 		for j := range columns {
 			columns[j].Floats = append(columns[j].Floats, b.Float(j, nil)...)
-			columns[j].Codes = append(columns[j].Codes, b.Codes(j, nil)...)
+			columns[j].Codes = append(columns[j].Codes, b.Labels(j, nil)...)
 		}
 		for k := range b.Len() {
 			ids = append(ids, b.ID(k))

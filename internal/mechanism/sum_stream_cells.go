@@ -71,7 +71,7 @@ const wordWidth = 4
 // cellWidth returns the bytes of a cell: of a number those of a float64, before it is packed, of a category the least that
 // hold its code.
 func cellWidth(c dataset.Column) int {
-	switch n := len(c.Categories); {
+	switch n := c.MissingCode(); {
 	case c.Kind == dataset.Numeric:
 		return 8
 	case c.Found: // a place in a list of words
@@ -127,7 +127,7 @@ func (e *Stream) encode(b *dataset.Batch, used *sync.Pool) *encoded {
 			out.own[j] = append(out.own[j][:0], out.floats[j]...)
 			out.floats[j] = out.own[j]
 		}
-		for _, k := range b.Table.Codes(j) {
+		for _, k := range b.Table.Labels(j) {
 			out.bytes[j] = appendCode(out.bytes[j], width, int(k))
 		}
 		if list := b.Table.Words(j); len(list) > 1 {

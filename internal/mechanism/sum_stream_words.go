@@ -166,7 +166,8 @@ func (r *chunkReader) words(i int) ([][]string, error) {
 	return out, nil
 }
 
-// wordCells returns the places of the words of a view's column; below 1 where a cell holds none.
+// wordCells returns the places of the words of a view's column: 0 for a text that is no word or for a number, and
+// -1 for a missing cell of a category column.
 func wordCells(b dataset.Block, j int, out []int32) []int32 {
 	if codes := b.Codes(j, out); codes != nil {
 		return codes
@@ -289,11 +290,11 @@ func (e *Stream) Resolve(ctx context.Context, all []dataset.Column) (Engine, err
 		}
 		b := v.Block(0, c.rows)
 		for _, j := range recoded {
-			of, other := all[j].CodesOf(words[j]), len(all[j].Categories)
+			of, absent := all[j].CodesOf(words[j]), int(all[j].MissingCode())
 			cells := make([]byte, 0, e.most*out.widths[j])
 			for _, code := range wordCells(b, j, make([]int32, c.rows)) {
-				as := other
-				if code > 0 {
+				as := absent
+				if code >= 0 {
 					as = int(of[code])
 				}
 				cells = appendCode(cells, out.widths[j], as)

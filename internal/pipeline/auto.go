@@ -53,12 +53,12 @@ const (
 // composition curves cost next to nothing: many small releases are worth as much
 // as a large one. Under basic composition they are not. A number, and two classes,
 // have a kernel beside them. Curves of one class against the rest pay for every class;
-// prototypes share one softmax.
-func (p *Pipeline) autoMethod() method.Trainer {
+// prototypes share one softmax. classes is 0 for a number.
+func (p *Pipeline) autoMethod(classes int) method.Trainer {
 	switch {
 	case p.Budget.Composition == budget.Basic || p.Budget.Relation == budget.SubstitutePrivateColumns:
 		return adassp.JointGram{}
-	case p.manyClasses():
+	case classes > 2:
 		return prototypes.Prototypes{}
 	case p.additive:
 		return boosting.Additive{}
@@ -78,7 +78,7 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 		if *m == method.Trainer(boosting.Kernel{}) {
 			*m, found = boosting.Additive{}, true
 		}
-		found = found || *m == nil && p.autoMethod() == method.Trainer(boosting.Kernel{})
+		found = found || *m == nil && p.mayBeKernel()
 	}
 	if q.Search == nil {
 		replace(&q.Model)
@@ -93,10 +93,16 @@ func (p *Pipeline) WithoutKernel() (*Pipeline, bool) {
 	return q, found
 }
 
-// manyClasses reports whether the target has more than two classes.
-func (p *Pipeline) manyClasses() bool {
-	j := p.Schema.Index(p.Target)
-	return p.classification() && j >= 0 && p.classesOf(p.Schema.Columns[j]) > 2
+// mayBeKernel reports whether a run that names no model may train [boosting.Kernel].
+func (p *Pipeline) mayBeKernel() bool {
+	classes := 0
+	if j := p.Schema.Index(p.Target); p.classification() && j >= 0 {
+		classes = p.classesOf(p.Schema.Columns[j])
+		if p.Schema.Columns[j].Found && !p.PaddedClasses {
+			classes = leastClasses // there may be so few
+		}
+	}
+	return p.autoMethod(classes) == method.Trainer(boosting.Kernel{})
 }
 
 // automatic reports whether the run chooses its stages by itself. A regression
@@ -108,7 +114,7 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 	case p.Budget.Relation == budget.SubstitutePrivateColumns || p.Selector != nil || p.Model != nil:
 		return false
 	case p.classification():
-		chosen := p.autoMethod()
+		chosen := p.autoMethod(len(f.Target.Categories))
 		return len(f.Target.Categories) == 2 && (chosen == method.Trainer(boosting.Kernel{}) || chosen == method.Trainer(boosting.Additive{}))
 	}
 	return len(f.Columns) > selection.DefaultK
@@ -119,7 +125,7 @@ func (p *Pipeline) automatic(f selection.Facts) bool {
 func (p *Pipeline) branches(f selection.Facts) []branch {
 	model := p.Model
 	if model == nil {
-		model = p.autoMethod()
+		model = p.autoMethod(len(f.Target.Categories))
 	}
 	if p.automatic(f) {
 		all := branch{name: allBranch, selector: selection.None{}, trainer: model}

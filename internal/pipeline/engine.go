@@ -107,7 +107,7 @@ func (p *Plan) gathers(can capable) []string {
 	}
 	note(vocabularyNode, p.of != nil && p.of.finds())
 	note(wayBackNode, p.of != nil && p.of.Transform != rescale.None && !can.maps)
-	for _, t := range p.tries {
+	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
 		for _, name := range t.gathers(can) {
 			note(name, true)
 		}

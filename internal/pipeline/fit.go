@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dptrain/dptrain/budget"
@@ -356,7 +357,24 @@ func SchemaOf(m regression.Model) dataset.Schema {
 
 // RowsOf presents the columns of a view to the Predict method of a model, which passes
 // over those that it does not need. Where the records of the view are consecutive, as in
-// [dataset.Table.All], no cell is copied.
+// [dataset.Table.All], no cell is copied. Text of columns with [dataset.Column.Found] is missing; see [RowsFor].
 func RowsOf(v dataset.View) regression.Rows {
 	return rowsOfColumns(v.Block(0, v.Len()), v.Schema().Columns, nil)
+}
+
+// RowsFor is [RowsOf] for a model that was trained on columns with [dataset.Column.Found]: they are read as the
+// model reads them.
+func RowsFor(m regression.Model, v dataset.View) regression.Rows {
+	inputs := SchemaOf(m)
+	as := slices.Clone(v.Schema().Columns)
+	for k, c := range as {
+		if !c.Found {
+			continue
+		}
+		as[k] = dataset.Column{Name: c.Name, Kind: c.Kind, Other: c.Kind == dataset.Category && !c.Labels, Labels: c.Labels}
+		if j := inputs.Index(c.Name); j >= 0 {
+			as[k] = inputs.Columns[j]
+		}
+	}
+	return RowsOf(v.Resolve(as))
 }

@@ -1,32 +1,164 @@
 package pipeline
 
 import (
+	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/selection"
 )
 
-// mostClasses is how many classes are found of a target.
-func (p *Pipeline) mostClasses() int { return max(p.MostClasses, leastClasses) }
+// Classes that are found. How many there are is known only after the vocabulary was released, and the
+// best way to train depends on it: two classes have methods of their own, and a method that fits
+// each class against the rest divides its budget by their number. So the training is planned for
+// several numbers of classes, of which the number found chooses:
+//
+//	train (one of): 2-classes:       the stages, planned for two classes
+//	                3-to-32-classes: the stages, planned for 32 classes
+//
+// Numbers with the same plan share a branch, that of the largest of them: a method whose price does not
+// depend on the number has one branch from three classes on, as above. A method that needs as many classes as were planned gets further ones, without
+// records. The price of the choice is that of its dearest branch at each epsilon ([budget.OneOf]).
+
+// DefaultMostClasses is the largest number of classes that are found where a run does not say more.
+const DefaultMostClasses = 32
+
+const (
+	// leastClasses is the smallest number of classes of a model.
+	leastClasses = 2
+	// numberFound is the name of the informer of the choice, which releases nothing: the vocabulary did.
+	numberFound = "found"
+)
+
+// numberOfClasses matches the names of branches for numbers of classes.
+var numberOfClasses = regexp.MustCompile(`^[0-9]+(-to-[0-9]+)?-classes$`)
+
+// IsNumberOfClasses reports whether a name in a report is that of a branch for a number of classes.
+func IsNumberOfClasses(name string) bool { return numberOfClasses.MatchString(name) }
+
+// nameOfCount returns the name of the branch for from to n classes.
+func nameOfCount(from, n int) string {
+	if from == n {
+		return fmt.Sprintf("%d-classes", n)
+	}
+	return fmt.Sprintf("%d-to-%d-classes", from, n)
+}
+
+// MostClassesFound returns the largest number of classes that the run finds: MostClasses, or the default,
+// which is two for stages that cannot tell more apart.
+func (p *Pipeline) MostClassesFound() int {
+	switch {
+	case p.MostClasses > 0:
+		return p.MostClasses
+	case p.needsTwoClasses():
+		return leastClasses
+	}
+	return DefaultMostClasses
+}
+
+// needsTwoClasses reports whether a stage of the run, or of a candidate of its search, takes two classes only.
+func (p *Pipeline) needsTwoClasses() bool {
+	if slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.TargetEncoded }) {
+		return true
+	}
+	for _, t := range p.trainings() {
+		names := []string{t.ModelName(), nameOf(t.Fallback)}
+		if t.Selector != nil {
+			names = append(names, t.Selector.Name())
+		}
+		if slices.ContainsFunc(names, TwoClasses) {
+			return true
+		}
+	}
+	return false
+}
 
 // classesOf returns the number of classes of a target, the largest if they are to be found.
 func (p *Pipeline) classesOf(target dataset.Column) int {
-	if target.Found {
-		return p.mostClasses()
+	if target.Found && len(target.Categories) == 0 {
+		return p.MostClassesFound()
 	}
 	return len(target.Categories)
 }
 
-// completeClasses adds classes that no record has to those that were found, as many as the plan needs: it was made for
-// the largest number. At least two are needed. Where the plan for fewer classes is the same, leaf by leaf and law by law,
-// these are enough: each record is in one class at most, so the price of such a method does not depend on their number.
-// One that fits every class against the rest has a share for each, and keeps all of them. What is looked at was
-// released or is public.
+// withClasses returns the facts with n classes whose names are not known.
+func withClasses(f selection.Facts, n int) selection.Facts {
+	f.Target.Categories = standIns("class", n)
+	return f
+}
+
+// classCounts returns the numbers of classes that the training is planned for, in increasing order; nil where
+// it is planned once. The last one is that of f.
+func (p *Pipeline) classCounts(f selection.Facts) []int {
+	most := len(f.Target.Categories)
+	if !f.Target.Found || p.PaddedClasses || most <= leastClasses {
+		return nil
+	}
+	var out []int
+	for n := leastClasses; ; n = nextCount(n) {
+		n = min(n, most)
+		if last := len(out) - 1; last >= 0 && p.sameTrees(withClasses(f, out[last]), withClasses(f, n)) {
+			out[last] = n
+		} else {
+			out = append(out, n)
+		}
+		if n == most {
+			break
+		}
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return out
+}
+
+// nextCount returns the number of classes after n that has a plan: 2, 3, 4, 6, 8, 12, 16 and so on, so that
+// a method that divides its budget by the number planned leaves at most a third of it to classes without records.
+func nextCount(n int) int {
+	if n&(n-1) == 0 {
+		return max(n+n/2, n+1)
+	}
+	return n / 3 * 4
+}
+
+// planByClasses plans the training for each of several numbers of classes. path is that of the node of the choice.
+func (p *Pipeline) planByClasses(plan *Plan, path string, counts []int) (budget.Node, error) {
+	branches, from := make([]budget.Node, len(counts)), leastClasses
+	for i, n := range counts {
+		name := nameOfCount(from, n)
+		from = n + 1
+		way := &Plan{facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
+		tree, err := p.trainingOf(way, path+"/"+name)
+		if err != nil {
+			return budget.Node{}, err
+		}
+		tree.Name = name
+		branches[i] = tree.As(budget.Branch)
+		plan.byClasses = append(plan.byClasses, way)
+	}
+	return budget.OneOf(trainNode, budget.Seq(numberFound), branches...).As(budget.Part), nil
+}
+
+// forClasses returns the plan for a number of classes.
+func (p *Plan) forClasses(n int) *Plan {
+	for _, way := range p.byClasses {
+		if n <= len(way.facts.Target.Categories) {
+			return way
+		}
+	}
+	return p.byClasses[len(p.byClasses)-1]
+}
+
+// completeClasses adds classes that no record has to those that were found, until there are two and as many as
+// the branch that their number chooses was planned for. Where the plan for fewer classes is that of the branch, leaf by leaf
+// and law by law, these are enough. What is looked at was released or is public.
 func (r *runner) completeClasses(target *dataset.Column) {
 	found, facts := target.Categories, r.plan.facts
-	for n := max(leastClasses, len(found)); ; n++ {
+	branches := r.pipeline.allClassCounts(facts)
+	for n := max(leastClasses, len(found), r.plan.forcedClasses); ; n++ {
 		target.Categories = slices.Clone(found)
 		for _, name := range standIns("class", len(found)+n) {
 			if len(target.Categories) < n && !slices.Contains(found, name) {
@@ -34,10 +166,35 @@ func (r *runner) completeClasses(target *dataset.Column) {
 			}
 		}
 		facts.Target = *target
-		if n >= r.pipeline.mostClasses() || r.pipeline.sameTrees(facts, r.plan.facts) {
+		if n >= r.pipeline.MostClassesFound() || r.pipeline.fitsBranch(facts, branches) {
 			return
 		}
 	}
+}
+
+// allClassCounts returns the numbers of classes that each of [Pipeline.trainings] is planned for.
+func (p *Pipeline) allClassCounts(f selection.Facts) [][]int {
+	var out [][]int
+	for _, t := range p.trainings() {
+		counts := t.classCounts(f)
+		if len(counts) == 0 {
+			counts = []int{len(f.Target.Categories)}
+		}
+		out = append(out, counts)
+	}
+	return out
+}
+
+// fitsBranch reports whether the training for the classes of f is planned as the branch that their number chooses is,
+// in every way in which the run may train. counts are those of [Pipeline.allClassCounts].
+func (p *Pipeline) fitsBranch(f selection.Facts, counts [][]int) bool {
+	for i, t := range p.trainings() {
+		k := slices.IndexFunc(counts[i], func(n int) bool { return len(f.Target.Categories) <= n })
+		if !t.sameTrees(f, withClasses(f, counts[i][k])) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameTrees reports whether the training of a run is planned alike for two targets, in every way in which it

@@ -79,9 +79,11 @@ type Pipeline struct {
 	// Target names the column to predict: a number, or for classification a
 	// category column whose categories are the classes, without other.
 	Target string
-	// MostClasses is how many classes are found of a target whose classes are to be found, from 2 to
-	// evaluate.MaxClasses; 0 means 2.
+	// MostClasses is how many classes are found at most of a target whose classes are to be found, from 2 to
+	// evaluate.MaxClasses; 0 means [DefaultMostClasses], or 2 where a stage takes two classes only.
 	MostClasses int
+	// PaddedClasses plans the training once, for MostClasses classes, as releases of earlier versions did.
+	PaddedClasses bool
 	// Transform of a numeric target: the model is fitted to the transformed target, and predicts the mean of the target in
 	// its own units.
 	Transform rescale.Transform
@@ -134,10 +136,26 @@ type Plan struct {
 	root      string // path of the training node
 	branches  []branch
 	tries     []*Plan // of the candidates of a search; branches is then empty
+	byClasses []*Plan // of the numbers of classes that may be found, where they are planned apart; branches is then empty
+	name      string  // of a plan for a number of classes: that of its node
 	columns   []int   // candidate features and then the target, as schema columns
 	records   int
-	forced    *branch // in a rehearsal: the branch to take
-	forcedWay string  // in a rehearsal: whether undeclared columns are numbers or words
+
+	forced        *branch // in a rehearsal: the branch to take
+	forcedWay     string  // in a rehearsal: whether undeclared columns are numbers or words
+	forcedClasses int     // in a rehearsal: the number of classes
+}
+
+// subplans lists the plans beneath p that have branches, and p itself if it has some.
+func (p *Plan) subplans() []*Plan {
+	if len(p.branches) > 0 {
+		return []*Plan{p}
+	}
+	var out []*Plan
+	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
+		out = append(out, t.subplans()...)
+	}
+	return out
 }
 
 // The names of the plan's nodes. They are part of report.json.
@@ -182,7 +200,7 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range plan.tries {
+	for _, t := range append(slices.Clone(plan.tries), plan.subplans()...) {
 		t.Priced = plan.Priced
 	}
 	plan.guarantee = plan.Priced.Guarantee()
@@ -203,6 +221,15 @@ func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
 	if p.Search != nil {
 		return p.searchTree(plan)
 	}
+	if counts := p.classCounts(plan.facts); len(counts) > 0 {
+		return p.planByClasses(plan, path, counts)
+	}
+	return p.trainingOf(plan, path)
+}
+
+// trainingOf plans the training part for the facts of plan.
+func (p *Pipeline) trainingOf(plan *Plan, path string) (budget.Node, error) {
+	plan.root = path
 	plan.branches = p.branches(plan.facts)
 	trees := make([]budget.Node, len(plan.branches))
 	for i := range plan.branches {
@@ -265,12 +292,18 @@ func (p *Pipeline) check(plan *Plan) error {
 	return nil
 }
 
-// Method returns the model method that the plan runs, or [SearchMethod].
+// Method returns the model method that the plan runs, or [SearchMethod]; [Auto] where it depends on the number of
+// classes that are found.
 func (p *Plan) Method() string {
 	if len(p.tries) > 0 {
 		return SearchMethod
 	}
-	return p.branches[0].trainer.Name()
+	plans := p.subplans()
+	method := plans[0].branches[0].trainer.Name()
+	if slices.ContainsFunc(plans, func(x *Plan) bool { return x.branches[0].trainer.Name() != method }) {
+		return Auto
+	}
+	return method
 }
 
 // Columns lists the names of the candidate features in table order.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dptrain/dptrain/budget"
@@ -45,12 +46,14 @@ func (p *Plan) MostRecords() int64 {
 	if p.Target().Unit != (budget.Unit{}) {
 		most = mechanism.MostNarrow
 	}
-	few := ""
-	if len(p.branches) > 1 && p.fewCells() <= mechanism.FewBytes {
-		few = p.root + "/" + p.branches[1].name + "/"
+	var few []string
+	for _, x := range append([]*Plan{p}, p.byClasses...) {
+		if len(x.branches) > 1 && x.fewCells() <= mechanism.FewBytes {
+			few = append(few, x.root+"/"+x.branches[1].name+"/")
+		}
 	}
 	for _, leaf := range p.Leaves() {
-		if few != "" && strings.HasPrefix(leaf.Path, few) {
+		if slices.ContainsFunc(few, func(path string) bool { return strings.HasPrefix(leaf.Path, path) }) {
 			continue
 		}
 		most = min(most, mechanism.MostOf(leaf.Statistic))

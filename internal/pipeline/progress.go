@@ -1,9 +1,14 @@
 package pipeline
 
-import "github.com/dptrain/dptrain/budget"
+import (
+	"slices"
+
+	"github.com/dptrain/dptrain/budget"
+)
 
 // Stages lists the stages that a run of the plan announces to Options.Progress, each once. A
-// run in which every method abstained leaves out the held-out metric.
+// run in which every method abstained leaves out the held-out metric, and one that finds more than two classes
+// may leave out the count.
 func (p *Plan) Stages() []string {
 	var out []string
 	if p.of.Budget.Unit != (budget.Unit{}) {
@@ -13,10 +18,11 @@ func (p *Plan) Stages() []string {
 	if p.of.finds() {
 		out = append(out, vocabularyNode)
 	}
+	counts := func(x *Plan) bool { return len(x.branches) > 1 || x.branches[0].counts() }
 	switch {
 	case len(p.tries) > 0:
 		out = append(out, "search")
-	case len(p.branches) > 1 || p.branches[0].counts():
+	case slices.ContainsFunc(p.subplans(), counts):
 		out = append(out, "count", "scaling", selectionNode, "model")
 	default:
 		out = append(out, "scaling", selectionNode, "model")

@@ -19,9 +19,13 @@ const (
 func (p *Plan) SearchPath() string { return p.root }
 
 // SizesPath is the path of the node that tries sizes; where words are paid for only if there are some, in
-// the way in which there are none. The other way has the same.
+// the way in which there are none, and where classes are found, in the way with two of them. The other ways
+// have the same.
 func (p *Plan) SizesPath() string {
 	path := p.root
+	if len(p.byClasses) > 0 {
+		path = p.byClasses[0].root
+	}
 	if p.of.asksFirst() {
 		path += "/" + undeclaredNode + "/" + numbersWay
 	}
@@ -41,7 +45,7 @@ func (p *Plan) Methods() []string {
 			out = append(out, b.fallback.Name())
 		}
 	}
-	for _, t := range p.tries {
+	for _, t := range append(slices.Clone(p.tries), p.byClasses...) {
 		out = append(out, t.Methods()...)
 	}
 	slices.Sort(out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/evaluate"
@@ -37,20 +38,42 @@ func (p *Pipeline) Rehearse(ctx context.Context, plan *Plan) error {
 	if err != nil {
 		return err
 	}
-	for _, way := range plan.ways() {
-		for i := range plan.widest() {
-			only := plan.force(i)
-			only.forcedWay = way
-			err := p.rehearse(ctx, only, t)
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case errors.Is(err, mechanism.ErrScale):
-				return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
-			}
+	for _, only := range plan.rehearsals() {
+		err := p.rehearse(ctx, only, t)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, mechanism.ErrScale):
+			return fmt.Errorf("%w; an epsilon of %v is too small for this run", err, p.Budget.Epsilon)
 		}
 	}
 	return nil
+}
+
+// rehearsals returns the plan with its choices settled, in all ways in which they may be.
+func (p *Plan) rehearsals() []*Plan {
+	counts := []int{0}
+	for _, x := range append([]*Plan{p}, p.tries...) {
+		for _, way := range x.byClasses {
+			counts = append(counts, len(way.facts.Target.Categories))
+		}
+	}
+	slices.Sort(counts)
+	counts = slices.Compact(counts)
+	if len(counts) > 1 {
+		counts = counts[1:]
+	}
+	var out []*Plan
+	for _, way := range p.ways() {
+		for _, n := range counts {
+			for i := range p.widest() {
+				only := p.force(i)
+				only.forcedWay, only.forcedClasses = way, n
+				out = append(out, only)
+			}
+		}
+	}
+	return out
 }
 
 // ways are those in which columns that declare nothing may be read: "" where that is not asked first.
@@ -63,9 +86,9 @@ func (p *Plan) ways() []string {
 
 // widest is the largest number of branches, of the run or of a candidate.
 func (p *Plan) widest() int {
-	n := len(p.branches)
-	for _, t := range p.tries {
-		n = max(n, len(t.branches))
+	n := 0
+	for _, x := range p.subplans() {
+		n = max(n, len(x.branches))
 	}
 	return n
 }
@@ -78,9 +101,12 @@ func (p *Plan) force(i int) *Plan {
 	if n := len(p.branches); n > 0 {
 		only.forced = &p.branches[min(i, n-1)]
 	}
-	only.tries = nil
+	only.tries, only.byClasses = nil, nil
 	for _, t := range p.tries {
 		only.tries = append(only.tries, t.force(i))
+	}
+	for _, t := range p.byClasses {
+		only.byClasses = append(only.byClasses, t.force(i))
 	}
 	return &only
 }

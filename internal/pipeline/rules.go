@@ -177,14 +177,16 @@ func (r *rules) ofModel() {
 
 // forTask checks a method against the task and the number of classes.
 func (r *rules) forTask(field, name string) {
-	classes := 0
+	classes, found := 0, false
 	if j := r.Schema.Index(r.Target); j >= 0 && r.classification() {
-		classes = r.classesOf(r.Schema.Columns[j])
+		classes, found = r.classesOf(r.Schema.Columns[j]), r.Schema.Columns[j].Found
 	}
 	switch {
 	case !r.classification() && NeedsClasses(name):
 		lacks := LacksClasses(field, name)
 		r.wrong(ErrModel, field, lacks.Hint, "%s", lacks.Message)
+	case classes > 2 && TwoClasses(name) && found:
+		r.wrong(ErrTwoClasses, field, "use another method, or most_classes: 2", "%s: %s takes two classes only, and data.most_classes is %d", field, name, classes)
 	case classes > 2 && TwoClasses(name):
 		r.wrong(ErrTwoClasses, field, "use another method", "%s: %s takes two classes only, and data.classes lists %d", field, name, classes)
 	}
@@ -194,7 +196,7 @@ func (r *rules) forTask(field, name string) {
 func LacksClasses(field, name string) *fault.Error {
 	return &fault.Error{
 		Kind: fault.Recipe, Field: field, Err: ErrModel,
-		Message: field + ": " + name + " needs classes", Hint: "set task: classification with data.classes, or use another method",
+		Message: field + ": " + name + " needs classes", Hint: "set task: classification, or use another method",
 	}
 }
 

@@ -34,6 +34,10 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 	if err != nil {
 		return nil, err
 	}
+	if len(r.plan.byClasses) > 0 {
+		r.plan = r.plan.forClasses(len(r.facts.Target.Categories))
+		s = s.Sub(r.plan.name)
+	}
 	b, s, err := r.branch(s, known)
 	if err != nil {
 		return nil, err
@@ -57,9 +61,9 @@ func (r *runner) train(ctx context.Context, s *mechanism.Session, part mechanism
 // branchName names the ways that were taken.
 func (r *runner) branchName(b branch) string {
 	if b.name == trainNode {
-		return r.way
+		return path.Join(r.plan.name, r.way)
 	}
-	return path.Join(b.name, r.way)
+	return path.Join(r.plan.name, b.name, r.way)
 }
 
 // stages runs the stages of a branch.

@@ -61,8 +61,6 @@ const (
 	// kindDoubt is how many standard deviations of noise the number of words must exceed for
 	// a column to be one of words.
 	kindDoubt = 2
-	// leastClasses is the number of classes of a target whose classes are found, if the run does not say more.
-	leastClasses = 2
 )
 
 // ErrVocabulary is returned for columns whose words are to be found where that has no price.
@@ -79,6 +77,12 @@ type Vocabulary struct {
 // finds reports whether something is to be found out about a column.
 func (p *Pipeline) finds() bool {
 	return slices.ContainsFunc(p.Schema.Columns, func(c dataset.Column) bool { return c.Found })
+}
+
+// findsClasses reports whether the classes of the target are to be found.
+func (p *Pipeline) findsClasses() bool {
+	j := p.Schema.Index(p.Target)
+	return p.classification() && j >= 0 && p.Schema.Columns[j].Found
 }
 
 // mayBeWords reports whether it is to be found out of a column whether it holds words.
@@ -118,7 +122,7 @@ func (p *Pipeline) plannedFor(f selection.Facts) selection.Facts {
 		}
 	}
 	if f.Target.Found {
-		f.Target.Categories = standIns("class", p.mostClasses())
+		f.Target.Categories = standIns("class", p.MostClassesFound())
 	}
 	limitWords(words, nil, func() bool { return p.fits(f) })
 	return f
@@ -261,10 +265,10 @@ func (r *runner) findWords(
 		c, found, most := &columns[j], released.Value()[i], wordCap(len(words))
 		target := j == len(columns)-1
 		if target {
-			most = r.pipeline.mostClasses()
+			most = r.pipeline.MostClassesFound()
 		}
 		found = found[:min(most, len(found))]
-		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Found: true, TargetEncoded: c.TargetEncoded, Fold: c.Fold, Prefix: c.Prefix}
+		*c = dataset.Column{Name: c.Name, Kind: dataset.Category, Categories: textsOf(found), Other: !target, Labels: c.Labels, Found: true, TargetEncoded: c.TargetEncoded, Fold: c.Fold, Prefix: c.Prefix}
 		if target {
 			continue
 		}
@@ -314,32 +318,49 @@ func wordless(c dataset.Column) bool {
 	return c.Found && c.Kind == dataset.Category && len(c.Categories) == 0
 }
 
-// foundWarnings are those about what was found.
+// foundWarnings describes what was found about columns and classes, and what was too rare to be found.
 func foundWarnings(r *Result) []Warning {
 	var out []Warning
-	var some, none []string
-	rest := "all others count as one category"
-	if slices.ContainsFunc(r.Vocabulary, func(v Vocabulary) bool { return v.Cut && v.Column != r.Target }) {
-		rest = "where these are too many the most frequent ones are used, and " + rest
-	}
+	var texts, none []string
+	cut, least := false, 0.
 	for _, v := range r.Vocabulary {
+		least = v.Least
 		switch {
-		case v.Column == r.Target && len(v.Words) < leastClasses:
-			out = append(out, Warning{"no-classes", Critical, fmt.Sprintf(
-				"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. Declare them (data.classes), or use more records or a larger epsilon.", len(v.Words), v.Column)})
+		case v.Column == r.Target:
+			out = append(out, classesFound(v)...)
 		case len(v.Words) == 0:
 			none = append(none, v.Column)
 		default:
-			some = append(some, fmt.Sprintf("%q (%d)", v.Column, len(v.Words)))
+			texts = append(texts, fmt.Sprintf("%q (%d)", v.Column, len(v.Words)))
+			cut = cut || v.Cut
 		}
 	}
-	if len(some) > 0 {
+	if len(texts) > 0 {
+		rest := "all other values count as one category"
+		if cut {
+			rest = "where there are too many, the most frequent ones are used, and " + rest
+		}
 		out = append(out, Warning{"words-found", Negligible, fmt.Sprintf(
-			"These columns are words, which were found privately, as many as stand beside each: %s. A word is used if about %.0f training records or more have it; %s.", joined(some), math.Ceil(r.Vocabulary[0].Least), rest)})
+			"Text columns were detected privately, with this number of categories: %s. A value becomes a category if about %.0f training records have it; %s.", joined(texts), math.Ceil(least), rest)})
 	}
 	if len(none) > 0 {
 		out = append(out, Warning{"no-words", Theoretical, fmt.Sprintf(
-			"No word of %s is in enough records to be found at this budget, as in a column of names or identifiers. They are not in the model. Declare their categories if they are public knowledge, or make fewer values of them: codes that begin alike (prefix: 3), or buckets (hash: 64). Exclude names and identifiers.", listNames(none))})
+			"No value of %s occurs in enough records to be found at this budget, as in a column of names, identifiers or dates. They are not in the model. Declare their categories if they are public, group their values by a prefix (prefix: 3) or into buckets (hash: 64), or declare dates (date: auto). Exclude names and identifiers.", listNames(none))})
 	}
 	return out
+}
+
+// classesFound describes the classes that were found.
+func classesFound(v Vocabulary) []Warning {
+	switch n := len(v.Words); {
+	case n < leastClasses:
+		return []Warning{{"no-classes", Critical, fmt.Sprintf(
+			"%d classes of the target %q were found, and two are needed: the others are too rare at this budget, or there are none. List them (data.classes) if they are public, or use more records or a larger epsilon.", n, v.Column)}}
+	case v.Cut:
+		return []Warning{{"classes-cut", Critical, fmt.Sprintf(
+			"More classes of the target %q are frequent enough than the model may have, which is %d. The model does not know the less frequent ones, and their records count as errors. Raise data.most_classes.", v.Column, n)}}
+	default:
+		return []Warning{{"classes-found", Negligible, fmt.Sprintf(
+			"%d classes of the target %q were found privately. A label becomes a class if about %.0f training records have it; records with another label train nothing and count as errors.", n, v.Column, math.Ceil(v.Least))}}
+	}
 }

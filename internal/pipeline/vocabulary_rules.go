@@ -23,6 +23,8 @@ func (r *rules) vocabulary() {
 		switch {
 		case c.Name == r.Target && !r.classification():
 			r.wrong(ErrTarget, "data.target", "", "%v: %q", ErrTarget, r.Target)
+		case what != "" && c.Name == r.Target:
+			r.wrong(ErrVocabulary, field, hint, "%s: classes cannot be found privately %s", field, what)
 		case what != "":
 			r.wrong(ErrVocabulary, field, hint, "%s: words cannot be found privately %s", field, what)
 		}
@@ -64,8 +66,8 @@ func (p *Pipeline) candidates() []Candidate {
 	return slices.Clone(p.Search.Candidates)
 }
 
-// AsIfFound returns the run with columns as they might be found: a few categories, two classes,
-// and numbers where nothing is declared. It is for made-up tables, and pays for no search for words.
+// AsIfFound returns the run with columns as they might be found: a few categories, two classes or as many as
+// MostClasses says, and numbers where nothing is declared. It is for made-up tables, and pays for no search for words.
 func (p *Pipeline) AsIfFound() *Pipeline {
 	if !p.finds() {
 		return p
@@ -78,7 +80,7 @@ func (p *Pipeline) AsIfFound() *Pipeline {
 		switch {
 		case !c.Found:
 		case c.Name == p.Target:
-			c.Categories = standIns("class", p.mostClasses())
+			c.Categories = standIns("class", max(p.MostClasses, leastClasses))
 		case c.Kind == dataset.Category:
 			c.Categories = standIns("word", few)
 		}

@@ -47,7 +47,7 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 	case r.R2 == nil && r.Confusion == nil:
 		out = append(out, Warning{"no-metric", Negligible, "No records were held out, so the model's quality is unknown."})
 	case r.Confusion != nil:
-		out = append(out, classWarnings(r.Confusion)...)
+		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
 	default:
 		out = append(out, r2Warnings(r.R2)...)
 	}
@@ -128,7 +128,7 @@ func (p *Pipeline) PublicColumns() []string {
 func SameSchema(a, b dataset.Schema) bool {
 	return a.Unit == b.Unit && slices.EqualFunc(a.Columns, b.Columns, func(x, y dataset.Column) bool {
 		return x.Name == y.Name && x.Kind == y.Kind && x.Ranged == y.Ranged && x.Lower == y.Lower && x.Upper == y.Upper &&
-			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Private == y.Private &&
+			x.Found == y.Found && x.TargetEncoded == y.TargetEncoded && x.HasMissing == y.HasMissing && x.Missing == y.Missing && x.Indicator == y.Indicator && x.Other == y.Other && x.Labels == y.Labels && x.Private == y.Private &&
 			x.Fold == y.Fold && x.Prefix == y.Prefix && x.Hash == y.Hash && slices.Equal(x.Categories, y.Categories)
 	})
 }

@@ -58,12 +58,24 @@ func limitWords(columns []*dataset.Column, counts [][]float64, fits func() bool)
 
 // fits reports whether rows of columns have room in every way in which the run may train.
 func (p *Pipeline) fits(f selection.Facts) bool {
-	for _, way := range p.trainings() {
-		for _, b := range way.branches(f) {
-			if _, err := way.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
-				return false
-			}
+	for _, t := range p.trainings() {
+		facts := []selection.Facts{f}
+		for _, n := range t.classCounts(f) {
+			facts = append(facts, withClasses(f, n))
+		}
+		if slices.ContainsFunc(facts, t.tooWide) {
+			return false
 		}
 	}
 	return true
+}
+
+// tooWide reports whether rows of columns are too long for a branch of the run.
+func (p *Pipeline) tooWide(f selection.Facts) bool {
+	for _, b := range p.branches(f) {
+		if _, err := p.trainTree(f, &b); errors.Is(err, linear.ErrTooWide) {
+			return true
+		}
+	}
+	return false
 }

@@ -84,6 +84,7 @@ privacy: {epsilon: 1}   # a comment
 	// data:
 	//   target: price
 	//   multiline_quotes: false
+	//   undeclared: found
 	//   columns:
 	//     ocean: {categories: [no, near], other: true}
 	// privacy:

@@ -33,7 +33,7 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 	}
 	if r.Task == regression.TaskClassification {
 		p.Task, target.Kind, target.Categories = r.Task, dataset.Category, r.Data.Classes.Listed()
-		if target.Found = r.Data.Classes.Private(); !target.Found && len(target.Categories) == 0 { // said elsewhere
+		if target.Found = r.Classes().Private() && !bench; !target.Found && len(target.Categories) == 0 { // said elsewhere
 			target.Categories = make([]string, 2)
 		}
 	}

@@ -42,8 +42,11 @@ func (r *Recipe) Public() ([]byte, error) {
 	p.Version, p.Task, p.Data.Header = r.Version, r.Task, r.Data.Header
 	p.Data.Target, p.Data.Exclude = r.Data.Target, r.Data.Exclude
 	p.Data.MultilineQuotes, p.Data.Format, p.Data.Numbers = r.Data.MultilineQuotes, r.Data.Format, r.Data.Numbers
-	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Data.Classes, r.Data.Undeclared
-	p.Data.Fold, p.Data.MostClasses = r.Data.Fold, r.Data.MostClasses
+	p.Data.Columns, p.Data.Classes, p.Data.Undeclared = r.Data.Columns, r.Classes(), r.Undeclared()
+	p.Data.Fold = r.Data.Fold
+	if p.Data.Classes.Private() {
+		p.Data.MostClasses = r.mostClasses()
+	}
 	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
 	if p.Search = r.Search; p.Search == nil {
 		p.Selection, p.Model = &r.Selection, &r.Model

@@ -71,9 +71,9 @@ type Data struct {
 	MultilineQuotes bool `yaml:"multiline_quotes" json:"multiline_quotes" jsonschema:"default=false" jsonschema_description:"Whether a quoted CSV cell may contain line breaks."`
 	// Format says how the text is written; nil for what the suffix says.
 	Format *Format `yaml:"format,omitempty" json:"format,omitempty" jsonschema_description:"How the text of the table is written: separator, decimal mark, character set and so on."`
-	// Undeclared says what features are that declare nothing: "numbers", which is also what the
-	// empty text means, or "found": numbers or words, whichever is found privately.
-	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=numbers" jsonschema_description:"What a feature is that declares nothing. numbers: a number. found: a number, or a category whose values are found privately, as the table has it. Runs without a recipe file find it where that has a price."`
+	// Undeclared says what features are that declare nothing: "numbers", or "found": numbers or text, whichever is found
+	// privately. Empty means the default; see [Recipe.Undeclared].
+	Undeclared string `yaml:"undeclared,omitempty" json:"undeclared,omitempty" jsonschema:"default=found" jsonschema_description:"What a feature is that declares nothing. found: a number, or a category whose values are found privately, as the table has it. numbers: a number; also the default where finding has no price."`
 	// Fold says which texts of categories, words and classes are one value: "exact", which is also what the empty
 	// text means, "blanks" or "case".
 	Fold string `yaml:"fold,omitempty" json:"fold,omitempty" jsonschema:"default=exact" jsonschema_description:"Which texts are one value, in columns of categories and words and among classes. exact: those that differ in blanks around them. blanks: also in how many blanks stand inside. case: also in upper and lower case."`
@@ -81,11 +81,12 @@ type Data struct {
 	Numbers string `yaml:"numbers,omitempty" json:"numbers,omitempty" jsonschema:"default=lenient" jsonschema_description:"lenient: numbers as people write them, such as 45 yrs, 27.1% or <5, are read. strict: plain numbers only."`
 	// Columns holds the declarations, by column name.
 	Columns map[string]Column `yaml:"columns,omitempty" json:"columns,omitempty" jsonschema_description:"What is public knowledge about a column, by name. The guarantee does not protect what is declared here; the report lists it."`
-	// Classes lists the classes of the target, for classification only. A cell
-	// that is none of them is in no class. Those that are Private are two, or up to MostClasses.
-	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private: those that most records have, found privately, two or up to most_classes."`
-	// MostClasses is how many classes are found at most where they are private; 0 means 2.
-	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=2" jsonschema_description:"How many classes are found at most, with classes: private."`
+	// Classes lists the classes of the target, for classification only. Private ones, which is also what none
+	// means, are found: up to MostClasses. See [Recipe.Classes].
+	Classes Names `yaml:"classes,omitempty" json:"classes,omitempty" jsonschema:"minItems=2,maxItems=255,uniqueItems=true" jsonschema_description:"The classes of the target, as written in the table (classification only). With two, the second one is the positive class. private, which is also the default: those that enough records have, found privately, up to most_classes."`
+	// MostClasses is how many classes are found at most where they are private; 0 means the default of
+	// [pipeline.Pipeline.MostClassesFound].
+	MostClasses int `yaml:"most_classes,omitempty" json:"most_classes,omitempty" jsonschema:"minimum=2,maximum=255,default=32" jsonschema_description:"How many classes are found at most, where they are private. The default is 2 with methods that take two classes only."`
 }
 
 // Column declares public knowledge about one column: a range, or the list of
@@ -261,6 +262,7 @@ func Default() Recipe {
 
 // settle fills the defaults that depend on other keys.
 func (r *Recipe) settle(given map[string]bool, can availability) {
+	r.keepEarlierDefaults(given)
 	if r.Task == TaskCausal && !given["privacy.delta"] { // every law can be pure
 		r.Privacy.Delta = 0
 	}

@@ -192,6 +192,12 @@ func roundTrip(t reporter, r *Recipe, o Options, can availability) {
 	}
 	want := *r
 	want.Output, want.Engine = Default().Output, ""
+	if r.Task != TaskCausal { // what is published states these defaults
+		want.Data.Undeclared, want.Data.Classes = r.Undeclared(), r.Classes()
+		if want.Data.Classes.Private() {
+			want.Data.MostClasses = r.mostClasses()
+		}
+	}
 	if r.Ledger != nil {
 		want.Ledger = &Ledger{Path: DefaultLedger, Dataset: r.Ledger.Dataset}
 	}

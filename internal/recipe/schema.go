@@ -134,10 +134,6 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	for _, key := range []string{"selection", "model"} {
 		root.Not = &generate.Schema{AnyOf: append(anyOf(root.Not), &generate.Schema{Required: []string{"search", key}})}
 	}
-	classes := when("task", "classification", "data")
-	p := generate.NewProperties()
-	p.Set("data", &generate.Schema{Required: []string{"classes"}})
-	classes.Then.Properties = p
 	causal := when("task", TaskCausal, "causal")
 	none := func(keys ...string) *generate.Schema {
 		s := &generate.Schema{Not: &generate.Schema{}}
@@ -152,7 +148,7 @@ func addConditions(root *generate.Schema, at func(string) *generate.Schema) {
 	causal.Else = none("causal")
 	causal.Else.Properties = generate.NewProperties()
 	causal.Else.Properties.Set("data", &generate.Schema{Required: []string{"target"}})
-	root.AllOf = []*generate.Schema{classes, causal}
+	root.AllOf = []*generate.Schema{causal}
 }
 
 // addLinks adds which keys of a section need each other, or exclude each other, and which

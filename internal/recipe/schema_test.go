@@ -89,7 +89,7 @@ var beyondSchema = strings.Fields(`
 	search-tukey search-same search-basic search-partly-public
 	sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
-	encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
+	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
 	causal-anm-score causal-anm-protect causal-anm-ledger causal-anm-no-effect causal-anm-three
 	spark-causal spark-wrong`)
 
@@ -147,7 +147,7 @@ func TestSchemaDefaults(t *testing.T) {
 	walk("", schema.Properties)
 	d := Default()
 	want := map[string]any{
-		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient, "data.undeclared": undeclaredNumbers, "data.fold": foldWords[0], "data.most_classes": float64(foundClasses),
+		"version": float64(d.Version), "task": d.Task, "data.multiline_quotes": d.Data.MultilineQuotes, "data.numbers": numbersLenient, "data.undeclared": undeclaredFound, "data.fold": foldWords[0], "data.most_classes": float64(pipeline.DefaultMostClasses),
 		"privacy.delta": d.Privacy.Delta, "privacy.relation": d.Privacy.Relation, "privacy.composition": d.Privacy.Composition,
 		"holdout": d.Holdout, "scaling.method": d.Scaling.Method,
 		"selection.method": d.Selection.Method, "selection.share": pipeline.DefaultSelectionShare,

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	generate "github.com/invopop/jsonschema"
 
 	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )
 
@@ -167,29 +169,64 @@ func (c *checker) sameValue(path, what string, names []string, col Column) {
 	}
 }
 
-// foundClasses is how many classes are found.
-const foundClasses = 2
-
 var undeclaredWords = []string{undeclaredNumbers, undeclaredFound}
 
-// FindWords makes a classification without listed classes find them, and features that declare nothing
-// numbers or words, whichever is found, where that has a price. In a search words are paid for whether there are
-// some or not, so there they are not looked for. It is what a run without a recipe file does.
-func (r *Recipe) FindWords() {
-	if r.Task == TaskCausal || r.outline(false).NoVocabulary() != "" {
-		return
+// Classes returns the classes of the target: those that the recipe lists, and [Private] where a
+// classification lists none. It is nil for every other task.
+func (r *Recipe) Classes() Names {
+	if r.Task == regression.TaskClassification && len(r.Data.Classes) == 0 {
+		return Private()
 	}
-	if r.Task == regression.TaskClassification && r.Data.Classes == nil {
-		r.Data.Classes = Private()
+	return r.Data.Classes
+}
+
+// mostClasses returns how many classes are found at most.
+func (r *Recipe) mostClasses() int {
+	p := r.outline(false)
+	for _, x := range r.choices() {
+		if s := x.selection; p.MostClasses == 0 && s.Method == pipeline.Auto && s.K() > 0 { // it ranks columns by two classes
+			return 2
+		}
 	}
-	if r.Data.Undeclared == "" && r.Search == nil && r.Scaling.Method != "declared" {
-		r.Data.Undeclared = undeclaredFound
+	return p.MostClassesFound()
+}
+
+// Undeclared returns what features are that declare nothing: the value of data.undeclared, or its default. That is found,
+// and numbers where finding text columns has no price and where every number needs a declared range.
+func (r *Recipe) Undeclared() string {
+	switch {
+	case r.Data.Undeclared != "":
+		return r.Data.Undeclared
+	case r.Task == TaskCausal, r.Scaling.Method == "declared", r.outline(false).NoVocabulary() != "":
+		return undeclaredNumbers
 	}
+	return undeclaredFound
 }
 
 // findsKinds reports whether it is found out of features that declare nothing whether they are numbers or
 // words.
-func (r *Recipe) findsKinds() bool { return r.Data.Undeclared == undeclaredFound }
+func (r *Recipe) findsKinds() bool { return r.Undeclared() == undeclaredFound }
+
+// keepEarlierDefaults states the defaults of earlier versions in a recipe that one of them published. Such a recipe
+// has every other key with a default, and no output: [Recipe.Public] writes it so, and states these defaults
+// too since they have changed. given holds the paths that the text gives a value.
+func (r *Recipe) keepEarlierDefaults(given map[string]bool) {
+	written := []string{
+		"version", "task", "data.multiline_quotes", "privacy.delta", "privacy.relation", "privacy.composition", "holdout", "scaling.method",
+	}
+	if r.Search == nil {
+		written = append(written, "selection.method", "model.method", "model.fallback")
+	}
+	if given["output.dir"] || slices.ContainsFunc(written, func(path string) bool { return !given[path] }) {
+		return
+	}
+	if !given["data.undeclared"] {
+		r.Data.Undeclared = undeclaredNumbers
+	}
+	if r.Data.Classes.Private() && !given["data.most_classes"] {
+		r.Data.MostClasses = 2
+	}
+}
 
 // NamesOf returns the names that a list on a command line means: the word alone stands for
 // those that are to be found.

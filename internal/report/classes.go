@@ -77,7 +77,7 @@ func (m *Metrics) classes(res *pipeline.Result) {
 		return
 	}
 	m.Accuracy, m.BalancedAccuracy = share(c.Accuracy), share(c.Balanced)
-	m.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, NoneScale: c.NoneSigma, Private: true, Part: "holdout"}
+	m.Confusion = &Confusion{Classes: c.Classes, Counts: c.Counts, Scale: c.Sigma, Private: true, Part: "holdout"}
 	for k, s := range c.Recalls {
 		recall := Recall{Class: c.Classes[k], Value: s.Value, Lower: s.Lower, Upper: s.Upper, Level: s.Level}
 		if k < len(c.Right) {
@@ -87,7 +87,12 @@ func (m *Metrics) classes(res *pipeline.Result) {
 	}
 	x := c.Largest
 	m.LargestClass = &LargestClass{c.Classes[x.Class], x.Share.Value, x.Share.Lower, x.Share.Upper, x.Share.Level, x.GainLower, x.GainUpper}
-	m.counts(c.Records, c.None)
+	m.counts(c.Records, c.Missing)
+	o := c.OtherShare
+	m.OtherLabels = &Missing{
+		Value: c.Other.Value, Scale: c.Other.Sigma, Private: true, Part: "holdout",
+		Share: o.Value, Lower: o.Lower, Upper: o.Upper, Level: o.Level,
+	}
 	s := c.Scores
 	if s == nil {
 		return

@@ -17,11 +17,14 @@ func classRows(row func(label, text string), table func(label string, lines []st
 	if m.Accuracy == nil {
 		return
 	}
+	if s := otherLabels(m); s != "" {
+		row("Unknown", s)
+	}
 	if s := ranked(m); s != "" {
 		row("Scores", s)
 	}
 	if c := m.Confusion; c != nil && len(m.Recalls) > 0 {
-		lines, fits := matrix(c, m.Recalls)
+		lines, fits := matrix(c, m.Recalls, otherRow(m))
 		if !fits {
 			lines = worstRecalls(m.Recalls)
 		}
@@ -92,10 +95,35 @@ func padRight(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
 }
 
+// otherLabels describes the records whose label is none of the classes of the model; "" where the report is of
+// an earlier version, or there are few of them at most.
+func otherLabels(m Metrics) string {
+	x := m.OtherLabels
+	switch {
+	case x == nil || x.Upper <= fewUnknown:
+		return ""
+	case x.Lower <= 0:
+		return fmt.Sprintf("at most %s of the records with a label belong to classes that the model does not know (%g%% confidence); they count as errors", percent(x.Upper), 50+50*x.Level)
+	}
+	return fmt.Sprintf("%s of the records with a label (%g%% interval %s to %s) belong to classes that the model does not know; they count as errors",
+		percent(x.Share), 100*x.Level, percent(x.Lower), percent(x.Upper))
+}
+
+// fewUnknown is the share of records with other labels up to which nothing is said of them.
+const fewUnknown = .01
+
+// otherRow names the last row of the confusion matrix.
+func otherRow(m Metrics) string {
+	if m.OtherLabels == nil {
+		return "no class"
+	}
+	return "other label"
+}
+
 // matrix lays out the confusion matrix with the recalls, and reports whether it fits the
-// width of the text.
-func matrix(c *Confusion, recalls []Recall) ([]string, bool) {
-	first, widths := len("true class"), make([]int, len(c.Classes))
+// width of the text. other names its last row.
+func matrix(c *Confusion, recalls []Recall, other string) ([]string, bool) {
+	first, widths := max(len("true class"), len(other)), make([]int, len(c.Classes))
 	for k, name := range c.Classes {
 		first = max(first, utf8.RuneCountInString(fitted(name)))
 		widths[k] = utf8.RuneCountInString(fitted(name))
@@ -122,7 +150,7 @@ func matrix(c *Confusion, recalls []Recall) ([]string, bool) {
 		for _, n := range row[:min(len(row), len(names))] {
 			cells = append(cells, strconv.Itoa(n))
 		}
-		head, end := "no class", ""
+		head, end := other, ""
 		if k < len(names) && k < len(recalls) {
 			head, end = names[k], recall(recalls[k])
 		}

@@ -110,7 +110,10 @@ func qualities(r *Report) []document.Block {
 // classBlocks are the metrics of a classifier.
 func classBlocks(r *Report) []document.Block {
 	m := r.Metrics
-	out := []document.Block{prose("Accuracy is the share of fresh records that are predicted rightly: " + accuracy(m) + ".")}
+	out := []document.Block{prose("Accuracy is the share of new records with a label that are classified correctly: " + accuracy(m) + ".")}
+	if s := otherLabels(m); s != "" {
+		out = append(out, prose("Unknown classes: "+s+"."))
+	}
 	if s := ranked(m); s != "" {
 		out = append(out, prose("Scores: "+s+"."))
 	}
@@ -124,7 +127,7 @@ func classBlocks(r *Report) []document.Block {
 			fmt.Sprintf("Recall: of the records of a class, the share that is predicted so, with its %g%% interval.", 100*m.Recalls[0].Level), g))
 	}
 	if c := m.Confusion; c != nil && len(c.Classes) > 0 {
-		out = append(out, confusionBlock(c))
+		out = append(out, confusionBlock(c, otherRow(m)))
 	}
 	if len(m.Reliability) > 0 && m.Reliability[0].Probability != nil {
 		out = append(out, calibration(m))
@@ -135,15 +138,15 @@ func classBlocks(r *Report) []document.Block {
 	return out
 }
 
-// confusionBlock draws the confusion matrix, rows by their shares.
-func confusionBlock(c *Confusion) document.Block {
+// confusionBlock draws the confusion matrix, rows by their shares; other names its last row.
+func confusionBlock(c *Confusion, other string) document.Block {
 	h := chart.Heat{Title: "Confusion matrix", XLabel: "predicted", YLabel: "true class"}
 	g := &document.Table{Head: []string{"true class"}}
 	for _, name := range c.Classes {
 		h.Columns, g.Head = append(h.Columns, shown(name)), append(g.Head, shown(name))
 	}
 	for i, row := range c.Counts {
-		name := "none declared"
+		name := other
 		if i < len(c.Classes) {
 			name = shown(c.Classes[i])
 		}

@@ -14,6 +14,7 @@ import (
 //
 //	fit/part/[branch/]stage/...
 //	fit/train/vocabulary/..., and then fit/train/train/ in place of fit/train/
+//	fit/train/train/2-classes/[branch/]stage/...
 //	fit/part/[branch/]undeclared/way/stage/...
 //	fit/train/candidate-1/part/[branch/]stage/...
 //	fit/train/model/size-2/...
@@ -35,7 +36,7 @@ func placeOf(id string) budget.Place {
 		case left > 2 && out.Candidate == "" && pipeline.IsCandidate(names[at]):
 			out.Candidate, out.Part = names[at], names[at+1]
 			at += 2
-		case left > 1 && pipeline.IsBranch(names[at]):
+		case left > 1 && (pipeline.IsBranch(names[at]) || pipeline.IsNumberOfClasses(names[at])):
 			out.Branch = path.Join(out.Branch, names[at])
 			at++
 		default:

@@ -234,7 +234,7 @@ func mechanisms(events []Event) string {
 			s += fmt.Sprintf("; sensitivity %.4g, noise scale %.4g", e.Sensitivity, e.Scale)
 		}
 		if e.Taken != nil && !*e.Taken {
-			s += "; not carried out, as another way was taken by a count within the budget"
+			s += "; not carried out: a released value chose another branch, and the price covers all of them"
 		}
 		items = append(items, s+".")
 	}

@@ -214,9 +214,13 @@ type Metrics struct {
 	BalancedAccuracy *Share     `json:"balanced_accuracy" format:"2,3+?"`
 	Confusion        *Confusion `json:"confusion" format:"2,3+?"`
 	// Records is the noisy number of held-out records that the metrics are about: those
-	// with a target that can be read. MissingTargets is about the others.
+	// with a target that can be read, of a classification those with a label. MissingTargets is about the others.
 	Records        *Count   `json:"records" format:"3+?"`
 	MissingTargets *Missing `json:"missing_targets" format:"3+?"`
+	// OtherLabels is about the records of Records whose label is none of the classes of the model. They count as
+	// errors in the accuracy. Reports of earlier versions have none: there the accuracy is about the records of
+	// the classes alone, and those with another label are among MissingTargets.
+	OtherLabels *Missing `json:"other_labels" format:"4+?"`
 
 	// Of a classification; the last four are about its scores, and AUC, LogLoss and
 	// Thresholds of two classes only.
@@ -251,11 +255,11 @@ type Share struct {
 // Confusion holds noisy, rounded numbers of the records of Part.
 type Confusion struct {
 	Classes []string `json:"classes"`
-	// Counts has a row for every true class and, last, one for the records in no
-	// declared class; a column for every predicted class.
+	// Counts has a row for every true class and, last, one for the records with another label; a
+	// column for every predicted class. Without Metrics.OtherLabels the last row has those without a label too.
 	Counts [][]int `json:"counts"`
 	Scale  float64 `json:"scale"` // standard deviation of the noise in each
-	// NoneScale is that in the last row, where it is another.
+	// NoneScale is that in the last row, where it is another, as in reports of earlier versions.
 	NoneScale float64 `json:"none_scale" format:"3+?"`
 	Private   bool    `json:"private"` // released by a mechanism
 	Part      string  `json:"part"`    // "holdout"

@@ -86,14 +86,17 @@ func Text(w io.Writer, r *Report) error {
 
 // notTaken names the steps of the branches that a run did not take.
 func notTaken(events []Event) string {
-	unread, other, way, branch := 0, 0, "", ""
+	unread, other, classes, way, branch := 0, 0, 0, "", ""
 	for _, e := range events {
 		if e.Taken == nil || *e.Taken {
 			continue
 		}
-		if name := firstLeft(events, placeOf(e.ID).Branch); pipeline.IsWay(name) {
+		switch name := firstLeft(events, placeOf(e.ID).Branch); {
+		case pipeline.IsWay(name):
 			unread, way = unread+1, name
-		} else {
+		case pipeline.IsNumberOfClasses(name):
+			classes++
+		default:
 			other, branch = other+1, name
 		}
 	}
@@ -113,6 +116,9 @@ func notTaken(events []Event) string {
 			what = "all numbers: some are words"
 		}
 		out = append(out, fmt.Sprintf("%s of a run in which columns that declare nothing are %s, and either way fits the budget", steps(unread), what))
+	}
+	if classes > 0 {
+		out = append(out, fmt.Sprintf("%s planned for another number of classes than was found; the price covers every number", steps(classes)))
 	}
 	return strings.Join(out, ". Also ")
 }

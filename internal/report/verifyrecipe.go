@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -40,6 +41,7 @@ func (v *verifier) recipeAndPlan() {
 		v.add("recipe", "", []string{"it has no run with these columns: " + err.Error()})
 		return
 	}
+	p.PaddedClasses = v.paddedClasses()
 	v.add("recipe", "it asks for what the report promises, and states what the report says it states", v.recipeProblems(r, p))
 	plan, err := p.Plan()
 	switch {
@@ -50,6 +52,13 @@ func (v *verifier) recipeAndPlan() {
 	default:
 		v.add(name, "the recipe has these steps, law by law, and this guarantee; no table was read", v.planProblems(p, plan))
 	}
+}
+
+// paddedClasses reports whether the training was planned once for all numbers of classes, as by earlier versions.
+func (v *verifier) paddedClasses() bool {
+	return !slices.ContainsFunc(v.report.Events, func(e Event) bool {
+		return slices.ContainsFunc(strings.Split(e.ID, "/"), pipeline.IsNumberOfClasses)
+	})
 }
 
 // readRecipe reads the recipe of a release. The columns of one without a header are those

@@ -381,12 +381,15 @@ func shapeTree(n *budget.Node, r *Report) {
 		}
 		shapeTree(&n.Kids[i], r)
 	}
-	if slices.ContainsFunc(n.Kids, func(kid budget.Node) bool { return pipeline.IsWay(kid.Name) && kid.Op != budget.OpLeaf }) {
+	chosen := func(kid budget.Node) bool {
+		return kid.Op != budget.OpLeaf && (pipeline.IsWay(kid.Name) || pipeline.IsNumberOfClasses(kid.Name))
+	}
+	if slices.ContainsFunc(n.Kids, chosen) {
 		n.Op, n.Kids = budget.OpOneOf, append([]budget.Node{budget.Seq(pipeline.CountName)}, n.Kids...)
 		return
 	}
 	isWay := func(kid budget.Node) bool { return pipeline.IsBranch(kid.Name) && kid.Op != budget.OpLeaf }
-	if n.Name != pipeline.TrainName || !slices.ContainsFunc(n.Kids, isWay) {
+	if n.Name != pipeline.TrainName && !pipeline.IsNumberOfClasses(n.Name) || !slices.ContainsFunc(n.Kids, isWay) {
 		return
 	}
 	n.Op = budget.OpOneOf

@@ -4,7 +4,7 @@ The estimators follow the conventions of scikit-learn, which they work with and 
 the program ``dptrain`` that the wheel carries; tables go to it through a pipe and are not written to disk.
 """
 
-from ._estimators import DPClassifier, DPRegressor, load
+from ._estimators import DPClassifier, DPRegressor, DptrainWarning, load
 from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, TargetUnreadable, program, version
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "DPClassifier",
     "DPRegressor",
     "DptrainError",
+    "DptrainWarning",
     "InvalidInput",
     "LedgerRefused",
     "TargetUnreadable",

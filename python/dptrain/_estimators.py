@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
 from ._program import InvalidInput, run
-from ._table import columns, listed, text, to_csv
+from ._table import columns, listed, text, to_csv, with_named_column
 
 try:
     from sklearn.base import BaseEstimator as _Base
@@ -47,6 +48,21 @@ except ImportError:  # scikit-learn is not needed
         """The estimator was not fitted."""
 
 
+
+class DptrainWarning(UserWarning):
+    """A warning or an error of the report of a fit. ``code`` names its kind, ``severity`` says how serious it is."""
+
+    def __init__(self, message, code="", severity=""):
+        super().__init__(message)
+        self.code, self.severity = code, severity
+
+    def __reduce__(self):
+        return type(self), (str(self), self.code, self.severity)
+
+
+# The severities that are only remarks.
+_REMARKS = ("negligible", "note")
+
 # Parameters are the fields of a class: it takes them by name, epsilon by place too.
 _parameters = dataclass(eq=False, repr=False)
 
@@ -62,11 +78,15 @@ class _Estimator(_Base):
     method, select : how to train and how to choose columns, by name; None lets dptrain decide.
     holdout : the share of records for the private metrics, .1 if it is None; 0 leaves them out.
     categories : a dict from columns to their public values, or to "private".
-    undeclared : "numbers" or "found": what columns are that nothing is said of.
+    undeclared : "found" or "numbers": what columns are that nothing is said of. None finds text columns privately, as the
+        command line does, where that has a price.
+    dates : a dict from columns of dates to how these are written, such as "2006-01-02", or "auto".
     ranges : a dict from columns to public pairs (lower, upper).
     target : the name of the target in the model; that of y if it has one, else "target".
     target_range : of DPRegressor, a public pair for the target.
     classes : of DPClassifier, the public classes. None finds them privately.
+    public_classes : of DPClassifier, True declares that the labels in y are public knowledge: all are classes.
+    most_classes : of DPClassifier, how many classes are found at most, 32 if it is None.
     unit, max_rows : the column of X that says whose record it is, and how many records of one are kept.
     dataset, ledger : enter the run in a ledger under this name of the data set.
     recipe : the path of a recipe; the other parameters replace its values.
@@ -84,6 +104,7 @@ class _Estimator(_Base):
     holdout: "float | None" = None
     categories: "dict | None" = None
     undeclared: "str | None" = None
+    dates: "dict | None" = None
     ranges: "dict | None" = None
     target: "str | None" = None
     unit: "str | None" = None
@@ -111,6 +132,8 @@ class _Estimator(_Base):
                 out += ["--" + flag.replace("_", "-"), value if isinstance(value, str) else text(value)]
         for name, values in (self.categories or {}).items():
             out += ["--categories", f"{name}={values if isinstance(values, str) else listed(values)}"]
+        for name, layout in (self.dates or {}).items():
+            out += ["--date", f"{name}={layout}"]
         ranges = dict(self.ranges or {})
         if getattr(self, "target_range", None) is not None:
             ranges[target] = self.target_range
@@ -118,11 +141,11 @@ class _Estimator(_Base):
             out += ["--range", f"{name}={text(lower)}:{text(upper)}"]
         return out
 
-    def _fit(self, X, y, more=()):
+    def _fit(self, X, y, cell=text, more=()):
+        """Fit to records X and targets y, which cell turns into text. more are further arguments of the command."""
         names, cells = columns(X)
         target = self._target(names, y)
-        self._check_type(y)
-        y = _labels(y)
+        y = _cells(y)
         records = len(cells[0]) if cells else 0
         if not cells:
             raise ValueError(f"0 feature(s) (shape=({len(y)}, 0)) while a minimum of 1 is required.")
@@ -130,7 +153,7 @@ class _Estimator(_Base):
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         if len(y) != records:
             raise ValueError("Found input variables with inconsistent numbers of samples: X and y differ")
-        table = to_csv([*names, target], [*cells, y])
+        table = to_csv([*names, target], [*cells, [cell(label) for label in y]])
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             out = Path(self.out if self.out is not None else Path(folder) / "out")
             run([*self._arguments(target), *more, "--out", str(out)], table)
@@ -140,6 +163,9 @@ class _Estimator(_Base):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = len(names)
+        for w in self.report_.get("warnings", []):
+            if w["severity"] not in _REMARKS:
+                warnings.warn(DptrainWarning(f"{w['code']}: {w['text']}", w["code"], w["severity"]), stacklevel=3)
         return self
 
     def _target(self, names, y):
@@ -196,7 +222,9 @@ class _Estimator(_Base):
         with tempfile.TemporaryDirectory(prefix="dptrain-") as folder:
             path = Path(folder) / "model.json"
             path.write_bytes(model)
-            out = run(["predict", str(path), "-", *flags], to_csv(names, cells))
+            if "recipe.yaml" in self.release_:  # it says how dates are read
+                (Path(folder) / "recipe.yaml").write_bytes(self.release_["recipe.yaml"])
+            out = run(["predict", str(path), "-", *flags], to_csv(*with_named_column(names, cells)))
         rows = csv.reader(io.StringIO(out.decode()))
         next(rows)
         return list(rows)
@@ -218,17 +246,11 @@ class DPRegressor(_RegressorMixin, _Estimator):
 
     def fit(self, X, y):
         """Train on records X, one row each, and targets y. It raises DptrainError."""
-        return self._fit(X, y)
-
-    def _check_type(self, y):
-        """Refuse a target whose type says that it holds no numbers. No cell is looked at."""
-        declared = _declared_type(y)
-        if declared in ("text", "truth values"):
+        if declared_kind(y) == "text":
             raise InvalidInput(
-                f"the type of y says that it holds {declared}, and a regression needs numbers: "
-                "use DPClassifier for class labels, or convert y to floats",
-                2,
+                "the dtype of y says that it holds text, and a regression needs numbers: use DPClassifier for class labels, or convert y to floats", 2
             )
+        return self._fit(X, y)
 
     def predict(self, X):
         """The predictions for records, as floats. Columns are found by their names."""
@@ -255,34 +277,55 @@ class DPClassifier(_ClassifierMixin, _Estimator):
 
     _: KW_ONLY
     classes: "list | None" = None
+    public_classes: bool = False
+    most_classes: "int | None" = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # of few records
         return tags
 
-    def _check_type(self, y):
-        """Refuse classes none of which a target of its type can hold. No cell is looked at."""
-        if self.classes is None:
-            return
-        names = [text(c) for c in self.classes]
-        declared = _declared_type(y)
-        fits = {"numbers": _is_number, "truth values": lambda name: name in ("true", "false")}.get(declared)
-        if fits and not any(fits(name) for name in names):
-            raise InvalidInput(f"the type of y says that it holds {declared}, and none of the classes {names} is one", 2)
-
     def fit(self, X, y):
-        """Train on records X, one row each, and classes y. It raises DptrainError."""
-        more = () if self.classes is None else ("--classes", listed(self.classes))
-        self._fit(X, y, more)
+        """Train on records X, one row each, and labels y. It raises DptrainError.
+
+        A label stays what it is: classes_ and predictions have labels of y. Missing labels are None, NaN and the missing
+        values of pandas and NumPy. The dtype of classes_ is that of the declared classes, or follows from the labels that
+        were found: whole numbers are integers even where y has floats.
+        """
+        kind, declared = declared_kind(y), self._declared(y)
+        labels = Labels(textual=kind == "text")
+        more = []
+        if declared is not None:
+            of = kind_of(declared)
+            if kind is not None and of is not None and kind != of:
+                raise InvalidInput(f"the classes are of the kind {of!r} and y, by its dtype, of the kind {kind!r}: no label of y is one of the classes", 2)
+            more += ["--classes", listed([labels.write(label) for label in declared])]
+        if self.most_classes is not None:
+            more += ["--most-classes", text(self.most_classes)]
+        self._fit(X, y, labels.write, more)
         self._names = self.model_["classes"]
-        found = [_label(name, _dtype(y)) for name in self._names]
-        self.classes_ = np.array(found, dtype=None if all(not isinstance(v, str) for v in found) else object)
+        labels.forget(self._names)
+        self._read = labels
+        found = [labels.read(name) for name in self._names]
+        if declared is not None:
+            found = [{labels.write(label): label for label in declared}.get(name, label) for name, label in zip(self._names, found)]
+        self.classes_ = as_array(found)
         self._order = np.arange(len(found))
-        if len({type(v) for v in found}) == 1:
-            self._order = np.argsort(self.classes_, kind="stable")
+        if len({type(v) for v in found}) == 1 and hasattr(found[0], "__lt__"):
+            self._order = np.array(sorted(range(len(found)), key=found.__getitem__))
             self.classes_ = self.classes_[self._order]
         return self
+
+    def _declared(self, y):
+        """The classes that are declared to be public, or None."""
+        if self.public_classes and self.classes is not None:
+            raise ValueError("public_classes declares the labels in y, and classes lists others: give one of the two")
+        if not self.public_classes:
+            return None if self.classes is None else list(self.classes)
+        seen = {label: None for label in _cells(y) if not is_missing(label)}
+        if kind_of(seen) is not None:
+            return sorted(seen)
+        return sorted(seen, key=lambda label: (type(label).__name__, str(label)))  # not in the order of the records
 
     def predict(self, X):
         """The classes of records."""
@@ -298,9 +341,12 @@ class DPClassifier(_ClassifierMixin, _Estimator):
         return rows[:, self._order]
 
     def score(self, X, y, sample_weight=None):
-        """The accuracy on these records. It is exact: publish report_["metrics"] of private records instead."""
-        hits = np.asarray(y).ravel() == self.predict(X)
-        return float(np.average(hits, weights=sample_weight))
+        """The accuracy on the records with a label. It is exact: publish report_["metrics"] of private records instead."""
+        truth = _cells(y)
+        known = np.array([not is_missing(label) for label in truth])
+        hits = np.array([bool(k and a == b) for k, a, b in zip(known, truth, self.predict(X).tolist())])
+        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return float(np.average(hits[known], weights=weight[known]))
 
 
 def load(folder):
@@ -312,7 +358,8 @@ def load(folder):
     out = DPClassifier() if model["kind"] == "classifier" else DPRegressor()
     out.release_, out.n_features_in_, out.feature_names_in_ = release, len(names), np.asarray(names, dtype=object)
     if isinstance(out, DPClassifier):
-        out._names, out.classes_ = model["classes"], np.array(model["classes"], dtype=object)
+        out._names, out._read = model["classes"], Labels(textual=True)
+        out.classes_ = as_array([out._read.read(name) for name in out._names])
         out._order = np.arange(len(out._names))
     return out
 
@@ -321,7 +368,7 @@ def _named(X):
     return hasattr(X, "columns")
 
 
-def _labels(y):
+def _cells(y):
     """The cells of the target."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
@@ -329,6 +376,8 @@ def _labels(y):
         return y.to_list()
     if hasattr(y, "iloc"):  # a table of one column
         y = y.to_numpy()
+    if isinstance(y, (list, tuple)) and not any(isinstance(label, (list, tuple, np.ndarray)) for label in y):
+        return list(y)  # as an array, labels of several types would become texts
     y = np.asarray(y)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported")
@@ -337,45 +386,4 @@ def _labels(y):
         y = y.ravel()
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-    return y.tolist()
-
-
-def _declared_type(y):
-    """What the type of y says that it holds: "text", "truth values", "numbers", or None if it does not say."""
-    dtype = getattr(y, "dtype", None)
-    if dtype is None and hasattr(y, "dtypes") and len(y.dtypes) == 1:  # a table of one column
-        dtype = y.dtypes.iloc[0] if hasattr(y.dtypes, "iloc") else y.dtypes[0]
-    categories = getattr(dtype, "categories", None)
-    inner = getattr(categories, "dtype", None)
-    if inner is not None:  # of pandas: the type of the categories is declared with them
-        dtype = inner
-    name, kind = str(dtype).lower(), getattr(dtype, "kind", "")
-    if kind in ("U", "S", "T") or name.startswith(("string", "utf8", "large_string", "categorical", "enum")):
-        return "text"
-    if kind == "b" or name.startswith("bool"):
-        return "truth values"
-    if kind in ("i", "u", "f") or name.startswith(("int", "uint", "float", "double", "decimal")):
-        return "numbers"
-    return None
-
-
-def _is_number(name):
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _dtype(y):
-    """The kind of the labels: "b" for truth values, "i" for whole numbers, "f" for numbers, else "O"."""
-    kind = getattr(np.asarray(y), "dtype", np.dtype(object)).kind
-    return {"u": "i"}.get(kind, kind if kind in "bif" else "O")
-
-
-def _label(name, kind):
-    """The name of a class as a label of y. A name that is none of that kind stays a text."""
-    try:
-        return {"b": {"true": True, "false": False}.__getitem__, "i": int, "f": float}.get(kind, str)(name)
-    except (ValueError, KeyError):
-        return name
+    return list(y) if y.dtype.kind in "mM" else y.tolist()

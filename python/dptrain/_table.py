@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from ._labels import MISSING_WORDS
+
 
 def columns(X, names=None):
     """The names and the columns of a table, each a list of cells. Names default to those of the table, or x0, x1, ..."""
@@ -29,8 +31,8 @@ def columns(X, names=None):
         cells = [X[:, j].tolist() for j in range(X.shape[1])]
     if found is None:
         found = [f"x{j}" for j in range(len(cells))] if names is None else list(names)
-    if len(set(found)) != len(found):
-        raise ValueError("the table has several columns of one name")
+    if len({name.strip(" \t") for name in found}) != len(found):
+        raise ValueError("the table has several columns of one name; blanks around names and types do not tell them apart")
     return found, cells
 
 
@@ -42,10 +44,12 @@ def text(cell):
         return cell if cell.isprintable() else " ".join(cell.replace("\x00", "").splitlines())
     if isinstance(cell, (bool, np.bool_)):
         return "true" if cell else "false"
-    if isinstance(cell, float):
+    if isinstance(cell, (float, np.floating)):
+        cell = float(cell)
         if math.isnan(cell) or math.isinf(cell):
             return ""
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+        # One missing cell makes all numbers of a pandas column floats, so a whole number is written alike as either.
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**63 else repr(cell)
     if isinstance(cell, bytes):
         return text(cell.decode("utf-8", "replace"))
     plain = str(cell)
@@ -53,12 +57,27 @@ def text(cell):
 
 
 def to_csv(names, cells):
-    """The table as bytes of CSV with a header line."""
+    """The table as bytes of CSV with a header line, in which all names are quoted."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(zip(*[[text(c) for c in column] for column in cells]))
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
+    csv.writer(out, lineterminator="\n").writerows(zip(*[[text(c) for c in column] for column in cells]))
     return out.getvalue().encode("utf-8", "replace")
+
+
+def with_named_column(names, cells):
+    """The table with an empty column more if all names are numbers: a header of numbers looks like a record."""
+    if not all(_is_number(name) for name in names):
+        return names, cells
+    return [*names, "(no feature)"], [*cells, [""] * len(cells[0])]
+
+
+def _is_number(name):
+    """Whether a name may be the cell of a column of numbers, as a missing one may."""
+    try:
+        float(name)
+    except ValueError:
+        return name.strip(" \t") in MISSING_WORDS
+    return True
 
 
 def listed(values):

@@ -122,7 +122,7 @@ const roles = [["", "nothing"], ["range", "a range"], ["categories", "its catego
 
 function drawColumns() {
   const target = $("target").value, classes = task() === "classification";
-  $("classes-field").hidden = !classes;
+  $("classes-field").hidden = $("most-classes-field").hidden = !classes;
   $("declared").replaceChildren(...chosen.columns.filter(c => !(c === target && classes)).map(name => {
     const known = chosen.declared.get(name) || { kind: "" };
     chosen.declared.set(name, known);
@@ -149,15 +149,16 @@ const task = () => document.querySelector("input[name=task]:checked").value;
 const names = text => text.split(",").map(s => s.trim()).filter(Boolean);
 const number = text => text === undefined || text.trim() === "" || !Number.isFinite(Number(text)) ? null : Number(text);
 
-// recipe is what a person would write. Keys with their default value are left out.
+// recipe is what a person would write. Keys with their default value are left out, but for those that a field always shows.
 function recipe() {
   const target = $("target").value, classes = task() === "classification";
   const data = { path: chosen.table, target };
   const out = { ...(classes ? { task: "classification" } : {}), data, privacy: { epsilon: Number($("epsilon").value) } };
   if (classes) data.classes = names($("classes").value).length ? names($("classes").value) : "private";
+  if (data.classes === "private" && number($("most-classes").value) !== null) data.most_classes = number($("most-classes").value);
   const format = writing();
   if (Object.keys(format).length) data.format = format;
-  if (!$("found").checked) data.undeclared = "numbers";
+  data.undeclared = $("found").checked ? "found" : "numbers";
   const exclude = [], columns = {};
   for (const name of chosen.columns) {
     const d = chosen.declared.get(name);
@@ -380,7 +381,7 @@ async function register(e) {
 // ---- Begin
 
 for (const b of document.querySelectorAll("[data-go]")) b.addEventListener("click", () => go(b.dataset.go));
-for (const id of ["separator", "decimal", "encoding", "sheet", "skip", "classes", "delta", "dataset", "ledger-path", "out", "file"]) $(id).addEventListener("input", changed);
+for (const id of ["separator", "decimal", "encoding", "sheet", "skip", "classes", "most-classes", "delta", "dataset", "ledger-path", "out", "file"]) $(id).addEventListener("input", changed);
 for (const id of ["delta", "relation", "dataset", "ledger-path"]) $(id).addEventListener("input", reprice);
 for (const id of ["found", "relation"]) $(id).addEventListener("change", changed);
 $("target").addEventListener("change", () => { drawColumns(); changed(); });
