@@ -25,7 +25,7 @@ type measures struct {
 }
 
 // cut returns the measures of targets and predictions that are cut to [lower, upper], where an error counts as at most
-// limit.
+// limit. The mean absolute error is that of targets and predictions that are not cut.
 func (f fresh) cut(lower, upper, limit float64) measures {
 	var n, mean float64
 	for _, y := range f.y {
@@ -45,7 +45,7 @@ func (f fresh) cut(lower, upper, limit float64) measures {
 		}
 		total += around(i) * around(i)
 		square += error(i) * error(i)
-		size += error(i)
+		size += min(math.Abs(f.y[i]-f.prediction[i]), limit)
 	}
 	ratio := square / total
 	spread := 0.

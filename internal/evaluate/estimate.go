@@ -175,11 +175,13 @@ func nearby(counts []float64, last int) float64 {
 	return max(sum(counts[from:min(from+nearBins, len(counts))]), 0)
 }
 
-// meanSize returns the mean of |t-p|, cut at the limit, and its variance. The records of a
+// meanSize returns the mean of |t-p|, cut at the limit, and its variance. Neither t nor p is cut, so sizes
+// above the largest residual occur; they are counted as far as nearBins beyond it. The records of a
 // bin count as if they lay in it with a density that falls as 1/size: the logarithmic mean of its ends.
 func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance float64) {
 	weights := 0.
-	for b, n := range sizes.First[:int(sizeBin(e.top))+1] {
+	last := min(int(sizeBin(e.top))+nearBins, lastBin)
+	for b, n := range sizes.First[:last+1] {
 		size := min(binMean(b), e.cut)
 		mean += size * n / e.n
 		weights += sq(size)

@@ -70,7 +70,8 @@ type R2 struct {
 	// standard deviations of its noise.
 	Far bool `json:"far"`
 	// MAE and RMSE are the mean absolute error and the root of the mean squared error, in
-	// units of the target; errors count as at most C.
+	// units of the target; errors count as at most C. For RMSE, as for R², targets and
+	// predictions are cut.
 	MAE  Quality `json:"mae"`
 	RMSE Quality `json:"rmse"`
 	// Intervals holds the half widths of prediction intervals by increasing level;
@@ -151,7 +152,12 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	out.MAE, out.RMSE = consistent(inUnits(e.mae()), inUnits(e.rmse()))
+	mae, rmse := inUnits(e.mae()), inUnits(e.rmse())
+	if out.PredictionsCut {
+		// What is cut within the range has smaller errors, so the RMSE of that says nothing against a larger MAE.
+		rmse.Upper = max(rmse.Upper, mae.Upper)
+	}
+	out.MAE, out.RMSE = consistent(mae, rmse)
 
 	count, noise := l.beyond(sizes)
 	out.Far = count > 2*noise
