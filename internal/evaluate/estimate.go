@@ -79,7 +79,8 @@ func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
 	fourths := e.addNodes(l.nodes(), a)
 	e.addErrorLuck(sizes, fourths)
 	e.addTotalLuck(sizes, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
-	e.covariance = sharedLuck * min(e.errorLuck, e.totalLuck)
+	shared := sharedLuck + l.noSignal*(sharedWithoutSignal-sharedLuck)
+	e.covariance = shared * min(e.errorLuck, e.totalLuck)
 	e.absolute, e.absoluteVar = e.meanSize(sizes)
 	return e
 }
@@ -128,8 +129,10 @@ const (
 	leastErrorLuck = .8
 	leastTotalLuck = .3
 	// sharedLuck is the covariance of the sampling errors of E and T in units of the smaller of their
-	// variances. Where the error does not depend on the prediction it is at least 1.
-	sharedLuck = .5
+	// variances, and sharedWithoutSignal that of a model without signal. Where errors are normal and do not depend on the
+	// prediction it is 1.
+	sharedLuck          = .5
+	sharedWithoutSignal = .7
 	// nearBins is how many bins beyond a limit hold records that count as at it.
 	nearBins = 4
 )

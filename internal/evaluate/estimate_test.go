@@ -116,6 +116,31 @@ func TestLimitsOfSpecification(t *testing.T) {
 	}
 }
 
+// TestLimitsWithoutSignal: where residuals are as large as targets both limits are two and a half scales, and
+// between little and no signal they go there without a jump.
+func TestLimitsWithoutSignal(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	of := func(ratio float64) limits {
+		sizes := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: 5, SecondNoise: 10}
+		for range 2000 {
+			x := r.NormFloat64() / 16
+			sizes.First[sizeBin(math.Abs(ratio*x))]++
+			sizes.Second[sizeBin(math.Abs(x))]++
+		}
+		return readLimits(sizes, 5)
+	}
+	none, some, signal := of(1), of(.8), of(.5)
+	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > edge(int(sizeBin(4.5/16))) {
+		t.Errorf("without signal: %+v", none)
+	}
+	if signal.noSignal != 0 || signal.target < 1.8*none.target {
+		t.Errorf("with signal: %+v", signal)
+	}
+	if !(some.noSignal > .3 && some.noSignal < .7 && some.target > none.target && some.target < signal.target) {
+		t.Errorf("with little signal: %+v", some)
+	}
+}
+
 // TestNoise: the standard deviations of the noise at mu = 1, as specified.
 func TestNoise(t *testing.T) {
 	for _, c := range []struct {
@@ -230,6 +255,7 @@ func TestLimitsOfTargets(t *testing.T) {
 				sizes.Second[b] = 50
 			}
 		}
+		sizes.Second[rangeBin] = 5000 // a scale far above that of residuals
 		l := readLimits(sizes, 1)
 		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual < min(2, l.top()) || l.residual > l.top() {
 			t.Errorf("targets up to bin %d: %+v", c.bin, l)

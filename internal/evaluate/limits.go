@@ -81,6 +81,10 @@ const (
 	totalNoise = .08
 	// fewestRecords is the smallest number of records for which limits are chosen.
 	fewestRecords = 10.
+	// Where the scale of residuals is above someSignal of that of targets, R² is small, and from noSignal
+	// on the limits are those for a model without signal.
+	someSignal = .7
+	noSignal   = .9
 )
 
 // limits are where targets, predictions and residuals are cut, in half widths of the
@@ -88,6 +92,8 @@ const (
 type limits struct {
 	target   float64 // of targets and predictions: the end of the range, beyond it, or below it
 	residual float64 // of residuals; at most top
+	// noSignal, in [0, 1], is how close the model is to one without signal: 0 from R² of about .5 on, 1 below .2.
+	noSignal float64
 }
 
 // top returns the largest residual of a target and a prediction that are cut at their limits:
@@ -108,18 +114,23 @@ func (l limits) nodes() mechanism.Nodes { return mechanism.Nodes{Top: l.top() / 
 // balanced: with normal errors of scale sigma, the sum of n terms r^4 is 3 n sigma^4, the
 // variance of the sampling error, and that of the noise is cellNoise^2 C^4. So C = kappa sigma
 // makes the noise noiseOfLuck times the sampling error. It is farther out where residuals are seen there.
+//
+// Near R² = 0 residuals and targets are nearly the same numbers: their sampling errors cancel in the ratio,
+// the noise does not, and what the limits cut off cancels too. So both limits go down to leastScales there.
 func readLimits(s mechanism.Sizes, cellNoise float64) limits {
 	records := max(sum(s.First), fewestRecords)
 	kappa := max(math.Pow(3*records*sq(noiseOfLuck/cellNoise), .25), leastScales)
 	targetBin := climb(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
-	l := limits{target: edge(targetBin)}
-	if targetBin == rangeBin {
-		scales := max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)
-		l.target = min(1, scales*scale(s.Second, s.SecondNoise, rangeBin))
-	}
 	residual := scale(s.First, s.FirstNoise, lastBin)
+	target := scale(s.Second, s.SecondNoise, targetBin)
+	l := limits{target: edge(targetBin)}
+	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
+	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
+	if targetBin == rangeBin {
+		l.target = min(1, target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
+	}
 	seen := climb(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
-	l.residual = min(max(kappa*residual, edge(seen)), l.top())
+	l.residual = min(max(residual*lowered(kappa), edge(seen)), l.top())
 	return l
 }
 
