@@ -19,7 +19,7 @@ type classifierFile[S any] struct {
 	Classes     []string     `json:"classes"`
 	Cutoff      float64      `json:"cutoff"`
 	Scores      []S          `json:"scores" layout:"open"`
-	Probability *Probability `json:"probability,omitempty" format:"2?,3?"`
+	Probability *Probability `json:"probability,omitempty" format:"2?,3?" layout:"line"`
 	Reading     *readingFile `json:"reading" format:"3?" layout:"line"`
 	Guarantee   *Guarantee   `json:"guarantee" layout:"line"`
 }

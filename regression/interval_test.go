@@ -118,6 +118,28 @@ func TestProbability(t *testing.T) {
 	}
 }
 
+// TestProbabilityCurve: with points the curve is linear between them and constant beyond, and points that are
+// no increasing curve within [0, 1] are refused.
+func TestProbabilityCurve(t *testing.T) {
+	p := &Probability{Slope: 9, Scores: []float64{-1, 0, .5}, Values: []float64{.1, .3, .3}}
+	for score, want := range map[float64]float64{-2: .1, -1: .1, -.5: .2, 0: .3, .25: .3, 7: .3} {
+		if got := p.At(score); math.Abs(got-want) > 1e-15 {
+			t.Errorf("at %v: %v, want %v", score, got, want)
+		}
+	}
+	if err := p.validate(2); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []Probability{
+		{Scores: []float64{0}}, {Values: []float64{.1}}, {Scores: []float64{0, 0}, Values: []float64{.1, .2}}, {Scores: []float64{0, 1}, Values: []float64{.2, .1}},
+		{Scores: []float64{0}, Values: []float64{1.1}}, {Scores: []float64{math.Inf(1)}, Values: []float64{.1}}, {Scores: []float64{0}, Values: []float64{math.NaN()}},
+	} {
+		if bad.validate(2) == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
 func TestIntervalDecodeRefuses(t *testing.T) {
 	checkDecodeRefuses(t, second(sample()), []refusal{
 		{`{"level":0.9,`, `{`, `model file 24:5: interval[0]: key "level" is absent`},

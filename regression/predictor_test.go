@@ -110,7 +110,7 @@ func drawAll(t *rapid.T) []Model {
 	}
 	for _, score := range out[:scores] {
 		out = append(out, &Classifier{Target: "target", Classes: []string{"no", "yes"}, Scores: []Model{score}, Cutoff: rapid.Float64Range(-9, 9).Draw(t, "cutoff"),
-			Probability: &Probability{.25, rapid.Float64Range(0, 3).Draw(t, "slope")}})
+			Probability: &Probability{Intercept: .25, Slope: rapid.Float64Range(0, 3).Draw(t, "slope")}})
 	}
 	turned := *out[0].(*Linear)
 	n := len(turned.Columns)

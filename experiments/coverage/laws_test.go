@@ -137,7 +137,7 @@ func TestLaws(t *testing.T) {
 				}
 				for range number {
 					_, p := l.table(t, r, int(n), &frame)
-					sum.add(measured(t, priced, p), truth)
+					sum.add(measured(t, priced, p), truth, n)
 				}
 				result := sum.result()
 				keep(t, result)

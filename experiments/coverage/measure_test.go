@@ -2,9 +2,13 @@ package coverage
 
 import (
 	"math"
+	"math/rand/v2"
 	"strconv"
+	"testing"
 
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/evaluate"
+	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
 // fresh are records that a run never saw, with its predictions.
@@ -12,24 +16,54 @@ type fresh struct {
 	y, prediction []float64
 }
 
-// measures are exact numbers about fresh records, of targets cut to an interval.
-type measures struct{ r2, mae, rmse float64 }
+// measures are exact numbers about new records, cut as a release says.
+type measures struct {
+	r2, mae, rmse float64
+	// deviation is the standard deviation, per record, of the error of an R² that is measured on such
+	// records without noise: that of n records is deviation/sqrt(n) (the delta method).
+	deviation float64
+}
 
-func (f fresh) cut(lower, upper float64) measures {
-	var n, m, total, square, size float64
+// cut returns the measures of targets and predictions that are cut to [lower, upper], where an error counts as at most
+// limit. The mean absolute error is that of targets and predictions that are not cut.
+func (f fresh) cut(lower, upper, limit float64) measures {
+	var n, mean float64
+	for _, y := range f.y {
+		if !math.IsNaN(y) {
+			n++
+			mean += (min(max(y, lower), upper) - mean) / n
+		}
+	}
+	var total, square, size float64
+	error := func(i int) float64 {
+		return min(math.Abs(min(max(f.y[i], lower), upper)-min(max(f.prediction[i], lower), upper)), limit)
+	}
+	around := func(i int) float64 { return min(max(f.y[i], lower), upper) - mean }
 	for i, y := range f.y {
 		if math.IsNaN(y) {
 			continue
 		}
-		y = min(max(y, lower), upper)
-		n++
-		d := y - m
-		m += d / n
-		total += d * (y - m)
-		square += (y - f.prediction[i]) * (y - f.prediction[i])
-		size += math.Abs(y - f.prediction[i])
+		total += around(i) * around(i)
+		square += error(i) * error(i)
+		size += min(math.Abs(f.y[i]-f.prediction[i]), limit)
 	}
-	return measures{max(1-square/total, -1), size / n, math.Sqrt(square / n)}
+	ratio := square / total
+	spread := 0.
+	for i, y := range f.y {
+		if !math.IsNaN(y) {
+			d := error(i)*error(i) - ratio*around(i)*around(i)
+			spread += d * d
+		}
+	}
+	return measures{max(1-ratio, -1), size / n, math.Sqrt(square / n), math.Sqrt(spread/n) / (total / n)}
+}
+
+// of returns the measures that a release estimates.
+func (f fresh) of(r evaluate.R2) measures { return f.cut(r.TargetLower, r.TargetUpper, r.ErrorLimit) }
+
+// allErrors returns the R² of all errors, of targets and predictions that are cut as a release says.
+func (f fresh) allErrors(r evaluate.R2) float64 {
+	return f.cut(r.TargetLower, r.TargetUpper, math.Inf(1)).r2
 }
 
 // within returns the share of targets at most so far from their prediction.
@@ -47,12 +81,32 @@ func (f fresh) within(half float64) float64 {
 	return inside / n
 }
 
+// sample returns n of the records, drawn with replacement.
+func (f fresh) sample(r *rand.Rand, n int) fresh {
+	drawn := fresh{make([]float64, n), make([]float64, n)}
+	for i := range n {
+		k := r.IntN(len(f.y))
+		drawn.y[i], drawn.prediction[i] = f.y[k], f.prediction[k]
+	}
+	return drawn
+}
+
+// pairs returns the records as test records of a model, in the frame of other pairs.
+func (f fresh) pairs(t *testing.T, frame evaluate.Pairs) evaluate.Pairs {
+	t.Helper()
+	tab, err := dataset.NewTable(dataset.Schema{Columns: []dataset.Column{{Name: "y"}}}, []dataset.ColumnData{{Floats: f.y}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame.Records, frame.Model = mechanism.Over(tab.All()), byPlace(f.prediction)
+	return frame
+}
+
 // A tally adds up the runs of a setting.
 type tally struct {
 	line
-	errors, differences, raw, widths []float64
-	notFar                           float64
-	squares                          float64
+	errors, differences, hidden, widths, plain []float64
+	squares                                    float64
 }
 
 func hit(q evaluate.Quality, x float64) float64 {
@@ -62,25 +116,27 @@ func hit(q evaluate.Quality, x float64) float64 {
 	return 0
 }
 
-func (t *tally) add(r evaluate.R2, f fresh) {
-	stated, raw := f.cut(r.TargetLower, r.TargetUpper), f.cut(math.Inf(-1), math.Inf(1))
+// add adds a release. heldOut is the number of records that it was made from.
+func (t *tally) add(r evaluate.R2, f fresh, heldOut float64) {
+	stated := f.of(r)
+	all := f.allErrors(r)
 	t.Runs++
 	t.Covered += hit(r.Quality, stated.r2)
-	t.Raw += hit(r.Quality, raw.r2)
+	t.AllErrors += hit(evaluate.Quality{Lower: r.AllErrorsLower, Upper: r.Upper}, all)
 	t.MAE += hit(r.MAE, stated.mae)
 	t.RMSE += hit(r.RMSE, stated.rmse)
 	if r.Far {
 		t.Far++
-	} else {
-		t.notFar++
-		t.NotFar += hit(r.Quality, raw.r2)
 	}
-	if r.Few {
-		t.Few++
+	if r.Unknown() {
+		t.Unreported++
 	}
 	d := r.Value - stated.r2
-	t.errors, t.differences, t.raw = append(t.errors, math.Abs(d)), append(t.differences, d), append(t.raw, r.Value-raw.r2)
+	t.errors = append(t.errors, math.Abs(d))
+	t.differences = append(t.differences, d)
+	t.hidden = append(t.hidden, stated.r2-all)
 	t.widths = append(t.widths, r.Upper-r.Lower)
+	t.plain = append(t.plain, 2*1.959964*stated.deviation/math.Sqrt(heldOut))
 	t.squares += d * d
 	for _, w := range r.Intervals {
 		if t.Intervals == nil {
@@ -97,13 +153,11 @@ func (t *tally) add(r evaluate.R2, f fresh) {
 // result turns sums into shares and medians.
 func (t *tally) result() line {
 	l, n := t.line, float64(t.Runs)
-	for _, x := range []*float64{&l.Covered, &l.Raw, &l.MAE, &l.RMSE, &l.Far, &l.Few} {
+	for _, x := range []*float64{&l.Covered, &l.AllErrors, &l.MAE, &l.RMSE, &l.Far, &l.Unreported} {
 		*x /= n
 	}
-	if t.notFar > 0 {
-		l.NotFar /= t.notFar
-	}
-	l.Error, l.Bias, l.RawBias, l.Width = median(t.errors), median(t.differences), median(t.raw), median(t.widths)
+	l.Error, l.Bias, l.Hidden = median(t.errors), median(t.differences), median(t.hidden)
+	l.Width, l.Plain = median(t.widths), median(t.plain)
 	l.RMS = math.Sqrt(t.squares / n)
 	for level, m := range l.Intervals {
 		l.Intervals[level] = mean{m.Published / n, m.Covered / m.Published}

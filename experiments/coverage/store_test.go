@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
 var (
@@ -20,6 +22,8 @@ var (
 	sizes    = flag.String("sizes", "500,2000,16000", "list of numbers of held-out records of the laws")
 	share    = flag.Float64("share", .6, "share of a table that a fit sees; the rest is fresh")
 	most     = flag.Int("most", 40000, "records of a table that are used at most")
+	held     = flag.Float64("holdout", pipeline.DefaultHoldout, "share of records that pools hold out")
+	folder   = flag.String("folder", "regression", "folder of public tables")
 	only     = flag.String("only", "", "names of laws or tables; empty means all")
 )
 
@@ -44,24 +48,24 @@ func wanted(name string) bool {
 
 // A line is a finished setting.
 type line struct {
-	Kind    string  `json:"kind"` // laws, tables or split
+	Kind    string  `json:"kind"` // laws, tables, split or pools
 	Name    string  `json:"name"`
 	N       int     `json:"n"` // held-out records of laws, else records of a fit
 	Epsilon float64 `json:"epsilon"`
 	Runs    int     `json:"runs"`
 
-	Covered float64 `json:"covered"` // share of runs whose interval holds the stated R² of fresh records
-	Raw     float64 `json:"raw"`     // the same of the R² of all fresh records, targets uncut
-	NotFar  float64 `json:"not_far"` // the same in runs without the warning far-targets
-	Far     float64 `json:"far"`     // share of runs with far-targets
-	Few     float64 `json:"few"`     // share of runs with few-held-out
-	Error   float64 `json:"error"`   // median of |reported - stated|
-	Bias    float64 `json:"bias"`    // median of reported - stated
-	RawBias float64 `json:"raw_bias"`
-	RMS     float64 `json:"rms"`   // root of the mean square of reported - stated
-	Width   float64 `json:"width"` // median
+	Covered    float64 `json:"covered"`    // share of runs whose interval holds the stated R² of new records
+	AllErrors  float64 `json:"all_errors"` // the same of the R² of all errors, between its lower bound and the upper end
+	Far        float64 `json:"far"`        // share of runs with far-targets
+	Unreported float64 `json:"unreported"` // share of runs whose interval is wider than 1
+	Error      float64 `json:"error"`      // median of |reported - stated|
+	Bias       float64 `json:"bias"`       // median of reported - stated
+	Hidden     float64 `json:"hidden"`     // median of the stated R² less that of all errors
+	RMS        float64 `json:"rms"`        // root mean square of reported - stated
+	Width      float64 `json:"width"`      // median
+	Plain      float64 `json:"plain"`      // median width of an interval of the same quantity from the same number of records without privacy
 
-	MAE, RMSE float64         // share of runs whose intervals hold those of cut targets
+	MAE, RMSE float64         // share of runs whose intervals hold those of new records, cut as stated
 	Intervals map[string]mean `json:"intervals,omitempty"`
 }
 

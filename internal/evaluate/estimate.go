@@ -6,111 +6,196 @@ import (
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
-// estimates are what is read from both releases, in half widths of the target's
-// range. Everything here is a function of released numbers.
+// estimates is everything that is computed from both releases, in half widths of the target's
+// range. All of it is a function of released numbers.
 type estimates struct {
-	n           float64 // held-out records with a target that can be read, at least 1
-	countNoise  float64
-	error       float64 // E: sum of squared residuals; noise may make it negative
-	total       float64 // T: sum of squares of targets around their mean
-	errorVar    float64 // of E: noise, and the luck of which records were held out
-	totalVar    float64
-	tail        float64 // what may be missing from E: records with residuals beyond the limit
-	tailSize    float64 // what these may add to the mean |t-p|
-	absolute    float64 // mean |t-p|
+	limits     limits
+	top        float64 // the largest residual there is
+	cut        float64 // the limit at which residuals count, C_K; at least limits.residual
+	seenBeyond bool    // K > 0: residuals beyond limits.residual are seen
+
+	n          float64 // held-out records with a readable target, at least 1
+	countNoise float64
+	error      float64 // E: sum of squared residuals, each cut at cut; noise may make it negative
+	total      float64 // T: sum of squares of targets around their mean
+
+	errorNoise float64 // variances of the noise
+	totalNoise float64
+	errorLuck  float64 // variances of the sampling error: which records were held out
+	totalLuck  float64
+	covariance float64 // of the sampling errors of both
+
+	rest        float64 // what residuals beyond cut add to E, as far as it is counted; at least 0
+	restNoise   float64 // standard deviation of its noise
+	largestRest float64 // what one residual may add: top^2 - cut^2
+	hasRest     bool    // residuals beyond cut are possible
+
+	absolute    float64 // mean |t-p|, each cut at cut
 	absoluteVar float64
 }
 
-// estimate reads them.
+// nodeSeen is how many standard deviations of their noise the nodes of a window must have for
+// residuals to be seen there.
+const nodeSeen = 3
+
+// seenNodes returns how many nodes, from the first on, hold residuals that are seen: it goes
+// one node further as long as the next node, the next two or all further ones hold more than
+// nodeSeen standard deviations of their noise, sigma a node.
+func seenNodes(nodes []float64, sigma float64) int {
+	k := 0
+	for k < len(nodes) {
+		seen := false
+		for _, w := range []int{1, 2, len(nodes)} {
+			window := nodes[k:min(k+w, len(nodes))]
+			seen = seen || sum(window) > nodeSeen*sigma*math.Sqrt(float64(len(window)))
+		}
+		if !seen {
+			break
+		}
+		k++
+	}
+	return k
+}
+
+// estimate computes them.
 //
-// With a1..a4 the sums, each divided by its weight, n = a1, M = Ct a2/n,
-// T = Ct^2 a3 - n M^2 and E = C^2 a4. Their noise is normal with known standard
-// deviations; T's is linearised in a1 and a2. To it comes the luck of the draw, the
-// sums of fourth powers less E^2/n, or T^2/n, as a sum of n independent terms has;
-// the fourth powers are read from the sizes, each record at the upper edge of its
-// bin's fourth power, three quarters of it, plus one standard deviation of their
-// noise. The covariance of the luck of E and T, which is not negative, is left out:
-// that widens the interval.
+// With a1..a4 the sums of release 2, each divided by its weight, n = a1, M = Ct a2/n,
+// T = Ct^2 a3 - n M^2. With C_j the levels of nodes in units of the target, N_j the nodes and K the number of
+// them in which residuals are seen, the sum of squares of residuals that are cut at C_K is
+//
+//	E = C^2 a4 + sum_j (min(C_j, C_K)^2 - C^2) N_j,
+//
+// exactly but for the noise (docs/methods/evaluation.md, "Nodes"). The noise of all of these is normal with
+// known standard deviations; that of T is linearised in a1 and a2.
 func estimate(sizes mechanism.Sizes, l limits, a mechanism.Squares) estimates {
-	c2, ct2 := sq(l.residual), sq(l.target)
-	n := max(a.Count, 1)
-	mean := min(max(l.target*a.Sum/n, -l.target), l.target)
-	e := estimates{n: n, countNoise: a.CountNoise, error: c2 * a.Residual, total: ct2*a.Target - n*sq(mean)}
-	squares := max(e.error, 0)
-	f := fourth(sizes.First, sizes.FirstNoise, l.residualBin, l.residual)
-	g := fourth(sizes.Second, sizes.SecondNoise, l.targetBin, l.target)
-	e.errorVar = sq(c2*a.ResidualNoise) + max(f-sq(squares)/n, 0)
-	e.totalVar = sq(ct2*a.TargetNoise) + sq(2*mean*l.target*a.SumNoise) + sq(sq(mean)*a.CountNoise) + max(g-sq(e.total)/n, 0)
-	e.tail = tail(n*strengthOf(sizes), sizes, l, a)
-	e.tailSize = e.tail / l.residual / n
-	e.absolute, e.absoluteVar = e.meanSize(sizes, l, squares)
+	mean := min(max(l.target*a.Sum/max(a.Count, 1), -l.target), l.target)
+	e := estimates{
+		limits: l, top: l.top(), n: max(a.Count, 1), countNoise: a.CountNoise,
+		error: sq(l.residual) * a.Residual, errorNoise: sq(sq(l.residual) * a.ResidualNoise),
+		total: sq(l.target)*a.Target - max(a.Count, 1)*sq(mean),
+		totalNoise: sq(sq(l.target)*a.TargetNoise) + sq(2*mean*l.target*a.SumNoise) +
+			sq(sq(mean)*a.CountNoise),
+	}
+	fourths := e.addNodes(l.nodes(), a)
+	e.addErrorLuck(sizes, fourths)
+	e.addTotalLuck(sizes, max(math.Abs(mean)-l.target*a.SumNoise/e.n, 0))
+	shared := sharedLuck + l.noSignal*(sharedWithoutSignal-sharedLuck)
+	e.covariance = shared * min(e.errorLuck, e.totalLuck)
+	e.absolute, e.absoluteVar = e.meanSize(sizes)
 	return e
 }
 
-// tail returns what may be missing from the sum of squares: what records with residuals beyond the limit add
-// to the square of the limit, which each of them is counted with.
-//
-// Those that are counted there, and as many more as [hidden] says, may have squares that exceed the limit's own by
-// as much: a power tail of index 4. Where more are counted than the noise explains they may be of another kind, whose squares
-// are [otherKind] times that of the limit.
-func tail(strength float64, sizes mechanism.Sizes, l limits, a mechanism.Squares) float64 {
-	c2 := sq(l.residual)
-	power := c2 * (hidden(strength)*sizes.FirstNoise + max(a.Beyond, 0))
-	if a.Beyond < beyondSeen(strength)*a.BeyondNoise {
-		return power
+// noisySum is a noisy number with the variance of its noise.
+type noisySum struct{ value, variance float64 }
+
+// addNodes adds to E what the seen nodes hold, and finds what the others may. It
+// returns the sum of what the fourth powers of residuals beyond C add to C^4 each, cut at C_K.
+func (e *estimates) addNodes(levels mechanism.Nodes, a mechanism.Squares) (fourths noisySum) {
+	c := e.limits.residual
+	seen := seenNodes(a.Nodes, a.NodeNoise)
+	e.seenBeyond = seen > 0
+	e.cut = c * levels.Level(seen)
+	e.hasRest = seen < len(a.Nodes)
+	e.largestRest = sq(e.top) - sq(e.cut)
+	restSquares := 0.
+	for j, n := range a.Nodes {
+		level := c * levels.Level(j+1)
+		capped := sq(min(level, e.cut)) - sq(c)
+		rest := sq(level) - sq(c) - capped
+		e.error += capped * n
+		e.errorNoise += sq(capped * a.NodeNoise)
+		e.rest += rest * n
+		restSquares += sq(rest)
+		if j < seen {
+			fourth := sq(sq(level)) - sq(sq(c))
+			fourths.value += fourth * n
+			fourths.variance += sq(fourth * a.NodeNoise)
+		}
 	}
-	excess := min(otherKind(strength)*c2, sq(l.target+1)) - c2 // no residual is larger than the target's limit and 1
-	return max(power, (a.Beyond+beyondMore*a.BeyondNoise)*excess)
+	e.rest = max(e.rest, 0)
+	e.restNoise = a.NodeNoise * math.Sqrt(restSquares)
+	fourths.value = max(fourths.value, 0)
+	return fourths
 }
 
-// beyondMore is how many standard deviations of its noise more than are counted beyond the limit there may be.
-const beyondMore = 1.3
-
-// beyondSeen returns how many standard deviations of its noise the count beyond the limit must be to be seen, by n mu. Where
-// there are few records a second kind of them is hard to see, and even a weak sign of it counts. Where there are many it may
-// be rarer still.
-func beyondSeen(strength float64) float64 { return max(min(strength/400, 1000/strength, 1), .25) }
-
-// otherKind returns by which factor the mean square of records of another kind may exceed the square of the limit, by
-// n mu: where there are many records the limit is far out, rare errors beyond are large, and allowing for them costs little.
-func otherKind(strength float64) float64 { return min(max(strength/40, 8), 128) }
-
-// hidden returns how many standard deviations of a bin's noise the records may be that are not seen, in units of records
-// at the limit, by n mu: one where there are few records, and up to ten where allowing for them costs little
-// (docs/methods/evaluation.md, "How often it holds").
-func hidden(strength float64) float64 { return min(max(strength/hiddenStrength, 1), mostHidden) }
-
+// The rules by which sampling error is estimated.
 const (
-	hiddenStrength = 500
-	mostHidden     = 10
+	// fourthOfBin is the mean of the fourth powers of the sizes in a bin, in units of that of its upper edge:
+	// between an even density in the logarithm of the size (.541) and in the size (.562).
+	fourthOfBin = .56
+	// luckMargin is how many standard deviations of their noise are added to sums of fourth powers.
+	luckMargin = .25
+	// The least sampling error of E and of T, in units of E^2/n and T^2/n. A normal error has 2.
+	leastErrorLuck = .8
+	leastTotalLuck = .3
+	// sharedLuck is the covariance of the sampling errors of E and T in units of the smaller of their
+	// variances, and sharedWithoutSignal that of a model without signal. Where errors are normal and do not depend on the
+	// prediction it is 1.
+	sharedLuck          = .5
+	sharedWithoutSignal = .7
+	// nearBins is how many bins beyond a limit hold records that count as at it.
+	nearBins = 4
 )
 
-// fourth returns the sum of fourth powers of the sizes up to a bin, cut at a limit. Each
-// count has noise sigma.
-func fourth(counts []float64, sigma float64, last int, limit float64) float64 {
-	total, squares := 0.0, 0.0
-	for b, n := range counts[:last+1] {
-		u4 := sq(sq(min(edge(b), limit)))
-		total += u4 * n
-		squares += sq(u4)
+// addErrorLuck estimates the variance of the sampling error of E: the sum of fourth powers of residuals less
+// E^2/n, as a sum of n independent terms has it. fourths is the part of residuals beyond C.
+func (e *estimates) addErrorLuck(sizes mechanism.Sizes, fourths noisySum) {
+	limit := sq(sq(e.limits.residual))
+	last := int(sizeBin(e.limits.residual))
+	squares := 0.
+	for b, n := range sizes.First[:last+1] {
+		fourth := min(fourthOfBin*sq(sq(edge(b))), limit)
+		fourths.value += fourth * n
+		squares += sq(fourth)
 	}
-	return .75*max(total, 0) + .75*sigma*math.Sqrt(squares)
+	fourths.value += limit * nearby(sizes.First, last)
+	noise := math.Sqrt(sq(sizes.FirstNoise)*squares + fourths.variance)
+	mean := sq(max(e.error, 0)) / e.n
+	e.errorLuck = max(fourths.value+luckMargin*noise-mean, leastErrorLuck*mean)
 }
 
-// meanSize returns the mean of |t-p| and its variance. The records of a bin count as
-// if they lay in it with a density that falls as 1/size: the logarithmic mean of its ends.
-func (e estimates) meanSize(sizes mechanism.Sizes, l limits, squares float64) (mean, variance float64) {
-	weights := 0.0
-	for b, n := range sizes.First[:l.residualBin+1] {
-		g := min(binMean(b), l.residual)
-		mean += g * n / e.n
-		weights += sq(g)
+// addTotalLuck estimates the variance of the sampling error of T from the fourth powers of
+// distances from the mean, which is at least off away from the middle of the frame.
+func (e *estimates) addTotalLuck(sizes mechanism.Sizes, off float64) {
+	last := int(sizeBin(e.limits.target))
+	fourths, squares := 0., 0.
+	for b, n := range sizes.Second[:last+1] {
+		size := min(math.Sqrt(math.Sqrt(fourthOfBin))*edge(b), e.limits.target)
+		fourth := sq(sq(size + off))
+		fourths += fourth * n
+		squares += sq(fourth)
+	}
+	if e.limits.target < 1 {
+		fourths += sq(sq(e.limits.target+off)) * nearby(sizes.Second, last)
+	}
+	mean := sq(e.total) / e.n
+	e.totalLuck = max(fourths+luckMargin*sizes.SecondNoise*math.Sqrt(squares)-mean, leastTotalLuck*mean)
+}
+
+// nearby returns the noisy number of records in the bins just beyond bin last, at least 0.
+func nearby(counts []float64, last int) float64 {
+	from := min(last+1, len(counts))
+	return max(sum(counts[from:min(from+nearBins, len(counts))]), 0)
+}
+
+// meanSize returns the mean of |t-p|, cut at the limit, and its variance. Neither t nor p is cut, so sizes
+// above the largest residual occur; they are counted as far as nearBins beyond it. The records of a
+// bin count as if they lay in it with a density that falls as 1/size: the logarithmic mean of its ends.
+func (e estimates) meanSize(sizes mechanism.Sizes) (mean, variance float64) {
+	weights := 0.
+	last := min(int(sizeBin(e.top))+nearBins, lastBin)
+	for b, n := range sizes.First[:last+1] {
+		size := min(binMean(b), e.cut)
+		mean += size * n / e.n
+		weights += sq(size)
 	}
 	mean = max(mean, 0)
-	return mean, (sq(sizes.FirstNoise)*weights+sq(mean*e.countNoise))/sq(e.n) + max(squares/e.n-sq(mean), 0)/e.n
+	noise := sq(sizes.FirstNoise)*weights + sq(mean*e.countNoise)
+	luck := max(max(e.error, 0)/e.n-sq(mean), 0) * e.n
+	return mean, (noise + luck) / sq(e.n)
 }
 
-// binMean returns what a record in bin b counts as.
+// binMean returns the size that a record in bin b counts as.
 func binMean(b int) float64 {
 	switch b {
 	case 0:
@@ -121,24 +206,65 @@ func binMean(b int) float64 {
 	return (edge(b) - edge(b-1)) / (math.Ln2 / 2)
 }
 
-// r2 returns R² = 1 - E/T with its interval: Fieller's for the ratio, with the noise
-// and the luck of the draw; for the lower end also with the tail.
+// r2 returns R² = 1 - E/T with its interval at the level [Level]: Fieller's for the
+// ratio, with noise and sampling error.
 func (e estimates) r2() (value, lower, upper float64) {
-	squares := max(e.error, 0)
-	least, _ := fieller(squares, e.total, e.errorVar, e.totalVar, widened)
-	_, most := fieller(squares+e.tail, e.total, e.errorVar, e.totalVar, widened)
-	value, lower, upper = floor, within(1-most), within(1-least)
+	lower, upper = e.r2Interval(max(e.error, 0), e.errorNoise+e.errorLuck, e.totalNoise+e.totalLuck, e.covariance)
+	value = floor
 	if e.total > 0 {
-		value = within(1 - squares/e.total)
+		value = within(1 - max(e.error, 0)/e.total)
 	}
 	return min(max(value, lower), upper), lower, upper
+}
+
+// r2Interval returns the interval of 1 - e/T.
+func (e estimates) r2Interval(squares, varE, varT, covariance float64) (lower, upper float64) {
+	least, most := fieller(squares, e.total, varE, varT, covariance, twoSided)
+	return within(1 - most), within(1 - least)
+}
+
+// noiseShare returns the part of the variance of R² that is noise, in [0, 1]: what a larger
+// budget could take away. The rest is sampling error.
+func (e estimates) noiseShare() float64 {
+	squares := max(e.error, 0)
+	noise := e.errorNoise*sq(e.total) + e.totalNoise*sq(squares)
+	luck := e.errorLuck*sq(e.total) + e.totalLuck*sq(squares) - 2*e.covariance*squares*e.total
+	if whole := noise + max(luck, 0); whole > 0 && !math.IsInf(whole, 1) {
+		return noise / whole
+	}
+	return 1
+}
+
+// rare is -ln(.025), rounded up: the exponent of a probability of 2.5%.
+const rare = 3.69
+
+// mostRest returns an upper bound, at the level 97.5%, on the sum by which fresh records of the same number would
+// exceed E because of residuals beyond the limit: it holds for every distribution of them.
+//
+// The part W = sum (r^2 - C_K^2)+ of the held-out records is the sum of rest_j u_j, exactly, and e.rest estimates it with
+// normal noise. Each term is in [0, v], v = e.largestRest. For n independent terms in [0, 1] with the
+// expected sum m, Chernoff's bound says P(sum <= w) <= exp(-(m - w + w ln(w/m))), and
+// the exponent is at least L = -ln .025 at m = w + sqrt(2 L w) + L. So with 97.5% the expected sum is at most
+// W + sqrt(2 L W v) + L v. Noise and sampling error are independent, and are added as squares.
+func (e estimates) mostRest() float64 {
+	if !e.hasRest {
+		return 0
+	}
+	return e.rest + math.Sqrt(sq(twoSided*e.restNoise)+2*rare*e.rest*e.largestRest) + rare*e.largestRest
+}
+
+// allErrorsLower returns the lowest R² of all errors, however large those beyond the limit are, at the
+// level 97.5%.
+func (e estimates) allErrorsLower() float64 {
+	lower, _ := e.r2Interval(max(e.error, 0)+e.mostRest(), e.errorNoise+e.errorLuck, e.totalNoise+e.totalLuck, e.covariance)
+	_, headline, _ := e.r2()
+	return min(lower, headline)
 }
 
 // rmse returns the root of E/n with its interval, made as that of R².
 func (e estimates) rmse() (value, lower, upper float64) {
 	squares := max(e.error, 0)
-	least, _ := fieller(squares, e.n, e.errorVar, sq(e.countNoise), widened)
-	_, most := fieller(squares+e.tail, e.n, e.errorVar, sq(e.countNoise), widened)
+	least, most := fieller(squares, e.n, e.errorNoise+e.errorLuck, sq(e.countNoise), 0, twoSided)
 	return math.Sqrt(squares / e.n), math.Sqrt(least), math.Sqrt(most)
 }
 
@@ -148,6 +274,6 @@ const binDoubt = .0101
 
 // mae returns the mean absolute error with its interval.
 func (e estimates) mae() (value, lower, upper float64) {
-	reach := widened*math.Sqrt(e.absoluteVar) + binDoubt*e.absolute
-	return e.absolute, max(e.absolute-reach, 0), e.absolute + reach + e.tailSize
+	reach := twoSided*math.Sqrt(e.absoluteVar) + binDoubt*e.absolute
+	return e.absolute, max(e.absolute-reach, 0), e.absolute + reach
 }

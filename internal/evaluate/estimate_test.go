@@ -1,12 +1,15 @@
 package evaluate
 
 import (
+	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/internal/mechanism"
 )
 
@@ -17,19 +20,21 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 5.001e-7*math.M
 // binAt returns the bin whose upper edge is 2^(k/2).
 func binAt(k int) int { return k - firstEdge }
 
-// specified returns the released numbers of the specification's test, at mu = 1.
-func specified() (mechanism.Sizes, mechanism.Squares) {
-	s1, s2 := math.Sqrt(1.25)*2, math.Sqrt(1.575/.75)
+// specified returns the released numbers of the specification's test, at mu = 1, with the
+// limits that are read from its sizes and the given nodes.
+func specified(nodes ...float64) (mechanism.Sizes, limits, mechanism.Squares) {
+	s1 := math.Sqrt(1.25 / .15)
+	s2 := math.Sqrt(2.445 / .85)
 	sizes := mechanism.Sizes{
 		First: make([]float64, sizeBins), Second: make([]float64, sizeBins),
 		FirstNoise: s1, SecondNoise: 2 * s1, MissingNoise: s1 / math.Sqrt(1.25),
 	}
 	copy(sizes.First[binAt(-8):], []float64{100, 150, 200, 180, 90, 20, 4, -3, 1})
-	copy(sizes.Second[binAt(-6):], []float64{60, 0, 150, 160, 200, 120, 50, 8})
-	target, residual := 1., math.Sqrt2/2
-	return sizes, mechanism.Squares{
-		Count: 750, Sum: .02 * 750 / target, Target: 110 / target, Residual: 22 / sq(residual), Beyond: 1,
-		BeyondNoise: s2 / .8, CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2 / .7, ResidualNoise: s2, MissingNoise: s2 / .4,
+	copy(sizes.Second[binAt(-6):], []float64{60, 150, 160, 200, 120, 50, 8})
+	l := readLimits(sizes, s2)
+	return sizes, l, mechanism.Squares{
+		Count: 750, Sum: 15 / l.target, Target: 110 / sq(l.target), Residual: 22 / sq(l.residual), Nodes: nodes,
+		CountNoise: s2 / .15, SumNoise: s2 / .25, TargetNoise: s2, ResidualNoise: s2, NodeNoise: s2 / .6, MissingNoise: s2 / .4,
 	}
 }
 
@@ -58,55 +63,153 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestReleasedNumbers reproduces numbers that were computed beforehand from released counts and sums. n mu is
-// 750, so 1.5 standard deviations of noise may hide records: tail = .5 (1.5 sqrt(5) + 1).
+// TestReleasedNumbers reproduces numbers that were computed beforehand from released counts and sums,
+// with no residual seen beyond the limit and with some.
 func TestReleasedNumbers(t *testing.T) {
-	sizes, a := specified()
-	l := readLimits(sizes)
-	if l.target != 1 || l.targetBin != rangeBin || !near(l.residual, .707107) || edge(l.residualBin-1) != .5 {
+	sizes, l, _ := specified()
+	if got := scale(sizes.First, sizes.FirstNoise, lastBin); !near(got, .129000) {
+		t.Errorf("the scale of residuals is %v", got)
+	}
+	if l.target != 1 || !near(l.residual, .589232) || l.nodes().Len() != 2 || !near(l.nodes().Level(1)*l.residual, 1.178464) || l.nodes().Level(2)*l.residual != 2 {
 		t.Fatalf("limits %+v", l)
 	}
-	if f := fourth(sizes.First, sizes.FirstNoise, l.residualBin, l.residual); !near(f, .732527) {
-		t.Errorf("F is %v", f)
-	}
-	if g := fourth(sizes.Second, sizes.SecondNoise, l.targetBin, l.target); !near(g, 75.164541) {
-		t.Errorf("G is %v", g)
-	}
-	e := estimate(sizes, l, a)
-	value, lower, upper := e.r2()
-	for name, c := range map[string][2]float64{
-		"n": {e.n, 750}, "E": {e.error, 22}, "T": {e.total, 109.7}, "Var E": {e.errorVar, .612194}, "Var T": {e.totalVar, 63.458577},
-		"tail": {e.tail, 2.177051}, "R²": {value, .799453}, "lower": {lower, .735086}, "upper": {upper, .830344},
-		"MAE": {e.absolute, .119192},
+	for _, c := range []struct {
+		nodes []float64
+		want  map[string]float64
+	}{
+		{[]float64{1.5, .3}, map[string]float64{
+			"n": 750, "cap": .589232, "E": 22, "T": 109.7, "lE": .516267, "lT": 4.813636, "nE": .346741, "nT": 2.950129,
+			"R²": .799453, "lower": .780514, "upper": .817561, "all errors": .413464,
+		}},
+		{[]float64{25, .3}, map[string]float64{
+			"n": 750, "cap": 1.178464, "E": 48.352046, "T": 109.7, "lE": 43.770276, "lT": 4.813636, "nE": 17.683786, "nT": 2.950129,
+			"R²": .559234, "lower": .419375, "upper": .698442, "all errors": .186261,
+		}},
 	} {
-		if !near(c[0], c[1]) {
-			t.Errorf("%s is %.6f, want %.6f", name, c[0], c[1])
+		_, _, a := specified(c.nodes...)
+		e := estimate(sizes, l, a)
+		value, lower, upper := e.r2()
+		for name, got := range map[string]float64{
+			"n": e.n, "cap": e.cut, "E": e.error, "T": e.total, "lE": e.errorLuck, "lT": e.totalLuck, "nE": e.errorNoise, "nT": e.totalNoise,
+			"R²": value, "lower": lower, "upper": upper, "all errors": e.allErrorsLower(),
+		} {
+			if want := c.want[name]; math.Abs(got-want) > 1.001e-6 {
+				t.Errorf("nodes %v: %s is %.6f, want %.6f", c.nodes, name, got, want)
+			}
+		}
+		if e.seenBeyond != (e.cut > l.residual) {
+			t.Errorf("nodes %v: residuals beyond the limit are seen: %v", c.nodes, e.seenBeyond)
 		}
 	}
 }
 
-// TestHidden: what may hide grows with the number of records, between one and ten standard deviations.
-func TestHidden(t *testing.T) {
-	for strength, want := range map[float64]float64{0: 1, 500: 1, 750: 1.5, 2000: 4, 3000: 6, 5000: 10, 1e9: 10} {
-		if got := hidden(strength); got != want {
-			t.Errorf("n mu = %v: %v, want %v", strength, got, want)
+// TestLimitsOfSpecification: with a fifth of the residuals and a tenth of the targets the limit of targets is within
+// their range.
+func TestLimitsOfSpecification(t *testing.T) {
+	sizes, _, _ := specified()
+	for b := range sizes.First {
+		sizes.First[b] *= .2
+		sizes.Second[b] *= .1
+	}
+	if l := readLimits(sizes, math.Sqrt(2.445/.85)); !near(l.residual, .391623) || !near(l.target, .897982) {
+		t.Errorf("limits %+v", l)
+	}
+}
+
+// TestLimitsWithoutSignal: where residuals are as large as targets both limits are two and a half scales, and
+// between little and no signal they go there without a jump.
+func TestLimitsWithoutSignal(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	of := func(ratio float64) limits {
+		sizes := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: 5, SecondNoise: 10}
+		for range 2000 {
+			x := r.NormFloat64() / 16
+			sizes.First[sizeBin(math.Abs(ratio*x))]++
+			sizes.Second[sizeBin(math.Abs(x))]++
+		}
+		return readLimits(sizes, 5)
+	}
+	none, some, signal := of(1), of(.8), of(.5)
+	if none.noSignal != 1 || math.Abs(16*none.target/2.5-1) > .2 || none.residual > edge(int(sizeBin(4.5/16))) {
+		t.Errorf("without signal: %+v", none)
+	}
+	if signal.noSignal != 0 || signal.target < 1.8*none.target {
+		t.Errorf("with signal: %+v", signal)
+	}
+	if !(some.noSignal > .3 && some.noSignal < .7 && some.target > none.target && some.target < signal.target) {
+		t.Errorf("with little signal: %+v", some)
+	}
+}
+
+// TestNoise: the standard deviations of the noise at mu = 1, as specified.
+func TestNoise(t *testing.T) {
+	for _, c := range []struct {
+		relation   budget.Relation
+		sizes, sum float64
+	}{{budget.AddRemove, 2.886751, 1.696016}, {budget.Substitute, 4.082483, 1.793780}} {
+		priced, err := budget.Calibrate(Regression{}.Plan(), budget.Target{Epsilon: 1, Delta: 1e-6, Relation: c.relation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := mechanism.NewSession(priced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu := priced.Guarantee().Mu
+		y, p := drawn(rand.New(rand.NewPCG(1, 1)), 900, .5)
+		pairs := pairs(t, y, p, 0, 100, 50)
+		if got := mechanism.SquareSumsNoise(s, sumsLeaf) * mu; math.Abs(got-c.sum) > 2e-6 {
+			t.Errorf("%v: the noise of the sums is %v/mu, want %v", c.relation, got, c.sum)
+		}
+		if _, err := (Regression{}).Run(context.Background(), s, pairs); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Scale(sizesLeaf) * mu; math.Abs(got-c.sizes) > 1e-5 {
+			t.Errorf("%v: the noise of the sizes is %v/mu, want %v", c.relation, got, c.sizes)
+		}
+		if got := s.Scale(sumsLeaf) * mu; math.Abs(got-c.sum) > 2e-6 {
+			t.Errorf("%v: the sums were released with the noise %v/mu, want %v", c.relation, got, c.sum)
 		}
 	}
 }
 
-// TestTail: what is counted beyond the limit hides as much as a power tail does, until it is seen; then as records of
-// another kind may, which have no residual above the target's limit and 1.
-func TestTail(t *testing.T) {
-	sizes, a := specified()
-	l := readLimits(sizes)
-	least := .5 * 1.5 * math.Sqrt(5)
-	for _, c := range []struct{ strength, beyond, noise, limit, want float64 }{
-		{750, -9, 2, 1, least}, {750, 1.9, 2, 1, least + .95}, {750, 2, 2, 1, 4.6 * 3.5}, {750, 2, 2, 0.5, 4.6 * 1.75},
-		{100, .5, 2, 9, 3.1 * 3.5}, {100, .49, 2, 9, .5 * (math.Sqrt(5) + .49)}, {2000, 1, 2, 9, 3.6 * (25 - .5)}, {2000, .99, 2, 9, 2*math.Sqrt(5) + .99/2}, {1e9, 3, 2, 9, 5.6 * (64 - .5)},
+// TestSeenNodes: windows of one, two and all further nodes.
+func TestSeenNodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes []float64
+		want  int
+	}{
+		"none":          {nil, 0},
+		"nothing":       {[]float64{2.9, 1, -1}, 0},
+		"one":           {[]float64{3.1, 0, 0}, 1},
+		"two":           {[]float64{2.2, 2.2, 0, 0}, 1},
+		"all":           {[]float64{1.8, 1.8, 1.8, 1.8}, 2},
+		"past a gap":    {[]float64{0, 0, 5.3}, 3},
+		"hidden by one": {[]float64{-9, 5, 5}, 0},
+		"last":          {[]float64{9, 9, 9}, 3},
 	} {
-		a.Beyond, a.BeyondNoise, l.target = c.beyond, c.noise, c.limit
-		if got := tail(c.strength, sizes, l, a); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%+v: %v", c, got)
+		if got := seenNodes(c.nodes, 1); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestScale: the scale of normal sizes is found to a few percent, and where nothing is counted the
+// result is a size.
+func TestScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, sigma := range []float64{.003, .2, 3} {
+		counts := make([]float64, sizeBins)
+		for range 100_000 {
+			counts[sizeBin(math.Abs(sigma*r.NormFloat64()))]++
+		}
+		if got := scale(counts, 1, lastBin); math.Abs(got/sigma-1) > .03 {
+			t.Errorf("the scale of sizes with standard deviation %v is %v", sigma, got)
+		}
+	}
+	for _, counts := range [][]float64{make([]float64, sizeBins), slices.Repeat([]float64{-1}, sizeBins), append(make([]float64, sizeBins-1), 9)} {
+		if got := scale(counts, 1, lastBin); !(got > 0 && got <= 64) {
+			t.Errorf("%v: %v", counts, got)
 		}
 	}
 }
@@ -136,49 +239,8 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// TestFarthest: bins past a gap are seen from 3.3 standard deviations on, windows end with
-// what is seen, and none begins before the bin that was reached.
-func TestFarthest(t *testing.T) {
-	for name, c := range map[string]struct {
-		counts []float64
-		want   int
-	}{
-		"nothing":     {[]float64{9, 3, 0, 0, 0, 0, 3, 0}, 0},
-		"one":         {[]float64{9, 0, 0, 0, 0, 0, 3.4, 0}, 6},
-		"two":         {[]float64{9, 0, 0, 0, 2.4, 2.4, 0, 0}, 5},
-		"four":        {[]float64{9, 0, 1.7, 1.7, 1.7, 1.7, 0, 0}, 5},
-		"the last":    {[]float64{9, 9, 9, 0, 0, 0, 0, 9}, 7},
-		"below":       {[]float64{9, 9, -9, -9, -9, -9, -9, -9}, 1},
-		"not reached": {[]float64{99, 1, 0, 0, 0, 0, 0, 0}, 0},
-	} {
-		if got := farthest(c.counts, 1, 0); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
-		}
-	}
-}
-
-// TestFarResiduals: residuals past a gap are not cut; those that only targets beyond their
-// limit can have are as large as residuals get.
-func TestFarResiduals(t *testing.T) {
-	for _, c := range []struct {
-		bin  int
-		want limits
-	}{
-		{rangeBin, limits{targetBin: rangeBin, residualBin: rangeBin + 1, target: 1, residual: math.Sqrt2}},
-		{widestBin, limits{targetBin: rangeBin, residualBin: widestBin + 1, target: 1, residual: 2}},
-		{widestBin + 1, limits{targetBin: lastBin, residualBin: lastBin, target: 1, residual: 2, far: true}},
-		{lastBin, limits{targetBin: lastBin, residualBin: lastBin, target: 1, residual: 2, far: true}},
-	} {
-		sizes := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: 1, SecondNoise: 2}
-		sizes.First[binAt(-12)], sizes.First[c.bin] = 500, 4
-		if got := readLimits(sizes); got != c.want {
-			t.Errorf("residuals in bin %d: %+v, want %+v", c.bin, got, c.want)
-		}
-	}
-}
-
 // TestLimitsOfTargets: the limit of targets grows with what is seen beyond their range, up
-// to the last edge; residuals are not cut farther out than they get.
+// to the last edge. Residuals are cut where they are seen, and never farther out than they get.
 func TestLimitsOfTargets(t *testing.T) {
 	for _, c := range []struct {
 		bin  int
@@ -193,8 +255,9 @@ func TestLimitsOfTargets(t *testing.T) {
 				sizes.Second[b] = 50
 			}
 		}
-		l := readLimits(sizes)
-		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual != math.Min(edge(widestBin+1), l.target+1) || l.far {
+		sizes.Second[rangeBin] = 5000 // a scale far above that of residuals
+		l := readLimits(sizes, 1)
+		if math.Abs(l.target/c.want-1) > 1e-15 || l.residual < min(2, l.top()) || l.residual > l.top() {
 			t.Errorf("targets up to bin %d: %+v", c.bin, l)
 		}
 		count, noise := l.beyond(sizes)
@@ -220,18 +283,17 @@ func TestConsistent(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) Quality {
-			x := rapid.SliceOfN(rapid.Float64Range(0, 10), 3, 3).Draw(t, name)
-			slices.Sort(x)
-			return Quality{x[1], x[0], x[2], .95}
+			list := rapid.SliceOfN(rapid.Float64Range(0, 10), 3, 3).Draw(t, name)
+			slices.Sort(list)
+			return Quality{Lower: list[0], Value: list[1], Upper: list[2]}
 		}
-		before, beforeRoot := draw("mae"), draw("rmse")
-		mae, rmse := consistent(before, beforeRoot)
+		mae, rmse := consistent(draw("MAE"), draw("RMSE"))
 		if mae.Value > rmse.Value || mae.Lower > rmse.Lower || mae.Upper > rmse.Upper {
-			t.Fatalf("%+v is above %+v", mae, rmse)
+			t.Fatalf("MAE %+v, RMSE %+v", mae, rmse)
 		}
 		for _, q := range []Quality{mae, rmse} {
-			if !(q.Lower <= q.Value && q.Value <= q.Upper) {
-				t.Fatalf("%+v is not in its interval", q)
+			if q.Lower > q.Value || q.Value > q.Upper {
+				t.Fatalf("%+v", q)
 			}
 		}
 	})
@@ -264,12 +326,14 @@ func TestShareOf(t *testing.T) {
 
 // TestFieller compares the interval with its definition on a grid of ratios.
 func TestFieller(t *testing.T) {
-	for _, c := range []struct{ e, t, ve, vt float64 }{
-		{3, 10, 1, 1}, {0, 10, 1, 4}, {-1, 10, 1, 1}, {3, 2, 1, 4}, {9, 2, 1, 4}, {1, 100, .01, 25},
+	for _, c := range []struct{ e, t, varE, varT, covariance float64 }{
+		{3, 10, 1, 1, 0}, {0, 10, 1, 4, 0}, {-1, 10, 1, 1, 0}, {3, 2, 1, 4, 0}, {9, 2, 1, 4, 0}, {1, 100, .01, 25, 0},
+		{3, 10, 1, 1, .9}, {8, 10, 4, 4, 3.9}, {8, 10, 4, 4, -2}, {9, 2, 1, 4, 1.5},
 	} {
-		lower, upper := fieller(c.e, c.t, c.ve, c.vt, 1.96)
+		lower, upper := fieller(c.e, c.t, c.varE, c.varT, c.covariance, 1.96)
 		for rho := 0.0; rho < 20; rho += .001 {
-			inside := math.Abs(c.e-rho*c.t) <= 1.96*math.Sqrt(c.ve+rho*rho*c.vt)
+			variance := c.varE + rho*rho*c.varT - 2*rho*c.covariance
+			inside := math.Abs(c.e-rho*c.t) <= 1.96*math.Sqrt(variance)
 			if near := math.Abs(rho-lower) < .002 || math.Abs(rho-upper) < .002; !near && inside != (rho > lower && rho < upper) {
 				t.Errorf("%+v: rho %.3f inside=%v, interval [%v, %v]", c, rho, inside, lower, upper)
 				break

@@ -33,6 +33,10 @@ type Predictor interface {
 	Predict(b dataset.Block, room []float64) []float64
 }
 
+// leastHalf is the smallest half width of a frame, far above the smallest numbers there are,
+// so that limits within a frame are not rounded to its middle.
+const leastHalf = 0x1p-900
+
 // frame returns the public middle c and half width h > 0 on which targets are
 // scaled: both ends of the range lie within one half width of the middle.
 func (p Pairs) frame() (center, half float64) {
@@ -41,7 +45,7 @@ func (p Pairs) frame() (center, half float64) {
 	if !(half > 0) {
 		half = 1
 	}
-	return center, min(half, math.MaxFloat64)
+	return center, min(max(half, leastHalf), math.MaxFloat64)
 }
 
 // A scaler returns what a pass needs of a block of records, on the frame (c, h) of its pairs.
@@ -173,8 +177,9 @@ func (a *sizePass) Add(b mechanism.Block) {
 
 func (a *sizePass) Cells() mechanism.Cells { return a.counts.Cells() }
 
-// sumStatistic adds up t_w/Ct and (t_w-p)/C and their squares, t_w = clamp(t, -Ct, Ct), Ct and
-// C the limits of targets and of residuals. It counts |t-p|, t not clamped, in the parts of some bins.
+// sumStatistic adds up t'/Ct and (t'-p')/C and their squares, where t' and p' are the target
+// and the prediction, cut to [-Ct, Ct]; Ct and C are the limits of targets and of residuals. It counts
+// |t-p|, neither of them cut, in the parts of some bins.
 type sumStatistic struct {
 	Scaler                     scaler
 	TargetLimit, ResidualLimit float64
@@ -186,7 +191,8 @@ func (x sumStatistic) State() mechanism.State { return x.Scaler.Predictions }
 
 // New implements [mechanism.Statistic].
 func (x sumStatistic) New(m mechanism.Maker) mechanism.Accumulator {
-	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(x.Octaves.groups(x.ResidualLimit))}
+	l := limits{target: x.TargetLimit, residual: x.ResidualLimit}
+	return &sumPass{scaler: x.Scaler, x: x, sums: m.NewSquareSums(l.nodes(), x.Octaves.groups(x.ResidualLimit))}
 }
 
 type sumPass struct {
@@ -197,12 +203,15 @@ type sumPass struct {
 }
 
 func (a *sumPass) Add(b mechanism.Block) {
+	limit := a.x.TargetLimit
 	t, p := a.block(b)
 	a.cell = slices.Grow(a.cell[:0], len(t))[:len(t)]
 	for i, x := range t {
-		a.cell[i] = a.x.Octaves.cell(math.Abs(x - p[i]))      // without a target, any
-		cut := min(max(x, -a.x.TargetLimit), a.x.TargetLimit) // NaN stays NaN
-		t[i], p[i] = cut/a.x.TargetLimit, (cut-p[i])/a.x.ResidualLimit
+		a.cell[i] = a.x.Octaves.cell(math.Abs(x - p[i])) // without a target, any
+		target := min(max(x, -limit), limit)             // NaN stays NaN
+		prediction := min(max(p[i], -limit), limit)
+		t[i] = target / limit
+		p[i] = (target - prediction) / a.x.ResidualLimit
 	}
 	a.sums.Add(t, p, a.cell)
 }

@@ -3,12 +3,15 @@ package evaluate
 import "math"
 
 // fieller returns the interval of ratios e/t, within [0, inf], that lie within
-// z standard deviations of the two independent normal estimates. Where t is
-// not told from 0 by its noise, every ratio not below the smaller root, or
+// z standard deviations of two normal estimates with the given variances and
+// covariance (E. C. Fieller, "Some problems in interval estimation", JRSS B, 1954). If the noise
+// hides the sign of t, every ratio not below the smaller root, or
 // every ratio at all, is compatible.
-func fieller(e, t, varE, varT, z float64) (lower, upper float64) {
-	// (t^2 - z^2 varT) rho^2 - 2 e t rho + (e^2 - z^2 varE) <= 0
-	a, b, c := t*t-z*z*varT, e*t, e*e-z*z*varE
+func fieller(e, t, varE, varT, covariance, z float64) (lower, upper float64) {
+	// a rho^2 - 2 b rho + c <= 0
+	a := t*t - z*z*varT
+	b := e*t - z*z*covariance
+	c := e*e - z*z*varE
 	disc := b*b - a*c
 	switch {
 	case t <= 0 || disc < 0:

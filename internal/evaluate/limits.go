@@ -17,7 +17,7 @@ const (
 	rangeBin  = -firstEdge     // its upper edge is 1, an end of the target's range
 	widestBin = rangeBin + 2   // its upper edge is 2, the largest residual of targets in the range
 	lastBin   = sizeBins - 1   // what lies beyond all edges
-	halfBits  = math.Sqrt2 / 2 // an octave's half, downwards
+	halfBits  = math.Sqrt2 / 2 // half an octave, downwards
 )
 
 // edge returns the upper edge of bin b, for the last one its lower edge.
@@ -60,61 +60,123 @@ func sum(list []float64) float64 {
 	return total
 }
 
-// farthest returns the last bin of the farthest 1, 2, 4 or 8 bins beyond k that hold
-// more than farSeen standard deviations of their noise; k if there are none.
-func farthest(counts []float64, sigma float64, k int) int {
-	for last := len(counts) - 1; last > k; last-- {
-		for w := 1; w <= 8 && last-w >= k; w *= 2 {
-			if sum(counts[last-w+1:last+1]) > farSeen*sigma*math.Sqrt(float64(w)) {
-				return last
-			}
-		}
-	}
-	return k
-}
-
-// What it takes to see a record in the bins, in standard deviations. A run of noise that
-// climbs far makes the sums useless, so targets, whose limit may be 64, take more.
-// The most is for what lies past a gap, which is looked for in many places.
+// The thresholds at which counts are seen, in standard deviations of their noise. A
+// run of noise that climbs far makes the sums useless.
 const (
-	targetSeen   = 2.5
-	residualSeen = 1.5
-	farSeen      = 3.3
+	limitSeen = 3. // for both limits
+	scaleSeen = 2. // for the bins from which a scale is read
 )
 
-// limits say where targets and residuals are cut, in half widths of the target's
-// range: public numbers, read from released sizes.
+// The rules by which the limits are chosen.
+const (
+	// noiseOfLuck is the largest standard deviation that the noise of a sum of squares may have, in
+	// units of that of the sampling error, where errors are normal.
+	noiseOfLuck = .75
+	// leastScales is the smallest limit of residuals, in scales of their distribution.
+	leastScales = 2.5
+	// leastTargetScales is the smallest limit of targets within their range, in scales of theirs.
+	leastTargetScales = 3.
+	// totalNoise is the largest relative noise of the sum of squares of targets that keeps
+	// their limit at the end of the range.
+	totalNoise = .08
+	// fewestRecords is the smallest number of records for which limits are chosen.
+	fewestRecords = 10.
+	// Where the scale of residuals is above someSignal of that of targets, R² is small, and from noSignal
+	// on the limits are those for a model without signal.
+	someSignal = .7
+	noSignal   = .9
+)
+
+// limits are where targets, predictions and residuals are cut, in half widths of the
+// target's range: public numbers, read from released sizes.
 type limits struct {
-	targetBin, residualBin int
-	target, residual       float64 // at least 1; at most target + 1, which is as large as a residual gets
-	far                    bool    // residuals are seen that only targets beyond their limit can have
+	target   float64 // of targets and predictions: the end of the range, beyond it, or below it
+	residual float64 // of residuals; at most top
+	// noSignal, in [0, 1], is how close the model is to one without signal: 0 from R² of about .5 on, 1 below .2.
+	noSignal float64
 }
 
-// readLimits reads them from released counts. The target's limit is an end of its
-// range, or farther out as far as targets are seen there. The residual's is found from
-// the fullest bin on, and one bin is added: what is not quite seen matters too. Where
-// residuals are seen past a gap, it is beyond these.
-func readLimits(s mechanism.Sizes) limits {
-	l := limits{targetBin: climb(s.Second, s.SecondNoise, rangeBin, targetSeen, lastBin)}
-	l.target = edge(l.targetBin)
-	from := 0
-	for b, n := range s.First[:widestBin+1] {
-		if n > s.First[from] {
-			from = b
-		}
+// top returns the largest residual of a target and a prediction that are cut at their limits:
+// predictions are within the range, too.
+func (l limits) top() float64 { return l.target + min(l.target, 1) }
+
+// nodes returns the levels of residuals beyond their limit.
+func (l limits) nodes() mechanism.Nodes { return mechanism.Nodes{Top: l.top() / l.residual} }
+
+// readLimits chooses the limits from the sizes of release 1. cellNoise is the standard
+// deviation of the noise of a cell of weight 1 in release 2.
+//
+// The limit of targets is the end of their range, or farther out as far as targets are seen
+// there. Where none are, and the range is so wide that the noise of their sum of squares would
+// be more than totalNoise of it, it is within the range.
+//
+// The limit of residuals is such that noise and sampling error of their sum of squares are
+// balanced: with normal errors of scale sigma, the sum of n terms r^4 is 3 n sigma^4, the
+// variance of the sampling error, and that of the noise is cellNoise^2 C^4. So C = kappa sigma
+// makes the noise noiseOfLuck times the sampling error. It is farther out where residuals are seen there.
+//
+// Near R² = 0 residuals and targets are nearly the same numbers: their sampling errors cancel in the ratio,
+// the noise does not, and what the limits cut off cancels too. So both limits go down to leastScales there.
+func readLimits(s mechanism.Sizes, cellNoise float64) limits {
+	records := max(sum(s.First), fewestRecords)
+	kappa := max(math.Pow(3*records*sq(noiseOfLuck/cellNoise), .25), leastScales)
+	targetBin := climb(s.Second, s.SecondNoise, rangeBin, limitSeen, lastBin)
+	residual := scale(s.First, s.FirstNoise, lastBin)
+	target := scale(s.Second, s.SecondNoise, targetBin)
+	l := limits{target: edge(targetBin)}
+	l.noSignal = min(max((residual/target-someSignal)/(noSignal-someSignal), 0), 1)
+	lowered := func(scales float64) float64 { return scales + l.noSignal*(leastScales-scales) }
+	if targetBin == rangeBin {
+		l.target = min(1, target*lowered(max(kappa, math.Sqrt(totalNoise*records/cellNoise), leastTargetScales)))
 	}
-	seen := farthest(s.First, s.FirstNoise, climb(s.First, s.FirstNoise, from, residualSeen, lastBin))
-	l.residualBin = min(seen+1, lastBin)
-	l.residual = min(edge(l.residualBin), l.target+1)
-	if seen > int(sizeBin(l.target+1)) {
-		l.far, l.targetBin, l.residualBin = true, lastBin, lastBin
-	}
+	seen := climb(s.First, s.FirstNoise, int(sizeBin(residual)), limitSeen, lastBin)
+	l.residual = min(max(residual*lowered(kappa), edge(seen)), l.top())
 	return l
 }
 
+// scaleQuantile is the quantile of sizes from which their scale is read, and normalQuantile
+// that of the size of a standard normal variable at the same level.
+const (
+	scaleQuantile  = .8
+	normalQuantile = 1.2815516
+)
+
+// scale returns the standard deviation of the normal distribution whose sizes have the same
+// .8 quantile as the noisy counts of bins up to last, each with noise sigma. Only the bins around
+// the fullest one are read, as far as counts are seen.
+func scale(counts []float64, sigma float64, last int) float64 {
+	fullest := 0
+	for b, n := range counts[:min(widestBin, last)+1] {
+		if n > counts[fullest] {
+			fullest = b
+		}
+	}
+	first := max(fullest-8, 0)
+	end := min(climb(counts, sigma, fullest, scaleSeen, last)+1, last)
+	whole := 0.
+	for _, n := range counts[first : end+1] {
+		whole += max(n, 0)
+	}
+	below := 0.
+	for b := first; ; b++ {
+		n := max(counts[b], 0)
+		if b == end && n == 0 {
+			return edge(end) / normalQuantile
+		}
+		if b == end || n > 0 && below+n >= scaleQuantile*whole {
+			return quantileWithin(b, (scaleQuantile*whole-below)/n) / normalQuantile
+		}
+		below += n
+	}
+}
+
+// quantileWithin returns the size below which the part of a bin's records lies, if their
+// density falls as 1/size.
+func quantileWithin(b int, part float64) float64 { return edge(b) * math.Exp2((part-1)/2) }
+
 // beyond returns the noisy number of targets beyond the limit and the standard
-// deviation of its noise.
+// deviation of its noise. Targets in the same bin as the limit are left out.
 func (l limits) beyond(s mechanism.Sizes) (count, noise float64) {
-	first := int(sizeBin(l.target)) + 1
+	first := min(int(sizeBin(l.target))+1, lastBin)
 	return sum(s.Second[first:]), s.SecondNoise * math.Sqrt(float64(sizeBins-first))
 }

@@ -74,10 +74,13 @@ const (
 	depth = 6
 )
 
-// readOctaves reads them from the first release. The last ends below the limit of residuals, so that cells cost little. The
-// first bin of all, which begins at 0, is not divided.
+// readOctaves reads them from the first release. The last ends at or below the limit of residuals: what residuals in
+// cells leave of the budget of squares pays for the cells. The first bin of all, which begins at 0, is not divided.
 func readOctaves(sizes mechanism.Sizes, l limits) octaves {
-	highest := min(l.residualBin-1, widestInterval)
+	highest := min(int(sizeBin(l.residual)), widestInterval)
+	if edge(highest) > l.residual {
+		highest--
+	}
 	first, last := sizeBins, 0
 	for _, x := range intervalLevels() {
 		top := min(guess(sizes, 1-x.level), highest)
@@ -170,10 +173,12 @@ func (o octaves) scan(a mechanism.Squares, alpha float64) (q float64, ok bool) {
 	return q, ok
 }
 
-// above returns the noisy number of sizes above part k of bin b, from the second release alone. In the bin itself there
+// above returns the noisy number of sizes above part k of bin b, from the second release alone: those of the far cell
+// and of the nodes, those of the bins between, and those of the bin itself. Of the last there
 // are two estimates, the parts above and the whole less the parts below, with weights 1/variance.
 func (o octaves) above(a mechanism.Squares, b, k int) Count {
-	value, variance := a.Cells[0]+a.Beyond, sq(a.FarNoise)+sq(a.BeyondNoise)
+	value := a.Cells[0] + sum(a.Nodes)
+	variance := sq(a.FarNoise) + float64(len(a.Nodes))*sq(a.NodeNoise)
 	at, _ := slices.BinarySearch(o, b)
 	for i := at + 1; i < len(o); i++ {
 		value, variance = value+a.Groups[i], variance+sq(a.CellNoise)

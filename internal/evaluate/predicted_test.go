@@ -37,11 +37,12 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// sized returns what the first release says of sizes, with noise from r.
+// sized returns the first release of sizes, of records whose targets are at the end of the range, with noise from r.
 func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 	s := mechanism.Sizes{First: make([]float64, sizeBins), Second: make([]float64, sizeBins), FirstNoise: noise, SecondNoise: 2 * noise}
 	for _, x := range sizes {
 		s.First[sizeBin(x)]++
+		s.Second[rangeBin]++
 	}
 	for b := range s.First {
 		s.First[b] += noise * r.NormFloat64()
@@ -49,14 +50,22 @@ func sized(sizes []float64, noise float64, r *rand.Rand) mechanism.Sizes {
 	return s
 }
 
-// counted returns what the second release says of them.
-func counted(o octaves, sizes []float64, noise, far, count float64, r *rand.Rand) mechanism.Squares {
+// counted returns the second release of them with noise of standard deviation noise in a cell of weight 1.
+func counted(l limits, o octaves, sizes []float64, noise float64, r *rand.Rand) mechanism.Squares {
+	groups := o.groups(l.residual)
+	cell := noise / math.Sqrt((1.36-sq(sq(groups.Reach)))/2)
 	a := mechanism.Squares{
-		Count: float64(len(sizes)) + count*r.NormFloat64(), CountNoise: count, CellNoise: noise, FarNoise: far,
-		Cells: make([]float64, o.groups(1).Len()), Groups: make([]float64, len(o)),
+		Count: float64(len(sizes)) + noise/.15*r.NormFloat64(), CountNoise: noise / .15,
+		CellNoise: cell, FarNoise: noise / .6, NodeNoise: noise / .6,
+		Cells: make([]float64, groups.Len()), Groups: make([]float64, len(o)), Nodes: make([]float64, l.nodes().Len()),
 	}
 	for _, x := range sizes {
-		if c := o.cell(x); c != mechanism.NoSize {
+		c := o.cell(x)
+		switch {
+		case x > l.residual && len(a.Nodes) > 0:
+			a.Nodes[0] += .5
+			a.Cells[0] += .5
+		case c != mechanism.NoSize:
 			a.Cells[c]++
 			if c > 0 {
 				a.Groups[(c-1)/parts]++
@@ -65,13 +74,16 @@ func counted(o octaves, sizes []float64, noise, far, count float64, r *rand.Rand
 	}
 	for c := range a.Cells {
 		if c == 0 {
-			a.Cells[c] += far * r.NormFloat64()
+			a.Cells[c] += a.FarNoise * r.NormFloat64()
 		} else {
-			a.Cells[c] += noise * r.NormFloat64()
+			a.Cells[c] += cell * r.NormFloat64()
 		}
 	}
 	for g := range a.Groups {
-		a.Groups[g] += noise * r.NormFloat64()
+		a.Groups[g] += cell * r.NormFloat64()
+	}
+	for j := range a.Nodes {
+		a.Nodes[j] += a.NodeNoise * r.NormFloat64()
 	}
 	return a
 }
@@ -88,8 +100,9 @@ func TestHalfWidths(t *testing.T) {
 			sizes[i] = scale * math.Pow(r.Float64(), power)
 		}
 		first := sized(sizes, 1e-9, r)
-		o := readOctaves(first, readLimits(first))
-		a := counted(o, sizes, 1e-9, 1e-9, 1e-9, r)
+		l := readLimits(first, 1e-9)
+		o := readOctaves(first, l)
+		a := counted(l, o, sizes, 1e-9, r)
 		found += len(halfWidths(a, o, 1e9))
 		for _, w := range halfWidths(a, o, 1e9) {
 			outside := func(q float64) float64 {
@@ -126,9 +139,11 @@ func TestHalfWidthsWithNoise(t *testing.T) {
 	}
 	missed, excess, published := map[float64]float64{}, map[float64]float64{}, map[float64]float64{}
 	for range draws {
-		first := sized(sizes, math.Sqrt(1.25)*2/mu, r)
-		o := readOctaves(first, readLimits(first))
-		a := counted(o, sizes, 2.43/mu, 4.3/mu, 9.66/mu, r)
+		first := sized(sizes, math.Sqrt(1.25/.15)/mu, r)
+		noise := math.Sqrt(2.445/.85) / mu
+		l := readLimits(first, noise)
+		o := readOctaves(first, l)
+		a := counted(l, o, sizes, noise, r)
 		for _, w := range halfWidths(a, o, 1e9) {
 			held := min(w.HalfWidth/.4, 1)
 			if held < w.Level-1./float64(len(sizes)) {

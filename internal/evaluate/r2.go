@@ -11,20 +11,15 @@ import (
 
 // The settings of the held-out R².
 const (
-	sizesShare = .25 // of mu^2: the counts of sizes
-	sumsShare  = .75 // of mu^2: the vector of sums
-	// Level is the confidence level of the intervals. That of R² is computed at
-	// widenedLevel: what is left covers the linearisation of the total sum of
-	// squares and makes the stated level one that is kept, not met on average.
-	Level        = .95
-	widenedLevel = .97
-	widened      = 2.17 // standard deviations of a normal law at widenedLevel
-	// floor is where values of R² end: lower ones, of models worse than twice
+	sizesShare = .15 // of mu^2: the counts of sizes
+	sumsShare  = .85 // of mu^2: the vector of sums
+	// Level is the confidence level of the intervals.
+	Level = .95
+	// AllErrorsLevel is the confidence level of the bound on R² of all errors.
+	AllErrorsLevel = .975
+	// floor is the lowest value of R²: lower ones, of models worse than twice
 	// the constant model, are reported as floor.
 	floor = -1
-	// fewStrength is the n mu below which a second kind of record with much larger
-	// errors goes unseen (docs/methods/evaluation.md, "Warnings").
-	fewStrength = 450
 )
 
 // The names of the nodes of the plan.
@@ -43,33 +38,46 @@ type Quality struct {
 	Level float64 `json:"level"` // confidence level of the interval
 }
 
-// R2 is a privately released coefficient of determination with all that the same
-// two releases say about a model for a numeric target. All of it is public.
+// R2 is a privately released coefficient of determination with everything else that the same
+// two releases measure of a model for a numeric target. All of it is public.
 //
-// The quality R² itself is that of the law of the records, as fresh ones would show it, of targets cut
-// to [TargetLower, TargetUpper]: the same cut target in the residuals and in the
-// sum of squares around the mean. Its value is in [-1, 1]; -1 stands for "-1 or less".
+// The quality R² itself is
+//
+//	1 - E min(|t-p|, C)^2 / Var t
+//
+// of the distribution of the records, as new ones would show it, where the target t and the prediction p are cut to
+// [TargetLower, TargetUpper] and C is ErrorLimit. Its value is in [-1, 1]; -1 means "-1 or less".
 type R2 struct {
 	Quality
+	// ErrorLimit is C, the size above which an error counts as that size, in units of the target.
+	ErrorLimit float64 `json:"error_limit"`
+	// SeenBeyond reports whether errors above the first limit were seen, so that C was raised.
+	SeenBeyond bool `json:"seen_beyond"`
+	// AllErrorsLower is the lowest R² that all errors, of any size, can have: a bound at the level
+	// [AllErrorsLevel] that holds for every distribution of the errors above C. At most Lower.
+	AllErrorsLower float64 `json:"all_errors_lower"`
+	// NoiseShare is the part of the variance of R² that is noise, in [0, 1]. A larger budget reduces
+	// it; the rest is sampling error, which more held-out records reduce.
+	NoiseShare  float64 `json:"noise_share"`
 	TargetLower float64 `json:"target_lower"` // where targets are cut, in units of the target
 	TargetUpper float64 `json:"target_upper"`
+	// PredictionsCut reports whether predictions are cut there too: the limits lie within the range of the model.
+	PredictionsCut bool `json:"predictions_cut"`
 	// Beyond is the noisy share of targets beyond these limits; its upper end is at
 	// the one-sided level 97.5%.
 	Beyond Share `json:"beyond"`
 	// Far reports whether targets are seen beyond the limits: Beyond is more than two
-	// standard deviations of its noise, or residuals are seen that no others have.
+	// standard deviations of its noise.
 	Far bool `json:"far"`
-	// Few reports whether there are too few held-out records, for their noise, to see
-	// rare large errors: the interval may be too narrow then.
-	Few bool `json:"few"`
 	// MAE and RMSE are the mean absolute error and the root of the mean squared error, in
-	// units of the target; residuals are limited as for R².
+	// units of the target; errors count as at most C. For RMSE, as for R², targets and
+	// predictions are cut.
 	MAE  Quality `json:"mae"`
 	RMSE Quality `json:"rmse"`
-	// Intervals holds the half widths of intervals of prediction by increasing level;
+	// Intervals holds the half widths of prediction intervals by increasing level;
 	// none where they would be several times too wide.
 	Intervals []HalfWidth `json:"intervals"`
-	Records   Count       `json:"records"` // held-out records with a target that can be read
+	Records   Count       `json:"records"` // held-out records with a readable target
 	Missing   Count       `json:"missing"` // held-out records without
 }
 
@@ -108,7 +116,7 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 		return R2{}, err
 	}
 	sizes := released.Value()
-	l := readLimits(sizes)
+	l := readLimits(sizes, mechanism.SquareSumsNoise(s, sumsLeaf))
 	o := readOctaves(sizes, l)
 	sums, err := mechanism.Sum[*sumPass](ctx, s, p.Records, sumStatistic{scaled, l.target, l.residual, o})
 	if err != nil {
@@ -121,33 +129,43 @@ func (Regression) Run(ctx context.Context, s *mechanism.Session, p Pairs) (R2, e
 	return read(p, sizes, l, o, squares.Value()), nil
 }
 
-// read returns what both releases say, in units of the target.
+// read computes the quality of a model from both releases, in units of the target.
 func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squares) R2 {
 	center, half := p.frame()
 	e := estimate(sizes, l, a)
 	quality := func(value, lower, upper float64) Quality { return Quality{value, lower, upper, Level} }
 	out := R2{
-		Quality:     quality(e.r2()),
-		TargetLower: finite(center - half*l.target), TargetUpper: finite(center + half*l.target),
-		Records: Count{a.Count, a.CountNoise}, Missing: missing(sizes, a),
+		Quality:        quality(e.r2()),
+		ErrorLimit:     finite(half * e.cut),
+		SeenBeyond:     e.seenBeyond,
+		AllErrorsLower: e.allErrorsLower(),
+		NoiseShare:     e.noiseShare(),
+		TargetLower:    finite(center - half*l.target),
+		TargetUpper:    finite(center + half*l.target),
+		PredictionsCut: l.target < 1,
+		Records:        Count{a.Count, a.CountNoise},
+		Missing:        missing(sizes, a),
 	}
-	// No residual of a cut target is larger than its limit and 1.
+	// No error counts as more than the limit.
 	inUnits := func(value, lower, upper float64) Quality {
-		upper = min(upper, l.target+1)
+		upper = min(upper, e.cut)
 		value = min(value, upper)
 		return quality(finite(value*half), finite(min(lower, value)*half), finite(upper*half))
 	}
-	out.MAE, out.RMSE = consistent(inUnits(e.mae()), inUnits(e.rmse()))
+	mae, rmse := inUnits(e.mae()), inUnits(e.rmse())
+	if out.PredictionsCut {
+		// What is cut within the range has smaller errors, so the RMSE of that says nothing against a larger MAE.
+		rmse.Upper = max(rmse.Upper, mae.Upper)
+	}
+	out.MAE, out.RMSE = consistent(mae, rmse)
 
 	count, noise := l.beyond(sizes)
-	out.Far = l.far || count > 2*noise
+	out.Far = count > 2*noise
 	share := min(max(count/e.n, 0), 1)
 	reach := twoSided * math.Sqrt(sq(noise)+max(count, 0)) / e.n
 	out.Beyond = limited(Share{Value: share, Lower: share - reach, Upper: share + reach, Level: Level})
 
-	strength := e.n * strengthOf(sizes)
-	out.Few = strength < fewStrength
-	for _, w := range halfWidths(a, o, strength) {
+	for _, w := range halfWidths(a, o, e.n*strengthOf(sizes)) {
 		if w.HalfWidth = finite(w.HalfWidth * half); w.HalfWidth > 0 {
 			out.Intervals = append(out.Intervals, w)
 		}
@@ -155,9 +173,10 @@ func read(p Pairs, sizes mechanism.Sizes, l limits, o octaves, a mechanism.Squar
 	return out
 }
 
-// consistent returns a mean absolute error and a root mean squared error that can be those of one list of errors: the first is
-// at most the second, which noise may hide. Each interval is cut at the other's end. If the intervals exclude each other, the
-// noise misled at least one of them, and both become the interval that holds the two.
+// consistent returns a mean absolute error and a root mean squared error that can be those of
+// one list of errors: the first is at most the second, which noise may hide. Each interval is cut at the
+// other's end. If the intervals exclude each other, the noise misled at least one of them, and
+// both become the interval that holds the two.
 func consistent(mae, rmse Quality) (Quality, Quality) {
 	if mae.Lower > rmse.Upper {
 		mae.Lower, rmse.Upper = rmse.Lower, mae.Upper
@@ -173,8 +192,9 @@ func consistent(mae, rmse Quality) (Quality, Quality) {
 	return mae, rmse
 }
 
-// strengthOf returns the mu of the part that the noise of the sizes stands for where
-// one record is added or removed: a plain number of how precise a count is.
+// strengthOf returns the mu of the held-out part at which adding or removing one record has the
+// noise of these sizes. Under other relations and with units of several records it is smaller
+// than the part's own.
 func strengthOf(sizes mechanism.Sizes) float64 {
 	return math.Sqrt(1.25) / (sizes.FirstNoise * math.Sqrt(sizesShare))
 }
@@ -182,11 +202,11 @@ func strengthOf(sizes mechanism.Sizes) float64 {
 // finite returns x within the range of float64: the range of a target may be as wide.
 func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }
 
-// Exact returns the R² that the released one estimates, of targets and predictions: targets
-// are cut to [lower, upper] and a record without one is left out. There is no privacy in it:
-// it is for tests and for experiments on public data; its result must never leave
-// otherwise.
-func Exact(target, prediction []float64, lower, upper float64) float64 {
+// Exact returns the R² that the released one estimates, of targets and predictions: both
+// are cut to [lower, upper], an error counts as at most limit, and a record without a target is
+// left out. There is no privacy in it: it is for tests and for experiments on public data, and
+// its result must never be released otherwise.
+func Exact(target, prediction []float64, lower, upper, limit float64) float64 {
 	var n, mean, total, rest float64
 	for i, v := range target {
 		if v-v != 0 {
@@ -197,7 +217,7 @@ func Exact(target, prediction []float64, lower, upper float64) float64 {
 		d := v - mean
 		mean += d / n
 		total += d * (v - mean)
-		rest += sq(v - prediction[i])
+		rest += sq(min(math.Abs(v-min(max(prediction[i], lower), upper)), limit))
 	}
 	if !(total > 0) {
 		return floor

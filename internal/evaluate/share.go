@@ -115,6 +115,9 @@ const (
 	// plainBeside is how many times that a class must have beside one that has not: others
 	// like this one are above it by luck, and then their recalls are too low.
 	plainBeside = 2
+	// plainLevel is the level of the recalls of plain classes. What is left above [Level] covers
+	// the approximation by which their distances are added up.
+	plainLevel = .97
 	// doubtfulLevel is that of the recalls of all other classes at once.
 	doubtfulLevel = .99
 )
@@ -124,7 +127,7 @@ const (
 // The distances of the plain classes' recalls from their own limits are added up as standard
 // deviations are, which keeps what is lopsided in them (G. Y. Zou and A. Donner,
 // "Construction of confidence limits about effect measures: a general approach",
-// Statistics in Medicine 2008), at [widenedLevel]: that is an approximation. The
+// Statistics in Medicine 2008), at [plainLevel]: that is an approximation. The
 // recalls of the others may all be off on the same side of what is guessed, and an
 // unknown one may be anything: each has an interval at a level at which all cover together
 // with [doubtfulLevel] at least (the union bound), and these distances add up as they are.
@@ -136,7 +139,7 @@ func recalls(hits, misses []noisy) (each []Share, mean Share) {
 	for k := range hits {
 		each = append(each, portion(hits[k], misses[k], Level))
 		if hits[k].plus(misses[k]).deviations() >= least {
-			s := unlimited(hits[k], misses[k], widenedLevel)
+			s := unlimited(hits[k], misses[k], plainLevel)
 			mean.Value += s.Value / n
 			below += sq(max(s.Value-s.Lower, 0))
 			above += sq(max(s.Upper-s.Value, 0))

@@ -124,12 +124,33 @@ func (q *query) outputs(m regression.Model) ([]output, error) {
 	}
 	out := []output{{"class", q.class(c, scores)}}
 	if p := c.Probability; p != nil {
-		x := q.number(p.Intercept) + " + " + q.number(p.Slope) + " * " + scores[0]
-		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
-		x = q.clamp(x, -700, 700)
-		out = append(out, output{"probability", q.number(1) + " / (" + q.number(1) + " + exp(-(" + x + ")))"})
+		out = append(out, output{"probability", q.probability(p, scores[0])})
 	}
 	return out, nil
+}
+
+// probability returns the expression of the probability of the second class at a score.
+func (q *query) probability(p *regression.Probability, score string) string {
+	if len(p.Scores) == 0 {
+		x := q.number(p.Intercept) + " + " + q.number(p.Slope) + " * " + score
+		// Beyond 700 either way e^x leaves a double, and the probability is 0 or 1 to 300 digits.
+		x = q.clamp(x, -700, 700)
+		return q.number(1) + " / (" + q.number(1) + " + exp(-(" + x + ")))"
+	}
+	var b strings.Builder
+	b.WriteString("CASE")
+	for k, to := range p.Scores {
+		value := q.number(p.Values[k])
+		if k > 0 {
+			from := p.Scores[k-1]
+			low := p.Values[k-1]
+			share := "(" + score + " - " + q.number(from) + ") / " + q.number(to-from)
+			value = q.number(low) + " + " + q.number(p.Values[k]-low) + " * (" + share + ")"
+		}
+		fmt.Fprintf(&b, " WHEN %s <= %s THEN %s", score, q.number(to), value)
+	}
+	fmt.Fprintf(&b, " ELSE %s END", q.number(p.Values[len(p.Values)-1]))
+	return b.String()
 }
 
 // raw is a cell of a numeric column as a double, maybe NULL or not finite.

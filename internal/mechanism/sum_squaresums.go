@@ -3,40 +3,40 @@ package mechanism
 import (
 	"context"
 	"math"
+	"sort"
 
 	"github.com/dptrain/dptrain/budget"
 )
 
-// The weights of the statistics of [SquareSums]. Where t is centred near its mean,
-// its sum and the count hardly matter for sums of squares around the mean, so they
+// The weights of the statistics of [SquareSums]. If t is centred near its mean, the
+// sum and the count of t hardly matter for sums of squares around the mean, so they
 // get little of the budget.
 const (
 	squareCountWeight    = .15
 	squareSumWeight      = .25
-	squareTargetWeight   = .7
+	squareTargetWeight   = 1
 	squareResidualWeight = 1
+	squareNodeWeight     = .6
 	squareMissingWeight  = .4
-	// A record with |r| above 1 adds less than 1 to the sum of r^2. What that leaves counts such
-	// records: .6^2 + .8^2 = 1.
-	squareBeyondWeight = .6
-	beyondWeight       = .8
 )
 
-// The weights of the cells of [SquareSums]: of the first one under add-remove, and of
-// all under the other relations.
+// The weights of the cells of [SquareSums]: of the cell of far records under
+// add-remove, and of every cell under the other relations.
 const (
-	farCellWeight = .35
+	farCellWeight = .6
 	anyCellWeight = .25
 )
 
-// CellGroups say which cells a [SquareSums] has beside its sums: one for records that are far out, and
-// a number of groups of parts. A record in a part has |r| <= Reach, in [0, 1].
+// CellGroups describes the cells that a [SquareSums] has in addition to its sums: one
+// for records that are far out, and a number of groups of parts. A record in a part
+// has |r| <= Reach, in [0, 1].
 type CellGroups struct {
 	Groups, Parts int
 	Reach         float64
 }
 
-// Len returns the number of cells, 0 if there are no groups; cell 0 is that of far records.
+// Len returns the number of cells, 0 if there are no groups. Cell 0 is that of far
+// records.
 func (g CellGroups) Len() int {
 	if g.Groups == 0 {
 		return 0
@@ -44,55 +44,98 @@ func (g CellGroups) Len() int {
 	return 1 + g.Groups*g.Parts
 }
 
-// SquareSums accumulates, over records with two numbers t and r, each clamped to
-// [-1, 1], such as a target and a residual in units of public limits,
+// Nodes are the levels at which a [SquareSums] counts residuals beyond their limit,
+// in units of that limit: level 0 is 1, level j is 2^j, and the last one is Top, which
+// no residual exceeds. Top below 1 counts as 1, for which there is level 0 only.
+type Nodes struct{ Top float64 }
+
+// topSlack keeps a Top that exceeds a power of two by a rounding error only from
+// having a level of its own.
+const topSlack = 1e-9
+
+// Len returns the number of levels beyond level 0.
+func (n Nodes) Len() int {
+	if !(n.Top > 1) {
+		return 0
+	}
+	return max(int(math.Ceil(math.Log2(n.Top)-topSlack)), 0)
+}
+
+// Level returns level j, 0 <= j <= Len, in units of the limit of residuals.
+func (n Nodes) Level(j int) float64 {
+	if j == 0 {
+		return 1
+	}
+	return min(math.Ldexp(1, j), n.Top)
+}
+
+// SquareSums accumulates, over records with two numbers, such as a target t in units
+// of its limit, clamped to [-1, 1], and a residual r in units of its own,
 //
-//	.15, .25 t, .7 t^2, r^2, 0, 0     and     0, 0, 0, 0, .4, 0
+//	.15, .25 t, t^2, min(|r|, 1)^2, 0, .6 u     and     0, 0, 0, 0, .4, 0
 //
-// for a record that has none, because its target cannot be read. A record with |r| above 1 before it is clamped adds
-// .6 in place of r^2, and .8 or more to a count of such records. Any other may also lie
-// in a cell, to which it adds a weight, as it does to the whole group of the cell; r is clamped to
-// [-reach, reach] in every cell but the first. Every number is rounded toward zero to the grid
-// of sums, so the sums are exact integers.
+// for a record that has none, because its target cannot be read. The vector u divides
+// a record with |r| > 1 between the two levels of [Nodes] around it, L_(j-1) < |r| <= L_j:
+//
+//	u_j = (r^2 - L_(j-1)^2)/(L_j^2 - L_(j-1)^2),     u_(j-1) = 1 - u_j,
+//
+// and level 0 is left out. So the sum of (L_j^2 - 1) u_j over all levels is r^2 - 1
+// exactly, for every |r| in (1, Top]: the sums of squares of residuals that are cut at
+// any level are linear in what is released.
+//
+// A record may also be in a cell, to which it adds a weight, as it does to the whole
+// group of the cell; r is clamped to [-reach, reach] in every cell but the first. A record
+// with |r| > 1 adds the part 1 - u_1 that level 0 leaves out to the first cell, if there are
+// cells. Every number is rounded toward zero to the grid of sums, so the sums are exact
+// integers.
 type SquareSums struct {
 	relation budget.Relation
 	groups   CellGroups
-	sums     [6]int64 // count, sum of t, of t^2, of r^2, missing, and the records with |r| above 1
-	cells    []int64  // records; weighted when they are released
+	nodes    Nodes
+	squares  []float64 // of the levels of nodes, level 0 included
+	sums     [5]int64  // count, sum of t, of t^2, of min(|r|, 1)^2, and missing; in grid units
+	beyond   []int64   // by node, from level 1 on; in grid units
+	far      [1]int64  // the first cell; in grid units
+	cells    []int64   // records in the other cells; weighted when they are released
 }
 
-// NewSquareSums returns an empty accumulator.
-func (m Maker) NewSquareSums(g CellGroups) *SquareSums {
+// NewSquareSums returns an empty accumulator. It panics if g has more cells than an
+// uint16 can number or reaches beyond 1.
+func (m Maker) NewSquareSums(n Nodes, g CellGroups) *SquareSums {
 	if g.Len() < 0 || g.Len() >= NoSize || !(0 <= g.Reach && g.Reach <= 1) {
 		panic("mechanism: the cells of sums of squares are too many, or reach beyond 1")
 	}
-	return &SquareSums{relation: m.Relation(), groups: g, cells: make([]int64, g.Len())}
+	q := &SquareSums{relation: m.Relation(), groups: g, nodes: n, beyond: make([]int64, n.Len())}
+	for j := range n.Len() + 1 {
+		q.squares = append(q.squares, n.Level(j)*n.Level(j))
+	}
+	if cells := g.Len(); cells > 0 {
+		q.cells = make([]int64, cells-1)
+	}
+	return q
 }
 
-// weights returns the weights of the first cell and of the others, which are those of groups too, and of a record with |r|
-// above 1, in grid units. Under add-remove a record in the first cell adds r^2 <= 1 and v, one in any other
-// r^2 <= reach^2 and w twice, one with |r| above 1 a = .6 and b, with
-// reach^4 + 2 w^2 = a^2 + b^2 = 1 + v^2: large weights, which cost nothing. Under the other relations
-// records may change places, and all are small.
-func (q *SquareSums) weights() (far, other, beyond int64) {
+// weights returns the weights of the first cell and of the other cells, which are those of
+// groups too, in grid units. Under add-remove a record in the first cell adds
+// r^2 <= 1 and .6, one in any other r^2 <= reach^2 and w twice, with
+// reach^4 + 2 w^2 = 1 + .6^2: the largest w that costs nothing. Under the other
+// relations records may change places, and all weights are small.
+func (q *SquareSums) weights() (far, other int64) {
 	if q.relation != budget.AddRemove {
-		return grains(anyCellWeight), grains(anyCellWeight), grains(beyondWeight)
+		return grains(anyCellWeight), grains(anyCellWeight)
 	}
-	beyond = grains(beyondWeight)
-	most := 1 + farCellWeight*farCellWeight
-	if len(q.cells) > 0 {
-		beyond = grains(math.Sqrt(most - squareBeyondWeight*squareBeyondWeight))
-	}
+	most := 1 + squareNodeWeight*squareNodeWeight
 	reach2 := q.groups.Reach * q.groups.Reach
-	return grains(farCellWeight), grains(math.Sqrt((most - reach2*reach2) / 2)), beyond
+	return grains(farCellWeight), grains(math.Sqrt((most - reach2*reach2) / 2))
 }
 
 // grains returns a number of at most 1 in magnitude in grid units, toward zero.
 func grains(x float64) int64 { return int64(x / sumUnit) }
 
-// Add adds a block of records: t and r of each, and the cell it lies in, [NoSize] for
-// none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0. Add
-// panics when the slices differ in length or there is no such cell.
+// Add adds a block of records: t and r of each, and its cell, [NoSize] for
+// none. A record whose t is NaN has no numbers and no cell; an r of NaN counts as 0, and
+// one beyond the last level as that level. Add panics if the slices differ in length or
+// there is no such cell.
 func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 	if len(t) != len(r) || len(t) != len(cell) {
 		panic("mechanism: a block of sums of squares has two numbers and a cell a record")
@@ -106,86 +149,114 @@ func (q *SquareSums) Add(t, r []float64, cell []uint16) {
 		q.sums[0] += grains(squareCountWeight)
 		q.sums[1] += grains(squareSumWeight * x)
 		q.sums[2] += grains(squareTargetWeight * (x * x))
-		q.addResidual(r[i], cell[i])
+		q.addResidual(math.Abs(r[i]), cell[i])
 	}
 }
 
-// addResidual adds r, and a record to its cell or to those with |r| above 1.
+// addResidual adds a residual of magnitude r and its record's cell.
 func (q *SquareSums) addResidual(r float64, cell uint16) {
-	within := cell != NoSize && cell > 0
-	if (r > 1 || r < -1) && !within {
-		q.sums[3] += grains(squareBeyondWeight)
-		q.sums[5]++
-		return
+	switch {
+	case cell != NoSize && cell > 0:
+		q.cells[cell-1]++
+		r = min(r, q.groups.Reach)
+	case r > 1 && len(q.beyond) > 0:
+		q.addBeyond(r)
+		r = 1
+	case cell == 0 && q.groups.Len() > 0:
+		far, _ := q.weights()
+		q.far[0] += far
 	}
-	limit := 1.
-	if within {
-		limit = q.groups.Reach
-	}
-	if cell != NoSize {
-		q.cells[cell]++
-	}
-	if r = min(max(r, -limit), limit); r == r {
+	if r == r {
+		r = min(r, 1)
 		q.sums[3] += grains(squareResidualWeight * (r * r))
 	}
 }
 
+// addBeyond divides a record with a residual of magnitude r > 1 between the two levels
+// around it.
+func (q *SquareSums) addBeyond(r float64) {
+	last := len(q.beyond)
+	square := min(r*r, q.squares[last])
+	j := max(sort.SearchFloat64s(q.squares, square), 1)
+	share := (square - q.squares[j-1]) / (q.squares[j] - q.squares[j-1])
+	upper := grains(squareNodeWeight * min(share, 1))
+	q.beyond[j-1] += upper
+	switch {
+	case j > 1:
+		// The rest of the rounded weight, so that the squares of both still add up to at most the square of the weight.
+		q.beyond[j-2] += grains(squareNodeWeight) - upper
+	case q.groups.Len() > 0:
+		far, _ := q.weights()
+		q.far[0] += far - min(grains(float64(far)*sumUnit*min(share, 1)), far)
+	}
+}
+
 // Cells are those that [SquareSums.Add] adds to.
-func (q *SquareSums) Cells() Cells { return Join(sums(q.sums[:]), sums(q.cells)) }
+func (q *SquareSums) Cells() Cells {
+	return Join(sums(q.sums[:]), sums(q.beyond), sums(q.far[:]), sums(q.cells))
+}
+
+// squareSumsSensitivity returns the L2 sensitivity of [SquareSums], with or without cells.
+//
+// Add or remove one record without a target: .4. With one it brings at most .15, .25 and 1 in
+// magnitude, and with w the weight of a part and of its group
+//
+//	r in a part:              reach^4 + 2 w^2            = 1 + .6^2
+//	r <= 1, in the far cell:  r^4 + .6^2                <= 1 + .6^2
+//	r > 1:                    1 + .6^2 (u^2 + (1-u)^2)  <= 1 + .6^2,
+//
+// where 1 - u may be in the far cell, whose weight is the same. So the change is at most
+// sqrt(.0225 + .0625 + 1 + 1.36) = 1.563650, attained by |t| = 1 and an r on a level.
+//
+// Substitution of records with numbers: the count stays, t moves by at most 2, and t^2, which
+// lies in [0, 1], by at most 1. All cells have the weight v = .25. If both r are beyond 1, the sum of
+// r^2 stays and the nodes move by at most .6^2 2. If one is, the sum of r^2 moves by at most 1, the
+// nodes and the far cell by .6^2 u^2 + v^2 (1-u)^2 <= .6^2, and the cells of the other record by 2 v^2. If
+// none is, r^2 and the cells move by max(1 + 3 v^2, reach^4 + 4 v^2). So the largest of the three is 1.36 without
+// cells and 1.36 + 2 v^2 with them, and the change at most sqrt(4 .0625 + 1 + 1.36) = 1.615549, or 1.653784.
+// Of a record with numbers by one without, or the other way round:
+// .0225 + .0625 + 1 + 1.36 + .16, or with a part 1 + 2 v^2 in place of 1.36, which is less.
+// Substituted private columns are a case of substitution. Rounding toward zero keeps
+// every number within its interval, whose ends are on the grid once they are rounded so.
+func squareSumsSensitivity(relation budget.Relation, cells bool) float64 {
+	square := func(x float64) float64 { return x * x }
+	change := square(squareTargetWeight) + square(squareResidualWeight) + square(squareNodeWeight)
+	if relation == budget.AddRemove {
+		return up(math.Sqrt(change + square(squareCountWeight) + square(squareSumWeight)))
+	}
+	change += square(2 * squareSumWeight)
+	if cells {
+		change += 2 * square(anyCellWeight)
+	}
+	return up(math.Sqrt(change))
+}
+
+// SquareSumsNoise returns the standard deviation of the noise of a cell of weight 1 in [SquareSums]
+// with cells that are released as leaf name of s: a public fact, known before the release. It is
+// +Inf if there is no such Gaussian leaf.
+func SquareSumsNoise(s *Session, name string) float64 {
+	return squareSumsSensitivity(s.Relation(), true) / s.Mu(name)
+}
 
 // bound returns the sums with their L2 sensitivity.
-//
-// Add or remove one record: it brings at most .15, .25, .7 and r^2 in magnitude and the weights of its cell and group,
-// or .4 alone. With v the weight of the first cell and w that of others, r^4 and the squares of the weights are
-// at most 1 + v^2, as reach^4 + 2 w^2 is, and a^2 + b^2 of a record with |r| above 1, so
-// the change is at most sqrt(.0225 + .0625 + .49 + 1 + v^2), 1.254990 without cells, where b is .8, and
-// 1.302881 with them, attained by |t| = |r| = 1.
-//
-// Substitution of records with numbers: the count stays, t moves by
-// at most 2, and t^2 and r^2, which lie in [0, 1], by at most 1. All weights are w; a record outside
-// the groups and one within move r^2 by 1 and three cells at most, two records within move r^2 by reach^2 and
-// four: sqrt(4 .0625 + .49 + max(1 + 3 w^2, reach^4 + 4 w^2)), 1.319091 without cells; with them 1.388344, and
-// 1.410674 where they reach to 1. One with |r| above 1, in the place of any other, moves r^2 by at most .6, its own count by .8 and
-// two cells at most: .36 + .64 + 2 w^2, which is less. Two of these move neither.
-// Of a record with numbers by one without, or the
-// other way round: .0225 + .0625 + .49 + .16 and max(1 + w^2, reach^4 + 2 w^2, .36 + .64), which is less.
-// Substituted private columns are a case of substitution. Rounding toward zero
-// keeps every number within its interval, whose ends are on the grid once they are
-// rounded so.
 func (q *SquareSums) bound() Bounded[Vector] {
-	square := func(x float64) float64 { return x * x }
-	squares, change := square(squareTargetWeight), square(squareResidualWeight)
-	reach, cell := square(square(q.groups.Reach)), square(anyCellWeight)
-	switch cells := len(q.cells) > 0; {
-	case cells && q.relation == budget.AddRemove:
-		change += square(farCellWeight)
-	case cells:
-		change = max(change+3*cell, reach+4*cell)
+	value := append(make(Vector, 0, len(q.sums)+len(q.beyond)+q.groups.Len()+q.groups.Groups), q.sums[:]...)
+	value = append(value, q.beyond...)
+	if q.groups.Len() > 0 {
+		value = append(value, q.far[0])
 	}
-	if q.relation == budget.AddRemove {
-		squares += square(squareCountWeight) + square(squareSumWeight)
-	} else {
-		squares += square(2 * squareSumWeight)
-	}
-	squares += change
-	value := append(make(Vector, 0, len(q.sums)+len(q.cells)+q.groups.Groups), q.sums[:]...)
-	far, other, beyond := q.weights()
-	value[5] *= beyond
-	for c, n := range q.cells {
-		if c == 0 {
-			value = append(value, n*far)
-		} else {
-			value = append(value, n*other)
-		}
-	}
-	for g := range q.groups.Groups {
-		n := int64(0)
-		for _, part := range q.cells[1+g*q.groups.Parts:][:q.groups.Parts] {
-			n += part
-		}
+	_, other := q.weights()
+	for _, n := range q.cells {
 		value = append(value, n*other)
 	}
-	return Bounded[Vector]{value, L2, up(math.Sqrt(squares)) / sumUnit, sumUnit, StatSquareSums}
+	for g := range q.groups.Groups {
+		records := int64(0)
+		for _, part := range q.cells[g*q.groups.Parts:][:q.groups.Parts] {
+			records += part
+		}
+		value = append(value, records*other)
+	}
+	return Bounded[Vector]{value, L2, squareSumsSensitivity(q.relation, q.groups.Len() > 0) / sumUnit, sumUnit, StatSquareSums}
 }
 
 // Squares are released [SquareSums], each divided by its weight, and the standard
@@ -194,14 +265,16 @@ type Squares struct {
 	Count    float64   // records with numbers
 	Sum      float64   // of t
 	Target   float64   // of t^2
-	Residual float64   // of r^2, 1 where |r| is above 1
-	Beyond   float64   // records with |r| above 1
+	Residual float64   // of min(|r|, 1)^2
 	Missing  float64   // records without numbers
-	Cells    []float64 // records in each cell
-	Groups   []float64 // and in each group
+	Nodes    []float64 // the sums of u, from level 1 on
+	// Cells holds the records in each cell. The first has, of records with |r| > 1, what
+	// Nodes leaves out: with the sum of Nodes it is the number of all far records.
+	Cells  []float64
+	Groups []float64 // records in each group
 
-	CountNoise, SumNoise, TargetNoise, ResidualNoise, BeyondNoise, MissingNoise float64
-	FarNoise, CellNoise                                                         float64 // of the first cell; of the others and of groups
+	CountNoise, SumNoise, TargetNoise, ResidualNoise, NodeNoise, MissingNoise float64
+	FarNoise, CellNoise                                                       float64 // of the first cell; of the others and of groups
 }
 
 // Release releases the sums by [Gaussian] as draw 0 of the leaf name.
@@ -211,44 +284,46 @@ func (q *SquareSums) Release(s *Session, name string) (Public[Squares], error) {
 		return Public[Squares]{}, err
 	}
 	v, sigma := noisy.Value(), s.Scale(name)
-	far, other, beyond := q.weights()
-	farUnit, unit, beyondUnit := float64(far)*sumUnit, float64(other)*sumUnit, float64(beyond)*sumUnit
-	cells := v[len(q.sums):]
+	far, other := q.weights()
+	farUnit, unit := float64(far)*sumUnit, float64(other)*sumUnit
+	nodes := v[len(q.sums):][:len(q.beyond):len(q.beyond)]
+	for j := range nodes {
+		nodes[j] /= squareNodeWeight
+	}
+	cells := v[len(q.sums)+len(q.beyond):]
 	for c := range cells {
 		cells[c] /= unit
 	}
 	if len(cells) > 0 {
 		cells[0] *= unit / farUnit
 	}
-	// A record with |r| above 1 has left out lacks of the sum of r^2.
-	const lacks = squareResidualWeight - squareBeyondWeight
-	out := Squares{
+	count := q.groups.Len()
+	return Public[Squares]{Squares{
 		Count: v[0] / squareCountWeight, Sum: v[1] / squareSumWeight, Target: v[2] / squareTargetWeight,
-		Beyond: v[5] / beyondUnit, Missing: v[4] / squareMissingWeight,
-		Cells: cells[:len(q.cells):len(q.cells)], Groups: cells[len(q.cells):],
+		Residual: v[3] / squareResidualWeight, Missing: v[4] / squareMissingWeight,
+		Nodes: nodes, Cells: cells[:count:count], Groups: cells[count:],
 		CountNoise: sigma / squareCountWeight, SumNoise: sigma / squareSumWeight, TargetNoise: sigma / squareTargetWeight,
-		BeyondNoise: sigma / beyondUnit, MissingNoise: sigma / squareMissingWeight,
+		ResidualNoise: sigma / squareResidualWeight, NodeNoise: sigma / squareNodeWeight, MissingNoise: sigma / squareMissingWeight,
 		FarNoise: sigma / farUnit, CellNoise: sigma / unit,
-	}
-	out.Residual = v[3] + lacks*out.Beyond
-	out.ResidualNoise = math.Hypot(sigma, lacks*out.BeyondNoise)
-	return Public[Squares]{out}, nil
+	}}, nil
 }
 
 // StatSquareSums is the statistic of [SquareSums.Release].
 const StatSquareSums budget.Statistic = "square sums"
 
+// worstSquareSums is the pair of neighbours that attains the bound: one record on the
+// level of a node, whose target is at its limit.
 func worstSquareSums() WorstPair {
 	return WorstPair{
 		Statistic: StatSquareSums, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			q, v := s.NewSquareSums(CellGroups{}), RecordOn(s.Relation(), side)
-			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{1}),
+			q, v := s.NewSquareSums(Nodes{Top: 2}, CellGroups{}), RecordOn(s.Relation(), side)
+			q.Add(pick(v, []float64{math.NaN()}, nil, []float64{1}), pick(v, []float64{0}, nil, []float64{2}),
 				pick(v, []uint16{NoSize}, nil, []uint16{NoSize}))
 			return func(s *Session, name string, _ int) ([]float64, error) {
 				out, err := q.Release(s, name)
 				m := out.Value()
-				return []float64{m.Count, m.Sum, m.Target, m.Residual, m.Beyond, m.Missing}, err
+				return append([]float64{m.Count, m.Sum, m.Target, m.Residual, m.Missing}, m.Nodes...), err
 			}, nil
 		},
 	}

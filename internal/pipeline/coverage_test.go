@@ -93,7 +93,7 @@ func halves(t *testing.T, tab *dataset.Table, seed uint64) (first, second *datas
 	return table(order[:len(order)/2]), table(order[len(order)/2:])
 }
 
-// exactR2 is what the interval of a run is about: R² of the cut targets of other records.
+// exactR2 returns the R² that a run estimates, of other records.
 func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	t.Helper()
 	prediction, err := res.Model.Predict(nil, RowsOf(fresh.All()))
@@ -104,5 +104,5 @@ func exactR2(t *testing.T, res *Result, fresh *dataset.Table) float64 {
 	for i, x := range prediction {
 		prediction[i] = min(max(x, m.Lower), m.Upper)
 	}
-	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction, res.R2.TargetLower, res.R2.TargetUpper)
+	return evaluate.Exact(fresh.Float(len(fresh.Schema().Columns)-1), prediction, res.R2.TargetLower, res.R2.TargetUpper, res.R2.ErrorLimit)
 }

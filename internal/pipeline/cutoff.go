@@ -20,7 +20,7 @@ import (
 const (
 	cutoffLeaf = "cutoff"
 	// cutoffShare is the part of the model's mu^2 that the release takes.
-	cutoffShare = .05
+	cutoffShare = .1
 	cutoffBins  = 64
 	// cutoffDoubt is how many standard deviations of its noise the gain of a
 	// cutoff must exceed, so that 0 stays where the counts say nothing.

@@ -65,7 +65,7 @@ const ClassedSelectionShare = .5
 const narrowest = 0x1p-1000
 
 // DefaultHoldout is the share of records that recipes hold out by default.
-const DefaultHoldout = .1
+const DefaultHoldout = .2
 
 // A Pipeline describes a private training run. It holds public facts only and
 // may be used for any number of runs, also at once.

@@ -82,7 +82,7 @@ func TestFit(t *testing.T) {
 	if want := []string{"check", "split", "selection", "scaling", "model", "held-out metric"}; !slices.Equal(stages, want) {
 		t.Errorf("stages %v", stages)
 	}
-	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 || math.Abs(float64(c.HoldoutRows)-2000) > 6*math.Sqrt(1800) {
+	if c := res.Curator; c.Rows != 20000 || c.TrainRows+c.HoldoutRows != 20000 || math.Abs(float64(c.HoldoutRows)-4000) > 6*math.Sqrt(3200) {
 		t.Errorf("parts %+v", c)
 	}
 	if res.Method != "boosted-kernel" || !slices.Equal(res.Considered, []string{"area", "age", "kind"}) || !slices.Equal(res.Selected, res.Considered) {

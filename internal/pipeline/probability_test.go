@@ -10,40 +10,6 @@ import (
 	"github.com/dptrain/dptrain/regression"
 )
 
-// TestCurveReproduces the numbers of the specification.
-func TestCurveReproduces(t *testing.T) {
-	got := logisticCurve([]float64{-.75, -.25, .25, .75}, []float64{10, 6, 3, 1}, []float64{1, 2, 5, 12})
-	if math.Abs(got.Intercept+.159679) > 5e-7 || math.Abs(got.Slope-3.219319) > 5e-7 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestCurveOfAnyCounts: whatever the counts, the curve is finite and does not fall: none
-// of a class, classes that a score parts, scores that point the wrong way, one group only.
-func TestCurveOfAnyCounts(t *testing.T) {
-	scores := []float64{-.75, -.25, .25, .75}
-	for name, c := range map[string]struct{ first, second []float64 }{
-		"nothing":    {make([]float64, 4), make([]float64, 4)},
-		"one class":  {make([]float64, 4), []float64{1, 2, 3, 4}},
-		"parted":     {[]float64{100, 100, 0, 0}, []float64{0, 0, 100, 100}},
-		"wrong":      {[]float64{1, 2, 5, 12}, []float64{10, 6, 3, 1}},
-		"one group":  {[]float64{5, 0, 0, 0}, []float64{7, 0, 0, 0}},
-		"large":      {[]float64{1e9, 1e9, 1e8, 3}, []float64{4, 1e8, 1e9, 1e9}},
-		"far groups": {[]float64{1e6, 0, 0, 1}, []float64{1, 0, 0, 1e6}},
-	} {
-		got := logisticCurve(scores, c.first, c.second)
-		if !(got.Slope >= 0 && got.Slope <= steepest) || math.IsNaN(got.Intercept) || math.IsInf(got.Intercept, 0) {
-			t.Errorf("%s: %+v", name, got)
-		}
-		if name == "wrong" && (got.Slope != 0 || math.Abs(got.Intercept-math.Log(21./21)) > 1e-12) {
-			t.Errorf("%s: %+v", name, got)
-		}
-		if name == "parted" && got.Slope < 20 {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
 // logisticCounts are noisy counts of n records with uniform scores, of which the second
 // class has the chance of a curve.
 func logisticCounts(r *rand.Rand, n int, sigma float64, p regression.Probability) *scoreCounts {

@@ -106,7 +106,7 @@ func TestSizesFit(t *testing.T) {
 				t.Errorf("size %d: %s released %d", size, e.Path, e.Released)
 			}
 		}
-		if right := float64(res.Sizes.Right) / 3600; size >= 4 && (right < .85 || right > 1.05) {
+		if right := float64(res.Sizes.Right) / 3200; size >= 4 && (right < .85 || right > 1.05) {
 			t.Errorf("size %d: %v right", size, right)
 		}
 	}

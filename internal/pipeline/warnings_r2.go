@@ -23,30 +23,45 @@ func addIntervals(res *Result) {
 	regression.WithIntervals(res.Model, list)
 }
 
-// r2Warnings are those of the held-out R².
+// largeErrorsGap is how far below the interval of R² the lowest R² of all errors is when a run warns.
+const largeErrorsGap = .25
+
+// r2Warnings returns the warnings about the held-out R².
 func r2Warnings(r *evaluate.R2) []Warning {
 	var out []Warning
-	const remedy = " Use more records, a larger epsilon or a larger held-out share; a target of text needs task: classification."
 	switch width := r.Upper - r.Lower; {
 	case r.Upper <= 0:
 		out = append(out, Warning{"no-signal", Critical,
 			"The held-out R² is not above 0: at this budget the model is no better than a constant. Use more records, a larger epsilon or fewer columns."})
 	case r.Unknown():
-		out = append(out, Warning{"wide-interval", Critical,
-			"The held-out R² could not be measured: the noise is too large for the number of records held out." + remedy})
+		out = append(out, Warning{"wide-interval", Critical, fmt.Sprintf(
+			"R² is not reported: with this budget and about %.0f test records it can only be placed between %.2f and %.2f. %s",
+			max(r.Records.Value, 0), r.Lower, r.Upper, narrowing(r.NoiseShare))})
 	case width > WideInterval:
 		out = append(out, Warning{"wide-interval", Critical,
-			"The interval of the held-out R² is wide: too few records were held out for the noise, so it says little about the model." + remedy})
+			"The interval of the held-out R² is wide, so it says little about the model. " + narrowing(r.NoiseShare)})
 	}
 	if r.Far {
 		out = append(out, Warning{"far-targets", Theoretical,
 			"There are targets beyond the stated limits. R² and its interval are about targets cut there; without the cut R² may be far lower."})
 	}
-	if r.Few {
-		out = append(out, Warning{"few-held-out", Theoretical,
-			"There are too few held-out records to see rare large errors: if a few records in a hundred have much larger ones, R² is lower and the errors are larger than stated."})
+	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
+		out = append(out, Warning{"large-errors", Theoretical, fmt.Sprintf(
+			"A few errors larger than the stated limit may hide in the noise. R² of all errors could be as low as %.2f; the headline counts each of them as the limit.",
+			r.AllErrorsLower)})
 	}
 	return append(out, missingWarning(r.Missing, r.Records)...)
+}
+
+// narrowing says what makes the interval of R² narrower, by the part of its variance that is noise.
+func narrowing(noiseShare float64) string {
+	switch {
+	case noiseShare > .7:
+		return "Most of the width is noise: a larger epsilon helps, and so do more records."
+	case noiseShare < .3:
+		return "Most of the width is sampling error: more records help, or a larger held-out share; a larger epsilon does not."
+	}
+	return "More records, a larger held-out share or a larger epsilon make it narrower."
 }
 
 // missingWarning says how many targets cannot be read, where that is more than a

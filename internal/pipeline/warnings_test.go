@@ -13,11 +13,13 @@ import (
 func TestWarnings(t *testing.T) {
 	model := &regression.Linear{}
 	quality := func(value, lower, upper float64) *evaluate.R2 {
-		return &evaluate.R2{Quality: evaluate.Quality{Value: value, Lower: lower, Upper: upper}, Records: evaluate.Count{Value: 1000, Sigma: 9}, Missing: evaluate.Count{Value: 12, Sigma: 3}}
+		return &evaluate.R2{Quality: evaluate.Quality{Value: value, Lower: lower, Upper: upper}, AllErrorsLower: lower - .2, Records: evaluate.Count{Value: 1000, Sigma: 9}, Missing: evaluate.Count{Value: 12, Sigma: 3}}
 	}
 	good := quality(.8, .7, .9)
-	far, few, missing := quality(.8, .7, .9), quality(.8, .2, .9), quality(.8, .7, .9)
-	far.Far, few.Few, missing.Missing.Value = true, true, 40
+	far, large, missing := quality(.8, .7, .9), quality(.8, .7, .9), quality(.8, .7, .9)
+	far.Far = true
+	large.AllErrorsLower = .4
+	missing.Missing.Value = 40
 	guarantee := func(epsilon float64) budget.Guarantee { return budget.Guarantee{Epsilon: epsilon} }
 	for _, tt := range []struct {
 		name string
@@ -31,7 +33,7 @@ func TestWarnings(t *testing.T) {
 		{"wide", Result{Model: model, R2: quality(.5, .3, .6), Guarantee: guarantee(1)}, []string{"wide-interval"}},
 		{"unknown", Result{Model: model, R2: quality(.5, -.5, .6), Guarantee: guarantee(1)}, []string{"wide-interval"}},
 		{"far", Result{Model: model, R2: far, Guarantee: guarantee(1)}, []string{"far-targets"}},
-		{"few", Result{Model: model, R2: few, Guarantee: guarantee(1)}, []string{"wide-interval", "few-held-out"}},
+		{"large errors", Result{Model: model, R2: large, Guarantee: guarantee(1)}, []string{"large-errors"}},
 		{"missing", Result{Model: model, R2: missing, Guarantee: guarantee(1)}, []string{"missing-targets"}},
 		{"abstained", Result{Abstained: true, Guarantee: guarantee(1)}, []string{"abstained"}},
 		{"fallback", Result{Abstained: true, Model: model, R2: good, Guarantee: guarantee(20)}, []string{"fallback", "large-epsilon"}},

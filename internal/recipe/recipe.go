@@ -26,7 +26,7 @@ type Recipe struct {
 	Privacy Privacy `yaml:"privacy" json:"privacy" jsonschema:"required" jsonschema_description:"The privacy budget and how it is counted."`
 	// Holdout is the share of records, in [0, 0.5], kept apart for the private
 	// held-out metric; 0 means no metric. Each record draws its own coin.
-	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.1" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
+	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.2" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
 	// Scaling says where the ranges of numeric columns come from.
 	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
 	// Selection says how features are chosen.
@@ -252,7 +252,7 @@ func Default() Recipe {
 		Version:   Version,
 		Task:      "regression",
 		Privacy:   Privacy{Delta: 1e-6, Relation: "add-remove", Composition: "tight"},
-		Holdout:   0.1,
+		Holdout:   0.2,
 		Scaling:   Scaling{Method: "private"},
 		Selection: Selection{Method: "auto"},
 		Model:     Model{Method: "auto", Fallback: "none"},
