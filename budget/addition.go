@@ -2,33 +2,31 @@ package budget
 
 import "math"
 
-// A Rule says which bound decides what the steps of a priced tree cost at its delta.
-type Rule string
-
-// The rules.
+// The bounds that decide what the steps of a priced tree cost at its delta.
 const (
-	// RuleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
+	// ruleMixture: a secret coin decides which of two parts sees a record; see docs/methods/prices.md,
 	// "The secret coin".
-	RuleMixture Rule = "mixture"
-	// RuleLargest: the largest privacy curve of the parts.
-	RuleLargest Rule = "largest"
-	// RuleRenyi: the largest Rényi bound of the parts, each converted to delta.
-	RuleRenyi Rule = "renyi"
-	// RuleSum: the largest sum of epsilons of the parts.
-	RuleSum Rule = "sum"
+	ruleMixture = "mixture"
+	// ruleLargest: the largest privacy curve of the parts.
+	ruleLargest = "largest"
+	// ruleRenyi: the largest Rényi bound of the parts, each converted to delta.
+	ruleRenyi = "renyi"
+	// ruleSum: the largest sum of epsilons of the parts.
+	ruleSum = "sum"
 )
 
 // An Addition states how the steps of a priced tree add up, for whoever wants to do so with another
 // accountant.
 type Addition struct {
-	Rule Rule
-	// Epsilon is what the rule gives at the delta of the target; under RuleSum it may exceed the epsilon that is
+	// Rule is the bound that decides: "mixture", "largest", "renyi" or "sum".
+	Rule string
+	// Epsilon is what the rule gives at the delta of the target; under ruleSum it may exceed the epsilon that is
 	// spent, which the other accountants lower.
 	Epsilon float64
 	Tree    Node      // with Leaf.Law filled
-	Coin    float64   // of RuleMixture: the probability that a record is in the second of the two kids
+	Coin    float64   // of ruleMixture: the probability that a record is in the second of the two kids
 	Raised  []float64 // [Priced.Raised]
-	// Pieces are the deltas of Gaussian draws under RuleSum, by the paths of their leaves.
+	// Pieces are the deltas of Gaussian draws under ruleSum, by the paths of their leaves.
 	Pieces map[string]float64
 	// Step and Cells describe a grid of losses that is fine and wide enough to reproduce the price: multiples of
 	// Step, Cells of them on either side of 0.
@@ -40,10 +38,10 @@ type Addition struct {
 func (p *Priced) Addition() Addition {
 	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.rule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
 	switch a.Rule {
-	case RuleSum:
+	case ruleSum:
 		a.Pieces = p.pieces()
 		a.Epsilon = p.sum(a.Pieces)
-	case RuleMixture:
+	case ruleMixture:
 		a.Coin = p.tree.Coin
 	}
 	a.Step, a.Cells = p.grid()
@@ -97,10 +95,10 @@ func (p *Priced) sum(pieces map[string]float64) float64 {
 }
 
 // rule finds the bound that decides at the delta of the target.
-func (p *Priced) rule() Rule {
+func (p *Priced) rule() string {
 	c := calibrator{target: p.target}
 	if c.basic() {
-		return RuleSum
+		return ruleSum
 	}
 	// Several bounds may agree but for rounding.
 	const tolerance = 1e-3
@@ -109,13 +107,13 @@ func (p *Priced) rule() Rule {
 	reaches := func(delta float64) bool { return delta <= p.target.Delta }
 	switch {
 	case p.root.mix != nil && reaches(led(p.root.shift, p.root.mix.at)(spent)):
-		return RuleMixture
+		return ruleMixture
 	case p.tree.lead() != nil && reaches(worstCurve(newComposer().ledCurves(&p.root), spent)):
-		return RuleLargest
+		return ruleLargest
 	case p.tree.lead() == nil && reaches(worstCurve(newComposer().curves(p.tree.products()), spent)):
-		return RuleLargest
+		return ruleLargest
 	}
-	return RuleRenyi
+	return ruleRenyi
 }
 
 // grid chooses the grid of an [Addition].

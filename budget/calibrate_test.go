@@ -242,7 +242,7 @@ func TestOneOf(t *testing.T) {
 	}
 	for eps := 0.0; eps < 2; eps += 0.2 {
 		d := p.Delta(eps)
-		if most := math.Max(GaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 && d > most*(1-.01) {
+		if most := math.Max(gaussianDelta(mu.Mu, eps-0.03), alone.Delta(eps-0.03)); eps < 1.5 && d > most*(1-.01) {
 			t.Errorf("delta(%v) = %v, not below the largest branch with the rest of epsilon: %v", eps, d, most)
 		}
 		for _, branch := range []Law{mu, votes} {
@@ -308,12 +308,12 @@ func TestGuarantee(t *testing.T) {
 	}
 	// Mu covers the profile everywhere, and a slightly smaller mu does not.
 	top := p.Epsilon(MinDelta)
-	covered := GaussianDelta(g.Mu*(1-2e-4), top) >= p.Delta(top)
+	covered := gaussianDelta(g.Mu*(1-2e-4), top) >= p.Delta(top)
 	for eps := 0.0; p.Delta(eps) >= MinDelta; eps += 0.002 {
-		if GaussianDelta(g.Mu, eps) < p.Delta(eps) {
+		if gaussianDelta(g.Mu, eps) < p.Delta(eps) {
 			t.Fatalf("mu %v does not cover epsilon %v", g.Mu, eps)
 		}
-		covered = covered && GaussianDelta(g.Mu*(1-2e-4), eps) >= p.Delta(eps)
+		covered = covered && gaussianDelta(g.Mu*(1-2e-4), eps) >= p.Delta(eps)
 	}
 	if covered {
 		t.Error("mu is not the smallest")

@@ -30,7 +30,7 @@ func (p *Priced) Charge(c Currency) Charge {
 
 // ChargeWithin returns the price of the tree in a filter with the total t. It is that of
 // Charge, or for a tree with a Select or a Coin, where the total has room for MinDelta, that of the
-// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverCharge], [ChargeLead]); mu is then that of the
+// Gaussian law that covers all but the lead, with the price of the lead, if it is lower ([CoverCharge], [Node.ChargeLead]); mu is then that of the
 // law, and otherwise 0. Where steps lose a delta outright ([Node.Lost]), the law covers all others.
 func (p *Priced) ChargeWithin(t Total) (price Charge, mu float64) {
 	price = p.Charge(t.Currency)

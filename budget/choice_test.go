@@ -36,9 +36,9 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 						x := y + h/2
 						p := math.Exp(-(x-c.ask)*(x-c.ask)/2) / math.Sqrt(2*math.Pi) * h
 						rest := epsilon - (c.ask*x - c.ask*c.ask/2)
-						way := GaussianDelta(c.first, rest)
+						way := gaussianDelta(c.first, rest)
 						if (x > at) == above {
-							way = c.lost + (1-c.lost)*GaussianDelta(c.second, rest)
+							way = c.lost + (1-c.lost)*gaussianDelta(c.second, rest)
 						}
 						sum += p * way
 					}
@@ -48,7 +48,7 @@ func TestChoiceCoversWhatIsChosen(t *testing.T) {
 				}
 			}
 			// It is no more than the composition with the dearer way alone.
-			if worst := c.lost + (1-c.lost)*GaussianDelta(math.Hypot(c.ask, max(c.first, c.second)), epsilon); price > worst*(1+1e-9)+1e-13 {
+			if worst := c.lost + (1-c.lost)*gaussianDelta(math.Hypot(c.ask, max(c.first, c.second)), epsilon); price > worst*(1+1e-9)+1e-13 {
 				t.Errorf("%+v: the price at %v is %v, and all of it at once costs %v", c, epsilon, price, worst)
 			}
 		}
@@ -68,8 +68,8 @@ func TestMuBesideALoss(t *testing.T) {
 			return g
 		}
 		for e := 0.; e < 3; e += .01 {
-			if d := priced.Delta(e); d >= MinDelta && d > GaussianDelta(g.Mu, e) {
-				t.Errorf("lost %v: delta at %v is %v, and that of mu %v", lost, e, d, GaussianDelta(g.Mu, e))
+			if d := priced.Delta(e); d >= MinDelta && d > gaussianDelta(g.Mu, e) {
+				t.Errorf("lost %v: delta at %v is %v, and that of mu %v", lost, e, d, gaussianDelta(g.Mu, e))
 			}
 		}
 		return g

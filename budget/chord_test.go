@@ -26,10 +26,10 @@ func TestChord(t *testing.T) {
 	}
 	for _, mu := range []float64{.1, 1, 4} {
 		for _, end := range []float64{.1, 1, 3} {
-			c := chord{end, GaussianDelta(mu, end)}
+			c := chord{end, gaussianDelta(mu, end)}
 			for k := range 21 {
 				x := end * float64(k) / 20
-				if exact := GaussianDelta(mu, x); exact > c.at(x) {
+				if exact := gaussianDelta(mu, x); exact > c.at(x) {
 					t.Errorf("mu %v, from %v: %v at %v is above %v", mu, end, exact, x, c.at(x))
 				}
 			}
@@ -60,7 +60,7 @@ func TestChordOfSelection(t *testing.T) {
 			if d > last || d > point || x < a.line().epsilon/2 && d > .9*point {
 				t.Errorf("epsilon %v: delta %v at %v, %v by the Rényi curve, %v before", epsilon, d, x, point, last)
 			}
-			if g := GaussianDelta(mu, x); d > g*(1+1e-9) {
+			if g := gaussianDelta(mu, x); d > g*(1+1e-9) {
 				t.Errorf("epsilon %v: mu %v gives %v at %v, not %v", epsilon, mu, g, x, d)
 			}
 			last = d

@@ -105,7 +105,7 @@ func TestGDPMu(t *testing.T) {
 			mu, most := law.GDPMu(), 0.0
 			for i := range 4000 {
 				e := epsilon * float64(i) / 4000
-				if GaussianDelta(mu, e) < law.DeltaAt(e) {
+				if gaussianDelta(mu, e) < law.DeltaAt(e) {
 					t.Errorf("%v %v: the Gaussian of mu %v is below the law at %v", kind, epsilon, mu, e)
 				}
 				need, _ := gaussianMuBracket(e, law.DeltaAt(e), 1e-10)

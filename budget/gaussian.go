@@ -6,11 +6,11 @@ import "math"
 // the safe side.
 const numericGuard = 1e-13
 
-// deltaGuard is what [GaussianDelta] adds, relative to its result: twice the largest
+// deltaGuard is what [gaussianDelta] adds, relative to its result: twice the largest
 // error of the formulas in a comparison with numbers of 1,200 bits.
 const deltaGuard = 5e-13
 
-// GaussianDelta returns the smallest delta for which a Gaussian mechanism with
+// gaussianDelta returns the smallest delta for which a Gaussian mechanism with
 // parameter mu (sensitivity divided by noise standard deviation) is
 // (epsilon, delta)-private (Balle, Wang 2018, Theorem 8):
 //
@@ -19,12 +19,12 @@ const deltaGuard = 5e-13
 // Any real epsilon is allowed. mu = 0 is a mechanism that ignores the data. The
 // result is never below that number, and above it by less than 1e-12 of it, while it
 // is above 1e-200. A negative or undefined mu, which describes no mechanism, gives 1.
-func GaussianDelta(mu, epsilon float64) float64 {
+func gaussianDelta(mu, epsilon float64) float64 {
 	switch {
 	case math.IsNaN(mu) || math.IsNaN(epsilon) || mu < 0 || math.IsInf(mu, 1):
 		return 1
 	case epsilon < 0:
-		return math.Min(1, mirrored(-epsilon, GaussianDelta(mu, -epsilon))*(1+0x1p-50))
+		return math.Min(1, mirrored(-epsilon, gaussianDelta(mu, -epsilon))*(1+0x1p-50))
 	case mu == 0 || math.IsInf(epsilon, 1):
 		return 0
 	}
@@ -110,7 +110,7 @@ func GaussianMu(epsilon, delta float64) float64 {
 }
 
 // gaussianMuBracket returns mu just below and just above the solution of
-// GaussianDelta(mu, epsilon) = delta, within the relative tolerance tol.
+// gaussianDelta(mu, epsilon) = delta, within the relative tolerance tol.
 func gaussianMuBracket(epsilon, delta, tol float64) (float64, float64) {
 	switch {
 	case math.IsNaN(epsilon) || math.IsNaN(delta) || epsilon < 0 || delta <= 0:
@@ -118,7 +118,7 @@ func gaussianMuBracket(epsilon, delta, tol float64) (float64, float64) {
 	case delta >= 1:
 		return math.Inf(1), math.Inf(1)
 	}
-	t := newThreshold(func(mu float64) float64 { return GaussianDelta(mu, epsilon) }, delta, true)
+	t := newThreshold(func(mu float64) float64 { return gaussianDelta(mu, epsilon) }, delta, true)
 	hi := 1.0
 	for t.holds(hi) && hi < 1e150 {
 		hi *= 2
@@ -140,11 +140,11 @@ func GaussianEpsilon(mu, delta float64) float64 {
 		return 0
 	case !(mu > 0) || !(delta > 0) || math.IsInf(mu, 1):
 		return math.Inf(1)
-	case GaussianDelta(mu, 0) <= delta:
+	case gaussianDelta(mu, 0) <= delta:
 		return 0
 	}
 	// 1-Phi(t) <= exp(-t^2/2) makes the upper end feasible.
 	top := mu*mu/2 + mu*math.Sqrt(-2*math.Log(delta))
-	_, hi := newThreshold(func(e float64) float64 { return GaussianDelta(mu, e) }, delta, false).bisect(0, top, 1e-15)
+	_, hi := newThreshold(func(e float64) float64 { return gaussianDelta(mu, e) }, delta, false).bisect(0, top, 1e-15)
 	return hi * (1 + numericGuard)
 }

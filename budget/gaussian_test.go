@@ -56,7 +56,7 @@ func exactPi() *big.Float {
 	return new(big.Float).Sub(new(big.Float).Mul(exact(16), atan(5)), new(big.Float).Mul(exact(4), atan(239)))
 }
 
-// exactDelta is what [GaussianDelta] computes.
+// exactDelta is what [gaussianDelta] computes.
 func exactDelta(mu, epsilon float64) *big.Float {
 	half := new(big.Float).Quo(exact(mu), exact(2))
 	ratio := new(big.Float).Quo(exact(epsilon), exact(mu))
@@ -73,7 +73,7 @@ func TestGaussianDeltaIsNeverBelow(t *testing.T) {
 		for _, ratio := range []float64{-3, -.2, 0, 1e-9, 1e-3, .1, .49, .5, .51, 1, 1.6, 2.3, 3.99, 4, 5.7, 7.1, 9, 13, 17, 22, 28} {
 			epsilon := ratio * mu
 			want := exactDelta(mu, epsilon)
-			got := GaussianDelta(mu, epsilon)
+			got := gaussianDelta(mu, epsilon)
 			diff, _ := new(big.Float).Quo(new(big.Float).Sub(exact(got), want), want).Float64()
 			if diff < 0 || diff > 1e-12 {
 				t.Errorf("mu %v, epsilon %v: %v is the truth times 1 %+.3g", mu, epsilon, got, diff)

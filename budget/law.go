@@ -78,7 +78,7 @@ func (l Law) Validate() error {
 func (l Law) DeltaAt(epsilon float64) float64 {
 	switch l.Kind {
 	case Gaussian:
-		return GaussianDelta(l.Mu, epsilon)
+		return gaussianDelta(l.Mu, epsilon)
 	case Laplace:
 		return laplaceDelta(l.Epsilon, epsilon)
 	case Exponential:

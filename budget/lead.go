@@ -65,8 +65,8 @@ func (p *Priced) Lead() (epsilon float64, ok bool) {
 func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.leadCharge(c) }
 
 // ChargeLead is [Priced.LeadCharge] of a tree whose laws are all fixed. The error is that of [ChargeLaws].
-func ChargeLead(tree Node, c Currency) (Charge, error) {
-	if lead := tree.lead(); lead != nil {
+func (n *Node) ChargeLead(c Currency) (Charge, error) {
+	if lead := n.lead(); lead != nil {
 		return ChargeLaws(*lead, c)
 	}
 	return Charge{}, nil

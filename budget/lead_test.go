@@ -57,7 +57,7 @@ func TestLeadCalibration(t *testing.T) {
 			t.Errorf("%s: spends epsilon %v", v.name, e)
 		}
 		for _, point := range p.Guarantee().Profile {
-			if g := p.Guarantee(); point.Delta >= MinDelta && !math.IsInf(g.Mu, 1) && point.Delta > GaussianDelta(g.Mu, point.Epsilon)*(1+1e-9) {
+			if g := p.Guarantee(); point.Delta >= MinDelta && !math.IsInf(g.Mu, 1) && point.Delta > gaussianDelta(g.Mu, point.Epsilon)*(1+1e-9) {
 				t.Errorf("%s: delta %v at %v is above the curve of mu %v", v.name, point.Delta, point.Epsilon, g.Mu)
 			}
 		}
@@ -191,7 +191,8 @@ func TestLeadCharge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := ChargeLead(p.Tree().fixed(), currency)
+			fixed := p.Tree().fixed()
+			again, err := fixed.ChargeLead(currency)
 			if err != nil {
 				t.Fatal(err)
 			}

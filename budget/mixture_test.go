@@ -150,7 +150,7 @@ func TestCoinCalibration(t *testing.T) {
 			t.Errorf("epsilon %v: spent %v, mu %v of %v", v.epsilon, g.Spent, g.Mu, mu)
 		}
 		for eps := 0.; p.Delta(eps) >= MinDelta; eps += .05 {
-			if GaussianDelta(g.Mu, eps) < p.Delta(eps) {
+			if gaussianDelta(g.Mu, eps) < p.Delta(eps) {
 				t.Fatalf("mu %v does not cover epsilon %v", g.Mu, eps)
 			}
 		}
@@ -283,7 +283,7 @@ func TestCoverCharge(t *testing.T) {
 		}
 		for eps := 0.; eps < 12 && mu > 0; eps += .1 {
 			lost := p.Tree().Lost()
-			if d := p.Delta(eps); d > lost+(1-lost)*math.Max(GaussianDelta(mu, eps), MinDelta) {
+			if d := p.Delta(eps); d > lost+(1-lost)*math.Max(gaussianDelta(mu, eps), MinDelta) {
 				t.Errorf("%s: delta %v at %v is above the Gaussian law", name, d, eps)
 			}
 		}

@@ -138,7 +138,7 @@ func (a *account) cover(lo, hi, shift float64) float64 {
 	}
 	consider := func(deltaLo, deltaHi float64) {
 		// Where the Gaussian of best lies below an end, no smaller one lies above the chord.
-		if GaussianDelta(best, lo) >= deltaLo*(1-1e-9) && GaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
+		if gaussianDelta(best, lo) >= deltaLo*(1-1e-9) && gaussianDelta(best, hi) >= deltaHi*(1-1e-9) {
 			best = math.Min(best, coverChord(lo, hi, deltaLo, deltaHi))
 		}
 	}

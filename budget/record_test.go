@@ -73,7 +73,7 @@ func TestRecordInUnit(t *testing.T) {
 					t.Errorf("h %v, epsilon %v, delta %v: factors %v", h, epsilon, delta, raised)
 				}
 				m := 2 * math.Max(raised[0], raised[1])
-				bound := (1-h)*GaussianDelta(2*train/m, epsilon) + h*GaussianDelta(2*held/m, epsilon)
+				bound := (1-h)*gaussianDelta(2*train/m, epsilon) + h*gaussianDelta(2*held/m, epsilon)
 				if bound > delta*(1+1e-9) {
 					t.Errorf("h %v, epsilon %v, delta %v: a record of a unit of %v has delta %v", h, epsilon, delta, m, bound)
 				}
@@ -117,7 +117,7 @@ func TestGroupOfRecords(t *testing.T) {
 			}
 			for epsilon := .25; epsilon < 12*float64(k)*mu; epsilon += .25 {
 				attained := groupDelta(x.h, train, held, k, epsilon)
-				alone := GaussianDelta(float64(k)*mu, epsilon)
+				alone := gaussianDelta(float64(k)*mu, epsilon)
 				if attained > (alone+left)*(1+1e-6) {
 					t.Errorf("h %v, epsilon %v, %d records: delta %v at %v, and %v is promised", x.h, x.epsilon, k, attained, epsilon, alone+left)
 				}

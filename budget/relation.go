@@ -41,12 +41,12 @@ func ParseRelation(s string) (Relation, error) {
 	return 0, fmt.Errorf("%w: relation %q: want add-remove, substitute or substitute-private-columns", ErrTarget, s)
 }
 
-// ConvertToSubstitute turns an (epsilon, delta) guarantee under from into one
+// convertToSubstitute turns an (epsilon, delta) guarantee under from into one
 // under Substitute: replacing a record is removing one and adding another, so
 // add-remove becomes (2 epsilon, (1+e^epsilon) delta). Recomputing the
 // sensitivity under Substitute is usually better. A guarantee under
 // SubstitutePrivateColumns has no conversion (ErrNoConversion).
-func ConvertToSubstitute(from Relation, epsilon, delta float64) (float64, float64, error) {
+func convertToSubstitute(from Relation, epsilon, delta float64) (float64, float64, error) {
 	switch from {
 	case Substitute:
 		return epsilon, delta, nil
@@ -59,15 +59,15 @@ func ConvertToSubstitute(from Relation, epsilon, delta float64) (float64, float6
 	return math.Inf(1), 1, &conversionError{From: from, To: Substitute}
 }
 
-// ConvertMuToSubstitute is ConvertToSubstitute for Gaussian privacy: mu becomes
+// convertMuToSubstitute is convertToSubstitute for Gaussian privacy: mu becomes
 // 2 mu (Dong, Roth, Su 2022, group privacy).
-func ConvertMuToSubstitute(from Relation, mu float64) (float64, error) {
+func convertMuToSubstitute(from Relation, mu float64) (float64, error) {
 	return scaleToSubstitute(from, mu, 2)
 }
 
-// ConvertRhoToSubstitute is ConvertToSubstitute for zero-concentrated privacy:
+// convertRhoToSubstitute is convertToSubstitute for zero-concentrated privacy:
 // rho becomes 4 rho (Bun, Steinke 2016, Proposition 1.9).
-func ConvertRhoToSubstitute(from Relation, rho float64) (float64, error) {
+func convertRhoToSubstitute(from Relation, rho float64) (float64, error) {
 	return scaleToSubstitute(from, rho, 4)
 }
 

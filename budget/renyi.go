@@ -179,9 +179,9 @@ func ZCDPEpsilon(rho, delta float64) float64 {
 	return math.Max(0, epsilon)
 }
 
-// ZCDPDelta returns the delta at epsilon >= 0 of a rho zero-concentrated private
+// zcdpDelta returns the delta at epsilon >= 0 of a rho zero-concentrated private
 // mechanism, the inverse of ZCDPEpsilon.
-func ZCDPDelta(rho, epsilon float64) float64 {
+func zcdpDelta(rho, epsilon float64) float64 {
 	if !(rho >= 0) || !(epsilon >= 0) {
 		return 1
 	}

@@ -6,7 +6,7 @@ import "math"
 //
 //	f(k) = E (L - k)+ = Phi(-a) - k Phi(-b),   a = ln k/mu - mu/2, b = ln k/mu + mu/2
 //
-// about the middle c of the cell that k is in, which takes a tenth of the time of [GaussianDelta]. The
+// about the middle c of the cell that k is in, which takes a tenth of the time of [gaussianDelta]. The
 // cells of an octave have the same width. A series is made when its cell is first asked for.
 //
 // With phi the normal density, f'(k) = -Phi(-b) and the second derivative is g(k) = phi(b)/(mu k). Since
@@ -53,12 +53,12 @@ func (s *gaussianSeries) begin(mu float64) {
 	s.mu, s.shift = mu, shift
 }
 
-// at returns f(k) for k > 0 as [GaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
+// at returns f(k) for k > 0 as [gaussianDelta] does for epsilon = ln k: never below the truth, and above it by less than 1e-12 of it.
 func (s *gaussianSeries) at(k float64) float64 {
 	bits := math.Float64bits(k)
 	at := int(bits>>(52-seriesBits)) - (1023+seriesFirst)<<seriesBits
 	if at < 0 || at >= len(s.blocks) || !(s.mu >= seriesLeast && s.mu <= seriesMost) {
-		return GaussianDelta(s.mu, math.Log(k))
+		return gaussianDelta(s.mu, math.Log(k))
 	}
 	block := s.blocks[at]
 	if block == nil {
@@ -68,7 +68,7 @@ func (s *gaussianSeries) at(k float64) float64 {
 	c := math.Float64frombits(bits>>s.shift<<s.shift | 1<<(s.shift-1))
 	cell := &block[bits>>s.shift&uint64(len(block)-1)]
 	if cell[0] == 0 && !s.fill(cell, c) {
-		return GaussianDelta(s.mu, math.Log(k))
+		return gaussianDelta(s.mu, math.Log(k))
 	}
 	u := k - c
 	f := cell[seriesTerms-1]
@@ -98,7 +98,7 @@ func (s *gaussianSeries) fill(cell *seriesCell, c float64) bool {
 		}
 		g[n+1] = -sum / float64(n+1)
 	}
-	cell[0], cell[1] = GaussianDelta(s.mu, epsilon), -math.Erfc(b/math.Sqrt2)/2
+	cell[0], cell[1] = gaussianDelta(s.mu, epsilon), -math.Erfc(b/math.Sqrt2)/2
 	power := c
 	for n, v := range g {
 		power *= c

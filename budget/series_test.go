@@ -50,17 +50,17 @@ func seriesOf(mu float64) *gaussianSeries {
 	return &s
 }
 
-// TestSeriesElsewhere: where there is no series, the value is that of GaussianDelta.
+// TestSeriesElsewhere: where there is no series, the value is that of gaussianDelta.
 func TestSeriesElsewhere(t *testing.T) {
 	for _, mu := range []float64{0, 1e-9, .0499, 8.01, 40, math.Inf(1), math.NaN()} {
 		for _, k := range []float64{0, 5e-324, 1e-9, .3, 1, 2.5, 1e9, math.Inf(1)} {
-			if got, want := seriesOf(mu).at(k), GaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			if got, want := seriesOf(mu).at(k), gaussianDelta(mu, math.Log(k)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Errorf("mu %v, k %v: %v, want %v", mu, k, got, want)
 			}
 		}
 	}
 	for _, k := range []float64{0, .2, 64, 1e300, math.Inf(1)} {
-		if got, want := seriesOf(.25).at(k), GaussianDelta(.25, math.Log(k)); got != want {
+		if got, want := seriesOf(.25).at(k), gaussianDelta(.25, math.Log(k)); got != want {
 			t.Errorf("k %v: %v, want %v", k, got, want)
 		}
 	}

@@ -22,10 +22,10 @@ func TestThresholdBisectsAsBisection(t *testing.T) {
 		for epsilon := 1e-3; epsilon < 50; epsilon *= 1.7 {
 			for delta := 1e-12; delta < .9; delta *= 19 {
 				mu := GaussianMu(epsilon, delta)
-				compare("mu", func(x float64) float64 { return GaussianDelta(x, epsilon) }, delta, true, mu*.51, mu*1.03, tol)
-				if GaussianDelta(mu, 0) > delta {
-					compare("epsilon", func(x float64) float64 { return GaussianDelta(mu, x) }, delta, false, 0, epsilon*1.3, tol)
-					compare("epsilon at the end", func(x float64) float64 { return GaussianDelta(mu, x) }, delta, false, epsilon/2, math.Nextafter(epsilon, 0), tol)
+				compare("mu", func(x float64) float64 { return gaussianDelta(x, epsilon) }, delta, true, mu*.51, mu*1.03, tol)
+				if gaussianDelta(mu, 0) > delta {
+					compare("epsilon", func(x float64) float64 { return gaussianDelta(mu, x) }, delta, false, 0, epsilon*1.3, tol)
+					compare("epsilon at the end", func(x float64) float64 { return gaussianDelta(mu, x) }, delta, false, epsilon/2, math.Nextafter(epsilon, 0), tol)
 				}
 			}
 		}

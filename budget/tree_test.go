@@ -170,30 +170,30 @@ func TestNames(t *testing.T) {
 }
 
 func TestConversions(t *testing.T) {
-	e, d, err := ConvertToSubstitute(AddRemove, 0.5, 1e-6)
+	e, d, err := convertToSubstitute(AddRemove, 0.5, 1e-6)
 	if err != nil || e != 1 {
 		t.Errorf("epsilon %v, %v", e, err)
 	}
 	near(t, "delta", d, (1+math.Exp(0.5))*1e-6, 1e-15)
 	// The converted promise of a Gaussian covers the Gaussian of twice the mu.
-	mu, _ := ConvertMuToSubstitute(AddRemove, 0.2)
+	mu, _ := convertMuToSubstitute(AddRemove, 0.2)
 	for eps := 0.1; eps < 2; eps += 0.1 {
-		e, d, _ := ConvertToSubstitute(AddRemove, eps, GaussianDelta(0.2, eps))
-		if GaussianDelta(mu, e) > d {
+		e, d, _ := convertToSubstitute(AddRemove, eps, gaussianDelta(0.2, eps))
+		if gaussianDelta(mu, e) > d {
 			t.Errorf("at epsilon %v the conversion promises less than a doubled shift costs", e)
 		}
 	}
-	if rho, err := ConvertRhoToSubstitute(AddRemove, 0.1); err != nil || rho != 0.4 || mu != 0.4 {
+	if rho, err := convertRhoToSubstitute(AddRemove, 0.1); err != nil || rho != 0.4 || mu != 0.4 {
 		t.Errorf("rho %v, mu %v, %v", rho, mu, err)
 	}
-	if _, d, _ := ConvertToSubstitute(AddRemove, 800, 0); d != 0 {
+	if _, d, _ := convertToSubstitute(AddRemove, 800, 0); d != 0 {
 		t.Errorf("pure privacy stays pure, got delta %v", d)
 	}
-	if e, d, err := ConvertToSubstitute(Substitute, 1, 1e-6); e != 1 || d != 1e-6 || err != nil {
+	if e, d, err := convertToSubstitute(Substitute, 1, 1e-6); e != 1 || d != 1e-6 || err != nil {
 		t.Error("same relation must not change anything")
 	}
-	_, _, e1 := ConvertToSubstitute(SubstitutePrivateColumns, 1, 0)
-	_, e2 := ConvertMuToSubstitute(SubstitutePrivateColumns, 1)
+	_, _, e1 := convertToSubstitute(SubstitutePrivateColumns, 1, 0)
+	_, e2 := convertMuToSubstitute(SubstitutePrivateColumns, 1)
 	_, _, e3 := ConvertToAddRemove(Substitute, 1, 0)
 	_, _, e4 := ConvertToAddRemove(SubstitutePrivateColumns, 1, 0)
 	for i, err := range []error{e1, e2, e3, e4} {

@@ -30,9 +30,9 @@ func TestGaussianValues(t *testing.T) {
 		{20, 100, 0.99999961466855645, 1e-12},
 		{1, 12, 5.2084420689504657e-32, 1e-12},
 	} {
-		near(t, "GaussianDelta", GaussianDelta(v.mu, v.eps), v.want, v.rel)
+		near(t, "gaussianDelta", gaussianDelta(v.mu, v.eps), v.want, v.rel)
 		// Phi-symmetry: delta(-x) = 1 - e^-x (1 - delta(x)).
-		near(t, "GaussianDelta(-)", GaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want), 1e-12)
+		near(t, "gaussianDelta(-)", gaussianDelta(v.mu, -v.eps), 1-math.Exp(-v.eps)*(1-v.want), 1e-12)
 	}
 	for _, v := range []struct{ eps, delta, want float64 }{
 		{1, 1e-6, 0.236704380664},
@@ -47,13 +47,13 @@ func TestGaussianValues(t *testing.T) {
 		if math.Abs(mu-v.want) > 6e-13 {
 			t.Errorf("GaussianMu(%v, %v) = %.13g, want %.13g", v.eps, v.delta, mu, v.want)
 		}
-		if d := GaussianDelta(mu, v.eps); d > v.delta {
+		if d := gaussianDelta(mu, v.eps); d > v.delta {
 			t.Errorf("GaussianMu(%v, %v) is not rounded down: delta %v", v.eps, v.delta, d)
 		}
 	}
 	near(t, "GaussianEpsilon(1,1e-5)", GaussianEpsilon(1, 1e-5), 4.377178095681, 2e-13)
 	near(t, "GaussianEpsilon(.5,1e-6)", GaussianEpsilon(0.5, 1e-6), 2.254084650, 1e-9)
-	if e := GaussianEpsilon(0.5, 1e-6); GaussianDelta(0.5, e) > 1e-6 {
+	if e := GaussianEpsilon(0.5, 1e-6); gaussianDelta(0.5, e) > 1e-6 {
 		t.Error("GaussianEpsilon is not rounded up")
 	}
 }
@@ -74,9 +74,9 @@ func TestPureCurveValues(t *testing.T) {
 func TestInvalidArgumentsArePessimistic(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for i, d := range []float64{
-		GaussianDelta(-1, 1), GaussianDelta(nan, 1), GaussianDelta(1, nan), GaussianDelta(inf, 1),
+		gaussianDelta(-1, 1), gaussianDelta(nan, 1), gaussianDelta(1, nan), gaussianDelta(inf, 1),
 		laplaceDelta(-1, 0), exponentialDelta(nan, 0), pureDelta(1, nan), geometricDelta(0, 1, 0),
-		geometricDelta(1, -1, 0), approximateDelta(1, 2, 0), ZCDPDelta(-1, 1), ZCDPDelta(1, nan),
+		geometricDelta(1, -1, 0), approximateDelta(1, 2, 0), zcdpDelta(-1, 1), zcdpDelta(1, nan),
 	} {
 		if d != 1 {
 			t.Errorf("case %d: delta = %v, want 1", i, d)
@@ -187,7 +187,7 @@ func TestCompositionValues(t *testing.T) {
 	near(t, "zCDP EM(.5)x8", zcdpEpsilon(1e-6, pure(Exponential, 0.5, 8)), 3.5423, 1e-4)
 	near(t, "zCDP .5", ZCDPEpsilon(0.5, 1e-5), 4.72839, 1e-5)
 	near(t, "zCDP .1", ZCDPEpsilon(0.1, 1e-6), 2.14194, 1e-5)
-	near(t, "zCDP inverse", ZCDPDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
+	near(t, "zCDP inverse", zcdpDelta(0.1, ZCDPEpsilon(0.1, 1e-6)), 1e-6, 1e-7)
 
 	mix := pld(1e-3, gauss(0.5), pure(Laplace, 0.3, 1), pure(Exponential, 0.5, 1))
 	near(t, "mixture delta(1)", mix.at(1), 0.0255493, 1e-4)

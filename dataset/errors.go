@@ -16,7 +16,8 @@ var (
 	ErrUnreadable = errors.New("file cannot be read")
 	// ErrCorrupt: a compressed or Parquet file is truncated or damaged.
 	ErrCorrupt = errors.New("file is damaged")
-	// ErrFormat: the file's name has none of the known suffixes, or its content is of another format.
+	// ErrFormat: the file's name has none of the known suffixes, or its content is of another format, such as a
+	// line of new records in JSON Lines that is not an object.
 	ErrFormat = errors.New("unknown file format")
 	// ErrNoHeader: the file is empty, or its first line looks like data.
 	ErrNoHeader = errors.New("no header")
@@ -30,8 +31,6 @@ var (
 	ErrColumnType = errors.New("column type not supported")
 	// ErrLongLine: a line of new records is longer than a [RecordReader] reads.
 	ErrLongLine = errors.New("line too long")
-	// ErrNotObject: a line of JSON Lines of new records is not a JSON object.
-	ErrNotObject = errors.New("not a JSON object")
 	// ErrTooLarge: the file holds more rows than a table can.
 	ErrTooLarge = errors.New("too many rows")
 )

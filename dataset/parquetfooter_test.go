@@ -294,7 +294,7 @@ func TestParquetLongTexts(t *testing.T) {
 		C string `parquet:"c,zstd"`
 		U string `parquet:"u,zstd"`
 	}
-	blanks := bytes.Repeat([]byte{' '}, MaxLine-1)
+	blanks := bytes.Repeat([]byte{' '}, longestLine-1)
 	long := string(append(blanks, "12"...))
 	path := writeParquet(t, []row{{"3", "x", "4", "p"}, {long, long, long, long}, {"5", "1", "6", "1"}})
 	schema := Schema{Unit: "u", Columns: []Column{{Name: "a"}, {Name: "b", Kind: Category, Categories: []string{"x", "1"}}, {Name: "c"}}}

@@ -80,14 +80,14 @@ func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads lines of 16 MiB")
 	}
-	commas := strings.Repeat(",", MaxLine-10)
+	commas := strings.Repeat(",", longestLine-10)
 	for name, line := range map[string]string{
 		"commas after a quote":   `""` + commas,
-		"quoted empty cells":     strings.Repeat(`"",`, MaxLine/3),
-		"a quote left open":      `"` + strings.Repeat(`",`, MaxLine/2),
-		"doubled quotes":         `"` + strings.Repeat(`""`, MaxLine/2-10) + `"`,
+		"quoted empty cells":     strings.Repeat(`"",`, longestLine/3),
+		"a quote left open":      `"` + strings.Repeat(`",`, longestLine/2),
+		"doubled quotes":         `"` + strings.Repeat(`""`, longestLine/2-10) + `"`,
 		"commas without a quote": commas,
-		"one cell":               strings.Repeat("q", 2*MaxLine),
+		"one cell":               strings.Repeat("q", 2*longestLine),
 	} {
 		data := gzipped([]byte("a,b,c\n" + strings.Repeat("1,2,x\n"+line+"\n", 4)))
 		for _, multiline := range []bool{false, true} {

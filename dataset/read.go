@@ -47,7 +47,7 @@ type ReadOptions struct {
 	NameKey [secret.KeySize]byte
 
 	chunk int // bytes per task; zero means defaultChunk. Tests make it tiny.
-	line  int // what of a line is read; zero means MaxLine. Tests make it tiny; at least 2.
+	line  int // what of a line is read; zero means longestLine. Tests make it tiny; at least 2.
 	page  int // bytes of a Parquet page that is held; zero means parquetfile.WholePage. Tests make it tiny.
 	least int // rows of a Parquet file from which on numbers are compact; zero means leastCompact. Tests make it tiny.
 
@@ -55,12 +55,12 @@ type ReadOptions struct {
 	joined bool  // the table is a part of another one, which joins columns that are not compact
 }
 
-// MaxLine is how many bytes of a CSV line are read. The rest of a longer line is
+// longestLine is how many bytes of a CSV line are read. The rest of a longer line is
 // skipped, as if it ended there; a header that long is refused. With
-// MultilineQuotes a record also ends with the line in which it reaches MaxLine.
+// MultilineQuotes a record also ends with the line in which it reaches longestLine.
 // The rule looks at one line alone, so it holds no other record to account, and
 // it bounds the memory that one line can take.
-const MaxLine = 1 << 24
+const longestLine = 1 << 24
 
 // defaultChunk is the piece of a file one worker takes at a time. It fits a
 // second-level cache, and costs far more to parse than to hand out.
@@ -92,7 +92,7 @@ func (o ReadOptions) maxLine() int {
 	if o.line > 0 {
 		return o.line
 	}
-	return MaxLine
+	return longestLine
 }
 
 func (o ReadOptions) wholePage() int {

@@ -396,7 +396,7 @@ func CheckObject(text []byte) *FileError {
 	if json.Valid(text) && text[at] == '{' {
 		return nil
 	}
-	e := &FileError{Column: at + 1, Msg: "this is not a JSON object", Hint: `write each record as one object, such as {"age": 41}`, Err: ErrNotObject}
+	e := &FileError{Column: at + 1, Msg: "this is not a JSON object", Hint: `write each record as one object, such as {"age": 41}`, Err: ErrFormat}
 	var whole json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(text, &whole); errors.As(err, &syntax) {

@@ -16,11 +16,11 @@ import (
 // words goes by their text.
 //
 // A cell adds one word at most, by a rule that looks at that cell alone: its text as [cell.Normal] returns it, folded as
-// the column says. A text of more than LongestWord bytes, or with characters that do not
+// the column says. A text of more than longestWord bytes, or with characters that do not
 // print, is no word.
 
-// LongestWord is how many bytes a word has at most: a public limit.
-const LongestWord = 64
+// longestWord is how many bytes a word has at most: a public limit.
+const longestWord = 64
 
 // noWord is the code of a text that is no word, the first in every list, and -1 that of a
 // missing cell.
@@ -28,7 +28,7 @@ const noWord, noText = 0, -1
 
 // wordRule returns the word that a cell of text is; "" if it is none.
 func wordRule(text string) string {
-	if len(text) > LongestWord || !utf8.ValidString(text) {
+	if len(text) > longestWord || !utf8.ValidString(text) {
 		return ""
 	}
 	for _, r := range text {

@@ -26,7 +26,7 @@ func wordSchema() Schema {
 // texts that are too long and some that do not print.
 var wordCells = []string{
 	"red", " red\t", "Red", "grün", "\"a, b\"", "\"say \"\"yes\"\"\"", "", "NA", "?", "7", "1e5", "007", "inf", "0x1p4", "45 yrs",
-	strings.Repeat("x", LongestWord), strings.Repeat("x", LongestWord+1), "bell\a", "\xff", "zero\u200bwidth", "True",
+	strings.Repeat("x", longestWord), strings.Repeat("x", longestWord+1), "bell\a", "\xff", "zero\u200bwidth", "True",
 }
 
 // wordTexts returns, for each record, the word in column j: "-" for a missing cell, "!" for a text
@@ -87,7 +87,7 @@ func TestWordsReadAlike(t *testing.T) {
 			t.Errorf("%d cells of found words count as not listed", n)
 		}
 	}
-	long := strings.Repeat("x", LongestWord)
+	long := strings.Repeat("x", longestWord)
 	if got, want := want[0][:len(wordCells)], []string{
 		"red", "red", "Red", "grün", "a, b", `say "yes"`, "-", "-", "-", "7", "1e5", "007", "inf", "0x1p4", "45 yrs", long, "!", "!", "!", "zerowidth", "True",
 	}; !slices.Equal(got, want) {

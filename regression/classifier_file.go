@@ -101,7 +101,7 @@ func (p *classProgram) of(record []value) float64 {
 // logarithmic reports whether all scores are log probabilities up to a constant.
 func (p *classProgram) logarithmic() bool {
 	for _, s := range p.model.Scores {
-		if s.Kind() != KindPrototypes {
+		if s.Kind() != kindPrototypes {
 			return false
 		}
 	}

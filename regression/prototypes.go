@@ -8,8 +8,8 @@ import (
 	"github.com/dptrain/dptrain/internal/carry"
 )
 
-// KindPrototypes is the kind of a [Prototypes] model.
-const KindPrototypes = "prototypes"
+// kindPrototypes is the kind of a [Prototypes] model.
+const kindPrototypes = "prototypes"
 
 // Prototypes is a score made of distances from reference points, on top of a linear model:
 //
@@ -44,8 +44,8 @@ type Prototype struct {
 
 var _ Model = (*Prototypes)(nil)
 
-// Kind returns [KindPrototypes].
-func (m *Prototypes) Kind() string { return KindPrototypes }
+// Kind returns [kindPrototypes].
+func (m *Prototypes) Kind() string { return kindPrototypes }
 
 // Validate reports the first contradiction in the model as a [*ModelError]: those of
 // [Linear.Validate], for the linear part and for every prototype, and centers that are not one per term, or
@@ -187,7 +187,7 @@ func (p *prototypeProgram) of(record []value) float64 {
 
 func prototypesKind() scoreKind {
 	return numberKind[*Prototypes, prototypesFile]{
-		KindPrototypes,
+		kindPrototypes,
 		func(m *Prototypes) prototypesFile {
 			f := prototypesFile{base: m.baseFile(), Prediction: m.limits()}
 			for _, p := range m.Prototypes {

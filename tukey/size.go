@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// LeastBuckets is the smallest number of buckets.
-	LeastBuckets = mechanism.LeastPoints
-	// MostBuckets is the largest number of buckets that is considered: beyond,
+	// leastBuckets is the smallest number of buckets.
+	leastBuckets = mechanism.LeastPoints
+	// mostBuckets is the largest number of buckets that is considered: beyond,
 	// the exact check takes longer than a minute.
-	MostBuckets = 100_000
+	mostBuckets = 100_000
 	// rowsPerParameter is how many records a bucket must hold on average, for
 	// every parameter of the model.
 	rowsPerParameter = 3
@@ -89,21 +89,21 @@ func (c check) volume(m, q int) float64 {
 }
 
 // least returns the smallest m0 such that every m >= m0 passes, or false when it
-// exceeds MostBuckets. Whether m passes changes back and forth within a few of
+// exceeds mostBuckets. Whether m passes changes back and forth within a few of
 // m0 only, which is where it looks one by one.
 func (c check) least() (int, bool) {
-	high := LeastBuckets
+	high := leastBuckets
 	for !c.passes(high) {
-		if high >= MostBuckets {
+		if high >= mostBuckets {
 			return 0, false
 		}
-		high = min(2*high, MostBuckets)
+		high = min(2*high, mostBuckets)
 	}
 	m := sort.Search(high, c.passes) + window
-	for m > LeastBuckets && c.passes(m-1) {
+	for m > leastBuckets && c.passes(m-1) {
 		m--
 	}
-	return m, m <= MostBuckets
+	return m, m <= mostBuckets
 }
 
 // size is the number of buckets as far as it follows from the plan.
@@ -116,14 +116,14 @@ type size struct {
 // size computes the number of buckets of the plan.
 func (t Tukey) size(f method.Facts) (size, error) {
 	c := check{parameters(f.Columns), f.Epsilon, f.Delta}
-	if t.Buckets != 0 && (t.Buckets < LeastBuckets || t.Buckets > MostBuckets) {
-		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, LeastBuckets, MostBuckets)
+	if t.Buckets != 0 && (t.Buckets < leastBuckets || t.Buckets > mostBuckets) {
+		return size{}, fmt.Errorf("%w: %d, must be between %d and %d", ErrBuckets, t.Buckets, leastBuckets, mostBuckets)
 	}
 	least, ok := c.least()
 	switch {
 	case !ok:
 		return size{}, fmt.Errorf("%w: no number of buckets up to %d passes the check for %d parameters at epsilon %.4g and delta %.4g; give a larger budget or fewer columns",
-			ErrInfeasible, MostBuckets, c.d, f.Epsilon, f.Delta)
+			ErrInfeasible, mostBuckets, c.d, f.Epsilon, f.Delta)
 	case t.Buckets == 0:
 		return size{c.d, least, int(math.Ceil(spare * float64(least)))}, nil
 	case t.Buckets < least && !c.passes(t.Buckets):

@@ -42,12 +42,12 @@ func TestLeastIsLeast(t *testing.T) {
 			t.Fatalf("%+v: infeasible", c)
 		}
 		last := 0
-		for m := LeastBuckets; m < 2*got+300; m++ {
+		for m := leastBuckets; m < 2*got+300; m++ {
 			if !c.passes(m) {
 				last = m
 			}
 		}
-		if want := max(last+1, LeastBuckets); got != want {
+		if want := max(last+1, leastBuckets); got != want {
 			t.Errorf("%+v: %d, by scan %d", c, got, want)
 		}
 	}
@@ -116,7 +116,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"too few buckets", 11, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
 		{"negative buckets", -1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
 		{"buckets that do not pass", 100, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
-		{"too many buckets", MostBuckets + 1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
+		{"too many buckets", mostBuckets + 1, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 1e-6}, ErrBuckets, nil},
 		{"tiny epsilon", 0, method.Facts{Columns: numbers(3), Epsilon: 1e-3, Delta: 1e-6}, ErrInfeasible, nil},
 		{"tiny epsilon and delta", 0, method.Facts{Columns: numbers(3), Epsilon: .01, Delta: 1e-300}, ErrInfeasible, nil},
 		{"no delta", 0, method.Facts{Columns: numbers(3), Epsilon: 1, Delta: 0}, ErrInfeasible, nil},

@@ -39,7 +39,7 @@ func withoutChances(text string) string {
 var paragraphs = regexp.MustCompile(`(?m)^\S.*\n(           .*\n)*`)
 
 // chances are the warnings that noise decides.
-var chances = regexp.MustCompile(`^Warning .*: (wide-interval|far-targets|few-held-out)\)$`)
+var chances = regexp.MustCompile(`^Warning .*: (wide-interval|far-targets|large-errors)\)$`)
 
 func TestFit(t *testing.T) {
 	files := goldenFiles(t)

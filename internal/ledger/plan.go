@@ -87,7 +87,7 @@ func (r *Run) price(c budget.Currency) (budget.Charge, error) {
 	if err != nil {
 		return budget.Charge{}, err
 	}
-	lead, err := budget.ChargeLead(tree, c)
+	lead, err := tree.ChargeLead(c)
 	if err != nil {
 		return budget.Charge{}, err
 	}
@@ -106,5 +106,5 @@ func (r *Run) stopPrice(c budget.Currency) (budget.Charge, error) {
 	if err != nil {
 		return budget.Charge{}, err
 	}
-	return budget.ChargeLead(tree, c)
+	return tree.ChargeLead(c)
 }

@@ -67,7 +67,7 @@ privacy:
   delta: 1e-06
   relation: add-remove
   composition: tight
-holdout: 0.1
+holdout: 0.2
 scaling:
   method: private
 selection:
@@ -86,7 +86,7 @@ model:
 		}
 	}
 	for change, most := range map[string]int{
-		"  composition: tight\n": pipeline.DefaultMostClasses, "  multiline_quotes: false\n": pipeline.DefaultMostClasses, "holdout: 0.1\n": pipeline.DefaultMostClasses,
+		"  composition: tight\n": pipeline.DefaultMostClasses, "  multiline_quotes: false\n": pipeline.DefaultMostClasses, "holdout: 0.2\n": pipeline.DefaultMostClasses,
 	} {
 		r, problems := Parse("", []byte(strings.Replace(published, change, "", 1)))
 		if problems != nil {

@@ -22,7 +22,7 @@ privacy: {epsilon: 0, detla: 1e-6}
 `))
 	fmt.Println(problems)
 	// Output:
-	// true price 1e-06 add-remove 0.1
+	// true price 1e-06 add-remove 0.2
 	// recipe.yaml:3:20: privacy.epsilon must be greater than 0, not 0
 	// recipe.yaml:3:23: unknown key "detla" (did you mean delta?)
 }
@@ -92,7 +92,7 @@ privacy: {epsilon: 1}   # a comment
 	//   delta: 1e-06
 	//   relation: add-remove
 	//   composition: tight
-	// holdout: 0.1
+	// holdout: 0.2
 	// scaling:
 	//   method: private
 	// selection:
@@ -157,5 +157,5 @@ func ExampleDefault() {
 	d := recipe.Default()
 	fmt.Println(d.Task, d.Privacy.Delta, d.Privacy.Relation, d.Holdout, d.Model.Method, d.Output.Dir)
 	// Output:
-	// regression 1e-06 add-remove 0.1 auto out
+	// regression 1e-06 add-remove 0.2 auto out
 }

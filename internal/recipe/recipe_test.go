@@ -231,7 +231,7 @@ engine: stream
 			t.Errorf("%q in the published recipe:\n%s", word, pub)
 		}
 	}
-	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight", "holdout: 0.1", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
+	for _, line := range []string{"delta: 1e-06", "relation: add-remove", "composition: tight", "holdout: 0.2", "multiline_quotes: false", "fallback: none", "dataset: houses"} {
 		if !strings.Contains(string(pub), line) {
 			t.Errorf("no %q in the published recipe:\n%s", line, pub)
 		}

@@ -28,6 +28,13 @@ type Accounting struct {
 	Grid  AccountingGrid   `json:"grid"`
 }
 
+// The rules of an [Accounting] beside "largest".
+const (
+	mixtureRule = "mixture"
+	renyiRule   = "renyi"
+	sumRule     = "sum"
+)
+
 // AccountingPart is the plan of one part of the records.
 type AccountingPart struct {
 	Part string `json:"part"` // as in the events, such as "train"
@@ -68,7 +75,7 @@ func accountingOf(a budget.Addition, relation budget.Relation, unit budget.Unit)
 	if a.Tree.Name == "" {
 		return nil // of a result that no plan made
 	}
-	out := &Accounting{Rule: string(a.Rule), Epsilon: a.Epsilon, SecretSplit: a.Coin, Grid: AccountingGrid{a.Step, a.Cells}}
+	out := &Accounting{Rule: a.Rule, Epsilon: a.Epsilon, SecretSplit: a.Coin, Grid: AccountingGrid{a.Step, a.Cells}}
 	part := func(n budget.Node, path string, raised float64) {
 		out.Parts = append(out.Parts, AccountingPart{n.Name, raised, accountingNode(a, n, path)})
 	}
@@ -159,7 +166,7 @@ func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []
 	if unit.Column != "" {
 		say("The sensitivity of every step is that of a whole unit: at most %d records with one value of the column %s.", unit.MaxRows, shown(unit.Column))
 	}
-	if a.Rule == string(budget.RuleSum) {
+	if a.Rule == sumRule {
 		return append(out, a.sumFormula(laws)...)
 	}
 	say("The privacy curve of a mechanism is delta as a function of epsilon: the largest delta(epsilon) = E max(0, 1 - e^(epsilon - loss)) over " +
@@ -179,7 +186,7 @@ func (a *Accounting) formula(relation budget.Relation, unit budget.Unit, laws []
 			"between -x and x the line, in e^epsilon, through its values there, for the x that gives the smallest value at 0.")
 	}
 	switch a.Rule {
-	case string(budget.RuleMixture):
+	case mixtureRule:
 		say("mixture: a secret coin that is independent of all else decides for each record, with probability q = %v, whether the part %s sees it and not the part %s. "+
 			"Let f and g be the curves of the parts %[3]s and %[2]s, L the likelihood ratio of the part %[2]s, and E the expectation over its outputs without the record. Then "+
 			"delta(epsilon) = max(there, back), "+

@@ -28,14 +28,14 @@ func CheckScript(w io.Writer, data []byte) error {
 	switch {
 	case accounting == nil:
 		return fmt.Errorf("%w: it is of an earlier version, which does not state how the steps add up; `dptrain verify` adds them up", ErrNoScript)
-	case accounting.Rule == string(budget.RuleRenyi):
+	case accounting.Rule == renyiRule:
 		return fmt.Errorf("%w: its steps add up by Rényi bounds; `dptrain verify` adds them up", ErrNoScript)
 	}
 	if accounting.Lead != nil { // whose steps have a line of their own
 		events = slices.DeleteFunc(slices.Clone(events), func(e Event) bool { return accounting.Lead.hasStep(e.ID) })
 	}
 	text := sumScript(accounting, events)
-	if accounting.Rule != string(budget.RuleSum) {
+	if accounting.Rule != sumRule {
 		text = curveScript(accounting, events)
 	}
 	tolerance := `0.01 * min(1, promise["epsilon"])`
@@ -134,7 +134,7 @@ func gaussians(a *Accounting, events []Event) bool {
 
 // curveScript composes privacy loss distributions.
 func curveScript(a *Accounting, events []Event) string {
-	mixes := a.Rule == string(budget.RuleMixture)
+	mixes := a.Rule == mixtureRule
 	curves := a.has("largest") || a.has("best")
 	bounded := usesOf(events, budget.Exponential)
 	pure := usesOf(events, budget.Pure) || usesOf(events, budget.Approximate)

@@ -27,7 +27,7 @@ func facts(r *Report) []document.Fact {
 	case r.Model.Kind == "":
 	case m.Accuracy != nil:
 		out = append(out, document.Fact{Name: "Accuracy", Value: fmt.Sprintf("%.3f", m.Accuracy.Value), Note: ends(m.Accuracy.Lower, m.Accuracy.Upper, m.Accuracy.Level)})
-	case m.R2 != nil && r.Format != format1 && m.R2.Upper-m.R2.Lower > 1:
+	case m.R2 != nil && r.Format != format1 && m.R2.unknown():
 		out = append(out, document.Fact{Name: "R²", Value: "not measurable", Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
 	case m.R2 != nil:
 		out = append(out, document.Fact{Name: "R²", Value: fmt.Sprintf("%.3f", m.R2.Value), Note: ends(m.R2.Lower, m.R2.Upper, m.R2.Level)})
@@ -91,6 +91,7 @@ func qualities(r *Report) []document.Block {
 		out = classBlocks(r)
 	} else {
 		out = append(out, prose("R² is the share of the target's variance that predictions explain: "+metric(r)+"."))
+		out = append(out, allErrorsBlocks(r.Metrics.R2)...)
 		if s := transformedMetric(r); s != "" {
 			out = append(out, prose("The model is fitted to "+r.scale()+", and what it says of that is turned into the mean of "+shown(r.Target)+". R² of "+s+"."))
 		}
@@ -105,6 +106,25 @@ func qualities(r *Report) []document.Block {
 		out = append(out, prose("Measured with noise on records that trained nothing: "+s+". Intervals cover the noise and the luck of which records were held out."))
 	}
 	return out
+}
+
+// allErrorsBlocks compare R² with its worst case.
+func allErrorsBlocks(m *R2) []document.Block {
+	text := allErrors(m)
+	if text == "" {
+		return nil
+	}
+	headline, worst := fmt.Sprintf("errors up to %s", short(m.ErrorLimit)), "all errors, worst case"
+	bars := []chart.Bar{
+		{Label: headline, Value: m.Value, Low: m.Lower, High: m.Upper, Text: fmt.Sprintf("%.3f", m.Value)},
+		{Label: worst, Value: m.AllErrors.Lower, Text: fmt.Sprintf("%.3f", m.AllErrors.Lower)},
+	}
+	table := &document.Table{Head: []string{"R² of", "value", "lower", "upper"}, Rows: [][]string{
+		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower), fmt.Sprintf("%.3f", m.Upper)},
+		{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
+	}}
+	return []document.Block{prose("All errors: " + text),
+		figure(chart.Bars("R² and its worst case", bars), fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table)}
 }
 
 // classBlocks are the metrics of a classifier.

@@ -51,6 +51,8 @@ func r2Of(r *evaluate.R2) *R2 {
 	return &R2{
 		Value: r.Value, Lower: r.Lower, Upper: r.Upper, Level: r.Level, Private: true, Part: "holdout",
 		TargetLower: r.TargetLower, TargetUpper: r.TargetUpper, Beyond: r.Beyond.Value, BeyondUpper: r.Beyond.Upper,
+		ErrorLimit: r.ErrorLimit, ErrorsSeenBeyond: r.SeenBeyond, PredictionsCut: r.PredictionsCut, NoiseShare: r.NoiseShare,
+		AllErrors: &AllErrors{Lower: r.AllErrorsLower, Level: evaluate.AllErrorsLevel},
 	}
 }
 
@@ -95,11 +97,39 @@ func metricOf(r *Report, m *R2) string {
 		return notMeasured
 	case r.Format == format1:
 		return fmt.Sprintf("%.3f, %g%% interval %.3f to %.3f, released with noise on the held-out records", m.Value, 100*m.Level, m.Lower, m.Upper)
-	case m.Upper-m.Lower > 1:
-		return fmt.Sprintf("could not be measured: the noise is too large for the records held out (%g%% interval %.2f to %.2f)", 100*m.Level, m.Lower, m.Upper)
+	case m.unknown():
+		return fmt.Sprintf("could not be measured: it lies somewhere between %.2f and %.2f (%g%% sure)", m.Lower, m.Upper, 100*m.Level)
 	}
-	return fmt.Sprintf("%.3f for fresh records, %g%% interval %.3f to %.3f; of targets from %s to %s, about %.1f%% lie beyond (at most %.1f%%)",
-		m.Value, 100*m.Level, m.Lower, m.Upper, short(m.TargetLower), short(m.TargetUpper), 100*m.Beyond, 100*m.BeyondUpper)
+	s := fmt.Sprintf("%.3f for new records (%g%% interval %.3f to %.3f), for targets from %s to %s",
+		m.Value, 100*m.Level, m.Lower, m.Upper, short(m.TargetLower), short(m.TargetUpper))
+	if m.BeyondUpper >= fewBeyond {
+		s += fmt.Sprintf(", beyond which about %.1f%% lie (at most %.1f%%)", 100*m.Beyond, 100*m.BeyondUpper)
+	}
+	if m.ErrorLimit > 0 {
+		s += fmt.Sprintf("; an error above %s counts as %[1]s", short(m.ErrorLimit))
+	}
+	return s
+}
+
+// fewBeyond is the share of targets outside the limits from which a text mentions them.
+const fewBeyond = .005
+
+// unknown reports whether the interval is so wide that the value says nothing.
+func (m *R2) unknown() bool { return m.Upper-m.Lower > 1 }
+
+// allErrors says what R² can be if every error counts in full; empty where that is not known.
+func allErrors(m *R2) string {
+	if m == nil || m.AllErrors == nil || m.unknown() {
+		return ""
+	}
+	seen := fmt.Sprintf("None above %s was seen.", short(m.ErrorLimit))
+	if m.ErrorsSeenBeyond {
+		seen = fmt.Sprintf("Larger errors than usual were seen, so they count up to %s.", short(m.ErrorLimit))
+	}
+	if m.AllErrors.Lower > 0 {
+		return fmt.Sprintf("R² is at least %.2f, however large the few errors are that the noise may hide (%g%% sure). %s", m.AllErrors.Lower, 100*m.AllErrors.Level, seen)
+	}
+	return fmt.Sprintf("R² is below %.2f, and how far below cannot be told: the few records whose errors the noise may hide could take away all of it. %s", m.Upper, seen)
 }
 
 const notMeasured = "not measured: no records were held out"
@@ -110,7 +140,7 @@ func errorsOf(r *Report) string {
 	if m.MAE == nil || m.RMSE == nil {
 		return ""
 	}
-	return fmt.Sprintf("mean absolute error %s (%s to %s), root of the mean square %s (%s to %s), in units of %s",
+	return fmt.Sprintf("mean absolute error %s (%s to %s), root mean squared error %s (%s to %s), in units of %s",
 		short(m.MAE.Value), short(m.MAE.Lower), short(m.MAE.Upper), short(m.RMSE.Value), short(m.RMSE.Lower), short(m.RMSE.Upper), shown(r.Target))
 }
 
@@ -119,7 +149,7 @@ func intervals(list []Interval) string {
 	if len(list) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%g%% of fresh targets lie within %s of their prediction", 100*list[0].Level, short(list[0].HalfWidth))
+	s := fmt.Sprintf("%g%% of new targets lie within %s of their prediction", 100*list[0].Level, short(list[0].HalfWidth))
 	for _, w := range list[1:] {
 		s += fmt.Sprintf(", %g%% within %s", 100*w.Level, short(w.HalfWidth))
 	}

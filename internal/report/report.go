@@ -266,8 +266,8 @@ type Confusion struct {
 }
 
 // R2 is the coefficient of determination, measured on the records of Part. The interval
-// [Lower, Upper] has confidence Level and is about fresh records; in version 1 it covers
-// the privacy noise only.
+// [Lower, Upper] has confidence Level and is about new records; in version 1 it covers
+// the privacy noise only. From version 4 on an error counts as at most ErrorLimit.
 type R2 struct {
 	Value   float64 `json:"value"` // in [-1, 1]; -1 stands for "-1 or less"
 	Lower   float64 `json:"lower"`
@@ -284,6 +284,22 @@ type R2 struct {
 	// limit.
 	Beyond      float64 `json:"beyond" format:"3+"`
 	BeyondUpper float64 `json:"beyond_upper" format:"3+"`
+	// ErrorLimit is the size, in units of the target, above which an error counts as that size. ErrorsSeenBeyond says
+	// that larger errors were seen, so that the limit was raised.
+	ErrorLimit       float64    `json:"error_limit" format:"4+"`
+	ErrorsSeenBeyond bool       `json:"errors_seen_beyond" format:"4+"`
+	AllErrors        *AllErrors `json:"all_errors" format:"4+?"`
+	// PredictionsCut says that predictions are cut to [TargetLower, TargetUpper] too.
+	PredictionsCut bool `json:"predictions_cut" format:"4+"`
+	// NoiseShare is the part of the variance of Value that is privacy noise, in [0, 1]: a larger budget reduces it. The
+	// rest is sampling error, which more held-out records reduce.
+	NoiseShare float64 `json:"noise_share" format:"4+"`
+}
+
+// AllErrors bounds R² of errors that count in full, however large.
+type AllErrors struct {
+	Lower float64 `json:"lower"` // the lowest R² that they can have, whatever their distribution; at most R2.Lower
+	Level float64 `json:"level"` // confidence level of this one-sided bound
 }
 
 // New returns the report of a run. It looks at the public half of the result

@@ -53,6 +53,7 @@ func Text(w io.Writer, r *Report) error {
 		classRows(row, func(label string, lines []string) { b.WriteString(block(label, lines)) }, r.Metrics)
 	default:
 		row("R²", metric(r))
+		optional("All errors", allErrors(r.Metrics.R2))
 		optional("R² of", transformedMetric(r))
 		optional("Error", errorsOf(r))
 		optional("Interval", intervals(r.Metrics.Intervals))

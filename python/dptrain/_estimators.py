@@ -76,7 +76,7 @@ class _Estimator(_Base):
     epsilon, delta : the privacy budget. delta is 1e-6 if it is None.
     relation : "add-remove" (default) or "substitute": what is hidden.
     method, select : how to train and how to choose columns, by name; None lets dptrain decide.
-    holdout : the share of records for the private metrics, .1 if it is None; 0 leaves them out.
+    holdout : the share of records for the private metrics, .2 if it is None; 0 leaves them out.
     categories : a dict from columns to their public values, or to "private".
     undeclared : "found" or "numbers": what columns are that nothing is said of. None finds text columns privately, as the
         command line does, where that has a price.
