@@ -17,10 +17,11 @@ import (
 // wide lists the recipes whose sums are proved for more records than a table in memory may have.
 var wide = []string{
 	"auto-few-records.yaml", "basic.yaml", "boosted-adassp.yaml", "boosted-additive.yaml", "boosted-kernel.yaml", "categories.yaml",
-	"classes-additive-substitute.yaml", "classes-few-records.yaml", "classes-three.yaml", "classes.yaml", "crfs.yaml", "declared.yaml", "dpfsdr.yaml",
-	"fixed.yaml", "greedy-gram.yaml", "houses.yaml", "logistic.yaml", "no-holdout.yaml", "prototypes-substitute.yaml",
-	"prototypes.yaml", "substitute.yaml", "target-encoding-substitute.yaml", "target-encoding.yaml", "transform-substitute.yaml", "transform.yaml",
-	"values.yaml",
+	"classes-additive-substitute.yaml", "classes-few-records.yaml", "classes-three.yaml", "classes.yaml", "crfs.yaml", "declared.yaml",
+	"dpfsdr.yaml", "fixed.yaml", "found.yaml", "greedy-gram.yaml", "houses.yaml", "logistic.yaml", "most-classes.yaml",
+	"no-holdout.yaml", "prefix.yaml", "prototypes-substitute.yaml", "prototypes.yaml", "substitute.yaml",
+	"target-encoding-substitute.yaml", "target-encoding.yaml", "transform-substitute.yaml", "transform.yaml", "values.yaml",
+	"words-substitute.yaml", "words.yaml",
 }
 
 func TestRecipes(t *testing.T) {

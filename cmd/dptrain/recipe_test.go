@@ -195,7 +195,7 @@ func TestBlame(t *testing.T) {
 			"--relation: privacy.relation: unknown name \"replace\" (one of add-remove, substitute, substitute-private-columns)\n--holdout: holdout must be from 0 to 0.5, not 0.7 (0 means no held-out metric)\n"},
 		{"--data line.csv --target y --epsilon 1 --exclude a,a", exitRecipe, "--exclude: data.exclude: column \"a\" is listed twice (it is item 1 already)\n"},
 		{"--data line.csv --target y --epsilon 1 --exclude c", exitData, "--exclude: the excluded column \"c\" is not in the header of the table (names are compared exactly)\n"},
-		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
+		{"--data line.csv --target z --epsilon 1", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly; if the table has no header line, list its columns with --header)\n"},
 		{"recipe.yaml --epsilon abc", exitRecipe, "--epsilon: privacy.epsilon: \"abc\" is not a number or ln(number)\n"},
 		{"recipe.yaml --target z", exitData, "--target: the target \"z\" is not in the header of the table (names are compared exactly)\n"},
 		{"recipe.yaml --exclude a", exitRecipe, "recipe.yaml:7:39: the feature \"a\" is excluded in data.exclude (remove it from one of the two lists)\n"},

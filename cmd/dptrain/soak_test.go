@@ -20,7 +20,7 @@ func soakRecipes() []string {
 		method(""),
 		method("model: {method: joint-gram}\n"),
 		method("model: {method: boosted-adassp}\nselection: {method: kendall, k: 1}\n"),
-		method("ledger: {path: my.ledger, dataset: houses}\n"),
+		method("ledger: {path: my.ledger, dataset: houses}\noutput: {dir: entered}\n"),
 		"task: classification\n" + strings.Replace(goodRecipe, "target: y", "target: b\n  classes: ['0', '1', '2', '3', '4']", 1),
 		strings.Replace(goodRecipe, "line.csv", "none.csv", 1), // a run that ends early
 	}

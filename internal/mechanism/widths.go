@@ -21,7 +21,7 @@ const (
 //
 //   - Products of two numbers within 2^14 add 2^28 at most: gram, cross, outer, node grams, class statistics.
 //   - Numbers within 2^14 are added as they are: bin sums, value sums.
-//   - Counts are shifted by 20 bits when they are released, and may weigh up to maxCountWeight: histogram, cells; tally, count.
+//   - Counts are shifted by 20 bits when they are released, and may weigh up to maxCountWeight: histogram, cells; tally, count, words.
 //     Those of sizes weigh 1172343 < 2^21 at most.
 //   - Sums are clamped to maxSum 2^28 = 2^31. What square sums add is at most 1 in 2^-28, and so are the weights of their cells.
 //
@@ -29,7 +29,7 @@ const (
 var growths = map[budget.Statistic]int{
 	StatGram: 28, StatCross: 28, StatOuter: 28, StatNodeGrams: 28, StatClassStatistics: 28,
 	StatBinSums: 14, StatValueSums: 14,
-	StatHistogram: 28, StatCells: 28, StatTally: 20, StatCount: 20, StatAlone(StatCount): 20, StatSizeCounts: 21,
+	StatHistogram: 28, StatCells: 28, StatTally: 20, StatCount: 20, StatAlone(StatCount): 20, StatWords: 20, StatNewWords: 20, StatSizeCounts: 21,
 	StatSums: 31, StatSquareSums: 28,
 }
 

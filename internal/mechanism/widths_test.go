@@ -76,7 +76,7 @@ func TestWidths(t *testing.T) {
 		for _, sign := range []int16{1, -1} {
 			all := largest(Maker{relation: relation}, sign)
 			for x, growth := range growths {
-				if x == StatCount || x == StatAlone(StatCount) {
+				if slices.Contains([]budget.Statistic{StatCount, StatAlone(StatCount), StatWords, StatNewWords}, x) {
 					continue // below
 				}
 				a, ok := all[x]
@@ -106,6 +106,10 @@ func TestWidths(t *testing.T) {
 	if v := (&Session{}).Count(MostRecords).value; v != MostRecords<<20 {
 		t.Errorf("a count of %d is %d", int64(MostRecords), v)
 	}
+	words := Lexicon{columns: []WordCounts{{[]string{"a"}, []int64{MostRecords}}}}
+	if out, err := words.release([keySize]byte{}, "x", 1, 1); err != nil || len(out[0]) != 1 || math.Abs(out[0][0].Count-MostRecords) > 1 {
+		t.Errorf("a word of %d records: %v, %v", int64(MostRecords), out, err)
+	}
 	if v := addSaturating(math.MaxInt64-5, 10); v != math.MaxInt64 {
 		t.Errorf("noise wraps: %d", v)
 	}
@@ -113,7 +117,7 @@ func TestWidths(t *testing.T) {
 
 // TestMostOf: a statistic that is not listed has the least, and the page has what is said here.
 func TestMostOf(t *testing.T) {
-	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatWords, StatVotes, StatAgreement, StatPrivateBlocks, "", "another"} {
+	for _, x := range []budget.Statistic{StatEigenvalue, StatKendall, StatMinimizer, StatVotes, StatAgreement, StatPrivateBlocks, "", "another"} {
 		if MostOf(x) != MostNarrow {
 			t.Errorf("%q: %d", x, MostOf(x))
 		}
