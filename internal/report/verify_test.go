@@ -314,7 +314,7 @@ func TestVerifyFindsForgery(t *testing.T) {
 		"a search":           {report(func(r *Report) { r.Search = &Search{Candidates: []Candidate{}} }), "whether there was a search"},
 		"recipe epsilon":     {file("recipe.yaml", "epsilon: 1", "epsilon: 2"), "epsilon is 1 in the report, and 2 in the recipe"},
 		"recipe range":       {file("recipe.yaml", "upper: 9", "upper: 8"), "unprotected does not list"},
-		"recipe holdout":     {file("recipe.yaml", "holdout: 0.1", "holdout: 0.2"), "unprotected does not list"},
+		"recipe holdout":     {file("recipe.yaml", "holdout: 0.2", "holdout: 0.1"), "unprotected does not list"},
 		"recipe columns":     {file("recipe.yaml", "header: [x, y, a", "header: [x, y, z"), "features.considered"},
 		"recipe model":       {file("recipe.yaml", "model:\n  method: auto", "model:\n  method: joint-gram"), "the plan of the recipe"},
 		"recipe damaged":     {file("recipe.yaml", "epsilon: 1", "epsilon: one"), "it cannot be read"},
