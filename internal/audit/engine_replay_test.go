@@ -35,7 +35,8 @@ func TestEnginesAgree(t *testing.T) {
 	agreed := 0
 	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			r, p, table := example(t, file)
+			r, p, _ := example(t, file)
+			table := numbersOnly(t, r, p) // these processes cannot count the words of a column
 			plan := plan(t, p)
 			e := startShards(t, table, uint64(i))
 			if len(plan.Gathers()) > 0 || p.Budget.Unit != (budget.Unit{}) {
@@ -133,7 +134,7 @@ func startWorker(t *testing.T, table *dataset.Table) *worker {
 	w := &worker{gob.NewEncoder(in), gob.NewDecoder(answers)}
 	s := shard{Schema: table.Schema()}
 	for j := range table.Schema().Columns {
-		s.Columns = append(s.Columns, dataset.ColumnData{Floats: table.Float(j), Codes: table.Codes(j)})
+		s.Columns = append(s.Columns, dataset.ColumnData{Floats: table.Float(j), Codes: table.Labels(j)})
 	}
 	for i := range table.Len() {
 		s.IDs = append(s.IDs, table.ID(i))

@@ -42,6 +42,21 @@ func example(t *testing.T, file string) (*recipe.Recipe, *pipeline.Pipeline, *da
 	return r, p, tab
 }
 
+// numbersOnly makes undeclared columns numbers, and reads the table so.
+func numbersOnly(t *testing.T, r *recipe.Recipe, p *pipeline.Pipeline) *dataset.Table {
+	t.Helper()
+	for j := range p.Schema.Columns {
+		if c := &p.Schema.Columns[j]; c.Kind == dataset.Numeric {
+			c.Found, c.Fold, c.Prefix, c.Hash = false, "", 0, 0
+		}
+	}
+	tab, _, err := dataset.Read(context.Background(), r.DataFile(), p.Schema, dataset.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
 // recipeFiles returns the files of all example recipes, and of those beside this test: what examples do not reach.
 func recipeFiles(t *testing.T) []string {
 	t.Helper()
@@ -174,8 +189,9 @@ func TestRecordAndReplay(t *testing.T) {
 // models is trained.
 func TestReplayTakesEveryBranch(t *testing.T) {
 	for file, want := range map[string]string{
-		"houses": "fit/train/all/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/model/boosted-kernel/sums",
-		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/model/two-classes/score/boosted-kernel/sums", "classes-few-records": "fit/train/logistic/model/logistic/gradients",
+		"houses": "fit/train/all/undeclared/numbers/model/boosted-kernel/sums", "auto-few-records": "fit/train/kendall/undeclared/numbers/model/boosted-kernel/sums",
+		"basic": "fit/train/all/model/gram", "classes": "fit/train/all/undeclared/numbers/model/two-classes/score/boosted-kernel/sums",
+		"classes-few-records": "fit/train/logistic/undeclared/numbers/model/logistic/gradients",
 	} {
 		_, p, tab := example(t, "../../examples/"+file+".yaml")
 		res, err := p.FitRecorded(context.Background(), plan(t, p), tab, pipeline.Options{}, mechanism.NewRecorder(1).KeepColumns())

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -181,15 +182,19 @@ func (p *Plan) fewest(columns []dataset.Column) float64 {
 	return fewRecords * weight(linear.MostEntries(asNumbers(columns)))
 }
 
-// modelMu is the mu, for one record, of all that the model of a branch releases.
+// modelMu is the mu, for one record, of all that the model of a branch releases; the smallest of alternatives, as of a run
+// in which columns that declare nothing are words, or of numbers of classes.
 func (p *Plan) modelMu(name string) float64 {
-	square := 0.
+	squares := map[string]float64{}
 	for _, l := range p.Leaves() {
 		if l.Place.Stage == modelNode && strings.HasPrefix(l.Path, p.root+"/"+name+"/") {
-			square += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
+			squares[l.Place.Branch] += float64(l.Law.Draws) * l.Law.Mu * l.Law.Mu
 		}
 	}
-	return math.Sqrt(square) / float64(p.Target().Unit.Records())
+	if len(squares) == 0 {
+		return 0
+	}
+	return math.Sqrt(slices.Min(slices.Collect(maps.Values(squares)))) / float64(p.Target().Unit.Records())
 }
 
 // weight is what columns ask of the records, in numbers.

@@ -297,3 +297,23 @@ func TestWithoutKernel(t *testing.T) {
 		t.Error("the candidates of the pipeline itself changed")
 	}
 }
+
+// TestModelMuOfAlternatives: a plan with alternatives, of which a run takes one, does not count the model of each.
+func TestModelMuOfAlternatives(t *testing.T) {
+	tab := wide(t, 1700, 20)
+	var mu [2]float64
+	for i, found := range []bool{false, true} {
+		p := describe(tab)
+		for j := range p.Schema.Columns[:20] {
+			p.Schema.Columns[j].Found = found
+		}
+		plan, err := p.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mu[i] = plan.modelMu(allBranch)
+	}
+	if !(mu[1] <= mu[0]) || mu[1] < .9*mu[0] {
+		t.Errorf("the model has mu %v, with columns that may hold words %v", mu[0], mu[1])
+	}
+}

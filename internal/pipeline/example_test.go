@@ -33,6 +33,7 @@ func ExamplePipeline_Plan() {
 	g := plan.Guarantee()
 	fmt.Printf("(%v, %v) under %v, within budget: %v\n", g.Epsilon, g.Delta, g.Relation, g.Spent <= 1)
 	// Output:
+	// fit/all/target                               pure x 1
 	// fit/train/scaling/exponents                  gaussian x 1
 	// fit/train/scaling/bins                       gaussian x 1
 	// fit/train/scaling/fine-bins                  gaussian x 1
@@ -168,6 +169,7 @@ func ExampleSearch() {
 	law, _, _ := plan.Selection("fit/train")
 	fmt.Printf("gamma %.3f, mean number of tries %.0f\n", law.Gamma, law.Mean())
 	// Output:
+	// fit/all/target all
 	// fit/train/candidate-1/train/model/gram train
 	// fit/train/candidate-1/score/r2/sizes score
 	// fit/train/candidate-1/score/r2/sums score

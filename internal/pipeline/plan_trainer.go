@@ -17,14 +17,18 @@ const (
 
 // factsOf returns what the model of a branch is told about the given columns.
 func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
-	epsilon := fixedAlone
+	check := 0.
+	if p.paysForCheck() {
+		check = checkShare
+	}
+	epsilon := fixedAlone - check // n_lo takes its share of the whole epsilon
 	switch {
 	case b.fallback != nil:
-		epsilon = fixedBacked
+		epsilon = fixedBacked * (1 - check)
 	case b.others:
-		epsilon = fixedFirst
+		epsilon = fixedFirst * (1 - check)
 	}
-	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.epsilonAfterCheck(), Delta: fixedDelta * p.Budget.Delta}
+	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
 }
 
 // importanceLevel is the confidence level of the intervals of importances.

@@ -113,14 +113,6 @@ func (p *Pipeline) paysForCheck() bool {
 	return p.checksTarget() && p.Budget.Relation != budget.SubstitutePrivateColumns
 }
 
-// epsilonAfterCheck is what the counts leave of epsilon to a method whose law is fixed.
-func (p *Pipeline) epsilonAfterCheck() float64 {
-	if p.paysForCheck() {
-		return (1 - checkShare) * p.Budget.Epsilon
-	}
-	return p.Budget.Epsilon
-}
-
 // targetCheckNode is the release of the counts: a fixed fraction of epsilon.
 func targetCheckNode() budget.Node {
 	return budget.Seq(allNode, budget.PureLeaf(targetLeaf, checkShare, 1).Of(mechanism.StatCells).As(budget.Stage)).As(budget.Part)
