@@ -46,9 +46,12 @@ func r2Warnings(r *evaluate.R2) []Warning {
 			"There are targets beyond the stated limits. R² and its interval are about targets cut there; without the cut R² may be far lower."})
 	}
 	if r.Lower-r.AllErrorsLower > largeErrorsGap && !r.Unknown() {
-		out = append(out, Warning{"large-errors", Theoretical, fmt.Sprintf(
-			"A few errors larger than the stated limit may hide in the noise. R² of all errors could be as low as %.2f; the headline counts each of them as the limit.",
-			r.AllErrorsLower)})
+		worst := "They could take away all of R²"
+		if r.AllErrorsLower > 0 {
+			worst = fmt.Sprintf("R² of all errors could be as low as %.2f", r.AllErrorsLower)
+		}
+		out = append(out, Warning{"large-errors", Theoretical,
+			"A few errors larger than the stated limit may hide in the noise. " + worst + "; the headline counts each of them as the limit."})
 	}
 	return append(out, missingWarning(r.Missing, r.Records)...)
 }
