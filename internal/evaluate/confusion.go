@@ -65,6 +65,9 @@ type Bins struct {
 	// Chance is, of two classes, the model's probability of the second one in every
 	// bin; nil if the model has none.
 	Chance []float64
+	// Cutoff is, of two classes, how many bins hold the scores up to the cutoff of the model, above which it
+	// predicts the second one; 0 if that is no edge.
+	Cutoff int
 }
 
 // of returns the bin of a score; the last one for NaN.
@@ -81,7 +84,7 @@ func (b Bins) count() int {
 // ScoreNoise is the standard deviation of the noise in a cell of the scores if one record
 // is added or removed, of a node that Plan returned: s is the session of its parent.
 func ScoreNoise(s *mechanism.Session) float64 {
-	return math.Sqrt2 / s.Sub(accuracyNode).Mu(confusionLeaf)
+	return 1 / (math.Sqrt(scoreShare) * s.Sub(accuracyNode).Mu(confusionLeaf))
 }
 
 // A Confusion is a privately released confusion matrix, with what is read from it
@@ -152,10 +155,11 @@ func (c Classification) Run(ctx context.Context, s *mechanism.Session, l Labels)
 //     is right, and one for all others.
 //
 // The last two repeat what sums of the first would be: of L = 10 classes the wrong predictions of a
-// class are the sum of 9 noisy cells, and all of them of 90. Cells of k tables weigh sqrt(1/k). A
-// record without a label is in the one cell of the apart table, which weighs 1, and nowhere else.
+// class are the sum of 9 noisy cells, and all of them of 90. The squares of the weights of cells are the shares
+// of their tables, which add up to 1. A record without a label is in the one cell of the apart table, which
+// weighs 1, and nowhere else.
 //
-// So the weighted vector of a record has norm sqrt(k (1/k)) = 1: the L2 sensitivity if one record
+// So the weighted vector of a record has norm 1: the L2 sensitivity if one record
 // is added or removed. sqrt 2 is that of a substitution, of whole records or of private columns:
 // vectors u and v without negative entries have |u-v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2, attained where a
 // record loses its label or changes its cell in every table. With a unit of m records both are
@@ -178,16 +182,20 @@ type confusionPass struct {
 // nowhere is a cell that does not exist.
 const nowhere = math.MaxUint16
 
-// tablesOf returns the numbers of cells of the joint tables.
-func tablesOf(classes int, b Bins) []int {
+// scoreShare is the share of the table of scores of two classes. The area under the curve is sums of many of its cells,
+// and the accuracy of few of the matrix.
+const scoreShare = .7
+
+// tablesOf returns the joint tables.
+func tablesOf(classes int, b Bins) []mechanism.JointTable {
 	matrix, bins := (classes+1)*classes, b.count()
 	switch {
 	case bins == 0:
-		return []int{matrix}
+		return []mechanism.JointTable{{Cells: matrix, Share: 1}}
 	case classes == 2:
-		return []int{matrix, 2*bins + 1}
+		return []mechanism.JointTable{{Cells: matrix, Share: 1 - scoreShare}, {Cells: 2*bins + 1, Share: scoreShare}}
 	}
-	return []int{matrix, 2 * bins, 2*classes + 1}
+	return []mechanism.JointTable{{Cells: matrix, Share: 1. / 4}, {Cells: 2 * bins, Share: 1. / 4}, {Cells: 2*classes + 1, Share: 1. / 2}}
 }
 
 // New implements [mechanism.Statistic].

@@ -9,9 +9,9 @@ import (
 // cells, as a reader of the report would; rounding adds a variance of 1/12.
 //
 // Numbers of the same records from several tables are joined by their noise. In the accuracy that
-// is right predictions K and all others W, those of records with other labels included. For two
-// classes W is the wrong predictions of the matrix and the other labels, joined over two tables. For
-// more it is joined over all three.
+// is right predictions K and all others W, those of records with other labels included. Of two classes
+// both tables have the right and wrong predictions of each class, if the cutoff is an edge. Of more
+// K and W are joined over all three tables.
 func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	l, b, last := len(classes), bins.count(), len(cells)-1
 	out := &Confusion{Classes: classes, Sigma: noise[0]}
@@ -22,20 +22,24 @@ func readCells(classes []string, bins Bins, cells, noise []float64) *Confusion {
 	hits, misses := byClass(out.Counts[:l], v)
 	other := part(numbers(out.Counts[l]), v)
 	right, wrong := total(hits), total(misses).plus(other)
-	tables := tablesOf(l, bins)
-	if b > 0 {
-		table := cells[tables[0]:]
-		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), v)
-		alone := noisy{math.Round(cells[last-1]), v} // the last cell of the last joint table
+	if tables := tablesOf(l, bins); b > 0 {
+		at := tables[0].Cells
+		table, of := cells[at:], sq(noise[at])+1./12
+		out.Scores = readScores(l, bins, rounded(table[:b]), rounded(table[b:2*b]), of)
+		scores := [2][]float64{numbers(out.Scores.Counts[0]), numbers(out.Scores.Counts[1])}
+		alone := noisy{math.Round(cells[last-1]), sq(noise[last-1]) + 1./12} // the last cell of the last joint table
 		other = best(other, alone)
 		if l == 2 {
-			wrong = total(misses).plus(other)
+			if c := bins.Cutoff; c > 0 {
+				hits[0], misses[0] = best(hits[0], part(scores[0][:c], of)), best(misses[0], part(scores[0][c:], of))
+				hits[1], misses[1] = best(hits[1], part(scores[1][c:], of)), best(misses[1], part(scores[1][:c], of))
+			}
+			right, wrong = total(hits), total(misses).plus(other)
 		} else {
-			out.Right = inPairs(rounded(cells[tables[0]+tables[1] : last-1]))
-			again, missed := rights(out.Right, v)
-			scores := out.Scores.Counts
-			right = best(right, total(again), part(numbers(scores[1]), v))
-			wrong = best(wrong, total(missed).plus(alone), part(numbers(scores[0]), v))
+			out.Right = inPairs(rounded(cells[at+tables[1].Cells : last-1]))
+			again, missed := rights(out.Right, alone.variance)
+			right = best(right, total(again), part(scores[1], of))
+			wrong = best(wrong, total(missed).plus(alone), part(scores[0], of))
 			for k := range hits {
 				hits[k], misses[k] = best(hits[k], again[k]), best(misses[k], missed[k])
 			}

@@ -11,27 +11,43 @@ import (
 // one [WeightedGaussian]. A record is in one cell of every joint table at most, or else
 // in one cell of the apart table and in none of the joint ones.
 //
-// With k joint tables a cell of theirs weighs sqrt(1/k) and one of the apart table 1:
-// the noise in a joint cell is sqrt(k) times that in an apart one.
+// A cell of a joint table with the share w weighs sqrt(w), and one of the apart table 1: the
+// noise in a joint cell is sqrt(1/w) times that in an apart one.
 type Tally struct {
-	joint    []int // cells of each joint table
-	apart    int   // cells of the apart table, perhaps none
+	joint    []JointTable
+	apart    int // cells of the apart table, perhaps none
 	relation budget.Relation
 	counts   []int64 // of the joint tables in their order, then of the apart one
 }
 
-// NewTally returns an empty tally: joint has the number of cells of each of at least
-// one joint table.
-func (m Maker) NewTally(joint []int, apart int) *Tally {
+// A JointTable is a table of cells of a [Tally]. Its share is the square of the weight of a cell.
+type JointTable struct {
+	Cells int
+	Share float64 // in (0, 1]; those of all joint tables add up to at most 1
+}
+
+// NewTally returns an empty tally with at least one joint table and so many cells in the apart table. It panics if
+// the shares are no such numbers.
+func (m Maker) NewTally(joint []JointTable, apart int) *Tally {
 	if len(joint) == 0 {
 		panic("mechanism: a tally has a joint table")
 	}
-	cells := apart
-	for _, n := range joint {
-		cells += n
+	cells, shares := apart, 0.
+	for _, table := range joint {
+		if !(table.Share > 0) {
+			panic("mechanism: a joint table of a tally has no share")
+		}
+		cells += table.Cells
+		shares += table.Share
+	}
+	if !(shares <= 1+shareSlack) {
+		panic("mechanism: the shares of a tally add up to more than 1")
 	}
 	return &Tally{joint, apart, m.Relation(), make([]int64, cells)}
 }
+
+// shareSlack is by how much rounding may raise a sum of shares such as three thirds; [Tally.Bound] covers it.
+const shareSlack = 1e-14
 
 // Add counts a block of records. apart holds one cell per record, cells one slice per
 // joint table with one cell per record. A cell that does not exist counts nowhere.
@@ -52,11 +68,11 @@ func (t *Tally) Add(cells [][]uint16, apart []uint16) {
 			continue
 		}
 		start := 0
-		for j, n := range t.joint {
-			if cell := int(cells[j][i]); cell < n {
+		for j, table := range t.joint {
+			if cell := int(cells[j][i]); cell < table.Cells {
 				t.counts[start+cell]++
 			}
-			start += n
+			start += table.Cells
 		}
 	}
 }
@@ -67,24 +83,28 @@ func (t *Tally) Cells() Cells { return sums(t.counts) }
 // Bound returns the counts with their sensitivity in the weighted norm.
 //
 // Times its weights, what a record adds is a vector u of entries that are not negative,
-// with |u|^2 at most k (1/k) = 1 for a record of the joint tables and 1 for one
+// with |u|^2 at most the sum of the shares, 1, for a record of the joint tables and 1 for one
 // of the apart table. Add or remove one record: |u| <= 1. Substitution of u by v, whatever
 // changes in a record: |u - v|^2 = |u|^2 + |v|^2 - 2 u.v <= 2. Both are attained, the
 // second by any two records without a common cell.
 func (t *Tally) Bound() Bounded[Weighted] {
 	x := Weighted{make(Vector, len(t.counts)), make([]float64, len(t.counts)), make([]float64, len(t.counts))}
-	weight := math.Sqrt(1 / float64(len(t.joint)))
 	for i, v := range t.counts {
-		x.Values[i], x.Weights[i], x.Units[i] = v<<20, weight, countUnit
-		if i >= len(t.counts)-t.apart {
-			x.Weights[i] = 1
+		x.Values[i], x.Weights[i], x.Units[i] = v<<20, 1, countUnit
+	}
+	start := 0
+	for _, table := range t.joint {
+		for i := range table.Cells {
+			x.Weights[start+i] = math.Sqrt(table.Share)
 		}
+		start += table.Cells
 	}
 	square := 1.0
 	if t.relation != budget.AddRemove {
 		square = 2
 	}
-	return Bounded[Weighted]{x, L2, up(math.Sqrt(square)) / countUnit, countUnit, StatTally} // up covers a weight that was rounded up
+	// Shares and weights that were rounded up: their squares add up to at most 1 + shareSlack + 1e-15.
+	return Bounded[Weighted]{x, L2, up(math.Sqrt(square*(1+2*shareSlack))) / countUnit, countUnit, StatTally}
 }
 
 // StatTally is the statistic of [Tally.Bound].
@@ -96,7 +116,7 @@ func worstTally() WorstPair {
 	return WorstPair{
 		Statistic: StatTally, Kind: budget.Gaussian, Single: true, Relations: anyRecord(),
 		Prepare: func(_ context.Context, s *Session, _ budget.Law, side int) (WorstRelease, error) {
-			c := s.NewTally([]int{2, 2}, 1)
+			c := s.NewTally([]JointTable{{2, .3}, {2, .7}}, 1)
 			if v := RecordOn(s.Relation(), side); v != 0 {
 				cell := pick[uint16](v, 0, 0, 1)
 				c.Add([][]uint16{{cell}, {cell}}, []uint16{math.MaxUint16})

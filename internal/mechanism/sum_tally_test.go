@@ -8,11 +8,11 @@ import (
 	"github.com/dptrain/dptrain/budget"
 )
 
-// tallyOf counts records in two joint tables of 3 cells and an apart one of 2: record r is
+// tallyOf counts records in two joint tables of 3 cells, with shares .3 and .7, and an apart one of 2: record r is
 // in cells r%4 and r/4%4, the last of which is nowhere, and for r/16 = 0 or 1 in the
 // apart cell of that number instead.
 func tallyOf(s *Session, rows []int) *Tally {
-	t := s.NewTally([]int{3, 3}, 2)
+	t := s.NewTally([]JointTable{{3, .3}, {3, .7}}, 2)
 	cells, apart := make([][]uint16, 2), []uint16(nil)
 	for _, r := range rows {
 		cells[0], cells[1] = append(cells[0], uint16(r%4)), append(cells[1], uint16(r/4%4))
@@ -93,7 +93,7 @@ func TestTallySplits(t *testing.T) {
 	}
 }
 
-// TestTallyNoise: what is released is in numbers of records, with sqrt 2 times the noise in
+// TestTallyNoise: what is released is in numbers of records, with sqrt(1/share) times the noise in
 // the joint cells. Of 4000 draws the mean square lies within 6 of its standard deviations of
 // the stated variance (false alarm below 1e-8).
 func TestTallyNoise(t *testing.T) {
@@ -115,7 +115,7 @@ func TestTallyNoise(t *testing.T) {
 		want := 1 / s.Mu("cells")
 		for i, sd := range noise.Value() {
 			if i < 6 {
-				sd /= math.Sqrt2
+				sd *= math.Sqrt([]float64{.3, .7}[i/3])
 			}
 			if math.Abs(sd/want-1) > 1e-5 {
 				t.Fatalf("cell %d: scale %v, want %v", i, sd, want)
@@ -130,11 +130,11 @@ func TestTallyNoise(t *testing.T) {
 		}
 	}
 	joint, apart := 0., (squares[6]+squares[7])/(2*runs)
-	for _, x := range squares[:6] {
-		joint += x / (6 * runs)
+	for i, x := range squares[:6] {
+		joint += x / (6 * runs * scales[i] * scales[i])
 	}
-	if math.Abs(joint/(scales[0]*scales[0])-1) > 6*math.Sqrt(2./(6*runs)) || math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
-		t.Errorf("mean squares %v and %v, want %v and %v", joint, apart, scales[0]*scales[0], scales[6]*scales[6])
+	if math.Abs(joint-1) > 6*math.Sqrt(2./(6*runs)) || math.Abs(apart/(scales[6]*scales[6])-1) > 6*math.Sqrt(2./(2*runs)) {
+		t.Errorf("mean squares %v and %v, want 1 and %v", joint, apart, scales[6]*scales[6])
 	}
 }
 
@@ -142,8 +142,10 @@ func TestTallyRefuses(t *testing.T) {
 	s := session(t, budget.AddRemove, 1)
 	for name, f := range map[string]func(){
 		"no table":       func() { s.NewTally(nil, 3) },
-		"tables missing": func() { s.NewTally([]int{2, 2}, 1).Add([][]uint16{{1}}, []uint16{1}) },
-		"lengths":        func() { s.NewTally([]int{2, 2}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1}) },
+		"no share":       func() { s.NewTally([]JointTable{{2, 0}}, 3) },
+		"shares above 1": func() { s.NewTally([]JointTable{{2, .4}, {2, .7}}, 3) },
+		"tables missing": func() { s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}}, []uint16{1}) },
+		"lengths":        func() { s.NewTally([]JointTable{{2, .5}, {2, .5}}, 1).Add([][]uint16{{1}, {1, 0}}, []uint16{1}) },
 	} {
 		func() {
 			defer func() {

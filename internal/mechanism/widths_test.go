@@ -44,7 +44,7 @@ func largest(m Maker, sign int16) map[budget.Statistic]summed {
 	h.Add([][]uint16{{0}})
 	h2 := m.NewHistogram([]int{maxCountWeight}, 1)
 	h2.Add([][]uint16{{0}})
-	t := m.NewTally([]int{1}, 0)
+	t := m.NewTally([]JointTable{{1, 1}}, 0)
 	t.Add([][]uint16{{0}}, []uint16{math.MaxUint16})
 	z := m.NewSizeCounts(1)
 	z.Add([]uint16{NoSize}, []uint16{0})

@@ -18,7 +18,7 @@ import (
 const (
 	// scoreBins is the number of bins, and manyScoreBins that where each class has more
 	// than manyRecords standard deviations of the noise in its row of so many bins.
-	scoreBins     = 16
+	scoreBins     = 8
 	manyScoreBins = 32
 	manyRecords   = 40
 )
@@ -42,12 +42,23 @@ func equalBins(scale method.Scale, bins int) []float64 {
 }
 
 // quantileBins returns at most bins-1 edges on the grid of the counted bins: the k/bins
-// quantiles of the scores by their noisy counts, of which the one nearest to the cutoff is
-// replaced by it.
+// quantiles of the mean of both classes' laws by their noisy counts, of which the one nearest to the cutoff is
+// replaced by it. Quantiles of all records would put the noise of a rare class into bins that it never enters.
 func (c *scoreCounts) quantileBins(bins int) []float64 {
+	first, second := 0., 0.
+	for b := range cutoffBins {
+		first += max(c.Counts[b], 0)
+		second += max(c.Counts[cutoffBins+b], 0)
+	}
 	total := make([]float64, cutoffBins+1) // up to the end of each bin
 	for b := range cutoffBins {
-		total[b+1] = total[b] + max(c.Counts[b], 0) + max(c.Counts[cutoffBins+b], 0)
+		total[b+1] = total[b]
+		if first > 0 {
+			total[b+1] += max(c.Counts[b], 0) / first
+		}
+		if second > 0 {
+			total[b+1] += max(c.Counts[cutoffBins+b], 0) / second
+		}
 	}
 	all := total[cutoffBins]
 	if all <= 0 {
@@ -129,7 +140,7 @@ func (r *runner) bins(s *mechanism.Session, f *method.Fit) evaluate.Bins {
 	}
 	counts := (*scoreCounts)(f.Counts)
 	edges := counts.quantileBins(r.binCount(s, counts))
-	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability)}
+	return evaluate.Bins{Edges: edges, Chance: counts.chances(edges, f.Model.Output().Probability), Cutoff: slices.Index(edges, counts.Cutoff) + 1}
 }
 
 // binCount is the number of bins: it depends on how many held-out records each class
