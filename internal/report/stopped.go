@@ -8,8 +8,12 @@ import (
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
-// noTargetCode is the code of the warning of a run that stopped.
-const noTargetCode = "no-target"
+// Codes of warnings that say what a row of a report says: that the run stopped, and that errors above the limit may hide
+// in the noise.
+const (
+	noTargetCode    = "no-target"
+	largeErrorsCode = "large-errors"
+)
 
 // WhyNoModel says why there is no model: the method abstained, or the run stopped before it. It is "" for a report of a model.
 func (r *Report) WhyNoModel() string {

@@ -76,8 +76,8 @@ func Text(w io.Writer, r *Report) error {
 		row("Ledger", fmt.Sprintf("entered for data set %s; keep this head: %d:%s", shown(l.Dataset), l.Entry, l.Head))
 	}
 	for _, warning := range r.Warnings {
-		if warning.Code == noTargetCode {
-			continue // the first row says so
+		if warning.Code == noTargetCode || warning.Code == largeErrorsCode {
+			continue // a row says so
 		}
 		row("Warning", warning.Text+" ("+string(warning.Severity)+": "+warning.Code+")")
 	}
