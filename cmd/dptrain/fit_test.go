@@ -22,7 +22,7 @@ import (
 var fitArgs = []string{"fit", "--data", "line.csv", "--target", "y", "--epsilon", "1"}
 
 // numbers hides what noise decides.
-var numbers = regexp.MustCompile(`(?m)^(R²|Error|Interval|Held out|Columns|Together)( +).*\n(           .*\n)*`)
+var numbers = regexp.MustCompile(`(?m)^(R²|All errors|Error|Interval|Held out|Columns|Together)( +).*\n(           .*\n)*`)
 
 // withoutChances leaves out the warnings that noise decides.
 func withoutChances(text string) string {

@@ -22,7 +22,7 @@ func TestVerifyCommand(t *testing.T) {
 		return got
 	}
 	must(0, "ledger", "init", "dptrain.ledger", "--dataset", "lines", "--epsilon", "9")
-	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--dataset", "lines", "--out", "out", "-q")
+	must(0, "fit", "--data", "line.csv", "--target", "y", "--epsilon", "1", "--undeclared", "numbers", "--dataset", "lines", "--out", "out", "-q")
 	whole := must(0, "verify", "out/release")
 	for _, line := range strings.Split(whole.stdout, "\n") {
 		if len([]rune(line)) > 80 {
