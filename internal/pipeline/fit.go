@@ -57,6 +57,8 @@ type Result struct {
 	Vocabulary  []Vocabulary            // of the columns whose words were found
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
 	Gaps        []Gap                   // features of which many cells are no numbers
+	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
+	Tiny        []string                // such columns in which all numbers are too small for that search
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -185,7 +187,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
-		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps,
+		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
