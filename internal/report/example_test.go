@@ -98,7 +98,7 @@ func ExampleText() {
 		Guarantee: report.Guarantee{Epsilon: 1, Delta: 1e-6, Relation: "add-remove", Mu: &mu},
 		Target:    "price", Model: report.Model{Method: "joint-gram", Kind: "linear"},
 		Features: report.Features{Considered: []string{"area", "rooms"}, Selected: []string{"area", "rooms"}},
-		Metrics:  report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95, TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
+		Metrics: report.Metrics{R2: &report.R2{Value: .71, Lower: .69, Upper: .73, Level: .95, TargetLower: 20, TargetUpper: 500000, Beyond: .004, BeyondUpper: .011,
 			ErrorLimit: 142000, AllErrors: &report.AllErrors{Lower: .44, Level: .975}}},
 	})
 	check(err)
