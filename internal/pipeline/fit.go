@@ -367,15 +367,18 @@ func RowsOf(v dataset.View) regression.Rows {
 // RowsFor is [RowsOf] for a model that was trained on columns with [dataset.Column.Found]: they are read as the
 // model reads them.
 func RowsFor(m regression.Model, v dataset.View) regression.Rows {
-	inputs := SchemaOf(m)
+	inputs := map[string]dataset.Column{}
+	for _, c := range SchemaOf(m).Columns {
+		inputs[c.Name] = c
+	}
 	as := slices.Clone(v.Schema().Columns)
 	for k, c := range as {
 		if !c.Found {
 			continue
 		}
 		as[k] = dataset.Column{Name: c.Name, Kind: c.Kind, Other: c.Kind == dataset.Category && !c.Labels, Labels: c.Labels}
-		if j := inputs.Index(c.Name); j >= 0 {
-			as[k] = inputs.Columns[j]
+		if input, ok := inputs[c.Name]; ok {
+			as[k] = input
 		}
 	}
 	return RowsOf(v.Resolve(as))
