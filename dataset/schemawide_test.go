@@ -14,10 +14,8 @@ func TestWideSchemaIsChecked(t *testing.T) {
 	for j := range columns {
 		columns[j].Name = "column " + strconv.Itoa(j)
 	}
-	for range 20 {
-		if err := (Schema{Columns: columns}).Validate(); err != nil {
-			t.Fatal(err)
-		}
+	if err := (Schema{Columns: columns}).Validate(); err != nil {
+		t.Fatal(err)
 	}
 	last := &columns[width-1]
 	last.Name = "column 7"
