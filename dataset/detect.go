@@ -250,13 +250,13 @@ func (h *head) Read(p []byte) (int, error) {
 }
 
 // misnamed returns the error about a file whose content is not what its name says, and nil for any other. Of a file without
-// a header line the first bytes are those of a record, so only formats that no text begins like are recognised.
+// a header line the first bytes are those of a record, so only containers are recognised: see [tablefile.Content].
 func (rd *reader) misnamed(first []byte) error {
 	c, ok := tablefile.ContentOf(first)
 	if !ok {
 		return nil
 	}
-	if (rd.opts.Names != nil || rd.format.json) && !c.Binary || c.UTF16() && rd.opts.Format.coded() {
+	if (rd.opts.Names != nil || rd.format.json) && !c.Container || c.UTF16() && rd.opts.Format.coded() {
 		return nil
 	}
 	return notNamedSo(rd.path, c)

@@ -149,19 +149,23 @@ func (s Schema) Clone() Schema {
 // missing value that is not finite, a category declared twice.
 func (s Schema) Validate() error {
 	var errs []error
-	seen := make(map[string]bool, len(s.Columns))
+	first := make(map[string]int, len(s.Columns)) // the first column of each name
+	for j, c := range s.Columns {
+		if _, twice := first[c.Name]; !twice {
+			first[c.Name] = j
+		}
+	}
 	for j := range s.Columns {
 		c := &s.Columns[j]
 		switch {
 		case c.Name == "":
 			errs = append(errs, fmt.Errorf("%w: column %d has no name", ErrSchema, j+1))
-		case seen[c.Name]:
+		case first[c.Name] < j:
 			errs = append(errs, c.errorf("is declared twice"))
 		case c.source() == s.Unit && s.Unit != "":
 			errs = append(errs, c.errorf("is the privacy unit and cannot also be a column"))
 		}
-		seen[c.Name] = true
-		if k := s.Index(c.source()); c.isDate() && k >= 0 && !s.Columns[k].isDate() {
+		if k, ok := first[c.source()]; ok && c.isDate() && !s.Columns[k].isDate() {
 			errs = append(errs, c.errorf("is a part of a column that is read as another one"))
 		}
 		if err := c.validate(); err != nil {

@@ -44,7 +44,7 @@ func (rd *reader) notCoded(err error) error {
 	switch c, ok := tablefile.ContentOf(first); {
 	case ok && c.Kind.Coding == rd.format.coding:
 		return err
-	case ok && (c.Binary || rd.opts.Names == nil && !rd.format.json):
+	case ok && (c.Container || rd.opts.Names == nil && !rd.format.json):
 		return notNamedSo(rd.path, c)
 	case tablefile.IsText(first):
 		return &FileError{Path: rd.path, Msg: "is text and not compressed, which its name does not say", Hint: "name it without .gz", Err: ErrFormat}

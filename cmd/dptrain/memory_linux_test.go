@@ -16,10 +16,24 @@ import (
 // it begins with.
 const roomFor = "DPTRAIN_TEST_ROOM"
 
+// largestFile says how many bytes a file of a process that behaves as dptrain may have.
+const largestFile = "DPTRAIN_TEST_LARGEST_FILE"
+
+// limitFiles sets the limit of the size of files, as `ulimit -f` does.
+func limitFiles(bytes string) {
+	most, err := strconv.ParseUint(bytes, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+		panic(err)
+	}
+}
+
 // beginnings are what a process that behaves as dptrain does first, by the name of
 // the variable that asks for it.
 func beginnings() map[string]func(string) {
-	return map[string]func(string){dieBy: die, roomFor: limitRoom}
+	return map[string]func(string){dieBy: die, roomFor: limitRoom, largestFile: limitFiles}
 }
 
 // limitRoom sets the limit of the address space, as `ulimit -v` does.
@@ -77,5 +91,30 @@ func TestTooLargeForTheLimits(t *testing.T) {
 	onlyFiles(t, "line.csv", "my.ledger", "recipe.yaml")
 	if got := dptrain(t, "ledger", "show", "my.ledger"); strings.Contains(got.stdout, "line.csv") {
 		t.Errorf("the ledger: %+v", got)
+	}
+}
+
+// TestScratchFull: a run whose scratch file cannot grow ends with one message, whatever the number of records is at
+// which the space ends and in whatever stage that is: while the table is read or while a model is trained.
+func TestScratchFull(t *testing.T) {
+	chdir(t)
+	const chunk = 1 << 14 // records that are written at once
+	for _, records := range []int{chunk - 1, chunk, chunk + 1, 2*chunk + 1} {
+		var table strings.Builder
+		table.WriteString("x,z,y\n")
+		for i := range records {
+			table.WriteString(strconv.Itoa(i*7919%1009) + ".5," + strconv.Itoa(i%31) + ".25," + strconv.Itoa(i*31%997) + ".125\n")
+		}
+		write(t, "t.csv", table.String())
+		for _, method := range []string{"auto", "joint-gram"} {
+			got := process(t, []string{largestFile + "=410000"}, "fit", "--data", "t.csv", "--target", "y", "--epsilon", "1", "--method", method, "--engine", "stream", "--scratch", ".", "--force")
+			const want = "dptrain: the scratch file cannot be written; free some space on its disk, or name another folder with --scratch\n"
+			if got.code != exitUsage || got.stderr != want {
+				t.Errorf("%d records, %s: code %d, %q", records, method, got.code, got.stderr)
+			}
+			if left, err := os.ReadDir("."); err != nil || len(left) != 1 {
+				t.Errorf("%d records, %s: %d entries are left: %v", records, method, len(left), err)
+			}
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/internal/scaling"
+	"github.com/dptrain/dptrain/internal/scratch"
 	"github.com/dptrain/dptrain/regression"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -82,7 +83,8 @@ func (p *Pipeline) runOn(ctx context.Context, plan *Plan, open opener, e mechani
 		defer r.stage("unit")()
 		return mechanism.LimitUnits(ctx, s, "unit", all, unit.MaxRows)
 	}
-	return p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
+	res, err := p.runFrom(ctx, plan, open, source{schema, limited, all.Len}, o)
+	return res, scratch.WithoutStage(err)
 }
 
 // Gathers lists the stages of the plan that need all records in one place, by the names of

@@ -57,6 +57,8 @@ type Result struct {
 	Vocabulary  []Vocabulary            // of the columns whose words were found
 	Unread      []Unread                // columns that are not in the model as their ranges were not found
 	Gaps        []Gap                   // features of which many cells are no numbers
+	Huge        []string                // columns, perhaps the target too, with numbers as large as the search for ranges reaches, or larger
+	Tiny        []string                // such columns in which all numbers are too small for that search
 	Unprotected []Fact
 	Warnings    []Warning
 
@@ -185,7 +187,7 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	res := &Result{
 		Task: p.task(), Target: p.Target, Transform: p.Transform, Method: out.method, Abstained: out.abstained, Branch: out.branch,
 		Guarantee: guarantee, Addition: plan.Addition(), Considered: plan.Columns(), Search: out.search, Sizes: out.sizes,
-		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps,
+		Vocabulary: r.found, Unread: out.readings.unread, Gaps: out.readings.gaps, Huge: out.readings.huge, Tiny: out.readings.tiny,
 	}
 	for _, j := range out.chosen {
 		res.Selected = append(res.Selected, plan.facts.Columns[j].Name)
@@ -365,15 +367,18 @@ func RowsOf(v dataset.View) regression.Rows {
 // RowsFor is [RowsOf] for a model that was trained on columns with [dataset.Column.Found]: they are read as the
 // model reads them.
 func RowsFor(m regression.Model, v dataset.View) regression.Rows {
-	inputs := SchemaOf(m)
+	inputs := map[string]dataset.Column{}
+	for _, c := range SchemaOf(m).Columns {
+		inputs[c.Name] = c
+	}
 	as := slices.Clone(v.Schema().Columns)
 	for k, c := range as {
 		if !c.Found {
 			continue
 		}
 		as[k] = dataset.Column{Name: c.Name, Kind: c.Kind, Other: c.Kind == dataset.Category && !c.Labels, Labels: c.Labels}
-		if j := inputs.Index(c.Name); j >= 0 {
-			as[k] = inputs.Columns[j]
+		if input, ok := inputs[c.Name]; ok {
+			as[k] = input
 		}
 	}
 	return RowsOf(v.Resolve(as))

@@ -40,6 +40,8 @@ type Gap struct {
 type readings struct {
 	unread []Unread
 	gaps   []Gap
+	huge   []string // columns whose range is [scaling.Range.Huge]
+	tiny   []string // columns whose range is [scaling.Range.Tiny]
 }
 
 const (
@@ -97,6 +99,12 @@ func read(columns []dataset.Column, ranges []scaling.Range, rel budget.Relation,
 	for j, r := range ranges {
 		if r.Unread && !wordless(columns[j]) {
 			out.unread = append(out.unread, Unread{columns[j].Name, r.Faint})
+		}
+		if r.Huge {
+			out.huge = append(out.huge, columns[j].Name)
+		}
+		if r.Tiny {
+			out.tiny = append(out.tiny, columns[j].Name)
 		}
 	}
 	last := len(columns) - 1
@@ -160,6 +168,7 @@ func unreadWarnings(r *Result) []Warning {
 		out = append(out, Warning{"no-range", Critical, fmt.Sprintf(
 			"At this budget the records are too few to find the range of %s: a column full of numbers might not have been seen either. It is not in the model. Declare lower and upper from public knowledge (or the categories of text), or use more records, a larger epsilon or fewer columns.", listNames(faint))})
 	}
+	out = append(out, extremeNumbers(r)...)
 	if len(r.Gaps) > 0 {
 		parts := make([]string, len(r.Gaps))
 		for i, g := range r.Gaps {
@@ -167,6 +176,30 @@ func unreadWarnings(r *Result) []Warning {
 		}
 		out = append(out, Warning{"unread-cells", Theoretical, fmt.Sprintf(
 			"Cells that are missing or no numbers: %s. They count as the median of their column. If numbers were meant, say under data.format how they are written, such as thousands: \",\". With missing: indicator a model tells such cells apart.", joined(parts))})
+	}
+	return out
+}
+
+// extremeNumbers warns of columns whose numbers are beyond the sizes that the search for ranges tells apart.
+func extremeNumbers(r *Result) []Warning {
+	const code = "extreme-numbers"
+	const remedy = "Use another unit, or declare lower and upper from public knowledge."
+	severity := func(names []string) Severity {
+		if slices.Contains(names, r.Target) {
+			return Critical
+		}
+		return Theoretical
+	}
+	var out []Warning
+	if len(r.Huge) > 0 {
+		out = append(out, Warning{code, severity(r.Huge), fmt.Sprintf(
+			"Numbers of %s are at least %.2g in size. The search for ranges ends at twice that, and larger numbers are cut there. %s",
+			listNames(r.Huge), scaling.LargestSize, remedy)})
+	}
+	if len(r.Tiny) > 0 {
+		out = append(out, Warning{code, severity(r.Tiny), fmt.Sprintf(
+			"All numbers of %s seem to be smaller than %.2g in size. The search for ranges cannot tell such numbers apart, and they are lost in its noise. %s",
+			listNames(r.Tiny), scaling.SmallestSize, remedy)})
 	}
 	return out
 }

@@ -173,6 +173,7 @@ func (p Private) fineRanges(ctx context.Context, s *mechanism.Session, r mechani
 		if j == p.Target && p.Transform != rescale.None {
 			r = p.transformed(r, rough[i].least)
 		}
+		r.Huge, r.Tiny = rough[i].huge(), rough[i].tiny()
 		out[j] = r
 	}
 	return nil
@@ -225,6 +226,17 @@ type coarse struct {
 
 	magnitudes noisyCounts
 	low, high  int // the outermost bins of magnitudes between lower and upper
+}
+
+// huge returns [Range.Huge].
+func (r coarse) huge() bool {
+	return !r.unseen && (r.low == 0 || r.high == exponentBins-1)
+}
+
+// tiny returns [Range.Tiny].
+func (r coarse) tiny() bool {
+	onlyZero := r.low == zeroBin && r.high == zeroBin
+	return !r.unseen && !onlyZero && r.low >= zeroBin-1 && r.high <= zeroBin+1
 }
 
 // reading returns how the range of column j is read.

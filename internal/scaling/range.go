@@ -24,6 +24,12 @@ type Range struct {
 	// the column, or of a public column the exact one.
 	HasMedian bool
 	Median    float64
+	// Huge reports that the range was found where the search for it ends: numbers of [LargestSize]
+	// or more are seen, and those of twice that or more count as twice that.
+	Huge bool
+	// Tiny reports that every number that was seen, other than 0, is smaller than [SmallestSize].
+	// The search does not tell such numbers apart, so the range is far too wide for them.
+	Tiny bool
 	// Numbers is how many records have a number in the column, if that was released.
 	Numbers Count
 }
@@ -60,6 +66,13 @@ const (
 	zeroBin      = exponents
 	exponentBins = 2*exponents + 1
 	noBin        = math.MaxUint16 // a missing value
+)
+
+// The sizes of numbers, up to their sign, that the first histogram tells apart: all from LargestSize
+// up are in one bin, and all below SmallestSize but 0 in another.
+const (
+	LargestSize  = 1. * (1 << maxExponent)
+	SmallestSize = 1. / (1 << (-minExponent - 1))
 )
 
 // exponentBin returns the bin of x, in increasing order of the values it holds.

@@ -40,6 +40,17 @@ var (
 	ErrRead = fault.New(fault.Usage, "the scratch file cannot be read back; check its disk, or name another folder with --scratch")
 )
 
+// WithoutStage returns [ErrWrite] or [ErrRead] if err wraps it, and err otherwise. What wraps them says in which
+// stage of a run the file failed, and that depends on the exact number of records.
+func WithoutStage(err error) error {
+	for _, failure := range []error{ErrWrite, ErrRead} {
+		if errors.Is(err, failure) {
+			return failure
+		}
+	}
+	return err
+}
+
 // prefix begins the names of the folders of scratch files, and name is that of the file.
 const (
 	prefix = "dptrain-scratch-"

@@ -5,7 +5,7 @@ the program ``dptrain`` that the wheel carries; tables go to it through a pipe a
 """
 
 from ._estimators import DPClassifier, DPRegressor, DptrainWarning, load
-from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, TargetUnreadable, program, version
+from ._program import Abstained, BudgetRefused, DptrainError, InvalidInput, LedgerRefused, NoProbabilities, TargetUnreadable, program, version
 
 __all__ = [
     "Abstained",
@@ -16,6 +16,7 @@ __all__ = [
     "DptrainWarning",
     "InvalidInput",
     "LedgerRefused",
+    "NoProbabilities",
     "TargetUnreadable",
     "load",
     "program",

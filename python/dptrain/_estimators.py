@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
-from ._program import InvalidInput, run
+from ._program import InvalidInput, NoProbabilities, run
 from ._table import columns, listed, text, to_csv, with_named_column
 
 try:
@@ -333,8 +333,22 @@ class DPClassifier(_ClassifierMixin, _Estimator):
         place = {self._names[k]: i for i, k in enumerate(self._order)}
         return self.classes_[[place[row[0]] for row in rows]]
 
-    def predict_proba(self, X):
-        """The probabilities of the classes, in the order of classes_. It raises DptrainError if the model has none."""
+    @property
+    def predict_proba(self):
+        """A method that returns the probabilities of the classes for records X, in the order of classes_.
+
+        A fitted estimator whose model has no probabilities does not have it, so hasattr is False: reading it raises
+        NoProbabilities, which is a DptrainError and an AttributeError. Models of two classes mostly have probabilities, and
+        those of more classes do with the method prototypes.
+        """
+        if hasattr(self, "release_") and not _has_probabilities(self.model_):
+            reason = "the training records were too few at this budget, or the method does not estimate them"
+            if len(self.classes_) > 2:
+                reason = "of more than two classes, those of the method prototypes have them"
+            raise NoProbabilities(f"the model has no probabilities: {reason}", 2)
+        return self._predict_proba
+
+    def _predict_proba(self, X):
         rows = np.array([[float(v) for v in row[1:]] for row in self._predict(X, "--probability")])
         if rows.shape[1] == 1:
             rows = np.hstack([1 - rows, rows])
@@ -362,6 +376,12 @@ def load(folder):
         out.classes_ = as_array([out._read.read(name) for name in out._names])
         out._order = np.arange(len(out._names))
     return out
+
+
+def _has_probabilities(model):
+    """Whether the program predicts probabilities with the contents of model.json."""
+    scores = model["scores"]
+    return "probability" in model or len(scores) > 2 and all(score["kind"] == "prototypes" for score in scores)
 
 
 def _named(X):

@@ -22,6 +22,10 @@ class InvalidInput(DptrainError, ValueError):
     """A parameter, a recipe, a header or a file is not valid (exit codes 2, 3 and 4)."""
 
 
+class NoProbabilities(InvalidInput, AttributeError):
+    """The model of a classifier has no probabilities. As an AttributeError it makes hasattr(classifier, "predict_proba") False."""
+
+
 class BudgetRefused(DptrainError, ValueError):
     """No plan fits within the budget, or the ledger's total would be crossed (exit code 5)."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dptrain
-from dptrain import DPClassifier, DPRegressor, DptrainError, InvalidInput
+from dptrain import DPClassifier, DPRegressor, DptrainError, InvalidInput, NoProbabilities
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -110,6 +110,26 @@ def test_three_classes_have_a_column_each():
     p = c.predict_proba(X)
     assert p.shape == (len(X), len(names)) and np.allclose(p.sum(axis=1), 1)
     assert (c.classes_[p.argmax(axis=1)] == c.predict(X)).mean() > 0.99
+
+
+def test_probabilities_are_there_or_not():
+    """hasattr says whether a fitted model has probabilities, as scikit-learn asks; a model without them says why."""
+    x = np.repeat(np.arange(4.0), 600)
+    X = np.column_stack([x, np.tile(np.arange(3.0), 800)])
+    assert hasattr(DPClassifier(5), "predict_proba")  # not fitted: nothing is known
+    two, four = X[:, 0] > 1, X[:, 0].astype(int)
+    for y, method, there in ((two, "joint-gram", True), (two, "logistic", False), (four, "prototypes", True), (four, "joint-gram", False), (four, "logistic", False)):
+        c = DPClassifier(20, classes=np.unique(y).tolist(), method=method).fit(X, y)
+        assert hasattr(c, "predict_proba") == there, method
+        if there:
+            p = c.predict_proba(X[:5])
+            assert p.shape == (5, len(c.classes_))
+            assert np.allclose(p.sum(axis=1), 1)
+        else:
+            with pytest.raises(NoProbabilities, match="two classes" if y is four else "does not estimate them"):
+                c.predict_proba(X[:5])
+            with pytest.raises(DptrainError, match="no probabilities"):
+                c._predict_proba(X[:5])  # the program refuses too
 
 
 def test_errors_are_those_of_the_program(regression, houses):
