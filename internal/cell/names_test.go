@@ -101,7 +101,7 @@ func TestTexts(t *testing.T) {
 	for _, c := range []struct {
 		names string
 		texts int
-	}{{"0 1", 14}, {"true false", 14}, {"f t", 14}, {"a b", 2}, {"1 1.0", 2}, {"a NA", 2}} {
+	}{{"0 1", 16}, {"true false", 16}, {"f t", 16}, {"a b", 2}, {"1 1.0", 2}, {"a NA", 2}} {
 		n := NewNames(strings.Fields(c.names), Text{}, 0)
 		if len(n.Texts()) != c.texts {
 			t.Errorf("%q: %v", c.names, n.Texts())
