@@ -84,13 +84,14 @@ type namedExpression struct{ name, expression string }
 
 // The layers.
 const (
-	textLayer   = iota // texts without blanks around them
-	normalLayer        // texts in their normal form
-	numberLayer        // numbers, and texts that are folded or cut
-	cellLayer          // treated cells
-	sumLayer           // linear sums, clamped where they are scores of prototypes
-	largeLayer         // the largest scores of prototypes
-	scoreLayer         // the scores of the model
+	textLayer     = iota // texts without blanks around them
+	normalLayer          // texts in their normal form
+	numberLayer          // numbers, and texts that are folded or cut
+	spellingLayer        // texts as spellings of a category are compared
+	cellLayer            // treated cells
+	sumLayer             // linear sums, clamped where they are scores of prototypes
+	largeLayer           // the largest scores of prototypes
+	scoreLayer           // the scores of the model
 )
 
 // name returns the name of an expression in a layer.
@@ -169,9 +170,12 @@ func (q *query) raw(c *regression.Column) string {
 	return q.name(numberLayer, x)
 }
 
-// trimmed is the text of a cell without blanks around it.
+// trimmed is the text of a cell without blanks around it, in which ends of lines are blanks.
 func (q *query) trimmed(c *regression.Column) string {
 	text := fmt.Sprintf(q.dialect.asText, "t."+identifier(c.Name))
+	for _, end := range []string{"\r\n", "\n"} {
+		text = fmt.Sprintf("replace(%s, %s, ' ')", text, q.dialect.characters(end))
+	}
 	return q.name(textLayer, q.trim(text))
 }
 
@@ -225,28 +229,47 @@ func (q *query) textOf(c *regression.Column) string {
 	return q.spelled(c, label)
 }
 
-// spelled is the name of a text that is another spelling of it, and the text itself for others.
+// spelled is the name of a text that is another spelling of it, as [cell.Names] finds it, and the text itself for others.
 func (q *query) spelled(c *regression.Column, text string) string {
-	listed := map[string]bool{}
-	for _, name := range c.Categories {
-		listed[cell.Normal(name)] = true
+	name := func(code int32) string { return literal(cell.Normal(c.Categories[code])) }
+	names := namesOf(c)
+	found := names.Spellings()
+	var exact strings.Builder
+	if missing, _ := names.Find(""); missing != names.Others() {
+		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, literals(cell.MissingWords()), name(missing))
 	}
-	texts := namesOf(c).Texts()
-	if q.dialect.name == "sqlite" { // which has no function for the normal form
-		for k, name := range c.Categories {
-			texts[norm.NFD.String(cell.Normal(name))] = int32(k) //nolint:gosec // lists are short
+	for k, category := range c.Categories {
+		decomposed := norm.NFD.String(cell.Normal(category))
+		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // which has no function for the normal form
+			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, literal(decomposed), name(int32(k))) //nolint:gosec // lists are short
 		}
 	}
-	var out strings.Builder
-	for _, other := range slices.Sorted(maps.Keys(texts)) {
-		if !listed[other] {
-			fmt.Fprintf(&out, " WHEN %s THEN %s", literal(other), literal(cell.Normal(c.Categories[texts[other]])))
-		}
-	}
-	if out.Len() == 0 {
+	if exact.Len() == 0 && len(found) == 0 {
 		return text
 	}
-	return fmt.Sprintf("CASE %s%s ELSE %s END", text, out.String(), text)
+	other := text
+	if len(found) > 0 {
+		key := q.name(spellingLayer, q.withoutZeros(c, text))
+		var spellings strings.Builder
+		for _, spelling := range slices.Sorted(maps.Keys(found)) {
+			fmt.Fprintf(&spellings, " WHEN %s THEN %s", literal(spelling), name(found[spelling]))
+		}
+		if zero, ok := found["0"]; ok {
+			fmt.Fprintf(&spellings, " WHEN '-0' THEN %s", name(zero))
+		}
+		other = fmt.Sprintf("CASE %s%s ELSE %s END", key, spellings.String(), text)
+	}
+	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, literals(c.Categories), text, exact.String(), other)
+}
+
+// withoutZeros is a text in small letters, and without decimals that are zeros only.
+func (q *query) withoutZeros(c *regression.Column, text string) string {
+	mark := "."
+	if c.Reading.Decimal == ',' {
+		mark = ","
+	}
+	rest := fmt.Sprintf("rtrim(%s, '0')", text)
+	return fmt.Sprintf("CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END", text, rest, mark)
 }
 
 // normal is the normal form of a trimmed text, as far as the categories of a column depend on it.
@@ -276,7 +299,8 @@ func (q *query) normal(c *regression.Column, text string) string {
 	return text
 }
 
-// noBreakBlanks are the blanks within a text that a query for SQLite knows, which has no function for several at once.
+// noBreakBlanks are the blanks within a text that a query for SQLite replaces. It has no function for several at once, and
+// its parser limits how deep calls are nested.
 const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 
 // folded is the value that a trimmed text is in a column without buckets.
