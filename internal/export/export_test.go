@@ -141,8 +141,7 @@ func ruleOf(c regression.Column) bool {
 func record(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
-		switch source := c.Reading.Source; {
-		case source != "" && out[source] == nil && r.IntN(2) == 0:
+		if source := c.Reading.Source; source != "" && out[source] == nil && r.IntN(2) == 0 {
 			out[source] = dated[r.IntN(len(dated))]
 		}
 		switch {
