@@ -386,19 +386,20 @@ func plainOnly(k *columnKind, f *form, fit float64) float64 {
 	return fit
 }
 
-// buildProgram builds the program, once.
-var buildProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "dptrain-cells-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "dptrain")
-	out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/dptrain").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
+// buildProgram returns the path of the program, which the first call builds. TestCells sets it.
+var buildProgram func() (string, error)
+
+// programIn returns a buildProgram that builds into a folder.
+func programIn(dir string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		path := filepath.Join(dir, "dptrain")
+		out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/dptrain").CombinedOutput() //nolint:gosec // ours
+		if err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return path, nil
+	})
+}
 
 // builtProgram returns the path of the program.
 func builtProgram(t *testing.T) string {
@@ -642,6 +643,7 @@ func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []fl
 // TestCells: a cell means the same by every way in and in every form of a model as it does to a fit, for texts as people
 // and programs write them and for all types of JSON, in columns of every kind. docs/reference/cells.md shows the table.
 func TestCells(t *testing.T) {
+	buildProgram = programIn(t.TempDir())
 	forms := slices.Concat(textForms, brokenForms, valueForms)
 	fits := make([][]float64, len(columnKinds))
 	for i := range columnKinds {
