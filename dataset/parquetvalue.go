@@ -306,9 +306,12 @@ func textConverter(rule *cell.Rule) *converter {
 					return x, good
 				}
 			}
-			text := bytes.TrimFunc(v.Bytes, cell.IsBlank)
+			text := bytes.TrimFunc(v.Bytes, func(r rune) bool { return cell.IsBlank(r) || r == '\n' || r == '\r' })
 			if len(text) > cell.LongNumber && len(bytes.Trim(text, cell.NumberBytes)) > 0 {
 				return 0, unparseable // as cell.Number says, of a copy
+			}
+			if bytes.IndexByte(v.Bytes, '\r') >= 0 {
+				text = v.Bytes // a carriage return is a blank only before a line feed
 			}
 			return rule.Number(string(text))
 		},

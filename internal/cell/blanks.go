@@ -20,8 +20,12 @@ const (
 // between letters: joiners in Persian, in the scripts of India and in emoji.
 const Removed = "\u200b\u2060\ufeff"
 
-// Trim removes the characters of [Blanks] and [Invisible] around a cell.
+// Trim removes the characters of [Blanks] and [Invisible] around a cell. An end of a line within it becomes a blank, as
+// [AppendCell] writes it, so that a cell does not depend on whether its table can hold one.
 func Trim(s string) string {
+	if strings.IndexByte(s, '\n') >= 0 {
+		s = oneLine.Replace(s)
+	}
 	s = strings.Trim(s, " \t")
 	if s == "" || s[0] < utf8.RuneSelf && s[len(s)-1] < utf8.RuneSelf {
 		return s
@@ -29,7 +33,10 @@ func Trim(s string) string {
 	return strings.TrimFunc(s, IsBlank)
 }
 
-// IsBlank reports whether Trim removes a character.
+// oneLine replaces each end of a line by a blank. A carriage return alone is none.
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ")
+
+// IsBlank reports whether Trim removes a character that is no end of a line.
 func IsBlank(r rune) bool {
 	return r == ' ' || r == '\t' || r >= utf8.RuneSelf && (unicode.IsSpace(r) || strings.ContainsRune(Invisible, r))
 }

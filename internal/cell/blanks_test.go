@@ -10,7 +10,7 @@ import (
 
 func TestNormal(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", " \t": "", "yes": "yes", " yes\t": "yes", "yes\u00a0": "yes", "\u3000yes\u202f \u2009": "yes", "\ufeffyes": "yes", "yes\u200b": "yes", "\u200e\u200fyes": "yes", "\ryes\v": "\ryes\v",
+		"": "", " \t": "", "yes": "yes", " yes\t": "yes", "yes\u00a0": "yes", "\u3000yes\u202f \u2009": "yes", "\ufeffyes": "yes", "yes\u200b": "yes", "\u200e\u200fyes": "yes", "\ryes\v": "\ryes\v", "New\r\nYork": "New York", "a\n\nb\r\n": "a  b", "\u00a0\n": "",
 		"New\u00a0York": "New York", "a\tb": "a\tb", "e\u0301te\u0301": "été", "été": "été", "e\u200b\u0301": "é", "ye\ufeffs": "yes", "a\u200db": "a\u200db", "Å": "Å", "\u212b": "Å", "\u1100\u1161": "가",
 		"q\u0323\u0307": "q\u0323\u0307", "q\u0307\u0323": "q\u0323\u0307", "\xff": "\xff", "x\xff ": "x\xff", "\u00a0\u00a0": "",
 	} {

@@ -310,7 +310,7 @@ func (s *dateScanner) timeMark() bool { return s.take("T") || s.take("t") || s.b
 func (s *dateScanner) time(compact bool) (float64, bool) {
 	var hour, minute, second int
 	var ok bool
-	seconds := false
+	var seconds bool
 	if n := s.digits(); compact && (n == 4 || n == 6) {
 		hour, _ = s.number(2, 2)
 		minute, _ = s.number(2, 2)

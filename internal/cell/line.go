@@ -14,4 +14,4 @@ func AppendCell(line []byte, text string) []byte {
 }
 
 // quoted makes text within quotes of a single line.
-var quoted = strings.NewReplacer(`"`, `""`, "\r\n", " ", "\n", " ", "\r", " ")
+var quoted = strings.NewReplacer(`"`, `""`, "\r\n", " ", "\n", " ")

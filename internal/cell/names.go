@@ -109,8 +109,12 @@ func (n *Names) Texts() map[string]int32 {
 
 // writtenAs returns the usual texts that have a key of a spelling.
 func writtenAs(key string, decimal byte) []string {
-	if BooleanWord(key) == "" {
-		return []string{key, key + string(rune(decimal)) + "0"}
+	zero := string(rune(decimal)) + "0"
+	switch {
+	case key == "0":
+		return []string{key, key + zero, "-0", "-0" + zero}
+	case BooleanWord(key) == "":
+		return []string{key, key + zero}
 	}
 	return []string{key, strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:]}
 }

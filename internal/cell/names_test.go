@@ -2,6 +2,7 @@ package cell
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func TestTexts(t *testing.T) {
 	for _, c := range []struct {
 		names string
 		texts int
-	}{{"0 1", 14}, {"true false", 14}, {"f t", 14}, {"a b", 2}, {"1 1.0", 2}, {"a NA", 2}} {
+	}{{"0 1", 16}, {"true false", 16}, {"f t", 16}, {"a b", 2}, {"1 1.0", 2}, {"a NA", 2}} {
 		n := NewNames(strings.Fields(c.names), Text{}, 0)
 		if len(n.Texts()) != c.texts {
 			t.Errorf("%q: %v", c.names, n.Texts())
@@ -119,7 +120,7 @@ func TestTexts(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	for x, want := range map[float64]string{
-		1: "1", -0.0: "0", 1.5: "1.5", 1234567.5: "1234567.5", 1e15: "1000000000000000", 1e16: "1e+16", 9007199254740994: "9007199254740994", 1e-4: "0.0001", 1e-5: "1e-05", 1.25e300: "1.25e+300",
+		1: "1", math.Copysign(0, -1): "0", 1.5: "1.5", 1234567.5: "1234567.5", 1e15: "1000000000000000", 1e16: "1e+16", 9007199254740994: "9007199254740994", 1e-4: "0.0001", 1e-5: "1e-05", 1.25e300: "1.25e+300",
 	} {
 		if got := string(AppendFloat(nil, x, 64)); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)

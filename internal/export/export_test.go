@@ -141,8 +141,7 @@ func ruleOf(c regression.Column) bool {
 func record(r *rand.Rand, columns []regression.Column) map[string]any {
 	out := map[string]any{}
 	for _, c := range columns {
-		switch source := c.Reading.Source; {
-		case source != "" && out[source] == nil && r.IntN(2) == 0:
+		if source := c.Reading.Source; source != "" && out[source] == nil && r.IntN(2) == 0 {
 			out[source] = dated[r.IntN(len(dated))]
 		}
 		switch {
@@ -231,53 +230,72 @@ func compare(t *testing.T, name string, records []map[string]any, want, got []an
 	}
 }
 
-// A runtime runs a program on records in a file of JSON lines and prints answers likewise.
+// A runtime runs programs, each on records in a file of JSON lines, in one process. The program of the k-th model is the file
+// that file names for k, its records are the file records<k>, and the process prints the answers of all in that order.
 type runtime struct {
-	name, file string
-	write      func(io.Writer, regression.Model) error
-	harness    map[string]string
-	command    []string
+	name    string
+	file    func(k int) string
+	write   func(io.Writer, regression.Model) error
+	harness func(programs int) map[string]string
+	command []string
 }
 
 var runtimes = []runtime{
 	{
-		"python3", "model.py", Python,
-		map[string]string{"run.py": `
-import json, sys, model
-for line in open("records"):
-    r = json.loads(line)
-    p = model.probabilities(r)
-    print(json.dumps({"Prediction": model.predict(r), "Probabilities": p and list(p.values())}))
-`},
+		"python3", func(k int) string { return fmt.Sprintf("model%d.py", k) }, Python,
+		func(programs int) map[string]string {
+			return map[string]string{"run.py": fmt.Sprintf(`
+import importlib, json
+for k in range(%d):
+    model = importlib.import_module("model%%d" %% k)
+    for line in open("records%%d" %% k):
+        r = json.loads(line)
+        p = model.probabilities(r)
+        print(json.dumps({"Prediction": model.predict(r), "Probabilities": p and list(p.values())}))
+`, programs)}
+		},
 		[]string{"python3", "run.py"},
 	},
 	{
-		"node", "model.mjs", JavaScript,
-		map[string]string{"run.mjs": `
+		"node", func(k int) string { return fmt.Sprintf("model%d.mjs", k) }, JavaScript,
+		func(programs int) map[string]string {
+			return map[string]string{"run.mjs": fmt.Sprintf(`
 import { readFileSync } from "node:fs";
-import { predict, probabilities } from "./model.mjs";
-for (const line of readFileSync("records", "utf8").trimEnd().split("\n")) {
-  const r = JSON.parse(line);
-  const p = probabilities(r);
-  console.log(JSON.stringify({ Prediction: predict(r), Probabilities: p && Object.values(p) }));
+for (let k = 0; k < %d; k++) {
+  const { predict, probabilities } = await import("./model" + k + ".mjs");
+  for (const line of readFileSync("records" + k, "utf8").trimEnd().split("\n")) {
+    const r = JSON.parse(line);
+    const p = probabilities(r);
+    console.log(JSON.stringify({ Prediction: predict(r), Probabilities: p && Object.values(p) }));
+  }
 }
-`},
+`, programs)}
+		},
 		[]string{"node", "run.mjs"},
 	},
-	{
-		"go", "model/model.go", Go,
-		map[string]string{"go.mod": "module example.org/m\n\ngo 1.21\n", "main.go": `package main
+	{"go", func(k int) string { return fmt.Sprintf("model%d/model.go", k) }, Go, goHarness, []string{"go", "run", "."}},
+}
+
+func goHarness(programs int) map[string]string {
+	var imports, calls strings.Builder
+	for k := range programs {
+		fmt.Fprintf(&imports, "\tmodel%d \"example.org/m/model%d\"\n", k, k)
+		fmt.Fprintf(&calls, "\trun(\"records%d\", model%d.Predict, model%d.Probabilities, model%d.Classes)\n", k, k, k, k)
+	}
+	return map[string]string{"go.mod": "module example.org/m\n\ngo 1.21\n", "main.go": `package main
 
 import (
 	"bufio"
 	"encoding/json"
 	"os"
 
-	"example.org/m/model"
-)
+` + imports.String() + `)
 
 func main() {
-	in, err := os.Open("records")
+` + calls.String() + `}
+
+func run(name string, predict func(map[string]any) (float64, error), probabilities func(map[string]any) ([]float64, error), classes []string) {
+	in, err := os.Open(name)
 	if err != nil {
 		panic(err)
 	}
@@ -287,21 +305,19 @@ func main() {
 		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
 			panic(err)
 		}
-		y, err := model.Predict(record)
+		y, err := predict(record)
 		if err != nil {
 			panic(err)
 		}
-		p, _ := model.Probabilities(record)
+		p, _ := probabilities(record)
 		answer := map[string]any{"Prediction": y, "Probabilities": p}
-		if model.Classes != nil {
-			answer["Prediction"] = model.Classes[int(y)]
+		if classes != nil {
+			answer["Prediction"] = classes[int(y)]
 		}
 		_ = out.Encode(answer)
 	}
 }
-`},
-		[]string{"go", "run", "."},
-	},
+`}
 }
 
 // TestPrograms: programs in every language agree with the model on 10,000 records, hostile ones among them.
@@ -309,39 +325,48 @@ func TestPrograms(t *testing.T) {
 	for _, rt := range runtimes {
 		t.Run(rt.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(rt.command[0]); err != nil {
-				t.Skip(err)
-			}
-			models := kinds(t)
-			for name, m := range models {
+			all := kinds(t)
+			names := slices.Sorted(maps.Keys(all))
+			var models []regression.Model
+			var records [][]map[string]any
+			for _, name := range names {
+				m := all[name]
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
-				records := make([]map[string]any, 10000/len(models)+1)
-				var lines bytes.Buffer
-				for i := range records {
-					records[i] = record(r, m.Inputs())
-					line, err := json.Marshal(records[i])
-					if err != nil {
-						t.Fatal(err)
-					}
-					lines.Write(append(line, '\n'))
+				list := make([]map[string]any, 10000/len(all)+1)
+				for i := range list {
+					list[i] = record(r, m.Inputs())
 				}
-				compare(t, rt.name+" "+name, records, expected(t, m, records), rt.run(t, m, lines.Bytes()))
+				models = append(models, m)
+				records = append(records, list)
+			}
+			for k, got := range rt.run(t, models, records) {
+				compare(t, rt.name+" "+names[k], records[k], expected(t, models[k], records[k]), got)
 			}
 		})
 	}
 }
 
-func (rt *runtime) run(t *testing.T, m regression.Model, lines []byte) []answer {
+// run returns the answers of models to their records.
+func (rt *runtime) run(t *testing.T, models []regression.Model, records [][]map[string]any) [][]answer {
 	t.Helper()
+	if _, err := exec.LookPath(rt.command[0]); err != nil {
+		t.Skip(err)
+	}
+	files := rt.harness(len(models))
+	for k, m := range models {
+		var program, lines bytes.Buffer
+		if err := rt.write(&program, m); err != nil {
+			t.Fatal(err)
+		}
+		for encoder, i := json.NewEncoder(&lines), 0; i < len(records[k]); i++ {
+			if err := encoder.Encode(records[k][i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files[rt.file(k)] = program.String()
+		files[fmt.Sprintf("records%d", k)] = lines.String()
+	}
 	dir := t.TempDir()
-	var program bytes.Buffer
-	if err := rt.write(&program, m); err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{rt.file: program.String(), "records": string(lines)}
-	for name, text := range rt.harness {
-		files[name] = text
-	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -351,20 +376,26 @@ func (rt *runtime) run(t *testing.T, m regression.Model, lines []byte) []answer 
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(context.Background(), rt.command[0], rt.command[1:]...)
+	cmd := exec.CommandContext(context.Background(), rt.command[0], rt.command[1:]...) //nolint:gosec // ours
 	cmd.Dir = dir
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	var answers []answer
-	for dec := json.NewDecoder(&out); dec.More(); {
-		var a answer
-		if err := dec.Decode(&a); err != nil {
-			t.Fatal(err)
+	answers := make([][]answer, len(models))
+	dec := json.NewDecoder(&out)
+	for k := range models {
+		for range records[k] {
+			var a answer
+			if err := dec.Decode(&a); err != nil {
+				t.Fatal(err)
+			}
+			answers[k] = append(answers[k], a)
 		}
-		answers = append(answers, a)
+	}
+	if dec.More() {
+		t.Fatal("more answers than records")
 	}
 	return answers
 }
@@ -493,10 +524,11 @@ func printed(t *testing.T, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// A database runs SQL and returns the rows of its last statement.
+// A database runs SQL and returns the rows of all its queries, one after the other.
 type database struct {
 	dialect string
-	special map[string]string // numbers that are no numbers, as literals
+	special map[string]string // numbers that are not finite, as literals
+	copies  bool              // fills tables from CSV files, which it does faster than it parses rows
 	run     func(t *testing.T, sql string) [][]string
 }
 
@@ -512,16 +544,9 @@ func command(name string, args ...string) func(t *testing.T, sql string) [][]str
 		}
 		cmd := exec.CommandContext(context.Background(), name, args...)
 		cmd.Stdin = strings.NewReader(sql)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			if strings.Contains(stderr.String(), "No module named") {
-				t.Skip(strings.TrimSpace(stderr.String()))
-			}
-			t.Fatalf("%v\n%.2000s", err, stderr.String())
-		}
-		rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+		reader := csv.NewReader(bytes.NewReader(printed(t, cmd)))
+		reader.FieldsPerRecord = -1
+		rows, err := reader.ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -530,22 +555,27 @@ func command(name string, args ...string) func(t *testing.T, sql string) [][]str
 }
 
 var databases = []database{
-	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, command("sqlite3", "-csv", "-batch", ":memory:")},
+	{"sqlite", map[string]string{"inf": "9e999", "-inf": "-9e999"}, false, command("sqlite3", "-csv", "-batch", ":memory:")},
 	{
-		"duckdb", map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"},
+		"duckdb", map[string]string{"inf": "'inf'::DOUBLE", "-inf": "'-inf'::DOUBLE", "nan": "'nan'::DOUBLE"}, true,
 		command("python3", "-c", `
-import csv, sys, duckdb
+import csv, sys
+try:
+    import duckdb
+except ImportError as e:
+    sys.exit("No module named: %s" % e)
 c = duckdb.connect()
-*before, last = [s for s in sys.stdin.read().split(";\n") if s.strip()]
-for s in before:
-    c.execute(s)
 w = csv.writer(sys.stdout)
-for row in c.execute(last).fetchall():
-    w.writerow([repr(x) if isinstance(x, float) else x for x in row])
+for s in sys.stdin.read().split(";\n"):
+    if not s.strip(): continue
+    result = c.execute(s)
+    if s.strip().split()[0] not in ("SELECT", "--"): continue
+    for row in result.fetchall():
+        w.writerow([repr(x) if isinstance(x, float) else x for x in row])
 `),
 	},
 	{
-		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"},
+		"postgres", map[string]string{"inf": "'Infinity'", "-inf": "'-Infinity'", "nan": "'NaN'"}, false,
 		func(t *testing.T, sql string) [][]string {
 			t.Helper()
 			dsn := os.Getenv("DPTRAIN_POSTGRES")
@@ -557,103 +587,165 @@ for row in c.execute(last).fetchall():
 	},
 }
 
-// TestSQL: databases agree with the model, on missing and infinite cells and unknown categories too.
+// TestSQL: databases agree with the model on 10,000 records, on missing and infinite cells and unknown categories too.
 func TestSQL(t *testing.T) {
 	for _, db := range databases {
 		t.Run(db.dialect, func(t *testing.T) {
 			t.Parallel()
-			for name, m := range kinds(t) {
-				db.check(t, name, m)
+			models := kinds(t)
+			groups := map[string][]string{} // names of models by their inputs, which share a table
+			for _, name := range slices.Sorted(maps.Keys(models)) {
+				inputs := fmt.Sprintf("%+v", models[name].Inputs())
+				groups[inputs] = append(groups[inputs], name)
+			}
+			for _, names := range groups {
+				db.check(t, models, names)
 			}
 		})
 	}
 }
 
-func (db *database) check(t *testing.T, name string, m regression.Model) {
+// check compares the answers to the queries of some models, which have the same inputs.
+func (db *database) check(t *testing.T, models map[string]regression.Model, names []string) {
 	t.Helper()
-	var query bytes.Buffer
-	if err := SQL(&query, m, db.dialect, `the "rows"`); errors.Is(err, ErrKind) && (strings.HasPrefix(name, "model-2-kernel") || strings.HasPrefix(name, "hashed")) {
-		return
-	} else if err != nil {
-		t.Fatal(err)
+	inputs := models[names[0]].Inputs()
+	records, sql := db.table(t, inputs)
+	var asked []string
+	for _, name := range names {
+		var query bytes.Buffer
+		if err := SQL(&query, models[name], db.dialect, `the "rows"`); errors.Is(err, ErrKind) && (strings.HasPrefix(name, "model-2-kernel") || strings.HasPrefix(name, "hashed")) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` + ";\n"
+		asked = append(asked, name)
 	}
-	records, inserts := db.rows(m.Inputs())
-	var columns []string
-	for _, c := range m.Inputs() {
+	if asked == nil {
+		return
+	}
+	rows := db.run(t, sql)
+	if len(rows) != len(asked)*len(records) {
+		t.Fatalf("%s %v: %d rows of %d records", db.dialect, asked, len(rows), len(records))
+	}
+	for k, name := range asked {
+		want := expected(t, models[name], records)
+		for i := range want {
+			if len(want[i].Probabilities) > 2 {
+				want[i].Probabilities = nil // queries have those of two classes
+			}
+		}
+		got := make([]answer, len(records))
+		for i, row := range rows[k*len(records) : (k+1)*len(records)] {
+			_, number := want[i].Prediction.(float64)
+			got[i] = queried(t, row[1+len(inputs):], number)
+		}
+		compare(t, db.dialect+" "+name, records, want, got)
+	}
+}
+
+// queried returns the answer in the columns that a query adds to a table.
+func queried(t *testing.T, cells []string, number bool) answer {
+	t.Helper()
+	parse := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	a := answer{Prediction: any(cells[0])}
+	if number {
+		a.Prediction = parse(cells[0])
+	}
+	if len(cells) > 1 {
+		p := parse(cells[1])
+		a.Probabilities = []float64{1 - p, p}
+	}
+	return a
+}
+
+// table returns records and the statements that make a table of them.
+func (db *database) table(t *testing.T, inputs []regression.Column) (records []map[string]any, sql string) {
+	t.Helper()
+	table := identifier(`the "rows"`)
+	columns := []string{`"dp row" INTEGER`}
+	for _, c := range inputs {
 		kind := "DOUBLE PRECISION"
 		if c.Text() {
 			kind = "TEXT"
 		}
 		columns = append(columns, identifier(c.Name)+" "+kind)
 	}
-	table := identifier(`the "rows"`)
-	sql := fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n%s", table, table, strings.Join(append([]string{`"dp row" INTEGER`}, columns...), ", "), inserts)
-	sql += strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + ` ORDER BY "dp row"` + ";\n"
-	want := expected(t, m, records)
-	for i := range want {
-		if len(want[i].Probabilities) > 2 {
-			want[i].Probabilities = nil // queries have those of two classes
-		}
-	}
-	var got []answer
-	for _, row := range db.run(t, sql) {
-		rest := row[1+len(m.Inputs()):]
-		a := answer{Prediction: any(rest[0])}
-		if _, ok := want[0].Prediction.(float64); ok {
-			y, err := strconv.ParseFloat(rest[0], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.Prediction = y
-		}
-		if len(rest) > 1 {
-			p, err := strconv.ParseFloat(rest[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a.Probabilities = []float64{1 - p, p}
-		}
-		got = append(got, a)
-	}
-	compare(t, db.dialect+" "+name, records, want, got)
-}
-
-// rows returns records and the statements that insert them.
-func (db *database) rows(columns []regression.Column) (records []map[string]any, inserts string) {
-	r := rand.New(rand.NewPCG(7, uint64(len(columns))))
-	var lists []string
+	sql = fmt.Sprintf("DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (%s);\n", table, table, strings.Join(columns, ", "))
+	r := rand.New(rand.NewPCG(7, uint64(len(inputs))))
+	var lists, lines []string
 	for i := range 10000 {
-		record, values := map[string]any{}, []string{strconv.Itoa(i)}
-		for _, c := range columns {
-			x, text := db.value(r, c)
+		record := map[string]any{}
+		literals, cells := []string{strconv.Itoa(i)}, []string{strconv.Itoa(i)}
+		for _, c := range inputs {
+			x, text, null := db.value(r, c)
 			record[c.Name] = x
-			values = append(values, text)
+			literals = append(literals, db.literal(c, text, null))
+			cells = append(cells, quoted(text, null))
 		}
 		records = append(records, record)
-		lists = append(lists, "("+strings.Join(values, ", ")+")")
+		lists = append(lists, "("+strings.Join(literals, ", ")+")")
+		lines = append(lines, strings.Join(cells, ","))
 	}
-	return records, fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", identifier(`the "rows"`), strings.Join(lists, ",\n"))
+	if !db.copies {
+		return records, sql + fmt.Sprintf("INSERT INTO %s VALUES\n%s;\n", table, strings.Join(lists, ",\n"))
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return records, sql + fmt.Sprintf("COPY %s FROM %s (FORMAT csv, HEADER false, DELIMITER ',', QUOTE '\"', ESCAPE '\"', NULLSTR '%s', AUTO_DETECT false);\n", table, literal(path), nullMark)
 }
 
-func (db *database) value(r *rand.Rand, c regression.Column) (cell any, sql string) {
+// nullMark is NULL in a CSV file.
+const nullMark = `\N`
+
+func quoted(text string, null bool) string {
+	if null {
+		return nullMark
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+}
+
+// literal returns a cell of a column as SQL.
+func (db *database) literal(c regression.Column, text string, null bool) string {
+	switch {
+	case null:
+		return "NULL"
+	case c.Text():
+		return literal(text)
+	case db.special[text] != "":
+		return db.special[text]
+	}
+	return text
+}
+
+// value returns a cell, and its text or NULL.
+func (db *database) value(r *rand.Rand, c regression.Column) (cell any, text string, null bool) {
 	if r.IntN(6) == 0 {
-		return nil, "NULL"
+		return nil, "", true
 	}
 	if c.Text() {
 		text := []string{"unknown", "", "it's", "\t x"}[r.IntN(4)]
 		if len(c.Categories) > 0 && r.IntN(3) > 0 {
 			text = c.Categories[r.IntN(len(c.Categories))] + strings.Repeat(" ", r.IntN(2))
 		}
-		return text, literal(text)
+		return text, text, false
 	}
 	if r.IntN(8) == 0 {
-		for name, text := range db.special {
-			x, _ := strconv.ParseFloat(name, 64)
-			return x, text
-		}
+		names := slices.Sorted(maps.Keys(db.special))
+		name := names[r.IntN(len(names))]
+		x, _ := strconv.ParseFloat(name, 64)
+		return x, name, false
 	}
 	x := c.Lower + (c.Upper-c.Lower)*(r.Float64()*1.4-.2)
-	return x, strconv.FormatFloat(x, 'e', -1, 64)
+	return x, strconv.FormatFloat(x, 'e', -1, 64), false
 }
 
 func TestRefuses(t *testing.T) {

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/dptrain/dptrain/internal/rescale"
@@ -104,9 +105,11 @@ func (x *onnxModel) cell(c *regression.Column) onnxCell {
 	}
 	var t onnxCell
 	if c.Type == regression.Category {
-		codes, names := make([]int64, len(c.Categories)), make([]string, len(c.Categories))
-		for i, name := range c.Categories {
-			codes[i], names[i] = int64(i), trimmed(name)
+		texts := namesOf(c).Texts()
+		names := slices.Sorted(maps.Keys(texts))
+		codes := make([]int64, len(names))
+		for i, name := range names {
+			codes[i] = int64(texts[name])
 		}
 		if len(names) == 0 { // every cell is other
 			codes, names = []int64{-1}, []string{""}

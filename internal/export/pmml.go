@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -318,11 +319,13 @@ func (p *pmmlModel) lookup(c *regression.Column, weights map[string]float64, oth
 		p.treated[c.Name] = label
 	}
 	empty, table := other, newTag("InlineTable")
-	for _, name := range c.Categories {
+	texts := namesOf(c).Texts()
+	for _, text := range slices.Sorted(maps.Keys(texts)) {
 		in, out := newTag("in"), newTag("out")
-		in.text, out.text = trimmed(name), digits(weights[trimmed(name)])
-		if in.text == "" {
-			empty = weights[""]
+		weight := weights[trimmed(c.Categories[texts[text]])]
+		in.text, out.text = text, digits(weight)
+		if text == "" {
+			empty = weight
 		}
 		table.add(newTag("row").add(in, out))
 	}

@@ -27,6 +27,7 @@ type sqlDialect struct {
 	finite     string                   // whether a double is finite
 	largest    string                   // function of several numbers
 	least      string
+	fence      string // after a layer of a query: keeps the planner from repeating its expressions wherever their names stand
 }
 
 // plainNumber matches the texts that databases with regular expressions read as numbers.
@@ -47,6 +48,8 @@ var dialects = []sqlDialect{
 		number: "CASE WHEN lower(%[2]s) IN (%[3]s) THEN 1::float8 WHEN lower(%[2]s) IN (%[4]s) THEN 0::float8 WHEN length(%[2]s) > 1000 OR NOT %[2]s ~ '" + plainNumber + "' THEN NULL " +
 			"WHEN abs((%[2]s)::numeric) > 1.797693134862315807e308 THEN NULL WHEN abs((%[2]s)::numeric) < 2.4703282292062328e-324 THEN 0::float8 ELSE (%[2]s)::float8 END",
 		finite: "%[1]s > '-Infinity'::float8 AND %[1]s < 'Infinity'::float8", largest: "greatest", least: "least",
+		// Without it the planner of Postgres takes time and memory that grow exponentially in the number of layers.
+		fence: " OFFSET 0",
 	},
 	{
 		name: "sqlite", double: "%s", asText: "CAST(%s AS TEXT)", trim: "trim(%s, %s)",
@@ -81,13 +84,14 @@ type namedExpression struct{ name, expression string }
 
 // The layers.
 const (
-	textLayer   = iota // texts without blanks around them
-	normalLayer        // texts in their normal form
-	numberLayer        // numbers, and texts that are folded or cut
-	cellLayer          // treated cells
-	sumLayer           // linear sums, clamped where they are scores of prototypes
-	largeLayer         // the largest scores of prototypes
-	scoreLayer         // the scores of the model
+	textLayer     = iota // texts without blanks around them
+	normalLayer          // texts in their normal form
+	numberLayer          // numbers, and texts that are folded or cut
+	spellingLayer        // texts as spellings of a category are compared
+	cellLayer            // treated cells
+	sumLayer             // linear sums, clamped where they are scores of prototypes
+	largeLayer           // the largest scores of prototypes
+	scoreLayer           // the scores of the model
 )
 
 // name returns the name of an expression in a layer.
@@ -166,9 +170,12 @@ func (q *query) raw(c *regression.Column) string {
 	return q.name(numberLayer, x)
 }
 
-// trimmed is the text of a cell without blanks around it.
+// trimmed is the text of a cell without blanks around it, in which ends of lines are blanks.
 func (q *query) trimmed(c *regression.Column) string {
 	text := fmt.Sprintf(q.dialect.asText, "t."+identifier(c.Name))
+	for _, end := range []string{"\r\n", "\n"} {
+		text = fmt.Sprintf("replace(%s, %s, ' ')", text, q.dialect.characters(end))
+	}
 	return q.name(textLayer, q.trim(text))
 }
 
@@ -222,28 +229,47 @@ func (q *query) textOf(c *regression.Column) string {
 	return q.spelled(c, label)
 }
 
-// spelled is the name of a text that is another spelling of it, and the text itself for others.
+// spelled is the name of a text that is another spelling of it, as [cell.Names] finds it, and the text itself for others.
 func (q *query) spelled(c *regression.Column, text string) string {
-	listed := map[string]bool{}
-	for _, name := range c.Categories {
-		listed[cell.Normal(name)] = true
+	name := func(code int32) string { return literal(cell.Normal(c.Categories[code])) }
+	names := namesOf(c)
+	found := names.Spellings()
+	var exact strings.Builder
+	if missing, _ := names.Find(""); missing != names.Others() {
+		fmt.Fprintf(&exact, " WHEN %s IN (%s) THEN %s", text, literals(cell.MissingWords()), name(missing))
 	}
-	texts := namesOf(c).Texts()
-	if q.dialect.name == "sqlite" { // which has no function for the normal form
-		for k, name := range c.Categories {
-			texts[norm.NFD.String(cell.Normal(name))] = int32(k) //nolint:gosec // lists are short
+	for k, category := range c.Categories {
+		decomposed := norm.NFD.String(cell.Normal(category))
+		if q.dialect.name == "sqlite" && decomposed != cell.Normal(category) { // which has no function for the normal form
+			fmt.Fprintf(&exact, " WHEN %s = %s THEN %s", text, literal(decomposed), name(int32(k))) //nolint:gosec // lists are short
 		}
 	}
-	var out strings.Builder
-	for _, other := range slices.Sorted(maps.Keys(texts)) {
-		if !listed[other] {
-			fmt.Fprintf(&out, " WHEN %s THEN %s", literal(other), literal(cell.Normal(c.Categories[texts[other]])))
-		}
-	}
-	if out.Len() == 0 {
+	if exact.Len() == 0 && len(found) == 0 {
 		return text
 	}
-	return fmt.Sprintf("CASE %s%s ELSE %s END", text, out.String(), text)
+	other := text
+	if len(found) > 0 {
+		key := q.name(spellingLayer, q.withoutZeros(c, text))
+		var spellings strings.Builder
+		for _, spelling := range slices.Sorted(maps.Keys(found)) {
+			fmt.Fprintf(&spellings, " WHEN %s THEN %s", literal(spelling), name(found[spelling]))
+		}
+		if zero, ok := found["0"]; ok {
+			fmt.Fprintf(&spellings, " WHEN '-0' THEN %s", name(zero))
+		}
+		other = fmt.Sprintf("CASE %s%s ELSE %s END", key, spellings.String(), text)
+	}
+	return fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s%s ELSE %s END", text, literals(c.Categories), text, exact.String(), other)
+}
+
+// withoutZeros is a text in small letters, and without decimals that are zeros only.
+func (q *query) withoutZeros(c *regression.Column, text string) string {
+	mark := "."
+	if c.Reading.Decimal == ',' {
+		mark = ","
+	}
+	rest := fmt.Sprintf("rtrim(%s, '0')", text)
+	return fmt.Sprintf("CASE WHEN %[1]s <> %[2]s AND substr(%[2]s, length(%[2]s), 1) = '%[3]s' THEN substr(%[2]s, 1, length(%[2]s) - 1) ELSE lower(%[1]s) END", text, rest, mark)
 }
 
 // normal is the normal form of a trimmed text, as far as the categories of a column depend on it.
@@ -273,7 +299,8 @@ func (q *query) normal(c *regression.Column, text string) string {
 	return text
 }
 
-// noBreakBlanks are the blanks within a text that a query for SQLite knows, which has no function for several at once.
+// noBreakBlanks are the blanks within a text that a query for SQLite replaces. It has no function for several at once, and
+// its parser limits how deep calls are nested.
 const noBreakBlanks = "\u00a0\u202f\u2009\u3000"
 
 // folded is the value that a trimmed text is in a column without buckets.
@@ -370,7 +397,7 @@ func (q *query) from(at int) string {
 	if at > 0 {
 		out.WriteString(" FROM " + below)
 	}
-	fmt.Fprintf(&out, ") AS dp%d", at)
+	fmt.Fprintf(&out, "%s) AS dp%d", q.dialect.fence, at)
 	return out.String()
 }
 

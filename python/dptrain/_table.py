@@ -3,10 +3,14 @@
 import csv
 import io
 import math
+import re
 
 import numpy as np
 
 from ._labels import MISSING_WORDS
+
+
+_LINE_BREAK = re.compile("\r?\n")
 
 
 def columns(X, names=None):
@@ -41,7 +45,7 @@ def text(cell):
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return cell if cell.isprintable() else " ".join(cell.replace("\x00", "").splitlines())
+        return cell if cell.isprintable() else _LINE_BREAK.sub(" ", cell.replace("\x00", ""))
     if isinstance(cell, (bool, np.bool_)):
         return "true" if cell else "false"
     if isinstance(cell, (float, np.floating)):
@@ -49,9 +53,11 @@ def text(cell):
         if math.isnan(cell) or math.isinf(cell):
             return ""
         # One missing cell makes all numbers of a pandas column floats, so a whole number is written alike as either.
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**63 else repr(cell)
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e16 else repr(cell)
     if isinstance(cell, bytes):
         return text(cell.decode("utf-8", "replace"))
+    if isinstance(cell, (list, tuple, dict, set, frozenset, np.ndarray)):
+        return ""  # as an array or an object of JSON, it has no value
     plain = str(cell)
     return "" if plain in ("NaT", "<NA>", "nan") else text(plain)
 
@@ -60,7 +66,10 @@ def to_csv(names, cells):
     """The table as bytes of CSV with a header line, in which all names are quoted."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
-    csv.writer(out, lineterminator="\n").writerows(zip(*[[text(c) for c in column] for column in cells]))
+    texts = [[text(c) for c in column] for column in cells]
+    # Without quotes, a carriage return that ends a record would be taken for a part of the line break.
+    quoting = csv.QUOTE_ALL if any("\r" in c for column in texts for c in column) else csv.QUOTE_MINIMAL
+    csv.writer(out, lineterminator="\n", quoting=quoting).writerows(zip(*texts))
     return out.getvalue().encode("utf-8", "replace")
 
 

@@ -19,9 +19,10 @@ const MISSING = new Set(RULE.words);
 
 const length = (text) => new TextEncoder().encode(text).length;
 
-/** A text without blanks around it. */
+/** A text without blanks around it. An end of a line within it is a blank. */
 const ENDS = new Set(RULE.blanks + RULE.invisible);
 function trim(text) {
+  text = text.replace(/\r?\n/g, " ");
   let from = 0;
   let to = text.length;
   while (from < to && ENDS.has(text[from])) from++;

@@ -63,9 +63,14 @@ def _digits(number):
     return mantissa + ("e" + exponent if exponent else "")
 
 
+def _trim(text):
+    """A text without blanks around it. An end of a line within it is a blank."""
+    return text.replace("\r\n", " ").replace("\n", " ").strip(_ENDS)
+
+
 def _normal(text):
     """A text as it is compared: without blanks around it, and with é as one character."""
-    text = text.strip(_ENDS)
+    text = _trim(text)
     if all(c < "\x80" for c in text):
         return text
     return unicodedata.normalize("NFC", text.translate(_PLAIN))
@@ -119,7 +124,7 @@ def _code(column, cell):
 def _number(cell):
     """The number of a cell of a numeric column, NaN if there is none."""
     if isinstance(cell, (str, bytes)):
-        number = _read(_text(cell).strip(_ENDS))
+        number = _read(_trim(_text(cell)))
     else:
         try:
             number = float(cell)
@@ -234,7 +239,7 @@ def _part(column, cell):
         found = {"y": cell.year, "m": cell.month, "d": cell.day, "f": "%06d" % getattr(cell, "microsecond", 0)}
         found.update(h=getattr(cell, "hour", 0), min=getattr(cell, "minute", 0), s=getattr(cell, "second", 0))
         return _NAN if cell.year != cell.year else _moment(column["part"], found)
-    layout, text = _RULE["layouts"][column["layout"]], _text(cell).strip(_ENDS)
+    layout, text = _RULE["layouts"][column["layout"]], _trim(_text(cell))
     if text in _RULE["words"] or len(text.encode("utf-8", "replace")) > _RULE["max_date"]:
         return _NAN
     if layout["blanks"]:

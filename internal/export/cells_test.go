@@ -1,0 +1,744 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/cell"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/serve"
+	"github.com/dptrain/dptrain/regression"
+)
+
+var update = flag.Bool("update", false, "write docs/reference/cells.md")
+
+// A columnKind is one way to declare a column. Its model has the column alone, and its prediction shows what a cell is.
+type columnKind struct {
+	name       string
+	strict     bool
+	categories []string
+	date       bool
+}
+
+var columnKinds = []columnKind{
+	{name: "number"},
+	{name: "strict number", strict: true},
+	{name: "category", categories: []string{"0", "1", "20240115", "café", "New York", "Jan 15, 2024", "45 yrs", "1e+17", "?"}},
+	{name: "true or false", categories: []string{"false", "true"}},
+	{name: "0 or 1", categories: []string{"0", "1"}},
+	{name: "f, t or empty", categories: []string{"f", "t", ""}},
+	{name: "date", date: true},
+}
+
+// The predictions for cells that are no number, and no category.
+const (
+	noNumber   = -777
+	noCategory = -1
+)
+
+func (k *columnKind) text() bool { return k.categories != nil }
+
+// model returns the model: of a number or a date the value, of a category its place from 1.
+func (k *columnKind) model() regression.Model {
+	m := &regression.Linear{Target: "y", Lower: -1e300, Upper: 1e300}
+	c := regression.Column{Name: "cell", Lower: -1e300, Upper: 1e300, Missing: noNumber}
+	if k.date {
+		c.Name = "cell.days"
+	}
+	if k.text() {
+		c = regression.Column{Name: "cell", Type: regression.Category, Categories: k.categories, Other: true}
+		for i, name := range k.categories {
+			m.Terms = append(m.Terms, regression.Term{Category: name, Coefficient: float64(i + 1)})
+		}
+		m.Terms = append(m.Terms, regression.Term{Other: true, Coefficient: noCategory})
+	} else {
+		m.Terms = []regression.Term{{Coefficient: 1}}
+	}
+	m.Columns = []regression.Column{c}
+	regression.SetReading(m, func(_ string, r *regression.Reading) {
+		r.Strict = k.strict
+		if k.date {
+			r.Source, r.Part, r.Date = "cell", cell.DayPart, cell.AutoDate
+		}
+	})
+	return m
+}
+
+// schema returns what a fit declares about the column.
+func (k *columnKind) schema() (dataset.Schema, dataset.ReadOptions) {
+	c := dataset.Column{Name: "cell"}
+	switch {
+	case k.date:
+		c.Name, c.Source, c.Part, c.Date = "cell.days", "cell", cell.DayPart, cell.AutoDate
+	case k.text():
+		c.Kind, c.Categories, c.Other = dataset.Category, k.categories, true
+	}
+	return dataset.Schema{Columns: []dataset.Column{c}, Numbers: dataset.Numbers{Strict: k.strict}}, dataset.ReadOptions{}
+}
+
+// show writes a prediction as the table does.
+func (k *columnKind) show(prediction float64) string {
+	switch {
+	case k.text() && prediction == noCategory:
+		return "other"
+	case k.text() && k.categories[int(prediction)-1] == "":
+		return "empty"
+	case k.text():
+		return code(k.categories[int(prediction)-1])
+	case prediction == noNumber:
+		return "missing"
+	case k.date:
+		day := time.Unix(0, 0).UTC().Add(time.Duration(math.Round(prediction*cell.DaySeconds)) * time.Second)
+		return strings.TrimSuffix(day.Format("2006-01-02 15:04"), " 00:00")
+	}
+	return strconv.FormatFloat(prediction+0, 'f', -1, 64) // + 0: without the sign of a zero
+}
+
+// A form is one way to write a cell.
+type form struct {
+	text    string
+	literal string    // a value of JSON that is no text; empty: the form is a text
+	sql     [2]string // the type of a column that holds the value, and the value; empty: none does
+}
+
+var valueForms = []form{
+	{literal: "1", sql: [2]string{"BIGINT", "1"}}, {literal: "1.0", sql: [2]string{"DOUBLE PRECISION", "1.0"}}, {literal: "0", sql: [2]string{"INTEGER", "0"}}, {literal: "-0.0"},
+	{literal: "0.5", sql: [2]string{"DOUBLE PRECISION", "0.5"}}, {literal: "1e3"}, {literal: "1e17"}, {literal: longNumber}, {literal: "20240115", sql: [2]string{"INTEGER", "20240115"}},
+	{literal: "20240115.0", sql: [2]string{"DOUBLE PRECISION", "20240115"}}, {literal: "true", sql: [2]string{"BOOLEAN", "true"}}, {literal: "false", sql: [2]string{"BOOLEAN", "false"}},
+	{literal: "null", sql: [2]string{"TEXT", "NULL"}}, {literal: "[1]"}, {literal: "[]"}, {literal: `{"a": 1}`},
+}
+
+var textForms = func() []form {
+	var out []form
+	for _, text := range []string{
+		"1", "1.0", "1.00", "01", "1e3", "1E3", "1,5", "1,234", "1.234,5", "1,234.5", "1'234", "1 234", "1\u202f234", "+1", "-0", "-1", "\u22121", ".5", "5.", "0", "0.0", "00", "0x10", "1_000", "1e400", "1e-400",
+		"NaN", "nan", "NAN", "NA", "N/A", "null", "None", "?", "-", "", " ", "\u00a0", "inf", "-Infinity", "1e", "one", "\u0661", `"1"`, "'1'",
+		"true", "True", "TRUE", "false", "t", "T", "f", "F", "yes", "no", " true ",
+		" 1", "1\t", "1\u00a0", "\ufeff1", "1\u200b", "45 yrs", "45\u00a0yrs", "85+", "<5", ">= 5", "≈5", "~5", "27.1%", "27.1 %", "$5", "-$3.50", "€ 12", "5 USD", "5k", "3/4",
+		"2024-01-15", "2024/01/15", "20240115", "20240115.0", "20240115.5", "2024-01-15T10:00:00", "2024-01-15T10:00:00Z", "2024-01-15T10:00:00-05", "2024-01-15 10:00:00-0500", "2024-01-15 10:00:00+05:30",
+		"2024-01-15 10:00:00 UTC", "15.1.2024", "15 Jan 2024", "Jan 15, 2024", "Jan 15 2024", "01/15/2024", "03/04/2024", "2024-02-30", "2024-1-5", "2024-01-15 24:00", "1969-12-31",
+		"caf\u00e9", "cafe\u0301", "Caf\u00e9", "caf\u00e9 ", "New York", "New\u00a0York", "New  York", "New\u200b York", "new york", "New\vYork", "New\u2028York", "𝟏", "tRuE", "-0.0", "1.000",
+	} {
+		out = append(out, form{text: text})
+	}
+	return out
+}()
+
+// brokenForms are texts with ends of lines, which CSV holds in quotes only if it is declared.
+var brokenForms = []form{{text: "1\n"}, {text: "\r\n1"}, {text: "1\n2"}, {text: "\n"}, {text: "true\r"}, {text: "true\n\r"}, {text: "New\rYork"}, {text: "45\nyrs"}, {text: "2024-01-15\n10:00"}, {text: "New\nYork"}, {text: "New\r\nYork"}, {text: "New\n\nYork"}}
+
+// shown is the form as the table has it: characters that do not show are written as escapes.
+func (f *form) shown() string {
+	if f.literal != "" {
+		return code(f.literal)
+	}
+	if f.text == "" {
+		return "(empty)"
+	}
+	var out strings.Builder
+	for _, r := range f.text {
+		switch r {
+		case '\n':
+			out.WriteString(`\n`)
+			continue
+		case '\r':
+			out.WriteString(`\r`)
+			continue
+		}
+		if r < ' ' || r > 0x7e && strings.ContainsRune(cell.Blanks+cell.Invisible+"\u0301\u2212\u0661", r) {
+			fmt.Fprintf(&out, `\u%04x`, r)
+			continue
+		}
+		out.WriteRune(r)
+	}
+	if strings.TrimSpace(f.text) != f.text || out.String() != f.text || strings.Trim(f.text, `"'`) != f.text {
+		return code(`"` + strings.ReplaceAll(out.String(), `"`, `\"`) + `"`)
+	}
+	return code(out.String())
+}
+
+func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+
+// json is the form as a value of JSON.
+func (f *form) json(t *testing.T) string {
+	t.Helper()
+	if f.literal != "" {
+		return f.literal
+	}
+	text, err := json.Marshal(f.text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// csvOf is a table with a record of each form. A column more keeps records that hold nothing else.
+func csvOf(t *testing.T, forms []form) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	rows := [][]string{{"row", "cell"}}
+	for i, f := range forms {
+		rows = append(rows, []string{strconv.Itoa(i), f.text})
+	}
+	if err := w.WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func jsonLinesOf(t *testing.T, forms []form) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for i, f := range forms {
+		fmt.Fprintf(&out, "{\"row\": %d, \"cell\": %s}\n", i, f.json(t))
+	}
+	return out.Bytes()
+}
+
+func parquetOf(t *testing.T, forms []form) []byte {
+	t.Helper()
+	type record struct {
+		Row  int64  `parquet:"row"`
+		Cell string `parquet:"cell"`
+	}
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[record](&out)
+	for i, f := range forms {
+		if _, err := w.Write([]record{{int64(i), f.text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// fitted returns what a fit reads from a table, as the model of the column would predict it.
+func (k *columnKind) fitted(t *testing.T, name string, table []byte) []float64 {
+	t.Helper()
+	schema, opts := k.schema()
+	opts.Names = headerOf(name)
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, table, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, _, err := dataset.Read(context.Background(), path, schema, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, read.Len())
+	for i := range out {
+		switch {
+		case k.text() && int(read.Codes(0)[i]) == len(k.categories):
+			out[i] = noCategory
+		case k.text():
+			out[i] = float64(read.Codes(0)[i]) + 1
+		default:
+			if out[i] = read.Float(0)[i]; math.IsNaN(out[i]) {
+				out[i] = noNumber
+			}
+		}
+	}
+	return out
+}
+
+// headerOf lists the columns of a table that does not name them.
+func headerOf(name string) []string {
+	if strings.HasSuffix(name, ".jsonl") {
+		return []string{"row", "cell"}
+	}
+	return nil
+}
+
+// A way is one of the ways in which cells reach a fit or a model.
+type way struct {
+	name, takes string
+	// accepts reports whether the way can be given a form in a column; nil: every form.
+	accepts func(k *columnKind, f *form) bool
+	// expects returns what the way predicts in the place of what the fit reads; nil: the same.
+	expects func(k *columnKind, f *form, fit float64) float64
+	predict func(t *testing.T, k *columnKind, forms []form) []float64
+}
+
+func isText(_ *columnKind, f *form) bool { return f.literal == "" }
+
+func isLine(_ *columnKind, f *form) bool {
+	return f.literal == "" && !strings.ContainsAny(f.text, "\r\n")
+}
+
+// notLong refuses a whole number that a decoder of JSON rounds to a double.
+func notLong(_ *columnKind, f *form) bool { return f.literal != longNumber }
+
+const longNumber = "100000000000000000"
+
+func ways() []way {
+	out := []way{
+		{name: "`fit`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			return k.fitted(t, "x.csv", csvOf(t, forms))
+		}},
+		{name: "`fit`: JSON Lines", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			return k.fitted(t, "x.jsonl", jsonLinesOf(t, forms))
+		}},
+		{name: "`fit`: Parquet", takes: "texts here; columns of numbers, booleans and dates keep their types", accepts: isText, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			return k.fitted(t, "x.parquet", parquetOf(t, forms))
+		}},
+		{name: "`predict`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: predictFile("x.csv", csvOf)},
+		{name: "`predict`: JSON Lines", takes: "everything", predict: predictFile("x.jsonl", jsonLinesOf)},
+		{name: "`predict`: Parquet", takes: "as `fit`", accepts: isText, predict: predictFile("x.parquet", parquetOf)},
+		{name: "`serve`: JSON", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			lines := strings.Split(strings.TrimSpace(string(jsonLinesOf(t, forms))), "\n")
+			return served(t, k, "application/json", `{"records": [`+strings.Join(lines, ",")+`]}`)
+		}},
+		{name: "`serve`: JSON Lines", takes: "everything", predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			return served(t, k, "application/x-ndjson", string(jsonLinesOf(t, forms)))
+		}},
+		{name: "`serve`: CSV", takes: "texts without ends of lines", accepts: isLine, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			return served(t, k, "text/csv", string(csvOf(t, forms)))
+		}},
+		{name: "Go: `PredictRecord`", takes: "everything", predict: predictRecords},
+		{name: "Python: `predict`", takes: "everything", predict: predictFrame},
+	}
+	for i, title := range []string{"Python", "JavaScript", "Go"} {
+		takes, accepts := "everything", notLong
+		if title == "Python" {
+			accepts = nil
+		} else {
+			takes += "; a decoder of JSON rounds whole numbers beyond 2^53"
+		}
+		out = append(out, way{name: "`export`: " + title, takes: takes, accepts: accepts, predict: func(t *testing.T, k *columnKind, forms []form) []float64 {
+			records := make([]map[string]any, len(forms))
+			for j, f := range forms {
+				records[j] = map[string]any{"cell": json.RawMessage(f.json(t))}
+			}
+			answers := runtimes[i].run(t, []regression.Model{k.model()}, [][]map[string]any{records})[0]
+			list := make([]float64, len(answers))
+			for j, a := range answers {
+				list[j] = a.Prediction.(float64)
+			}
+			return list
+		}})
+	}
+	out = append(out, way{
+		name: "`export`: ONNX", takes: "texts of categories, without blanks around them and in the form NFC; numbers as doubles, and of a date its parts, which are not cells",
+		accepts: inGraph, predict: predictGraph,
+	})
+	for i := range databases {
+		db := &databases[i]
+		takes := "texts, and columns of numbers and booleans;"
+		if db.dialect == "sqlite" {
+			takes = "texts, in which no blanks are but the space, U+00A0, U+2009, U+202F and U+3000, and columns of numbers, which booleans of SQLite are;"
+		}
+		out = append(out, way{
+			name: "`export`: SQL, " + db.dialect, takes: takes + " a text that only lenient reading makes a number is missing, but for `t` and `f`; of a date its parts, which are numbers",
+			accepts: func(k *columnKind, f *form) bool {
+				if db.dialect == "sqlite" && strings.Contains(f.text, "\u2028") {
+					return false // see noBreakBlanks
+				}
+				return !k.date && (f.literal == "" || f.sql[0] != "" && (f.sql[0] != "BOOLEAN" || db.dialect != "sqlite"))
+			},
+			expects: plainOnly, predict: db.predictCells,
+		})
+	}
+	return out
+}
+
+// inGraph reports whether a graph knows a text: it holds lists of texts and computes none.
+func inGraph(k *columnKind, f *form) bool {
+	if f.literal != "" || !k.text() || cell.Normal(f.text) != f.text {
+		return false
+	}
+	names := cell.NewNames(k.categories, cell.Text{}, 0)
+	_, held := names.Texts()[f.text]
+	_, class := names.Find(f.text)
+	return held || class != cell.Good
+}
+
+// plainOnly replaces a number that only a lenient rule reads by a missing one.
+func plainOnly(k *columnKind, f *form, fit float64) float64 {
+	if k.text() || f.literal != "" || cell.BooleanWord(cell.Trim(f.text)) != "" {
+		return fit
+	}
+	if _, class := cell.Number(f.text); class != cell.Good {
+		return noNumber
+	}
+	return fit
+}
+
+// buildProgram returns the path of the program, which the first call builds. TestCells sets it.
+var buildProgram func() (string, error)
+
+// programIn returns a buildProgram that builds into a folder.
+func programIn(dir string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		path := filepath.Join(dir, "dptrain")
+		out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/dptrain").CombinedOutput() //nolint:gosec // ours
+		if err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return path, nil
+	})
+}
+
+// builtProgram returns the path of the program.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	path, err := buildProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// writeModel writes the file of a model to a folder of its own.
+func writeModel(t *testing.T, m regression.Model) string {
+	t.Helper()
+	var file bytes.Buffer
+	if err := regression.EncodeModel(&file, m); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "model.json")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func predictFile(name string, write func(*testing.T, []form) []byte) func(*testing.T, *columnKind, []form) []float64 {
+	return func(t *testing.T, k *columnKind, forms []form) []float64 {
+		t.Helper()
+		table := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(table, write(t, forms), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"predict", writeModel(t, k.model()), table}
+		if header := headerOf(name); header != nil {
+			args = append(args, "--header", strings.Join(header, ","))
+		}
+		cmd := exec.CommandContext(context.Background(), builtProgram(t), args...) //nolint:gosec // ours
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		return parseLines(t, strings.Fields(string(out))[1:])
+	}
+}
+
+func parseLines(t *testing.T, lines []string) []float64 {
+	t.Helper()
+	out := make([]float64, len(lines))
+	for i, line := range lines {
+		var err error
+		if out[i], err = strconv.ParseFloat(line, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// served returns what the server predicts for the records of a body.
+func served(t *testing.T, k *columnKind, contentType, body string) []float64 {
+	t.Helper()
+	m := k.model()
+	s, err := serve.New(m, pipeline.SchemaOf(m), dataset.ReadOptions{}, serve.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/predict", strings.NewReader(body))
+	request.Header.Set("Content-Type", contentType)
+	answer := httptest.NewRecorder()
+	s.Handler().ServeHTTP(answer, request)
+	text := answer.Body.Bytes()
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%d: %s", answer.Code, text)
+	}
+	if contentType == "text/csv" {
+		return parseLines(t, strings.Fields(string(text))[1:])
+	}
+	type one struct {
+		Prediction float64 `json:"prediction"`
+	}
+	var all struct {
+		Predictions []one `json:"predictions"`
+	}
+	if contentType == "application/json" {
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dec := json.NewDecoder(bytes.NewReader(text)); contentType == "application/x-ndjson" && dec.More(); {
+		var next one
+		if err := dec.Decode(&next); err != nil {
+			t.Fatal(err)
+		}
+		all.Predictions = append(all.Predictions, next)
+	}
+	var out []float64
+	for _, p := range all.Predictions {
+		out = append(out, p.Prediction)
+	}
+	return out
+}
+
+// predictRecords predicts records of JSON, decoded with numbers as texts and as doubles.
+func predictRecords(t *testing.T, k *columnKind, forms []form) []float64 {
+	t.Helper()
+	p, err := regression.Compile(k.model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, len(forms))
+	for i, f := range forms {
+		decoder := json.NewDecoder(strings.NewReader(f.json(t)))
+		decoder.UseNumber()
+		var exact any
+		if err := decoder.Decode(&exact); err != nil {
+			t.Fatal(err)
+		}
+		if out[i], err = p.PredictRecord(map[string]any{"cell": exact}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// predictFrame predicts with the estimator of the Python package.
+func predictFrame(t *testing.T, k *columnKind, forms []form) []float64 {
+	t.Helper()
+	folder, err := filepath.Abs("../../python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), python(t), "-c", `
+import json, sys
+sys.path.insert(0, sys.argv[1])
+try:
+    import pandas
+    from dptrain import load
+except ImportError as e:
+    sys.exit("No module named: %s" % e)
+records = [json.loads(line) for line in sys.stdin]
+frame = pandas.DataFrame({k: pandas.Series([r[k] for r in records], dtype=object) for k in ("row", "cell")})
+print(json.dumps(load(sys.argv[2]).predict(frame).tolist()))
+`, folder, filepath.Dir(writeModel(t, k.model()))) //nolint:gosec // ours
+	cmd.Env = append(os.Environ(), "DPTRAIN="+builtProgram(t), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Stdin = bytes.NewReader(jsonLinesOf(t, forms))
+	var out []float64
+	if err := json.Unmarshal(printed(t, cmd), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// predictGraph predicts in onnxruntime.
+func predictGraph(t *testing.T, k *columnKind, forms []form) []float64 {
+	t.Helper()
+	var file bytes.Buffer
+	if err := ONNX(&file, k.model()); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cells.onnx"), file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, f := range forms {
+		texts = append(texts, f.text)
+	}
+	input, err := json.Marshal(map[string]any{"cells": map[string]any{"cell": texts}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), python(t), "-c", onnxHarness, dir) //nolint:gosec // ours
+	cmd.Stdin = bytes.NewReader(input)
+	var answers map[string][]answer
+	if err := json.Unmarshal(printed(t, cmd), &answers); err != nil {
+		t.Fatal(err)
+	}
+	var out []float64
+	for _, a := range answers["cells"] {
+		out = append(out, a.Prediction.(float64))
+	}
+	return out
+}
+
+// predictCells predicts in a database: texts in a column of texts, and each value in a column of its type.
+func (db *database) predictCells(t *testing.T, k *columnKind, forms []form) []float64 {
+	t.Helper()
+	var sql strings.Builder
+	tables := 0
+	ask := func(kind string, cells []string) {
+		table := fmt.Sprintf("dp_cells_%d", tables)
+		tables++
+		fmt.Fprintf(&sql, "DROP TABLE IF EXISTS %s;\nCREATE TABLE %s (i INTEGER, cell %s);\nINSERT INTO %s VALUES ", table, table, kind, table)
+		for i, x := range cells {
+			if i > 0 {
+				sql.WriteString(", ")
+			}
+			fmt.Fprintf(&sql, "(%d, %s)", i, x)
+		}
+		sql.WriteString(";\n")
+		var query bytes.Buffer
+		if err := SQL(&query, k.model(), db.dialect, table); err != nil {
+			t.Fatal(err)
+		}
+		sql.WriteString(strings.TrimSuffix(strings.TrimSpace(query.String()), ";") + " ORDER BY i;\n")
+	}
+	var texts []string
+	for _, f := range forms {
+		if f.literal == "" {
+			texts = append(texts, literal(f.text))
+		}
+	}
+	ask("TEXT", texts)
+	for _, f := range forms {
+		if f.literal != "" {
+			ask(f.sql[0], []string{f.sql[1]})
+		}
+	}
+	var all []string
+	for _, row := range db.run(t, sql.String()) {
+		all = append(all, row[2])
+	}
+	got := parseLines(t, all)
+	if len(got) != len(forms) {
+		t.Fatalf("%d rows of %d", len(got), len(forms))
+	}
+	out := make([]float64, len(forms))
+	text, value := 0, len(texts)
+	for i, f := range forms {
+		at := &text
+		if f.literal != "" {
+			at = &value
+		}
+		out[i] = got[*at]
+		*at++
+	}
+	return out
+}
+
+// TestCells: a cell means the same by every way in and in every form of a model as it does to a fit, for texts as people
+// and programs write them and for all types of JSON, in columns of every kind. docs/reference/cells.md shows the table.
+func TestCells(t *testing.T) {
+	buildProgram = programIn(t.TempDir())
+	forms := slices.Concat(textForms, brokenForms, valueForms)
+	fits := make([][]float64, len(columnKinds))
+	for i := range columnKinds {
+		fits[i] = slices.Concat(columnKinds[i].fitted(t, "x.csv", csvOf(t, textForms)), columnKinds[i].fitted(t, "x.jsonl", jsonLinesOf(t, forms[len(textForms):])))
+		if len(fits[i]) != len(forms) {
+			t.Fatalf("%d records of %d", len(fits[i]), len(forms))
+		}
+	}
+	for _, w := range ways() {
+		t.Run(strings.NewReplacer("`", "", ": ", "-", ", ", "-", " ", "-").Replace(w.name), func(t *testing.T) {
+			for i := range columnKinds {
+				w.check(t, &columnKinds[i], forms, fits[i])
+			}
+		})
+	}
+	checkPage(t, forms, fits)
+}
+
+// check compares a way with the fit.
+func (w *way) check(t *testing.T, k *columnKind, forms []form, fit []float64) {
+	t.Helper()
+	var given []form
+	var want []float64
+	for i := range forms {
+		f := &forms[i]
+		if w.accepts != nil && !w.accepts(k, f) {
+			continue
+		}
+		y := fit[i]
+		if w.expects != nil {
+			y = w.expects(k, f, y)
+		}
+		given, want = append(given, *f), append(want, y)
+	}
+	if len(given) == 0 {
+		return
+	}
+	got := w.predict(t, k, given)
+	if len(got) != len(given) {
+		t.Fatalf("%s: %d answers to %d cells", k.name, len(got), len(given))
+	}
+	for i := range got {
+		if !near(got[i], want[i]) {
+			t.Errorf("%s: %s is %v, and %v in a fit", k.name, given[i].shown(), got[i], want[i])
+		}
+	}
+}
+
+// cellsPage is the page with the table; between the marks it is written by -update.
+const cellsPage = "../../docs/reference/cells.md"
+
+// checkPage compares the page with the tables of the test.
+func checkPage(t *testing.T, forms []form, fits [][]float64) {
+	t.Helper()
+	page, err := os.ReadFile(cellsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- begin cells -->\n", "<!-- end cells -->"
+	head, rest, found := strings.Cut(string(page), begin)
+	_, tail, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("the page has no marks for the table")
+	}
+	var out strings.Builder
+	table := func(title, first string, from, to int) {
+		fmt.Fprintf(&out, "\n## %s\n\n| %s |", title, first)
+		for _, k := range columnKinds {
+			fmt.Fprintf(&out, " %s |", k.name)
+		}
+		out.WriteString("\n| --- |" + strings.Repeat(" --- |", len(columnKinds)) + "\n")
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&out, "| %s |", forms[i].shown())
+			for j := range columnKinds {
+				fmt.Fprintf(&out, " %s |", columnKinds[j].show(fits[j][i]))
+			}
+			out.WriteString("\n")
+		}
+	}
+	texts := len(textForms) + len(brokenForms)
+	table("Texts", "text", 0, texts)
+	table("Values of JSON", "value", texts, len(forms))
+	out.WriteString("\n## Ways in\n\n| way | forms that it takes |\n| --- | --- |\n")
+	for _, w := range ways() {
+		fmt.Fprintf(&out, "| %s | %s |\n", w.name, w.takes)
+	}
+	out.WriteString("\n")
+	want := head + begin + out.String() + end + tail
+	if *update {
+		if err := os.WriteFile(cellsPage, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(page)); diff != "" {
+		t.Errorf("%s differs from what a fit reads (-want +got; -update writes it):\n%s", cellsPage, diff)
+	}
+}
