@@ -2,7 +2,6 @@ package regression
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -77,15 +76,6 @@ func columnsOf(m Model) []*Column {
 // names returns the finder for the categories of a column.
 func (c *Column) names() *cell.Names {
 	return cell.NewNames(c.Categories, c.text(), c.Reading.Decimal)
-}
-
-// partOf returns the number of a column that is made of the date in a cell; NaN if it is none.
-func (c *Column) partOf(text string) float64 {
-	m, class := cell.NewDates(c.Reading.Date).Read(text)
-	if class != cell.Good {
-		return math.NaN()
-	}
-	return m.Part(c.Reading.Part)
 }
 
 // readingFile is what a model file says about the cells of the table. What is the default is left out.

@@ -94,7 +94,7 @@ func TestServeWithheldConnections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
+			t.Cleanup(func() { _ = c.Close() })
 			_, _ = io.WriteString(c, text) // one that was closed takes nothing
 		}
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}

@@ -186,7 +186,7 @@ func TestServeEqualsPredict(t *testing.T) {
 				records = len(body)
 			}
 			got := predictions(t, c.kind, answer)
-			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil || r.StatusCode != 200 || !slices.Equal(got, printed) || len(got) != records {
+			if printed := predictions(t, "text/csv", []byte(want.stdout)); err != nil || r.StatusCode != http.StatusOK || !slices.Equal(got, printed) || len(got) != records {
 				t.Fatalf("table %d, %s %q: %s %v %v, want %v of %d records", i, c.kind, c.body, r.Status, err, got, printed, records)
 			}
 		}

@@ -204,12 +204,20 @@ func (p *Pipeline) runFrom(ctx context.Context, plan *Plan, open opener, from so
 	res.Unprotected = p.unprotected()
 	res.Warnings = p.warnings(res)
 	res.Curator = Curator{ScoreRows: out.scoreRows, Seconds: r.seconds}
-	for n, count := range map[*int]func(context.Context) (int, error){&res.Curator.Rows: from.rows, &res.Curator.TrainRows: train.Len, &res.Curator.HoldoutRows: held.Len} {
-		if *n, err = count(ctx); err != nil {
-			return nil, err
-		}
+	if err := res.Curator.count(ctx, from, train, held); err != nil {
+		return nil, err
 	}
 	return res, nil
+}
+
+// count counts the records of a run exactly.
+func (c *Curator) count(ctx context.Context, from source, train, held mechanism.Records) (err error) {
+	for n, count := range map[*int]func(context.Context) (int, error){&c.Rows: from.rows, &c.TrainRows: train.Len, &c.HoldoutRows: held.Len} {
+		if *n, err = count(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish gives a model its way back to the units of the target and measures it.

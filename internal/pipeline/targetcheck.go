@@ -66,7 +66,7 @@ type Stop struct {
 func (x *Stop) Cause() string {
 	count := func(n float64) string { return "about " + groupDigits(math.Max(0, math.Round(n))) }
 	if x.Scale == 0 {
-		count = func(n float64) string { return groupDigits(n) }
+		count = groupDigits
 	}
 	switch {
 	case x.Found:

@@ -51,7 +51,7 @@ func (g *gate) Accept() (net.Conn, error) {
 
 // temporary reports whether a listener may go on after an error.
 func temporary(err error) bool {
-	t, ok := err.(interface{ Temporary() bool }) //nolint:errorlint // as net/http does
+	t, ok := err.(interface{ Temporary() bool })
 	return ok && t.Temporary()
 }
 

@@ -96,7 +96,7 @@ func TestExpectContinue(t *testing.T) {
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(text), "7") {
+		if text, err := io.ReadAll(r.Body); err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), "7") {
 			t.Errorf("%s: %s %q %v", kind, r.Status, text, err)
 		}
 		_ = r.Body.Close()
@@ -147,7 +147,8 @@ func TestCrowd(t *testing.T) {
 				"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\nContent-Length: 99\r\n\r\nx\n",
 			} {
 				for range 60 {
-					defer send(t, at, text).Close()
+					c := send(t, at, text)
+					t.Cleanup(func() { _ = c.Close() })
 				}
 				record()
 				client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -157,7 +158,7 @@ func TestCrowd(t *testing.T) {
 				}
 				_ = r.Body.Close()
 				r, err = client.Post("http://"+at+"/predict", "application/json", strings.NewReader(`{"records":[{"x":1}]}`))
-				if err != nil || r.StatusCode != 200 {
+				if err != nil || r.StatusCode != http.StatusOK {
 					t.Fatalf("round %d: %v %+v", round, err, r)
 				}
 				_ = r.Body.Close()

@@ -89,7 +89,7 @@ func TestHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
+		t.Cleanup(func() { _ = answer.Body.Close() })
 		if want := map[bool]int{true: 200, false: 503}[len(open) <= 3]; answer.StatusCode != want {
 			t.Errorf("stream %d: %s", len(open), answer.Status)
 		}
@@ -143,12 +143,14 @@ func TestTLS(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, at, cert, key) }()
 	for range 20 {
-		defer send(t, at.Addr().String(), "").Close()
-		defer send(t, at.Addr().String(), "\x16\x03\x01").Close()
+		for _, text := range []string{"", "\x16\x03\x01"} {
+			c := send(t, at.Addr().String(), text)
+			t.Cleanup(func() { _ = c.Close() })
+		}
 	}
 	for _, http2 := range []bool{false, true} {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: http2}
-		defer transport.CloseIdleConnections()
+		t.Cleanup(transport.CloseIdleConnections)
 		for kind, body := range map[string]string{"application/json": `{"records":[{"x":1}]}`, "text/csv": "x\n1\n"} {
 			r, err := (&http.Client{Transport: transport}).Post("https://"+at.Addr().String()+"/predict", kind, strings.NewReader(body))
 			if err != nil {
@@ -156,7 +158,7 @@ func TestTLS(t *testing.T) {
 			}
 			text, err := io.ReadAll(r.Body)
 			_ = r.Body.Close()
-			if err != nil || r.StatusCode != 200 || !strings.Contains(string(text), "3") || (r.ProtoMajor == 2) != http2 {
+			if err != nil || r.StatusCode != http.StatusOK || !strings.Contains(string(text), "3") || (r.ProtoMajor == 2) != http2 {
 				t.Errorf("%s %s: %q, %v", r.Proto, r.Status, text, err)
 			}
 		}

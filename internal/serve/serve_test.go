@@ -332,7 +332,8 @@ func TestStopsInTime(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, at, "", "") }()
 	for _, text := range []string{"", "GET /hea", withheld, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"} {
-		defer send(t, at.Addr().String(), text).Close()
+		c := send(t, at.Addr().String(), text)
+		t.Cleanup(func() { _ = c.Close() })
 	}
 	stream := send(t, at.Addr().String(), chunked)
 	defer stream.Close()
