@@ -93,11 +93,26 @@ func (d *Dates) Read(text string) (Moment, Class) {
 		text = withoutZeros(text)
 	}
 	for _, layout := range d.layouts {
-		if t, err := time.Parse(layout, text); err == nil {
+		if t, err := time.Parse(layout, text); err == nil && !(hasFraction(layout) && hasSignedFraction(text)) {
 			return momentAt(t), Good
 		}
 	}
 	return Moment{}, Unparseable
+}
+
+// hasFraction reports whether a layout has a fraction of a second.
+func hasFraction(layout string) bool {
+	for k := range layout {
+		if fractionDigits(layout[k:]) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// hasSignedFraction reports whether a text has a sign among the digits of a fraction, which package time lets pass.
+func hasSignedFraction(text string) bool {
+	return strings.Contains(text, ".-") || strings.Contains(text, ".+") || strings.Contains(text, ",-") || strings.Contains(text, ",+")
 }
 
 func momentAt(t time.Time) Moment {

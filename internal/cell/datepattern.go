@@ -111,10 +111,10 @@ func autoPatterns() []string {
 var layoutElements = []struct{ element, pattern string }{
 	{"January", namePattern("mon", monthNames, longNames)}, {"Jan", namePattern("mon", monthNames, shortNames)},
 	{"Monday", namePattern("", weekdayNames, longNames)}, {"Mon", namePattern("", weekdayNames, shortNames)},
-	{"MST", "(?:ChST|MeST|GMT(?:[+-][0-9]{1,2})?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-][0-9]{2})"},
+	{"MST", zonePattern("0+[0-9]|0*1[0-9]|0*2[0-3]")},
 	{"002", ""}, {"__2", ""},
 	{"01", group("m", "[0-9]{2}")}, {"02", group("d", "[0-9]{2}")}, {"03", group("h", "0[0-9]|1[0-2]")}, {"04", group("min", sixty)},
-	{"05", group("s", sixty)}, {"06", group("yy", "[0-9]{2}")}, {"15", group("h", anyHour)}, {"1", group("m", "[0-9]{1,2}")},
+	{"05", group("s", sixty)}, {"06", group("yy", "[0-9]{2}|[+-][0-9]")}, {"15", group("h", anyHour)}, {"1", group("m", "[0-9]{1,2}")},
 	{"2006", group("y", "[0-9]{4}")}, {"_2006", "_" + group("y", "[0-9]{4}")}, {"_2", " ?" + group("d", "[0-9]{1,2}")}, {"2", group("d", "[0-9]{1,2}")},
 	{"3", group("h", "0?[0-9]|1[0-2]")}, {"4", group("min", "[0-5]?[0-9]")}, {"5", group("s", "[0-5]?[0-9]")},
 	{"PM", group("pm", "[AP]M")}, {"pm", group("pm", "[ap]m")},
@@ -177,9 +177,30 @@ func elementAt(layout string) (element, pattern string) {
 		if e.element == "_2" && strings.HasPrefix(layout, "_2006") {
 			continue
 		}
+		if whole := wholeElements[e.element]; whole != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return e.element, whole
+		}
+		if e.element == "MST" && rest != "" { // package time wants three characters from here on
+			return e.element, zonePattern(zoneHours)
+		}
 		return e.element, e.pattern
 	}
 	return "", ""
+}
+
+// wholeElements are the patterns of elements of one digit or two where another digit follows: package time takes as many
+// digits as there are.
+var wholeElements = map[string]string{
+	"15": group("h", "[01][0-9]|2[0-3]"), "1": group("m", "[0-9]{2}"), "2": group("d", "[0-9]{2}"), "_2": " ?" + group("d", "[0-9]{2}"),
+	"3": group("h", "0[0-9]|1[0-2]"), "4": group("min", sixty), "5": group("s", sixty),
+}
+
+// zoneHours are the hours of an offset from UTC that package time reads where a layout has the name of a zone.
+const zoneHours = "0*(?:1?[0-9]|2[0-3])"
+
+// zonePattern matches the name of a zone, or a sign and hours in its place.
+func zonePattern(hours string) string {
+	return "(?:ChST|MeST|GMT(?:[+-]" + zoneHours + ")?|[A-Z]{3}|[A-Z]{3,4}T|WITA|[+-](?:" + hours + "))"
 }
 
 // fractionDigits returns the zeros or nines of a fraction of a second that a layout begins with.
