@@ -133,7 +133,7 @@ func (p *Priced) grid() (step float64, cells int) {
 		top = 1e4
 	}
 	step = math.Max(step, top/most)
-	// Few digits, which are what a report prints.
+	// Round to few digits, for the report.
 	digit := math.Pow(10, math.Floor(math.Log10(step))-1)
 	step = math.Ceil(step/digit) * digit
 	// Losses that end between two points move to the higher one, once a step.

@@ -59,8 +59,8 @@ func (p *Priced) Lead() (epsilon float64, ok bool) {
 // lead released and of nothing else. Without a lead such a run released nothing, and costs nothing.
 //
 // In a filter the lead and what follows it are two steps. The laws of the second do not depend on what the lead
-// released, so its price is the same whatever that was, and [Priced.ChargeWithin] is the sum of both prices. Whether the second
-// step is taken is decided by an output of the first, which is what a filter allows: where it is not, it costs nothing
+// released, so its price is the same whatever that was, and [Priced.ChargeWithin] is the sum of both prices. An output of
+// the first step decides whether the second is taken. A filter allows that, and a step that is not taken costs nothing
 // (docs/methods/prices.md, "A run that stops").
 func (p *Priced) LeadCharge(c Currency) Charge { return p.tree.leadCharge(c) }
 

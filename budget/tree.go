@@ -121,7 +121,7 @@ type Node struct {
 	// Lead says that Kids[0] of a Par runs first and on the records of all other kids together;
 	// only the others are disjoint. A lead is a leaf, or a Seq of leaves, of pure laws. Its scalable
 	// leaves hold fractions of the target's epsilon, which Scaled leaves alone, as those of an informer do.
-	// What follows a lead may be called off because of what it released; see [Priced.LeadCharge].
+	// The steps after a lead may be cancelled because of what it released; see [Priced.LeadCharge].
 	Lead bool
 }
 

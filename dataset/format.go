@@ -115,8 +115,8 @@ func (f *Format) SetNumbers(n Numbers) {
 	f.Decimal, f.Thousands, f.Strict, f.Missing = n.Decimal, n.Thousands, n.Strict, n.Missing
 }
 
-// with returns the format, with what it does not say about numbers.
-func (f Format) with(n Numbers) Format {
+// fillNumbers returns the format with n in the place of what it leaves open about numbers.
+func (f Format) fillNumbers(n Numbers) Format {
 	if f.Numbers().IsZero() {
 		f.SetNumbers(n)
 	}

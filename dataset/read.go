@@ -158,7 +158,7 @@ func newReader(path string, fm fileKind, schema Schema, opts ReadOptions) (*read
 	if err := schema.Validate(); err != nil {
 		return nil, err
 	}
-	opts.Format = opts.Format.with(schema.Numbers)
+	opts.Format = opts.Format.fillNumbers(schema.Numbers)
 	if err := opts.Format.validate(); err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func verdict(res *pipeline.Result, out string) error {
 	return fault.As(fault.Abstained, fmt.Errorf("%s abstained: no model; the budget is spent, as the report in %s says; `dptrain plan` says how many rows it needs", res.Method, out))
 }
 
-// stopSpent says what a run spent that stopped.
+// stopSpent returns the sentence on the budget of a run that stopped.
 func stopSpent(res *pipeline.Result, out string) string {
 	if res.Stopped.Scale == 0 {
 		return fmt.Sprintf("It spent nothing, as the report in %s says.", out)

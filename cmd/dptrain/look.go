@@ -179,8 +179,8 @@ func writeLook(w io.Writer, data recipe.Data, header []string, target string, se
 // anybody in the table is not.
 const usualRows = 4
 
-// proposedUnit says which column may tell whose record each is, and returns the unit of the recipe. propose tells that
-// only the values of the column speak for it, so that the recipe has it in a comment.
+// proposedUnit writes which column may identify the person behind each record, and returns the unit for the recipe. propose
+// is true if only the values of that column suggest it; the recipe then has the unit in a comment.
 func proposedUnit(b *strings.Builder, seen *look.Table, target string) (unit recipe.Unit, propose bool) {
 	best := -1
 	byName := false

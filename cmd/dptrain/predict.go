@@ -159,8 +159,8 @@ func (f *predictFlags) reading(numbers dataset.Numbers, modelPath, dataPath stri
 	return o, err
 }
 
-// readModel opens a model file. One of an earlier version reads cells as the recipe beside it says. order is what to say
-// to someone who gave a table.
+// readModel opens a model file. A model of an earlier version reads cells as the recipe beside it says. order is the advice
+// for someone who gave a table instead.
 func readModel(path, order string) (regression.Model, error) {
 	if tablefile.Holds(path) {
 		return nil, fault.As(fault.Data, &placeError{path, "this is a table, not a model" + order})

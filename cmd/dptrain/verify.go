@@ -115,8 +115,8 @@ func (a *app) verifyAll(ctx context.Context, paths []string, ledgerPath string, 
 	return first
 }
 
-// claimAt returns what the release with the report at path claims of a ledger, or nil if it names none or cannot
-// be read, of which the check of that release speaks.
+// claimAt returns the ledger entry that the release with the report at path claims. It is nil if the report names no
+// ledger or cannot be read; the check of that release reports the latter.
 func claimAt(path string) *ledger.Claim {
 	if c, err := readCausal(path); c != nil && err == nil {
 		path = filepath.Join(filepath.Dir(path), causalFile)

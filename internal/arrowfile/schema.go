@@ -225,7 +225,7 @@ func (x *Field) fixed(code byte, of table) bool {
 		x.only(4, 8)
 	case typeTimestamp:
 		x.kind, x.width, x.unit = timestamp, 8, perSecond(of.int16(0, 0))
-		x.in(of.text(1))
+		x.setZone(of.text(1))
 	case typeDuration:
 		x.kind, x.width = signed, 8
 	case typeFixedBinary:
@@ -241,8 +241,8 @@ func (x *Field) fixed(code byte, of table) bool {
 // maxScale is the public limit of the scale of a decimal, in digits.
 const maxScale = 1000
 
-// in sets the time zone of a timestamp. One of a zone that is not known cannot be read.
-func (x *Field) in(zone string) {
+// setZone sets the time zone of a timestamp. A timestamp in an unknown zone cannot be read.
+func (x *Field) setZone(zone string) {
 	if zone == "" {
 		return
 	}
