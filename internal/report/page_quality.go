@@ -103,7 +103,7 @@ func qualities(r *Report) []document.Block {
 		}
 	}
 	if s := heldOut(r); s != "" {
-		out = append(out, prose("Measured with noise on records that trained nothing: "+s+". Intervals cover the noise and the luck of which records were held out."))
+		out = append(out, prose("Measured with noise on records that trained nothing: "+s+". Intervals cover the noise and the choice of test records."))
 	}
 	return out
 }
@@ -114,6 +114,10 @@ func allErrorsBlocks(m *R2) []document.Block {
 	if text == "" {
 		return nil
 	}
+	out := []document.Block{prose("All errors: " + text)}
+	if m.AllErrors.Lower <= 0 {
+		return out
+	}
 	headline, worst := fmt.Sprintf("errors up to %s", short(m.ErrorLimit)), "all errors, worst case"
 	bars := []chart.Bar{
 		{Label: headline, Value: m.Value, Low: m.Lower, High: m.Upper, Text: fmt.Sprintf("%.3f", m.Value)},
@@ -123,8 +127,8 @@ func allErrorsBlocks(m *R2) []document.Block {
 		{headline, fmt.Sprintf("%.3f", m.Value), fmt.Sprintf("%.3f", m.Lower), fmt.Sprintf("%.3f", m.Upper)},
 		{worst, "", fmt.Sprintf("%.3f", m.AllErrors.Lower), ""},
 	}}
-	return []document.Block{prose("All errors: " + text),
-		figure(chart.Bars("R² and its worst case", bars), fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table)}
+	return append(out, figure(chart.Bars("R² and its worst case", bars),
+		fmt.Sprintf("R² with its %g%% interval, and the lowest R² that all errors can have, whatever their distribution.", 100*m.Level), table))
 }
 
 // classBlocks are the metrics of a classifier.
