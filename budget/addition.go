@@ -34,8 +34,12 @@ type Addition struct {
 	Cells int
 }
 
-// Addition returns how the steps add up to the epsilon that is spent at the delta of the target.
-func (p *Priced) Addition() Addition {
+// Addition returns how the steps add up to the epsilon that is spent at the delta of the target. It is computed once for a
+// plan; do not modify it.
+func (p *Priced) Addition() Addition { return p.addition() }
+
+// add computes the addition.
+func (p *Priced) add() Addition {
 	a := Addition{Tree: p.Tree(), Raised: p.Raised(), Rule: p.rule(), Epsilon: math.Min(p.target.Epsilon, p.Epsilon(p.target.Delta))}
 	switch a.Rule {
 	case ruleSum:

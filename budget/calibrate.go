@@ -115,7 +115,7 @@ func Calibrate(root Node, t Target) (*Priced, error) {
 		return nil, c.overspent(root.Name)
 	}
 	p.index()
-	p.cover = sync.OnceValue(p.mu)
+	p.cover, p.addition = sync.OnceValue(p.mu), sync.OnceValue(p.add)
 	return p, nil
 }
 

@@ -11,15 +11,16 @@ import (
 // Priced is a plan tree with a law in every leaf. It pays for one run, see
 // [Priced.Open]; nothing else of it ever changes. It may be used concurrently.
 type Priced struct {
-	target Target
-	tree   Node
-	root   verdict
-	leaves []PricedLeaf
-	byPath map[string]int
-	oneOfs map[string][]string // paths of the leaves of the informer of each OneOf
-	raised []float64           // see Raised
-	cover  func() float64      // mu of the guarantee, computed once
-	opened atomic.Bool         // the run was taken
+	target   Target
+	tree     Node
+	root     verdict
+	leaves   []PricedLeaf
+	byPath   map[string]int
+	oneOfs   map[string][]string // paths of the leaves of the informer of each OneOf
+	raised   []float64           // see Raised
+	cover    func() float64      // mu of the guarantee, computed once
+	addition func() Addition     // computed once
+	opened   atomic.Bool         // the run was taken
 }
 
 // Open takes the one run that the tree pays for and reports whether it was there to take:
@@ -32,7 +33,7 @@ func (p *Priced) Open() bool { return p.opened.CompareAndSwap(false, true) }
 // them. It is for whoever runs a plan many times on public or made-up records, or adds the
 // prices up.
 func (p *Priced) Again() *Priced {
-	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cover: p.cover}
+	return &Priced{target: p.target, tree: p.tree, root: p.root, leaves: p.leaves, byPath: p.byPath, oneOfs: p.oneOfs, raised: p.raised, cover: p.cover, addition: p.addition}
 }
 
 // PricedLeaf is one leaf of a priced tree.

@@ -55,7 +55,7 @@ func ExamplePipeline() {
 		return
 	}
 	fmt.Println(len(v.Leaves), "steps and the run, violations:", v.Violations())
-	// Output: 4 steps and the run, violations: []
+	// Output: 5 steps and the run, violations: []
 }
 
 // The pairs and the measures are for the owner of the table alone.

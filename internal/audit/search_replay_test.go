@@ -149,6 +149,9 @@ func tryAll(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) {
 	for try, spent := range draws {
 		tried[of[try]] = true
 		for _, l := range plan.Leaves() {
+			if l.Place.Stage == "vocabulary" {
+				continue // of words, of which there are none here
+			}
 			if at := l.Place; at.Candidate == of[try] && at.Branch == "" && spent[l.Path] != l.Law.Draws && !oneShot(l, spent[l.Path]) {
 				t.Errorf("try %d: %s made %d of %d draws", try, l.Path, spent[l.Path], l.Law.Draws)
 			}
