@@ -20,8 +20,8 @@ const (
 type Addition struct {
 	// Rule is the bound that decides: "mixture", "largest", "renyi" or "sum".
 	Rule string
-	// Epsilon is what the rule gives at the delta of the target; under ruleSum it may exceed the epsilon that is
-	// spent, which the other accountants lower.
+	// Epsilon is the epsilon that the rule gives at the delta of the target. Under "sum" it may exceed the epsilon
+	// that is spent, because other accountants give less.
 	Epsilon float64
 	Tree    Node      // with Leaf.Law filled
 	Coin    float64   // of ruleMixture: the probability that a record is in the second of the two kids

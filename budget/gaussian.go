@@ -6,7 +6,7 @@ import "math"
 // the safe side.
 const numericGuard = 1e-13
 
-// deltaGuard is what [gaussianDelta] adds, relative to its result: twice the largest
+// deltaGuard is the relative margin that [gaussianDelta] adds to its result: twice the largest
 // error of the formulas in a comparison with numbers of 1,200 bits.
 const deltaGuard = 5e-13
 

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// fieldCutter cuts a record into the fields that [dialect.fields] defines, without making those that nobody wants: a line of
-// 16 MiB may have as many fields as bytes.
+// fieldCutter cuts a record into the fields that [dialect.fields] defines. It builds only the fields that are wanted, because
+// a line of 16 MiB may have as many fields as bytes.
 type fieldCutter struct {
 	d               *dialect
 	blanks, escapes bool // how the record is read
@@ -21,8 +21,8 @@ func (c *fieldCutter) start(record []byte) {
 	c.blanks, c.escapes = c.d.reading(record)
 }
 
-// next cuts off a field, of which there must be one, and returns its text, valid until the next call; anything if it is not
-// wanted.
+// next cuts off the next field, which must exist, and returns its text, valid until the next call. The text of a field that
+// is not wanted is undefined.
 func (c *fieldCutter) next(want bool) []byte {
 	first := c.rest
 	if c.blanks {
@@ -68,7 +68,7 @@ func (c *fieldCutter) next(want bool) []byte {
 	}
 }
 
-// escaped keeps what a backslash within quotes and the character after it stand for, and returns what follows.
+// escaped keeps the character that an escape sequence within quotes stands for, and returns the rest of the line.
 func (c *fieldCutter) escaped(line []byte, keep func([]byte)) []byte {
 	switch {
 	case len(line) == 1:

@@ -143,8 +143,8 @@ func storedDates(field *parquetfile.Field, zone *time.Location) func(parquetfile
 
 const nanosPerSecond = 1e9
 
-// momentIn returns the moment that clocks in a zone show: a count of units, of which a second has perSecond, after the
-// beginning of a day in UTC. zone is nil for UTC.
+// momentIn returns the local time in a zone, count units after the beginning of a day in UTC. A second has perSecond
+// units. zone is nil for UTC.
 func momentIn(day, count, perSecond int64, zone *time.Location) cell.Moment {
 	perDay := perSecond * cell.DaySeconds
 	floor := func() {

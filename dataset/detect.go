@@ -13,7 +13,7 @@ import (
 
 // Note is a remark about the header of a file. It depends on nothing else.
 type Note struct {
-	Code string // of a warning; "" for a remark that only tells how the file is read
+	Code string // code of a warning; "" for a plain remark on how the file is read
 	Text string
 }
 
@@ -63,7 +63,7 @@ func (rd *reader) detect(line []byte) error {
 // note adds a remark about the header, or a warning with a code.
 func (rd *reader) note(code, text string) { rd.notes = append(rd.notes, Note{code, text}) }
 
-// separators are the characters that a header shows to separate cells, and what they are called.
+// separators are the characters that may separate cells, with their names in messages.
 var separators = []struct {
 	char byte
 	name string
