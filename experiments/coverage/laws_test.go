@@ -19,10 +19,10 @@ type law struct {
 	draw func(r *rand.Rand) (y, prediction float64)
 }
 
-// laws are those on which the method was settled: from no signal to nearly all of it,
+// settledLaws are those on which the constants of the method were chosen: from no signal to nearly all of it,
 // bounded, heavy and skewed tails, and a second kind of record. The last one is about
 // targets far beyond the range.
-func laws() []law {
+func settledLaws() []law {
 	gaussian := func(signal, noise float64) func(r *rand.Rand) (float64, float64) {
 		return func(r *rand.Rand) (float64, float64) {
 			p := signal * r.NormFloat64()
@@ -65,6 +65,73 @@ func laws() []law {
 				return 100 + 100*r.Float64(), p
 			}
 			return p + r.NormFloat64(), p
+		}},
+	}
+}
+
+// laws returns the laws on which the constants were chosen, and those that confirm them.
+func laws() []law { return append(settledLaws(), confirmingLaws()...) }
+
+// confirmingLaws are ten laws that no constant of the method was chosen on: counts, ties, zeros, skew, two clusters,
+// noise that grows with the prediction, tails of several kinds, and predictions with a bias.
+func confirmingLaws() []law {
+	exponential := func(r *rand.Rand) float64 { return r.ExpFloat64() }
+	laplace := func(r *rand.Rand) float64 { return r.ExpFloat64() - r.ExpFloat64() }
+	sign := func(r *rand.Rand) float64 { return float64(1 - 2*r.IntN(2)) }
+	return []law{
+		{"exponential", func(r *rand.Rand) (float64, float64) {
+			p := exponential(r)
+			return p * exponential(r), p
+		}},
+		{"laplace", func(r *rand.Rand) (float64, float64) {
+			p := 1.5 * laplace(r)
+			return p + laplace(r), p
+		}},
+		{"counts", func(r *rand.Rand) (float64, float64) {
+			p := math.Exp(1 + .6*r.NormFloat64())
+			count, product := 0, r.Float64()
+			for limit := math.Exp(-p); product > limit; count++ {
+				product *= r.Float64()
+			}
+			return float64(count), p
+		}},
+		{"many-zeros", func(r *rand.Rand) (float64, float64) {
+			rate := r.Float64()
+			p := 2 + r.NormFloat64()*.5
+			if r.Float64() < rate {
+				return math.Exp(p), rate * math.Exp(p)
+			}
+			return 0, rate * math.Exp(p)
+		}},
+		{"two-values", func(r *rand.Rand) (float64, float64) {
+			p := r.Float64()
+			if r.Float64() < p {
+				return 1, p
+			}
+			return 0, p
+		}},
+		{"two-clusters", func(r *rand.Rand) (float64, float64) {
+			p := 5 * sign(r)
+			return p + r.NormFloat64(), p
+		}},
+		{"noise-grows", func(r *rand.Rand) (float64, float64) {
+			p := 4 * r.Float64()
+			return p + .4*p*r.NormFloat64(), p
+		}},
+		{"pareto", func(r *rand.Rand) (float64, float64) {
+			p := math.Pow(1-r.Float64(), -1/3.5)
+			return p * math.Exp(.2*r.NormFloat64()), p
+		}},
+		{"cauchy-share", func(r *rand.Rand) (float64, float64) {
+			p := 2 * r.NormFloat64()
+			if r.Float64() < .02 {
+				return p + math.Tan(math.Pi*(r.Float64()-.5)), p
+			}
+			return p + .5*r.NormFloat64(), p
+		}},
+		{"biased", func(r *rand.Rand) (float64, float64) {
+			signal := r.NormFloat64()
+			return math.Exp(.5*signal) + .2*r.NormFloat64(), .6 + .8*signal
 		}},
 	}
 }
