@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,5 +285,36 @@ func TestDeclaredScaling(t *testing.T) {
 	var problems dptrain.Problems
 	if _, err := run.Plan(must(dptrain.Open(houses))); !errors.As(err, &problems) || !strings.Contains(err.Error(), "lower") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestShares: the shares of a run are those of its plan and of its recipe, and a stage that there is not is refused.
+func TestShares(t *testing.T) {
+	table := &dptrain.Table{Header: []string{"a", "b", "c", "y"}}
+	run := dptrain.Run{Target: "y", Epsilon: 2, Selector: selection.Kendall{K: 1}, Shares: map[string]float64{"selection": .5, "ranges": .2}}
+	plan, err := run.Plan(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := map[string]float64{}
+	for _, l := range plan.Leaves() {
+		if l.Place.Part == "train" && strings.HasPrefix(l.Place.Branch, "numbers") {
+			shares[l.Place.Stage] += l.Share
+		}
+	}
+	if got := shares["selection"] / shares["scaling"]; math.Abs(got-2.5) > 1e-9 {
+		t.Errorf("selection has %v times what the ranges have: %v", got, shares)
+	}
+	run.Selector = nil
+	if plan, err = run.Plan(&dptrain.Table{Header: strings.Split("a,b,c,d,e,f,g,y", ",")}); err != nil || !strings.Contains(string(plan.Recipe()), "budget:\n  ranges: 0.2\n  selection: 0.5\n") {
+		t.Errorf("%v %s", err, plan.Recipe())
+	}
+	run.Shares = map[string]float64{"choice": .5}
+	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), `"choice"`) {
+		t.Error(err)
+	}
+	run.Shares = map[string]float64{"selection": 1.5}
+	if _, err := run.Plan(table); err == nil || !strings.Contains(err.Error(), "budget.selection") {
+		t.Error(err)
 	}
 }

@@ -16,8 +16,11 @@ package dptrain
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
@@ -61,8 +64,9 @@ type Run struct {
 	Model    Trainer            // what is trained
 	// Fallback is what is trained if Model abstains. It is paid for whether it is used or not.
 	Fallback Trainer
-	// SelectionShare is the share of the training budget that choosing features may spend, in (0, 1).
-	SelectionShare float64
+	// Shares divide the training budget among stages, by name as in the section budget of a recipe: "count", "words",
+	// "ranges", "selection", "model", "fallback", "transform". Each is in (0, 1); the others take their defaults.
+	Shares map[string]float64
 	// SizeRuns is the mean number of tries of a Selector with a list of sizes, above 1.
 	SizeRuns float64
 	// Search tries several ways to select and train, in place of the fields from Selector on.
@@ -115,6 +119,12 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 		return nil, errDataset
 	}
 	described := r.describe(t)
+	for _, stage := range slices.Sorted(maps.Keys(r.Shares)) {
+		if !described.SetShare(stage, r.Shares[stage]) {
+			return nil, &fault.Error{Kind: fault.Usage, Message: fmt.Sprintf("Shares: there is no stage %q", stage), Hint: "the stages are " + strings.Join(recipe.Stages(), ", ")}
+		}
+	}
+	described.SettleShares()
 	if problems := described.Check(); len(problems) > 0 {
 		return nil, problems
 	}
@@ -166,9 +176,6 @@ func (r Run) values(p *pipeline.Pipeline) bool {
 	}
 	if r.Fallback != nil {
 		p.Fallback = r.Fallback
-	}
-	if r.SelectionShare != 0 {
-		p.SelectionShare = r.SelectionShare
 	}
 	if r.SizeRuns != 0 {
 		p.SizeRuns = r.SizeRuns

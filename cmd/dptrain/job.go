@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -27,7 +28,8 @@ import (
 type recipeFlags struct {
 	data, target, epsilon, delta, out, relation, task string
 	ledger, dataset                                   string
-	exclude, classes                                  []string
+	choose, rounds, fallback                          string
+	exclude, classes, shares, settings                []string
 	holdout                                           float64
 	format                                            formatFlags
 	declare                                           declareFlags
@@ -53,6 +55,11 @@ func (f *recipeFlags) add(set *pflag.FlagSet) {
 	set.StringVar(&f.relation, "relation", "", "what is hidden, by `NAME`: add-remove (default) or substitute")
 	set.StringSliceVar(&f.exclude, "exclude", nil, "`COLUMNS` that are not features: id,zip")
 	set.Float64Var(&f.holdout, "holdout", 0, "the `SHARE` of records kept for the held-out metric (default 0.2)")
+	set.StringSliceVar(&f.shares, "budget", nil, "how the training divides the budget, by `STAGE=SHARE`: selection=0.05,model=0.9 (stages: count, words, ranges, selection, model, fallback, transform)")
+	set.StringVar(&f.choose, "k", "", "how many columns to choose, a `NUMBER`")
+	set.StringVar(&f.rounds, "rounds", "", "rounds of boosting, a `NUMBER`")
+	set.StringVar(&f.fallback, "fallback", "", "what is trained in case --method makes no model, by `NAME`")
+	set.StringArrayVar(&f.settings, "set", nil, "any other key of a recipe, `KEY=VALUE`, such as model.rounds=3; may be repeated")
 	set.StringVar(&f.dataset, "dataset", "", "enter the run in a ledger, under this `NAME` of the data set")
 	set.StringVar(&f.ledger, "ledger", "", "the ledger: a `FILE` (default dptrain.ledger)")
 	f.declare.add(set)
@@ -98,7 +105,8 @@ func flagKeys() map[string]string {
 	return map[string]string{
 		"data": "data.path", "target": "data.target", "epsilon": "privacy.epsilon", "delta": "privacy.delta",
 		"out": "output.dir", "relation": "privacy.relation", "exclude": "data.exclude", "holdout": "holdout",
-		"task": "task", "classes": "data.classes",
+		"k": "selection.k", "rounds": "model.rounds", "fallback": "model.fallback",
+		"task": "task", "classes": "data.classes", "budget": "budget",
 		"ledger": "ledger.path", "dataset": "ledger.dataset",
 		"columns": "causal.columns", "bins": "causal.bins", "range": "data.columns",
 		"method": "causal.method", "score": "causal.score", "protect": "causal.protect",
@@ -139,12 +147,21 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 		}
 		j.blame[key] = "--" + flag
 	}
-	if len(args) == 0 {
-		return f.loadFlags(j)
-	}
-	base, err := recipe.Load(args[0])
+	settings, err := f.settingsOf()
 	if err != nil {
 		return nil, err
+	}
+	if len(args) == 0 {
+		return f.loadFlags(j, settings)
+	}
+	base, err := recipe.Options{Set: settings}.Load(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if j.notes != nil {
+		for _, note := range base.Notes() {
+			fmt.Fprintf(j.notes, "%s: note: %s\n", args[0], note)
+		}
 	}
 	j.recipe, j.table, j.ledger = base, base.DataFile(), base.LedgerFile()
 	if j.queries() || j.onSpark() {
@@ -178,9 +195,41 @@ func (f *recipeFlags) load(args []string) (*job, error) {
 	return j, j.explain(j.recipe.Check())
 }
 
+// settingsOf reads the flags --set. A method and a selection that flags name are settings then too, as what is set may belong
+// to them.
+func (f *recipeFlags) settingsOf() ([]recipe.Setting, error) {
+	var out []recipe.Setting
+	for _, text := range f.settings {
+		path, value, found := strings.Cut(text, "=")
+		if !found || strings.TrimSpace(path) == "" {
+			return nil, usagef("--set: %q is not KEY=VALUE, such as model.rounds=3", text)
+		}
+		out = append(out, recipe.Setting{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value)})
+	}
+	for _, given := range []recipe.Setting{
+		{Path: "selection.k", Value: f.choose, Flag: "--k"}, {Path: "model.fallback", Value: f.fallback, Flag: "--fallback"},
+		{Path: "model.rounds", Value: f.rounds, Flag: "--rounds"},
+	} {
+		if given.Value != "" {
+			out = append(out, given)
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	for path, name := range map[string]string{"selection.method": f.declare.selection, "model.method": f.declare.method} {
+		if name != "" {
+			out = append(out, recipe.Setting{Path: path, Value: name})
+		}
+	}
+	return out, nil
+}
+
 // loadFlags makes the job of a run without a recipe file.
-func (f *recipeFlags) loadFlags(j *job) (*job, error) {
-	r, problems := recipe.FromFlags(recipe.Flags{Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out, Columns: f.columns(nil)})
+func (f *recipeFlags) loadFlags(j *job, settings []recipe.Setting) (*job, error) {
+	r, problems := recipe.FromFlags(recipe.Flags{
+		Data: f.data, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Out: f.out, Columns: f.columns(nil), Set: settings,
+	})
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -239,6 +288,10 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 			r.Data.Classes = recipe.NamesOf(f.classes)
 		case "holdout":
 			r.Holdout = f.holdout
+		case "budget":
+			if err := layShares(r, f.shares); err != nil {
+				return err
+			}
 		case "ledger.path":
 			r.Ledger.Path, j.ledger = f.ledger, f.ledger
 		case "ledger.dataset":
@@ -252,6 +305,24 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 		return nil
 	}
 	return f.format.lay(&r.Data)
+}
+
+// layShares sets the shares of the flag --budget, which take the place of those of the recipe stage by stage.
+func layShares(r *recipe.Recipe, list []string) error {
+	for _, item := range list {
+		stage, text, found := strings.Cut(item, "=")
+		share, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		switch {
+		case !found || err != nil:
+			return usagef("--budget: %q is not STAGE=SHARE, such as selection=0.05", item)
+		case !(share > 0 && share < 1):
+			return usagef("--budget: the share of %s must be above 0 and below 1, not %s", stage, strings.TrimSpace(text))
+		case !r.SetShare(strings.TrimSpace(stage), share):
+			return usagef("--budget: there is no stage %q; the stages are %s", stage, strings.Join(recipe.Stages(), ", "))
+		}
+	}
+	r.SettleShares()
+	return nil
 }
 
 // pipeline returns the run for a table with this header.
@@ -298,7 +369,7 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 	if err == nil {
 		err = p.Rehearse(ctx, plan)
 	}
-	return p, plan, err
+	return p, plan, j.placed(err)
 }
 
 // columns returns the header of the table, or of a recipe without one.
@@ -367,6 +438,15 @@ func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
 		err = fault.As(fault.Recipe, err)
 	}
 	return plan, err
+}
+
+// placed says where in the recipe the field of an error stands.
+func (j *job) placed(err error) error {
+	var wrong *fault.Error
+	if !errors.As(err, &wrong) || wrong.Field == "" || wrong.Kind != fault.Recipe {
+		return err
+	}
+	return j.explain(recipe.Problems{j.recipe.Place(recipe.Problem{Path: wrong.Field, Msg: wrong.Message, Hint: wrong.Hint})})
 }
 
 // holdable refuses a table that cannot be held; see [entry.Holdable].

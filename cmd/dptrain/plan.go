@@ -124,6 +124,8 @@ type bill struct {
 	// abstain answers 95% of the time; absent for one that always answers.
 	Records int        `json:"records,omitempty"`
 	Steps   []billStep `json:"steps"`
+	// Divisions are the shares of the stages of the training part, for each way to train.
+	Divisions []billDivision `json:"divisions,omitempty"`
 	// Raised says by which factor the mu and epsilons of the steps of a part are above what
 	// the promise leaves for that part by itself; absent where nothing is above.
 	Raised map[string]float64 `json:"raised,omitempty"`
@@ -141,6 +143,7 @@ type bill struct {
 	// every other run.
 	Protected string `json:"protected,omitempty"`
 	causal    bool   // it asks for causal directions
+	asked     pipeline.Shares
 }
 
 // bound is an epsilon that holds at delta; nil if none does.
@@ -167,6 +170,7 @@ func newBill(p *pipeline.Pipeline, plan *pipeline.Plan) *bill {
 	b := pricedBill(plan.Priced)
 	b.Target, b.Method, b.Features, b.Records = p.Target, plan.Method(), plan.Columns(), plan.Records()
 	b.Search, b.Sizes = newBillSearch(p, plan), newBillSizes(plan)
+	b.asked, b.Divisions = p.Shares, divisionsOf(plan.Priced)
 	return b
 }
 
@@ -255,7 +259,11 @@ func (b *bill) text(w io.Writer) error {
 		ids = append(ids, s.ID)
 		t.AppendRow(table.Row{"  " + path.Base(s.ID), s.Part, s.Law, s.Draws, s.loss(), percent(share)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s", grouped(t.Render(), ids), b.total())
+	shares := ""
+	if len(b.Divisions) > 0 {
+		shares = b.sharesText()
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s%s", grouped(t.Render(), ids), shares, b.total())
 	return err
 }
 

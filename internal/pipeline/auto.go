@@ -21,7 +21,7 @@ import (
 )
 
 // The automatic choice of the model looks at a public fact alone; see
-// autoMethod. A run that names no selector either spends countShare of epsilon
+// autoMethod. A run that names no selector either spends DefaultCountShare of epsilon
 // on a lower bound n_lo of the number of training records, and with it chooses
 // between the two branches of the plan: a regression whether to choose
 // features, a classification of two classes whether to learn curves. Each
@@ -32,8 +32,8 @@ const (
 	kendallBranch  = "kendall"  // selection.DefaultK features
 	logisticBranch = "logistic" // every feature, one linear score of two classes
 	countLeaf      = "count"
-	// countShare is the share of epsilon that n_lo costs.
-	countShare = .03
+	// DefaultCountShare is the share of epsilon that n_lo costs.
+	DefaultCountShare = .03
 	// countMiss is the probability with which n_lo exceeds the true number. It
 	// concerns the quality of the choice, not privacy.
 	countMiss = .01
@@ -218,6 +218,6 @@ func (p *Pipeline) oneOf(f selection.Facts, trees []budget.Node) budget.Node {
 	case publicCount(f):
 		return budget.OneOf(trainNode, budget.Seq(countLeaf), trees...).As(budget.Part)
 	}
-	count := budget.LaplaceLeaf(countLeaf, countShare, 1).Of(mechanism.StatCount).As(budget.Stage)
+	count := budget.LaplaceLeaf(countLeaf, p.countShare(), 1).Of(mechanism.StatCount).As(budget.Stage)
 	return budget.OneOf(trainNode, count, trees...).As(budget.Part)
 }

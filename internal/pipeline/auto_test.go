@@ -196,7 +196,7 @@ func TestAutoPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	count, ok := plan.Law("fit/train/count")
-	if !ok || math.Abs(count.Epsilon-countShare) > 1e-12 {
+	if !ok || math.Abs(count.Epsilon-DefaultCountShare) > 1e-12 {
 		t.Errorf("count %+v", count)
 	}
 	var laws []budget.Law

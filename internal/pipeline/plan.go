@@ -104,10 +104,11 @@ type Pipeline struct {
 	// checks what such a one does: it is handed the exact records, and what it chooses is
 	// published. A run with one says so among the facts that are not protected.
 	UncheckedSelector bool
-	// SelectionShare is the share of the training budget, in (0, 1), that a
-	// selector which releases something spends; 0 means
-	// DefaultSelectionShare.
+	// SelectionShare is the share, in (0, 1), that a selector which releases something spends of what the noisy count and
+	// the model with a fixed law leave; 0 means DefaultSelectionShare. Shares.Selection is a share of the whole.
 	SelectionShare float64
+	// Shares divide the budget of the training part among its stages; the zero value leaves it to the defaults.
+	Shares Shares
 	// Model is the trainer, of a method of [Trainers]; nil chooses one, see [Auto].
 	Model method.Trainer
 	// Fallback is the trainer whose model is returned when Model abstains; nil
@@ -202,6 +203,9 @@ func (p *Pipeline) Plan() (*Plan, error) {
 	}
 	for _, t := range append(slices.Clone(plan.tries), plan.subplans()...) {
 		t.Priced = plan.Priced
+	}
+	if err := p.unusedShares(plan.Priced); err != nil {
+		return nil, err
 	}
 	plan.guarantee = plan.Priced.Guarantee()
 	if math.IsInf(plan.guarantee.Mu, 1) && (!plan.approximate() || plan.guarantee.Epsilon > mostEpsilon) {

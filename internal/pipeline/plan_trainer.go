@@ -9,26 +9,15 @@ import (
 // The part of epsilon and delta that a law takes that does not scale with the rest, which is
 // calibrated to what it leaves.
 const (
-	fixedAlone  = 1 - countShare // where nothing else but n_lo is released
-	fixedFirst  = .85            // beside ranges and a choice of features
-	fixedBacked = .55            // beside a fallback too
+	fixedAlone  = 1 - DefaultCountShare // where nothing else but n_lo is released
+	fixedFirst  = .85                   // beside ranges and a choice of features
+	fixedBacked = .55                   // beside a fallback too
 	fixedDelta  = .9
 )
 
 // factsOf returns what the model of a branch is told about the given columns.
 func (p *Pipeline) factsOf(b branch, columns []dataset.Column) method.Facts {
-	check := 0.
-	if p.paysForCheck() {
-		check = checkShare
-	}
-	epsilon := fixedAlone - check // n_lo takes its share of the whole epsilon
-	switch {
-	case b.fallback != nil:
-		epsilon = fixedBacked * (1 - check)
-	case b.others:
-		epsilon = fixedFirst * (1 - check)
-	}
-	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: epsilon * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
+	return method.Facts{Columns: columns, Relation: p.Budget.Relation, Epsilon: b.fixed * p.Budget.Epsilon, Delta: fixedDelta * p.Budget.Delta}
 }
 
 // importanceLevel is the confidence level of the intervals of importances.

@@ -32,6 +32,7 @@ func (p *Pipeline) Wrong() []*fault.Error {
 	if !(p.Holdout >= 0 && p.Holdout <= .5) {
 		r.wrong(ErrHoldout, "holdout", "0 means no held-out metric", "holdout must be from 0 to 0.5, not %s", fault.Number(p.Holdout))
 	}
+	r.shares()
 	r.unit()
 	r.privateColumns()
 	r.vocabulary()
@@ -297,6 +298,9 @@ func (r *rules) candidateRules(i int, c Candidate) {
 			r.wrong(ErrSearch, field, "defaults included; remove one", "search.candidates: items %d and %d are the same", j+1, i+1)
 			return
 		}
+	}
+	if c.SelectionShare != 0 && r.Shares.Selection != 0 {
+		r.wrong(ErrShares, field+".selection.share", "keep one of the two", "%s.selection.share and budget.selection are the same share", field)
 	}
 	one := rules{Pipeline: r.candidate(i), home: field + "."}
 	one.stages()

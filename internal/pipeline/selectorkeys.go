@@ -23,7 +23,7 @@ var selectorKeys = sync.OnceValue(func() []method.Key {
 		},
 		{
 			Name: "share", Kind: method.Number, Min: 0, Max: 1, Above: true, Below: true, Default: DefaultSelectionShare, Common: true,
-			Text:   "Part of the budget spent on choosing: of mu squared under tight composition, of epsilon under basic. The default is 0.5 for dpfsdr, dpfs and crfs",
+			Text:   "The older name of budget.selection: a share of what a count and words leave. The default is 0.5 for dpfsdr, dpfs and crfs",
 			Remedy: noChoice, Absent: "`0.1`",
 		},
 		{

@@ -7,10 +7,8 @@ import (
 
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/internal/linear"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/method"
-	"github.com/dptrain/dptrain/internal/rescale"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/selection"
 )
@@ -34,7 +32,7 @@ type branch struct {
 	trainer  method.Trainer
 	fallback method.Trainer   // or nil
 	columns  []dataset.Column // the widest choice, and then the target; set by trainTree
-	others   bool             // whether stages before the model release something; set by trainTree
+	fixed    float64          // the share of epsilon of a model with a fixed law; set by trainTree
 }
 
 // counts reports whether a stage asks for the number of records.
@@ -58,36 +56,38 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	if err != nil {
 		return budget.Node{}, err
 	}
-	share := p.selectionShare(*b, private)
 	columns := append(slices.Clone(b.selector.Most(told)), f.Target)
 	toScale := columns
 	if private || b.scalesFirst(f) { // the choice may need ranges where the widest one does not
 		toScale = append(slices.Clone(f.Columns), f.Target)
 	}
 	ranges, scaled := p.rangesOf(toScale).Plan()
-	rest := 1 - share
-	if scaled {
-		ranges = ranges.Scaled(rest)
-	} else {
-		rest /= linear.GramShare // the model has the ranges' share too
+	several := len(p.branches(f)) > 1
+	counted := b.counts() && !publicCount(f)
+	shares, err := p.divide(*b, dividable{
+		mayCount: p.mayCount(f), counted: counted || several && !publicCount(f),
+		selects: private, scaled: scaled, fixedModel: abstains(b.trainer), fallback: b.fallback != nil,
+	})
+	if err != nil {
+		return budget.Node{}, err
 	}
+	ranges = ranges.Scaled(shares.ranges)
 
 	var stages []budget.Node
-	if b.counts() && !publicCount(f) {
+	if counted {
 		stages = append(stages, p.countNode())
 	}
 	if scaled && b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
 	if private {
-		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(share).As(budget.Stage))
+		stages = append(stages, budget.Seq(selectionNode, choice).Scaled(shares.selection).As(budget.Stage))
 	}
 	if scaled && !b.scalesFirst(f) {
 		stages = append(stages, ranges)
 	}
-	b.others = private || scaled || p.Transform != rescale.None
-	b.columns = columns
-	models, err := p.modelNodes(*b, columns, rest)
+	b.fixed, b.columns = shares.fixed, columns
+	models, err := p.modelNodes(*b, columns, shares)
 	if err != nil {
 		return budget.Node{}, err
 	}
@@ -97,14 +97,13 @@ func (p *Pipeline) trainTree(f selection.Facts, b *branch) (budget.Node, error) 
 	}
 	stages = append(stages, models...)
 	if p.asksFirst() {
-		return askFirst(b.name, stages).As(role), nil
+		return p.askFirst(b.name, stages, p.mayCount(f)).As(role), nil
 	}
 	return budget.Seq(b.name, stages...).As(role), nil
 }
 
-// modelNodes plans the model and its fallback; rest is the share of a model
-// whose laws scale.
-func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) ([]budget.Node, error) {
+// modelNodes plans the model and its fallback.
+func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, shares division) ([]budget.Node, error) {
 	target := columns[len(columns)-1]
 	model, err := p.trainerFor(b.trainer, target).Plan(p.factsOf(b, columns))
 	if err != nil {
@@ -116,14 +115,14 @@ func (p *Pipeline) modelNodes(b branch, columns []dataset.Column, rest float64) 
 			return nil, err
 		}
 	}
-	nodes := []budget.Node{node.Scaled(rest)}
+	nodes := []budget.Node{node.Scaled(shares.model)}
 	if b.fallback == nil {
 		return nodes, nil
 	}
 	if model, err = p.trainerFor(b.fallback, target).Plan(method.Facts{Columns: columns, Relation: p.Budget.Relation}); err != nil {
 		return nil, err
 	}
-	return append(nodes, budget.Seq(fallbackNode, model).Scaled(rest).As(budget.Stage)), nil
+	return append(nodes, budget.Seq(fallbackNode, model).Scaled(shares.fallback).As(budget.Stage)), nil
 }
 
 // selectionShare returns the share of a selector that releases something.
@@ -147,7 +146,7 @@ func (p *Pipeline) rangesOf(columns []dataset.Column) scaling.Private {
 // countNode is the release of n_lo: a fixed fraction of epsilon, so that what
 // is planned from it does not move with the other stages.
 func (p *Pipeline) countNode() budget.Node {
-	law := budget.Law{Kind: budget.Laplace, Epsilon: countShare * p.Budget.Epsilon, Draws: 1}
+	law := budget.Law{Kind: budget.Laplace, Epsilon: p.countShare() * p.Budget.Epsilon, Draws: 1}
 	return budget.FixedLeaf(countLeaf, law).Of(mechanism.StatCount).As(budget.Stage)
 }
 

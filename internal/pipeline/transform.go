@@ -36,8 +36,8 @@ const (
 
 // The settings. They are public constants; docs/methods/transform.md, "How the settings were chosen".
 const (
-	// wayBackShare is the share of mu^2 of the training part that the errors take.
-	wayBackShare = .03
+	// DefaultTransformShare is the share of mu^2 of the training part that the errors take.
+	DefaultTransformShare = .03
 	// transformedShare is the share of mu^2 of the held-out part that R² of the transformed target takes.
 	transformedShare = .25
 	// errorWeight is that of the sums that are large anyhow.
@@ -125,8 +125,8 @@ func (r *rules) transform() {
 }
 
 // wayBackStage is the release that the way back needs.
-func wayBackStage() budget.Node {
-	return budget.Seq(wayBackNode, budget.GaussianLeaf(errorsLeaf, wayBackShare, 1).Of(mechanism.StatSums)).As(budget.Stage)
+func wayBackStage(share float64) budget.Node {
+	return budget.Seq(wayBackNode, budget.GaussianLeaf(errorsLeaf, share, 1).Of(mechanism.StatSums)).As(budget.Stage)
 }
 
 // withTransformed is the held-out metric of a transformed target: in its own units, and in transformed ones.

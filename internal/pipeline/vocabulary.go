@@ -142,14 +142,16 @@ func standIns(what string, n int) []string {
 func (p *Pipeline) wholeTraining(plan *Plan) (budget.Node, error) {
 	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
 	if p.finds() && !p.asksFirst() {
-		search := wordLeaves()
-		if rest -= WordShare; p.mayBeWords() {
-			rest, search = rest-KindShare, append([]budget.Node{kindLeaf()}, search...)
+		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
+		search := wordLeaves(wordShare)
+		if rest -= wordShare; p.mayBeWords() {
+			rest, search = rest-kindShare, append([]budget.Node{kindLeaf(kindShare)}, search...)
 		}
 		first = append(first, vocabularyStage(search...))
 	}
 	if p.Transform != rescale.None {
-		rest, last = rest-wayBackShare, append(last, wayBackStage())
+		share := p.transformShare(p.mayCount(plan.facts))
+		rest, last = rest-share, append(last, wayBackStage(share))
 	}
 	if !p.wraps() {
 		return p.trainingPart(plan, rootNode+"/"+trainNode)
@@ -164,10 +166,11 @@ func (p *Pipeline) wraps() bool {
 }
 
 // askFirst returns the sequence of the kinds and of one of two ways to go on.
-func askFirst(name string, stages []budget.Node) budget.Node {
-	return budget.Seq(name, vocabularyStage(kindLeaf()), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
-		budget.Seq(numbersWay, scaled(stages, 1-KindShare)...).As(budget.Branch),
-		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves()...)}, scaled(stages, 1-KindShare-WordShare)...)...).As(budget.Branch)))
+func (p *Pipeline) askFirst(name string, stages []budget.Node, mayCount bool) budget.Node {
+	kindShare, wordShare := p.wordShares(mayCount)
+	return budget.Seq(name, vocabularyStage(kindLeaf(kindShare)), budget.OneOf(undeclaredNode, budget.Seq(kindsLeaf),
+		budget.Seq(numbersWay, scaled(stages, 1-kindShare)...).As(budget.Branch),
+		budget.Seq(wordsWay, append([]budget.Node{vocabularyStage(wordLeaves(wordShare)...)}, scaled(stages, 1-kindShare-wordShare)...)...).As(budget.Branch)))
 }
 
 func scaled(nodes []budget.Node, f float64) []budget.Node {
@@ -182,14 +185,14 @@ func vocabularyStage(leaves ...budget.Node) budget.Node {
 	return budget.Seq(vocabularyNode, leaves...).As(budget.Stage)
 }
 
-func kindLeaf() budget.Node {
-	return budget.GaussianLeaf(kindsLeaf, KindShare, 1).Of(mechanism.StatHistogram)
+func kindLeaf(share float64) budget.Node {
+	return budget.GaussianLeaf(kindsLeaf, share, 1).Of(mechanism.StatHistogram)
 }
 
-func wordLeaves() []budget.Node {
+func wordLeaves(share float64) []budget.Node {
 	appears := budget.Law{Kind: budget.Approximate, Delta: newWordDelta, Draws: 1}
 	return []budget.Node{
-		budget.GaussianLeaf(wordCountsLeaf, WordShare, 1).Of(mechanism.StatWords),
+		budget.GaussianLeaf(wordCountsLeaf, share, 1).Of(mechanism.StatWords),
 		budget.FixedLeaf(newWordsLeaf, appears).Of(mechanism.StatNewWords),
 	}
 }

@@ -10,6 +10,8 @@ type Flags struct {
 	Out     string // --out
 	// Columns are those of a causal study, --columns; nil for a run with a model.
 	Columns []string
+	// Set gives further keys a value; see [Options].
+	Set []Setting
 }
 
 // FromFlags builds the recipe that `dptrain fit --data … --target …` stands
@@ -18,8 +20,12 @@ type Flags struct {
 func FromFlags(f Flags) (*Recipe, Problems) {
 	src := &source{flags: map[string]string{}}
 	root := flagNode(f, src.flags)
+	var problems Problems
+	if src.settings, problems = layAll(root, f.Set); len(problems) > 0 {
+		return nil, problems
+	}
 	src.at = newSource("", root).at
-	return Options{}.build(root, src, thisBuild())
+	return Options{Set: f.Set}.build(root, src, thisBuild())
 }
 
 // flagNode returns the tree of flags, and notes which one each key comes from.

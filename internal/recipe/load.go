@@ -20,6 +20,9 @@ type Options struct {
 	// give no privacy are accepted, data.path and data.target may be missing,
 	// and epsilon and delta default to ln(3) and 1e-5.
 	Bench bool
+	// Set gives keys a value that takes the place of the text's. A recipe with settings is put to the rules by
+	// [Recipe.Check] alone, once everything else of the command line is known.
+	Set []Setting
 }
 
 // Parse reads a recipe from src; name is what problems call the file. It
@@ -57,14 +60,14 @@ func (o Options) Parse(name string, src []byte) (*Recipe, Problems) {
 	return o.parse(name, src, thisBuild())
 }
 
-func (o Options) parse(name string, src []byte, can availability) (*Recipe, Problems) {
+func (o Options) parse(name string, content []byte, can availability) (*Recipe, Problems) {
 	one := func(line, col int, msg, hint string) Problems {
 		return Problems{{File: name, Line: line, Column: col, Msg: msg, Hint: hint}}
 	}
-	if len(src) > MaxSize {
+	if len(content) > MaxSize {
 		return nil, one(1, 1, "the recipe is larger than 1 MiB", "is this a table?")
 	}
-	root, problems := readYAML(name, src)
+	root, problems := readYAML(name, content)
 	if root == nil {
 		return nil, problems
 	}
@@ -74,8 +77,12 @@ func (o Options) parse(name string, src []byte, can availability) (*Recipe, Prob
 	if !looksLikeRecipe(root) {
 		return nil, one(root.line, root.col, "this is not a recipe: none of its keys is there", "a recipe has the sections data and privacy; `dptrain init` writes a starter")
 	}
+	settings, more := layAll(root, o.Set)
+	problems = append(problems, more...)
 	problems = append(problems, spreadTarget(root, name)...)
-	r, more := o.build(root, newSource(name, root), can)
+	src := newSource(name, root)
+	src.settings = settings
+	r, more := o.build(root, src, can)
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, problems.sorted()
 	}
@@ -101,7 +108,10 @@ func (o Options) build(root *node, src *source, can availability) (*Recipe, Prob
 		r.Privacy.Epsilon, r.Privacy.Delta = math.Log(3), 1e-5
 	}
 	r.settle(decode(root, &r), can)
-	rules := checkRules(&r, can, o.Bench)
+	var rules Problems
+	if len(o.Set) == 0 {
+		rules = checkRules(&r, can, o.Bench)
+	}
 	if o.Bench {
 		found = slices.DeleteFunc(found, optionalInBench)
 	}

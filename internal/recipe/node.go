@@ -97,6 +97,8 @@ type source struct {
 	file  string
 	at    map[string]place
 	flags map[string]string // path -> flag, for recipes made from flags
+	// settings says which paths a setting gives, and by which flag.
+	settings map[string]string
 }
 
 func newSource(file string, root *node) *source {
@@ -127,6 +129,9 @@ func (s *source) problem(path, msg, hint string) Problem {
 	if s == nil {
 		return p
 	}
+	if p.flag = s.setting(path); p.flag != "" {
+		return p
+	}
 	p.File = s.file
 	if s.flags != nil {
 		p.flag = s.flags[path]
@@ -149,7 +154,7 @@ func (s *source) problem(path, msg, hint string) Problem {
 // atKey places msg at the key of path rather than at its value.
 func (s *source) atKey(path, msg, hint string) Problem {
 	p := s.problem(path, msg, hint)
-	if s != nil && s.flags == nil {
+	if s != nil && s.flags == nil && p.flag == "" {
 		if at, ok := s.at[path]; ok {
 			p.Line, p.Column = at.keyLine, at.keyCol
 		}

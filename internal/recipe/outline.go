@@ -49,12 +49,12 @@ func (r *Recipe) outline(bench bool) *pipeline.Pipeline {
 		}
 	}
 	if r.Search != nil {
-		p.Search = r.outlineSearch()
+		p.Shares, p.Search = r.Budget.shares(), r.outlineSearch()
 		return p
 	}
 	p.Selector, _ = r.Selection.outline()
 	p.Model, _ = r.Model.outline()
-	p.SelectionShare = r.Selection.Share()
+	p.Shares, p.SelectionShare = r.divided()
 	if p.Selector != nil && r.Selection.Keys.Wholes("sizes") != nil {
 		p.SizeRuns = r.Selection.Keys.Number("runs")
 	}

@@ -31,6 +31,8 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		Task: r.Task, Target: r.Data.Target, Budget: target, Holdout: r.Holdout, MostClasses: r.Data.MostClasses,
 		DeclaredScaling: r.Scaling.Method == "declared", Transform: r.Data.transform(),
 	}
+	shares, selectionShare := r.divided()
+	p.Shares = shares
 	reading := r.Data.Reading()
 	p.Schema.Numbers = reading.Format.Numbers()
 	excluded, kinds := map[string]bool{}, r.findsKinds()
@@ -53,7 +55,7 @@ func (r *Recipe) Pipeline(header []string) (*pipeline.Pipeline, error) {
 		p.Search, err = r.search(len(p.Schema.Columns) - 1)
 		return p, err
 	}
-	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), r.Selection.Share(), r.Selection.Keys.Number("runs")
+	p.Model, p.SelectionShare, p.SizeRuns = r.Model.trainer(), selectionShare, r.Selection.Keys.Number("runs")
 	if r.Model.Fallback != "none" {
 		p.Fallback = trainerOf(r.Model.Fallback, nil)
 	}
@@ -80,7 +82,7 @@ func (r *Recipe) selector(d int) (selection.Selector, error) {
 	if !ok {
 		return nil, fmt.Errorf("selection %q has no selector", s.Method)
 	}
-	x := pipeline.SelectorSettings{K: s.K(), Share: s.Share(), Values: s.Keys}
+	x := pipeline.SelectorSettings{K: s.K(), Share: max(s.Share(), r.Budget.shares().Selection), Values: s.Keys}
 	if x.Share == 0 && m.NeedsClasses {
 		x.Share = pipeline.ClassedSelectionShare
 	}

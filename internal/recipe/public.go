@@ -1,5 +1,7 @@
 package recipe
 
+import "maps"
+
 // published is the recipe as it goes to release/recipe.yaml. It has no place
 // for the paths of the data, the ledger and the output, nor for the engine, on which no other byte depends.
 type published struct {
@@ -21,6 +23,7 @@ type published struct {
 	Privacy   Privacy    `yaml:"privacy"`
 	Holdout   float64    `yaml:"holdout"`
 	Scaling   Scaling    `yaml:"scaling"`
+	Budget    *Budget    `yaml:"budget,omitempty"`
 	Selection *Selection `yaml:"selection,omitempty"`
 	Model     *Model     `yaml:"model,omitempty"`
 	Search    *Search    `yaml:"search,omitempty"`
@@ -47,9 +50,16 @@ func (r *Recipe) Public() ([]byte, error) {
 	if p.Data.Classes.Private() {
 		p.Data.MostClasses = r.mostClasses()
 	}
-	p.Privacy, p.Holdout, p.Scaling = r.Privacy, r.Holdout, r.Scaling
+	p.Privacy, p.Holdout, p.Scaling, p.Budget = r.Privacy, r.Holdout, r.Scaling, r.Budget
 	if p.Search = r.Search; p.Search == nil {
-		p.Selection, p.Model = &r.Selection, &r.Model
+		selection := r.Selection
+		if r.movesShare() {
+			shares, _ := r.divided()
+			budget := Budget(shares)
+			selection.Keys, p.Budget = maps.Clone(selection.Keys), &budget
+			delete(selection.Keys, "share")
+		}
+		p.Selection, p.Model = &selection, &r.Model
 	}
 	if r.Ledger != nil {
 		p.Ledger = &struct {

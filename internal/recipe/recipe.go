@@ -2,7 +2,9 @@ package recipe
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -29,6 +31,8 @@ type Recipe struct {
 	Holdout float64 `yaml:"holdout" json:"holdout" jsonschema:"minimum=0,maximum=0.5,default=0.2" jsonschema_description:"Share of records kept for the private held-out metric; each record draws its own coin. 0 means no metric."`
 	// Scaling says where the ranges of numeric columns come from.
 	Scaling Scaling `yaml:"scaling" json:"scaling" jsonschema_description:"Where the ranges of numeric columns come from."`
+	// Budget divides the budget of the training part among its stages; nil leaves all of it to the defaults.
+	Budget *Budget `yaml:"budget,omitempty" json:"budget,omitempty" jsonschema_description:"Shares of the training part of the privacy budget, by stage. What is left out is divided in the proportion of the defaults. The held-out part has a budget of its own, and holdout sets how many records it has."`
 	// Selection says how features are chosen.
 	Selection Selection `yaml:"selection" json:"selection" jsonschema_description:"How features are chosen."`
 	// Model says what is trained.
@@ -48,6 +52,9 @@ type Recipe struct {
 	Output Output `yaml:"output" json:"output" jsonschema_description:"Where results go."`
 
 	src *source // positions of the text it came from; nil if built in code
+	// sharesOfEarlier: an earlier version published the recipe, in whose runs selection.share had no effect beside a
+	// model with a fixed law.
+	sharesOfEarlier bool
 }
 
 // Data names the table and declares what is public about its columns.
@@ -158,6 +165,65 @@ type Scaling struct {
 	// Method is "private" (ranges are found privately; declared ranges are
 	// used where there are some) or "declared".
 	Method string `yaml:"method" json:"method" jsonschema:"default=private" jsonschema_description:"private: undeclared ranges are found privately, from the budget. declared: every numeric column declares lower and upper."`
+}
+
+// Budget holds shares of the training part of the privacy budget, each in (0, 1); 0 leaves a stage its default. The names
+// and meanings are those of [pipeline.Shares].
+type Budget struct {
+	Count     float64 `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of the noisy number of records, of epsilon."`
+	Words     float64 `yaml:"words,omitempty" json:"words,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.055" jsonschema_description:"Share of finding out which columns hold text, and which values."`
+	Ranges    float64 `yaml:"ranges,omitempty" json:"ranges,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share of the ranges of numeric columns that declare none."`
+	Selection float64 `yaml:"selection,omitempty" json:"selection,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share of the choice of columns. selection.share is the older name of this key."`
+	Model     float64 `yaml:"model,omitempty" json:"model,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share of the model: of epsilon for tukey, else as for the other stages."`
+	Fallback  float64 `yaml:"fallback,omitempty" json:"fallback,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1" jsonschema_description:"Share of the model of model.fallback."`
+	Transform float64 `yaml:"transform,omitempty" json:"transform,omitempty" jsonschema:"exclusiveMinimum=0,exclusiveMaximum=1,default=0.03" jsonschema_description:"Share of the errors of a model of a transformed target."`
+}
+
+// shares returns what the pipeline takes; b may be nil.
+func (b *Budget) shares() pipeline.Shares {
+	if b == nil {
+		return pipeline.Shares{}
+	}
+	return pipeline.Shares(*b)
+}
+
+// Stages lists the stages that have a share of the budget, by their names in the section budget.
+func Stages() []string {
+	var out []string
+	for _, s := range new(pipeline.Shares).Named() {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// SettleShares drops the default of selection.share where budget.selection was set after the recipe was read.
+func (r *Recipe) SettleShares() {
+	if r.Budget.shares().Selection == 0 {
+		return
+	}
+	if r.Search != nil {
+		search := *r.Search
+		search.Candidates = slices.Clone(search.Candidates)
+		r.Search = &search
+	}
+	for _, x := range r.choices() {
+		x.selection.Keys = maps.Clone(x.selection.Keys)
+		delete(x.selection.Keys, "share")
+	}
+}
+
+// SetShare sets the share of a stage by its name. It reports whether there is such a stage.
+func (r *Recipe) SetShare(stage string, share float64) bool {
+	shares := r.Budget.shares()
+	for _, s := range shares.Named() {
+		if s.Name == stage {
+			*s.Value = share
+			b := Budget(shares)
+			r.Budget = &b
+			return true
+		}
+	}
+	return false
 }
 
 // Selection says how features are chosen.
@@ -272,7 +338,8 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 	r.settleSearch(given)
 	for _, x := range r.choices() {
 		s := x.selection
-		if !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K() > 0) {
+		byDefault := r.Budget.shares().Selection == 0 && !(x.path == "" && pipeline.MayAbstain(r.Model.Method) && !r.sharesOfEarlier)
+		if byDefault && !given[x.path+"selection.share"] && can.choosesColumns(s.Method) && (s.Method != "auto" || s.K() > 0) {
 			share := pipeline.DefaultSelectionShare
 			if NeedsClasses(s.Method) {
 				share = pipeline.ClassedSelectionShare
@@ -290,6 +357,32 @@ func (r *Recipe) settle(given map[string]bool, can availability) {
 	if r.Ledger != nil && !given["ledger.path"] {
 		r.Ledger.Path = DefaultLedger
 	}
+}
+
+// movesShare reports whether selection.share is read as budget.selection: beside a model with a fixed law, whose share the
+// other shares decide. Beside other models it stays what it is: a share of what the count and the words leave.
+func (r *Recipe) movesShare() bool {
+	return r.Search == nil && !r.sharesOfEarlier && r.Selection.Share() != 0 && pipeline.MayAbstain(r.Model.Method)
+}
+
+// divided returns the shares of the run, and the value of selection.share where that is no share of the whole.
+func (r *Recipe) divided() (shares pipeline.Shares, selectionShare float64) {
+	shares, selectionShare = r.Budget.shares(), r.Selection.Share()
+	if r.movesShare() && shares.Selection == 0 {
+		shares.Selection, selectionShare = selectionShare, 0
+	}
+	return shares, selectionShare
+}
+
+// Notes lists what a reader of the recipe may want to know and need not change.
+func (r *Recipe) Notes() []string {
+	switch {
+	case r.movesShare():
+		return []string{"selection.share is the older name of budget.selection, and was taken as such"}
+	case r.sharesOfEarlier:
+		return []string{"selection.share has no effect beside " + r.Model.Method + ", as in the version that published this recipe; write budget.selection in its place to set the share"}
+	}
+	return nil
 }
 
 // unitColumn is the column that identifies the privacy unit, "" where there is

@@ -120,13 +120,26 @@ func collect(e *validate.ValidationError, root *node, src *source, found *[]find
 		// the rules refuse an empty name of a column themselves.
 	case *errkind.UniqueItems:
 		weak(fmt.Sprintf("%s: items %d and %d are the same", name, k.Duplicates[0]+1, k.Duplicates[1]+1))
-	case *errkind.Minimum:
-		weak(name + " must be at least " + ratio(k.Want.Float64()))
-	case *errkind.Maximum:
-		weak(name + " must be at most " + ratio(k.Want.Float64()))
 	default:
-		weak(name + " is not accepted: " + n.describe())
+		weak(limitText(e.ErrorKind, name, path, n))
 	}
+}
+
+// limitText says which limit a value is beyond, or which key it needs beside it.
+func limitText(violated validate.ErrorKind, name, path string, n *node) string {
+	switch k := violated.(type) {
+	case *errkind.Minimum:
+		return name + " must be at least " + ratio(k.Want.Float64())
+	case *errkind.Maximum:
+		return name + " must be at most " + ratio(k.Want.Float64())
+	case *errkind.ExclusiveMinimum:
+		return name + " must be above " + ratio(k.Want.Float64()) + ", not " + n.describe()
+	case *errkind.ExclusiveMaximum:
+		return name + " must be below " + ratio(k.Want.Float64()) + ", not " + n.describe()
+	case *errkind.DependentRequired:
+		return child(path, k.Prop) + " needs " + strings.Join(k.Missing, ", ") + " beside it"
+	}
+	return name + " is not accepted: " + n.describe()
 }
 
 func ratio(x float64, _ bool) string { return strconv.FormatFloat(x, 'f', -1, 64) }

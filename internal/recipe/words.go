@@ -226,6 +226,7 @@ func (r *Recipe) keepEarlierDefaults(given map[string]bool) {
 	if r.Data.Classes.Private() && !given["data.most_classes"] {
 		r.Data.MostClasses = 2
 	}
+	r.sharesOfEarlier = given["selection.share"] && pipeline.MayAbstain(r.Model.Method) // else it is published in budget
 }
 
 // NamesOf returns the names that a list on a command line means: the word alone stands for

@@ -63,6 +63,13 @@ class DptrainWarning(UserWarning):
 # The severities that are only remarks.
 _REMARKS = ("negligible", "note")
 
+
+
+def _yaml(value):
+    """A value of a recipe as YAML, of which JSON is a part. Numbers and arrays of NumPy are taken like Python's."""
+    return json.dumps(value, default=lambda x: x.tolist() if hasattr(x, "tolist") else str(x))
+
+
 # Parameters are the fields of a class: it takes them by name, epsilon by place too.
 _parameters = dataclass(eq=False, repr=False)
 
@@ -76,6 +83,9 @@ class _Estimator(_Base):
     epsilon, delta : the privacy budget. delta is 1e-6 if it is None.
     relation : "add-remove" (default) or "substitute": what is hidden.
     method, select : how to train and how to choose columns, by name; None lets dptrain decide.
+    k : how many columns to choose. rounds : rounds of boosting. fallback : what is trained in case method makes no model.
+    budget : a dict from stages to their shares of the training budget, such as {"selection": .05, "model": .9}.
+    settings : a dict from any other keys of a recipe to their values, such as {"model.rounds": 3}.
     holdout : the share of records for the private metrics, .2 if it is None; 0 leaves them out.
     categories : a dict from columns to their public values, or to "private".
     undeclared : "found" or "numbers": what columns are that nothing is said of. None finds text columns privately, as the
@@ -101,6 +111,11 @@ class _Estimator(_Base):
     relation: "str | None" = None
     method: "str | None" = None
     select: "str | None" = None
+    k: "int | None" = None
+    rounds: "int | None" = None
+    fallback: "str | None" = None
+    budget: "dict | None" = None
+    settings: "dict | None" = None
     holdout: "float | None" = None
     categories: "dict | None" = None
     undeclared: "str | None" = None
@@ -126,10 +141,14 @@ class _Estimator(_Base):
         """The arguments of fit, but for the folder."""
         out = ["fit"] + ([os.fspath(self.recipe)] if self.recipe is not None else [])
         out += ["--data", "-", "--target", target, "--task", self._task, "--epsilon", text(self.epsilon), "--quiet"]
-        for flag in ("delta", "relation", "method", "select", "holdout", "undeclared", "unit", "max_rows", "dataset", "ledger"):
+        for flag in ("delta", "relation", "method", "select", "k", "rounds", "fallback", "holdout", "undeclared", "unit", "max_rows", "dataset", "ledger"):
             value = getattr(self, flag)
             if value is not None:
                 out += ["--" + flag.replace("_", "-"), value if isinstance(value, str) else text(value)]
+        for stage, share in (self.budget or {}).items():
+            out += ["--budget", f"{stage}={text(share)}"]
+        for key, value in (self.settings or {}).items():
+            out += ["--set", f"{key}={_yaml(value)}"]
         for name, values in (self.categories or {}).items():
             out += ["--categories", f"{name}={values if isinstance(values, str) else listed(values)}"]
         for name, layout in (self.dates or {}).items():

@@ -178,3 +178,17 @@ def test_nothing_private_is_left(houses, tmp_path, monkeypatch):
 def test_console_command():
     out = subprocess.run([sys.executable, "-m", "dptrain", "version"], capture_output=True, check=True, text=True)
     assert out.stdout.startswith("dptrain ") and dptrain.version() in out.stdout
+
+
+def test_every_key_of_a_recipe_can_be_set(houses):
+    X, y = houses
+    model = DPRegressor(
+        2, select="kendall", k=2, method="tukey", fallback="joint-gram", budget={"selection": 0.3}, settings={"model.buckets": np.int64(200)}
+    ).fit(X, y)
+    recipe = model.release_["recipe.yaml"].decode()
+    for line in ("method: kendall", "k: 2", "method: tukey", "fallback: joint-gram", "selection: 0.3", "buckets: 200"):
+        assert line in recipe, recipe
+    with pytest.raises(InvalidInput, match="model.nonsense"):
+        DPRegressor(2, settings={"model.nonsense": 1}).fit(X, y)
+    with pytest.raises(InvalidInput, match="no stage"):
+        DPRegressor(2, budget={"choice": 0.5}).fit(X, y)
