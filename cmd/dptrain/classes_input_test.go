@@ -42,9 +42,6 @@ func TestEveryClassifierOfAnyTable(t *testing.T) {
 			want = exitAbstained
 		}
 		for relation, columns := range map[string]string{"add-remove": "", "substitute": "", "substitute-private-columns": ", a: {private: true}, b: {private: true}"} {
-			if relation == "substitute-private-columns" && method != "joint-gram" && method != "brc" {
-				continue
-			}
 			for name, table := range tables {
 				chdir(t)
 				write(t, "t.csv", table)
@@ -119,11 +116,6 @@ func TestPrivateColumnMistakes(t *testing.T) {
 			"nothing private",
 			loansRecipe("substitute-private-columns", "", ""),
 			exitRecipe, "needs at least one column with private: true",
-		},
-		{
-			"a method that would protect what is public",
-			loansRecipe("substitute-private-columns", ", a: {private: true}", "model: {method: svm}"),
-			exitRecipe, "svm",
 		},
 	} {
 		write(t, "r.yaml", c.recipe)

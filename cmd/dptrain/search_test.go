@@ -156,7 +156,7 @@ func TestSearchMistakes(t *testing.T) {
 		"columns":  {"k: 1", "k: 2", nil, exitRecipe, "search.candidates[1].selection.k is 2"},
 		"features": {"method: kendall, k: 1", "method: fixed, features: [c]", nil, exitData, `the feature "c" is not in the header`},
 		"classes":  {"", "", []string{"--task", "classification", "--classes", "a,b,c"}, exitRecipe, "kendall takes two classes only"},
-		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe, "cannot choose columns under substitute-private-columns"},
+		"relation": {"", "", []string{"--relation", "substitute-private-columns"}, exitRecipe, "the relation substitute-private-columns needs at least one column with private: true"},
 	} {
 		write(t, "recipe.yaml", strings.Replace(searchRecipe, c.old, c.new, 1))
 		if got := dptrain(t, append([]string{"plan", "recipe.yaml"}, c.args...)...); got.code != c.code || !strings.Contains(got.stderr, c.text) {

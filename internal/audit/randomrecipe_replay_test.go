@@ -123,9 +123,6 @@ func (m *maker) selection() string {
 	features := len(m.names) - 1
 	k := 1 + m.IntN(max(1, features-1))
 	out := []string{"{method: none}", "{method: none}", fmt.Sprintf("{method: fixed, features: [%s]}", m.names[m.IntN(features)])}
-	if m.relation == "substitute-private-columns" {
-		return out[m.IntN(len(out))]
-	}
 	if len(m.classes) != 3 {
 		out = append(out, fmt.Sprintf("{method: kendall, k: %d}", k), fmt.Sprintf("{method: sublasso, k: %d, buckets: %d}", k, 2+m.IntN(30)),
 			fmt.Sprintf("{method: sis, k: %d, score: %s, topk: %s}", k, m.pick("auto", "tau", "product", "correlation"), m.pick("one-shot", "peeling", "lipschitz", "lipschitz-exponential")))
@@ -142,7 +139,7 @@ func (m *maker) selection() string {
 
 // model is never tukey in a search, which would want thousands of records.
 func (m *maker) model(alone bool) string {
-	if m.relation == "substitute-private-columns" {
+	if m.relation == "substitute-private-columns" && m.chance(.3) { // the methods that make use of public columns
 		if m.classes != nil {
 			return m.pick("{method: joint-gram}", fmt.Sprintf("{method: brc, rounds: %d}", 1+m.IntN(12)))
 		}

@@ -92,8 +92,9 @@ func Methods(task string) []string {
 	return namesOf(func(m method.Method) bool { return slices.Contains(m.Tasks(), task) })
 }
 
-// PrivateColumnsMethods lists the model methods that run under
-// [budget.SubstitutePrivateColumns]: those that make use of what is public.
+// PrivateColumnsMethods lists the model methods that make use of what is public under
+// [budget.SubstitutePrivateColumns]. The others run there too: tables that differ in the private columns of one record differ
+// in one record, so the sensitivities of [budget.Substitute] hold.
 func PrivateColumnsMethods() []string {
 	return namesOf(func(m method.Method) bool { return m.Supports(budget.SubstitutePrivateColumns) })
 }

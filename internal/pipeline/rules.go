@@ -11,7 +11,6 @@ import (
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/method"
 	"github.com/dptrain/dptrain/regression"
-	"github.com/dptrain/dptrain/selection"
 )
 
 // rules gathers what is wrong with a description. Each rule stands here, in a
@@ -126,16 +125,6 @@ func (r *rules) ofSelector() {
 		r.wrong(ErrSelector, "selection.method", "", "%v: %q", ErrSelector, s.Name())
 	}
 	r.forTask("selection.method", s.Name())
-	switch s.(type) {
-	case selection.None, selection.Fixed:
-	default:
-		// Under private columns the target and every column that is not private are public. No
-		// selector makes use of that, and one that did not know would be charged for
-		// protecting public columns, so only those that release nothing run.
-		if r.Budget.Relation == budget.SubstitutePrivateColumns {
-			r.wrong(ErrRelation, "selection.method", "use none, or list the columns with method fixed", "selection.method: %s cannot choose columns under %v", s.Name(), r.Budget.Relation)
-		}
-	}
 }
 
 // key puts a number to the rule of a key of the selection.
@@ -168,10 +157,6 @@ func (r *rules) ofModel() {
 	if err != nil {
 		r.wrong(err, "model.method", "", "%v", err)
 		return
-	}
-	if r.Budget.Relation == budget.SubstitutePrivateColumns && !m.Supports(r.Budget.Relation) {
-		r.wrong(ErrRelation, "model.method", fmt.Sprintf("under %v use one of %s", r.Budget.Relation, strings.Join(PrivateColumnsMethods(), ", ")),
-			"model.method: %s makes no use of public columns", m.Name)
 	}
 	r.forTask("model.method", m.Name)
 }

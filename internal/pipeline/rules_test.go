@@ -26,8 +26,8 @@ func TestWrongNamesFields(t *testing.T) {
 			Pipeline{Target: "b c", Holdout: .7, Selector: selection.Kendall{K: 1}, SelectionShare: 2, Model: tukey.Tukey{}, Fallback: tukey.Tukey{},
 				Budget: budget.Target{Relation: budget.SubstitutePrivateColumns, Unit: budget.Unit{Column: "u", MaxRows: 2}}},
 			map[string]error{
-				"holdout": ErrHoldout, `data.columns["b c"].private`: ErrRelation, "selection.share": ErrShare, "selection.method": ErrRelation,
-				"model.fallback": ErrFallback, "model.method": ErrRelation, "privacy.relation": ErrUnit,
+				"holdout": ErrHoldout, `data.columns["b c"].private`: ErrRelation, "selection.share": ErrShare,
+				"model.fallback": ErrFallback, "privacy.relation": ErrUnit,
 			},
 		},
 		"search": {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
@@ -50,6 +51,11 @@ func (p *Pipeline) warnings(r *Result) []Warning {
 		out = append(out, classWarnings(r.Confusion, p.findsClasses())...)
 	default:
 		out = append(out, r2Warnings(r.R2)...)
+	}
+	if p.wastesPublicColumns(r.Method) {
+		out = append(out, Warning{"public-columns-unused", Negligible, fmt.Sprintf(
+			"%s makes no use of the columns that are public: its noise is that of a run in which a whole record may be replaced. %s make use of them.",
+			r.Method, joined(PrivateColumnsMethods()))})
 	}
 	out = append(out, foundWarnings(r)...)
 	out = append(out, unreadWarnings(r)...)
@@ -106,6 +112,13 @@ func (p *Pipeline) unprotected() []Fact {
 		}
 	}
 	return out
+}
+
+// wastesPublicColumns reports whether a method was trained under private columns that adds as much noise as for whole
+// records.
+func (p *Pipeline) wastesPublicColumns(method string) bool {
+	m, ok := TrainerNamed(method)
+	return ok && p.Budget.Relation == budget.SubstitutePrivateColumns && !m.Supports(p.Budget.Relation)
 }
 
 // PublicColumns lists the columns that the run reads and does not protect: under

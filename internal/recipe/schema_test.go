@@ -71,7 +71,7 @@ func TestSchemaAcceptsTheGood(t *testing.T) {
 var beyondSchema = strings.Fields(`
 	epsilon-ln-one epsilon-ln-negative epsilon-ln-word
 	delta-zero delta-tiny
-	relation-without-private partly-public-methods
+	relation-without-private
 	scaling-declared-target
 	selection-needs-classes selection-no-effect selection-features-without-fixed selection-own-keys
 	model-needs-classes model-nonprivate model-as-published
@@ -86,7 +86,7 @@ var beyondSchema = strings.Fields(`
 	column-indicator-brc column-indicator-categories column-indicator-target
 	unit-relation unit-target unit-used format-encoding format-thousands format-header
 	date-beside date-between date-layout date-private date-target
-	search-tukey search-same search-basic search-partly-public
+	search-tukey search-same search-basic
 	budget-sum sizes-basic sizes-method sizes-tukey sizes-number logistic-form control-characters
 	causal-declared causal-private causal-unit
 	classes-no-price encode-beyond encode-classes most-classes undeclared-basic undeclared-declared words-basic words-delta-zero words-other words-private-columns words-tukey
