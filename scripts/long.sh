@@ -10,7 +10,8 @@
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
-#   scripts/long.sh fresh      all tests with fresh randomness instead of seeds
+#   scripts/long.sh fresh      all tests with fresh randomness instead of seeds, then 200 runs of every statistical test, whose
+#                              margins are printed (scripts/fresh.sh; RUNS=20 has fewer)
 #   scripts/long.sh serve      requests to a server for a minute
 #   scripts/long.sh pages      what the pages show and no test runs: a release, its ways in, databases, suites (not part of all:
 #                              hours; QUICK=1 has few trials; PAGE=docs/guide/install.md names one)
@@ -69,6 +70,7 @@ esac
 
 if [[ $part == all || $part == fresh ]]; then
   step env DPTRAIN_TEST_SEED=fresh RAPID_SEED=0 go test -tags replay -count 1 -timeout 60m ./...
+  step scripts/fresh.sh "${RUNS:-200}"
 fi
 if [[ $part == all || $part == empty ]]; then
   step go test ./internal/pipeline -run '^TestEmpty' -count 5 -timeout 60m -args -long
