@@ -255,7 +255,10 @@ func (f *recipeFlags) lay(j *job, over *recipe.Recipe) error {
 }
 
 // pipeline returns the run for a table with this header.
-func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
+func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	problems := j.recipe.Validate(header)
 	if slices.ContainsFunc(problems, isAbsent) {
 		return nil, fault.As(fault.Data, j.explain(problems))
@@ -264,6 +267,9 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, j.explain(problems)
 	}
 	if err := j.checkTypes(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return j.recipe.Pipeline(header)
@@ -290,11 +296,11 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 		return nil, nil, err
 	}
 	j.header = header
-	p, err := j.pipeline(header)
+	p, err := j.pipeline(ctx, header)
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := price(p)
+	plan, err := price(ctx, p)
 	if err == nil {
 		err = p.Rehearse(ctx, plan)
 	}
@@ -361,9 +367,9 @@ func (j *job) needsTable() error {
 }
 
 // price plans a run.
-func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
-	plan, err := p.Plan()
-	if err != nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
+func price(ctx context.Context, p *pipeline.Pipeline) (*pipeline.Plan, error) {
+	plan, err := p.PlanContext(ctx)
+	if err != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
 		err = fault.As(fault.Recipe, err)
 	}
 	return plan, err
