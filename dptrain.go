@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
+	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -139,6 +140,11 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	}
 	if err := t.fits(p.Schema); err != nil {
 		return nil, err
+	}
+	if t.held == nil && t.Path != "" {
+		if err := dataset.CheckColumns(context.Background(), t.Path, p.Schema, t.reading()); err != nil {
+			return nil, err
+		}
 	}
 	if out.Plan, err = p.Plan(); err != nil {
 		return nil, err

@@ -90,10 +90,16 @@ func (a *app) checkedText(path, unread string, err error) error {
 // priceable prices the run of a recipe for a table with this header.
 func (j *job) priceable(ctx context.Context, header []string) error {
 	if j.recipe.Task == recipe.TaskCausal {
-		_, _, err := j.study(header)
+		s, _, err := j.study(header)
+		if err == nil {
+			err = j.checkColumns(ctx, s.Schema)
+		}
 		return err
 	}
 	p, err := j.pipeline(ctx, header)
+	if err == nil {
+		err = j.checkColumns(ctx, p.Schema)
+	}
 	if err == nil {
 		_, err = price(ctx, p)
 	}

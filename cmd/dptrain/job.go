@@ -283,6 +283,14 @@ func (j *job) checkTypes() error {
 	return j.explain(j.recipe.CheckTypes(celltypes.Of(j.table)))
 }
 
+// checkColumns refuses a table whose file states types of used columns that cannot be read; see [dataset.CheckColumns].
+func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
+	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+		return nil
+	}
+	return dataset.CheckColumns(ctx, j.table, schema, j.readOptions())
+}
+
 // isAbsent tells what Validate says about a column that the header lacks.
 func isAbsent(p recipe.Problem) bool {
 	return strings.HasPrefix(p.Path, "data.") || strings.Contains(p.Path, "selection.features") || strings.HasPrefix(p.Path, "causal.columns[") || p.Path == "privacy.unit.column"
@@ -298,6 +306,9 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 	j.header = header
 	p, err := j.pipeline(ctx, header)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := j.checkColumns(ctx, p.Schema); err != nil {
 		return nil, nil, err
 	}
 	plan, err := price(ctx, p)
