@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func TestColumnTypesAreRefusedBeforeTheyArePaidFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(after) != string(before) {
+	if !bytes.Equal(after, before) {
 		t.Error("the ledger has changed")
 	}
 	got := dptrain(t, "fit", "--data", "lists.parquet", "--target", "price", "--epsilon", "0.1", "--exclude", "items,pair", "--out", "trained")
