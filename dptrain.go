@@ -21,7 +21,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/celltypes"
 	"github.com/dptrain/dptrain/internal/fault"
 	"github.com/dptrain/dptrain/internal/pipeline"
@@ -142,7 +141,7 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 		return nil, err
 	}
 	if t.held == nil && t.Path != "" {
-		if err := dataset.CheckColumns(context.Background(), t.Path, p.Schema, t.reading()); err != nil {
+		if err := t.reading().CheckColumns(context.Background(), t.Path, p.Schema); err != nil {
 			return nil, err
 		}
 	}

@@ -10,13 +10,13 @@ import (
 // CheckColumns returns the error, which wraps [ErrColumnType], of a Parquet or Arrow file whose schema gives a declared
 // column a type or a compression that cannot be read, such as that of lists. A path may be a pattern. Other formats have no
 // types. No record is read, so that a run can be refused before it is paid for; all other errors are left to [Read].
-func CheckColumns(ctx context.Context, path string, schema Schema, opts ReadOptions) error {
+func (o ReadOptions) CheckColumns(ctx context.Context, path string, schema Schema) error {
 	paths, err := filesOf(path)
 	if err != nil {
 		return nil
 	}
 	for _, one := range paths {
-		if err := checkColumns(ctx, one, schema, opts); errors.Is(err, ErrColumnType) {
+		if err := checkColumns(ctx, one, schema, o); errors.Is(err, ErrColumnType) {
 			return err
 		}
 	}

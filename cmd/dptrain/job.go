@@ -283,12 +283,12 @@ func (j *job) checkTypes() error {
 	return j.explain(j.recipe.CheckTypes(celltypes.Of(j.table)))
 }
 
-// checkColumns refuses a table whose file states types of used columns that cannot be read; see [dataset.CheckColumns].
+// checkColumns refuses a table whose file states types of used columns that cannot be read; see [dataset.ReadOptions.CheckColumns].
 func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
 	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
 		return nil
 	}
-	return dataset.CheckColumns(ctx, j.table, schema, j.readOptions())
+	return j.readOptions().CheckColumns(ctx, j.table, schema)
 }
 
 // isAbsent tells what Validate says about a column that the header lacks.
