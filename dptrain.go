@@ -150,6 +150,11 @@ func (r Run) Plan(t *Table) (*Plan, error) {
 	if err := t.fits(p.Schema); err != nil {
 		return nil, err
 	}
+	if t.held == nil && t.Path != "" {
+		if err := t.reading().CheckColumns(context.Background(), t.Path, p.Schema); err != nil {
+			return nil, err
+		}
+	}
 	if out.Plan, err = p.Plan(); err != nil {
 		return nil, err
 	}

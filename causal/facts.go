@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dptrain/dptrain/internal/direction"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -81,6 +82,7 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 					"epsilon.", c.Name)})
 		}
 	}
+	out = append(out, extremeNumbers(r.Columns)...)
 	out = append(out, pipeline.Warning{Code: "no-confounder", Severity: pipeline.Theoretical,
 		Text: "A direction from two columns assumes that no third one causes both, that there is no feedback and that records were not " +
 			"chosen by their values. Nothing here can check that."})
@@ -89,6 +91,21 @@ func (p *Plan) warnings(r *Result) []pipeline.Warning {
 			Text: "An epsilon above 10 promises little in the worst case. The report's mu and profile say how much."})
 	}
 	return out
+}
+
+// extremeNumbers returns the warnings about columns whose numbers are beyond the sizes that the search for ranges tells
+// apart. They are critical: nearly all numbers of such a column are in one bin or two, so its directions are not to be believed.
+func extremeNumbers(columns []direction.Column) []pipeline.Warning {
+	var huge, tiny []string
+	for _, c := range columns {
+		if c.Huge {
+			huge = append(huge, c.Name)
+		}
+		if c.Tiny {
+			tiny = append(tiny, c.Name)
+		}
+	}
+	return pipeline.ExtremeNumbers(huge, tiny, func(string) pipeline.Severity { return pipeline.Critical })
 }
 
 // Target names the columns, in the place where a run with a model names its target.

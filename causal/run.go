@@ -112,7 +112,7 @@ func (p *Plan) histogram(ctx context.Context, s *mechanism.Session, records mech
 	}
 	for j, c := range p.study.Schema.Columns {
 		r := ranges[j]
-		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread})
+		out.Columns = append(out.Columns, direction.Column{Name: c.Name, Lower: r.Lower, Upper: r.Upper, Declared: r.Declared, Unread: r.Unread, Huge: r.Huge, Tiny: r.Tiny})
 	}
 	return p.decide(ctx, s, records, ranges, out)
 }

@@ -249,14 +249,13 @@ func (h *head) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// misnamed returns the error about a file whose content is not what its name says, and nil for any other. Of a file without
-// a header line the first bytes are those of a record, so only containers are recognised: see [tablefile.Content].
+// misnamed returns the error about a file with a header line whose content is not what its name says, and nil for any other.
 func (rd *reader) misnamed(first []byte) error {
 	c, ok := tablefile.ContentOf(first)
 	if !ok {
 		return nil
 	}
-	if (rd.opts.Names != nil || rd.format.json) && !c.Container || c.UTF16() && rd.opts.Format.coded() {
+	if c.UTF16() && rd.opts.Format.coded() {
 		return nil
 	}
 	return notNamedSo(rd.path, c)

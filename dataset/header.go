@@ -26,9 +26,6 @@ func (rd *reader) header(recs records) (header, error) {
 
 func (rd *reader) headerOf(recs records) (header, error) {
 	if rd.opts.Names != nil {
-		if err := rd.misnamed(rd.first()); err != nil {
-			return header{}, err
-		}
 		h := header{names: rd.opts.Names}
 		if len(h.names) > maxColumns {
 			return header{}, tooManyColumns(rd.path, 0)

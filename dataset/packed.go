@@ -50,7 +50,7 @@ func (rd *reader) unpack(ctx context.Context, f io.ReaderAt, size int64, whole b
 		rd.opts.Names = append(rd.opts.Names, x.Name)
 		if declared[x.Name] && !x.Readable {
 			return nil, &FileError{Path: rd.path, Msg: fmt.Sprintf("column %q has the Arrow type %s, which is not supported", x.Name, x.Type),
-				Hint: "store it as a number, a boolean, a date or a string", Err: ErrColumnType}
+				Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
 		}
 		want[i] = whole || declared[x.Name]
 	}

@@ -344,7 +344,7 @@ func (t *parquetTable) declared(f int) string {
 // unsupported names a declared column and the type the file gives it.
 func (t *parquetTable) unsupported(source *parquetfile.Field, name string) error {
 	return &FileError{Path: t.rd.path, Msg: fmt.Sprintf("column %q has the Parquet type %v, which is not supported", name, source),
-		Hint: "store it as a number, a boolean or a string", Err: ErrColumnType}
+		Hint: "store it as a number, a boolean, a date or a string, or leave the column out with --exclude", Err: ErrColumnType}
 }
 
 // pageError says what a failure to read pages means.

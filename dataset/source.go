@@ -38,13 +38,17 @@ func (rd *reader) decode(r io.Reader) (*source, error) {
 	return &source{path: rd.path, r: rd.text(rd.begins), coding: rd.format.coding}, nil
 }
 
-// notCoded returns the error about a file that is not coded as its name says, which is err if it is damaged.
+// notCoded returns the error about a file that is not coded as its name says, which is err if it is damaged. Without a
+// header line the error does not depend on the first bytes, which may be those of a record.
 func (rd *reader) notCoded(err error) error {
+	if rd.opts.Names != nil || rd.format.json {
+		return err
+	}
 	first := rd.first()
 	switch c, ok := tablefile.ContentOf(first); {
 	case ok && c.Kind.Coding == rd.format.coding:
 		return err
-	case ok && (c.Container || rd.opts.Names == nil && !rd.format.json):
+	case ok:
 		return notNamedSo(rd.path, c)
 	case tablefile.IsText(first):
 		return &FileError{Path: rd.path, Msg: "is text and not compressed, which its name does not say", Hint: "name it without .gz", Err: ErrFormat}

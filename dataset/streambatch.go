@@ -53,6 +53,7 @@ type lineCutter struct {
 // run cuts src up to its end.
 func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 	in := make([]byte, 0, c.chunk)
+	var marks lineMarks
 	for ended := false; !ended; {
 		if len(in) == cap(in) { // one line is longer
 			in = append(make([]byte, 0, 2*cap(in)), in...)
@@ -60,19 +61,22 @@ func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 		n, err := src.Read(in[len(in):cap(in)])
 		in = in[:len(in)+n]
 		ended = err == io.EOF
-		rest := in
-		for len(rest) > 0 {
-			cut, lines := firstLines(rest, c.rows, ended)
-			enough := lines == c.rows || c.eager || len(in) == cap(in) || err != nil
-			if cut == 0 || !enough {
+		sent := 0
+		for {
+			marks.advance(in, c.rows, ended)
+			enough := marks.lines == c.rows || c.eager || len(in) == cap(in) || err != nil
+			if marks.lines == 0 || !enough {
 				break
 			}
-			if err := c.send(ctx, rest[:cut], lines); err != nil {
+			if err := c.send(ctx, in[sent:marks.end], marks.lines); err != nil {
 				return err
 			}
-			rest = rest[cut:]
+			sent = marks.end
+			marks.lines = 0
 		}
-		in = in[:copy(in, rest)]
+		in = in[:copy(in, in[sent:])]
+		marks.end -= sent
+		marks.searched -= sent
 		if err != nil && !ended {
 			return err
 		}
@@ -80,22 +84,35 @@ func (c *lineCutter) run(ctx context.Context, src io.Reader) error {
 	return nil
 }
 
-// firstLines returns the end of the first lines of data, at most most, and their
-// number. What follows the last newline is a line where the file has ended.
-func firstLines(data []byte, most int, ended bool) (end, lines int) {
-	for lines < most && end < len(data) {
-		k := bytes.IndexByte(data[end:], '\n')
-		switch {
-		case k >= 0:
-			end += k + 1
-		case ended:
-			end = len(data)
-		default:
-			return end, lines
+// lineMarks counts the complete lines of a buffer that grows. It searches each byte for a newline once, also where the
+// buffer grows by a line at a time, as that of a workbook does.
+type lineMarks struct {
+	lines    int // complete lines that are not sent yet, at most those of a batch
+	end      int // end of these lines
+	searched int // no newline lies between end and searched
+}
+
+// advance counts further lines of data until there are most of them, and returns how many bytes it searched. What
+// follows the last newline is a line where the file has ended.
+func (m *lineMarks) advance(data []byte, most int, ended bool) int {
+	from := m.searched
+	for m.lines < most && m.searched < len(data) {
+		k := bytes.IndexByte(data[m.searched:], '\n')
+		if k < 0 {
+			m.searched = len(data)
+			break
 		}
-		lines++
+		m.searched += k + 1
+		m.end = m.searched
+		m.lines++
 	}
-	return end, lines
+	looked := m.searched - from
+	if ended && m.lines < most && m.end < len(data) {
+		m.end = len(data)
+		m.searched = len(data)
+		m.lines++
+	}
+	return looked
 }
 
 // send waits until the last long segment is done with before it sends the next, so that long

@@ -203,6 +203,10 @@ func checkTyped(t *testing.T, path, name string, want typed, rows int) {
 	ways := []Column{{Name: name}, {Name: name, Kind: Category, Found: true}, {Name: "part", Source: name, Part: cell.DayPart, Date: AutoDate}}
 	for way, c := range ways {
 		got, err := columnOf(t, path, c)
+		checked := ReadOptions{}.CheckColumns(t.Context(), path, Schema{Columns: []Column{c}})
+		if want.refused != errors.Is(checked, ErrColumnType) || !want.refused && checked != nil {
+			t.Errorf("%s, %q: before it is read: %v", path, name, checked)
+		}
 		if want.refused {
 			if !errors.Is(err, ErrColumnType) {
 				t.Errorf("%s, %q: %v, and its type cannot be read", path, name, err)

@@ -183,6 +183,9 @@ func (j *job) prepareStudy(ctx context.Context) (causal.Study, *causal.Plan, err
 	j.header = header
 	s, plan, err := j.study(header)
 	if err == nil {
+		err = j.checkColumns(ctx, s.Schema)
+	}
+	if err == nil {
 		err = plan.Rehearse(ctx)
 	}
 	return s, plan, err

@@ -88,14 +88,20 @@ func (a *app) checkedText(path, unread string, err error) error {
 }
 
 // priceable prices the run of a recipe for a table with this header.
-func (j *job) priceable(header []string) error {
+func (j *job) priceable(ctx context.Context, header []string) error {
 	if j.recipe.Task == recipe.TaskCausal {
-		_, _, err := j.study(header)
+		s, _, err := j.study(header)
+		if err == nil {
+			err = j.checkColumns(ctx, s.Schema)
+		}
 		return err
 	}
-	p, err := j.pipeline(header)
+	p, err := j.pipeline(ctx, header)
 	if err == nil {
-		_, err = price(p)
+		err = j.checkColumns(ctx, p.Schema)
+	}
+	if err == nil {
+		_, err = price(ctx, p)
 	}
 	return err
 }
@@ -119,5 +125,5 @@ func (a *app) judge(ctx context.Context, path string) (unread string, err error)
 	if problems := j.recipe.Validate(header); len(problems) > 0 {
 		return "", problems
 	}
-	return "", j.priceable(header)
+	return "", j.priceable(ctx, header)
 }

@@ -326,7 +326,10 @@ func layShares(r *recipe.Recipe, list []string) error {
 }
 
 // pipeline returns the run for a table with this header.
-func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
+func (j *job) pipeline(ctx context.Context, header []string) (*pipeline.Pipeline, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	problems := j.recipe.Validate(header)
 	if slices.ContainsFunc(problems, isAbsent) {
 		return nil, fault.As(fault.Data, j.explain(problems))
@@ -335,6 +338,9 @@ func (j *job) pipeline(header []string) (*pipeline.Pipeline, error) {
 		return nil, j.explain(problems)
 	}
 	if err := j.checkTypes(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return j.recipe.Pipeline(header)
@@ -346,6 +352,14 @@ func (j *job) checkTypes() error {
 		return nil
 	}
 	return j.explain(j.recipe.CheckTypes(celltypes.Of(j.table)))
+}
+
+// checkColumns refuses a table whose file states types of used columns that cannot be read; see [dataset.ReadOptions.CheckColumns].
+func (j *job) checkColumns(ctx context.Context, schema dataset.Schema) error {
+	if _, piped := tablefile.Stdin(j.table); piped || j.table == "" || j.queries() || j.onSpark() {
+		return nil
+	}
+	return j.readOptions().CheckColumns(ctx, j.table, schema)
 }
 
 // isAbsent tells what Validate says about a column that the header lacks.
@@ -361,11 +375,14 @@ func (j *job) prepare(ctx context.Context) (*pipeline.Pipeline, *pipeline.Plan, 
 		return nil, nil, err
 	}
 	j.header = header
-	p, err := j.pipeline(header)
+	p, err := j.pipeline(ctx, header)
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := price(p)
+	if err := j.checkColumns(ctx, p.Schema); err != nil {
+		return nil, nil, err
+	}
+	plan, err := price(ctx, p)
 	if err == nil {
 		err = p.Rehearse(ctx, plan)
 	}
@@ -432,9 +449,9 @@ func (j *job) needsTable() error {
 }
 
 // price plans a run.
-func price(p *pipeline.Pipeline) (*pipeline.Plan, error) {
-	plan, err := p.Plan()
-	if err != nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
+func price(ctx context.Context, p *pipeline.Pipeline) (*pipeline.Plan, error) {
+	plan, err := p.PlanContext(ctx)
+	if err != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal { // what the recipe describes has no plan
 		err = fault.As(fault.Recipe, err)
 	}
 	return plan, err

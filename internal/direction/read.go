@@ -23,6 +23,9 @@ type Column struct {
 	Declared     bool
 	// Unread says that no range was found, so that nothing is known of the column.
 	Unread bool
+	// Huge and Tiny report that the numbers of the column are beyond the sizes that the search for ranges tells
+	// apart, as [scaling.Range] has it.
+	Huge, Tiny bool
 }
 
 // A Pair is the answer for two columns.

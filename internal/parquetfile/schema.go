@@ -22,7 +22,7 @@ type Field struct {
 func (f *Field) String() string {
 	switch {
 	case f.Leaf < 0:
-		return "a list or group"
+		return "list or group"
 	case f.interval:
 		return "INTERVAL"
 	case f.Logical != nil:

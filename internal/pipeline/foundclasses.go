@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -125,13 +126,13 @@ func nextCount(n int) int {
 }
 
 // planByClasses plans the training for each of several numbers of classes. path is that of the node of the choice.
-func (p *Pipeline) planByClasses(plan *Plan, path string, counts []int) (budget.Node, error) {
+func (p *Pipeline) planByClasses(ctx context.Context, plan *Plan, path string, counts []int) (budget.Node, error) {
 	branches, from := make([]budget.Node, len(counts)), leastClasses
 	for i, n := range counts {
 		name := nameOfCount(from, n)
 		from = n + 1
 		way := &Plan{facts: withClasses(plan.facts, n), columns: plan.columns, name: name}
-		tree, err := p.trainingOf(way, path+"/"+name)
+		tree, err := p.trainingOf(ctx, way, path+"/"+name)
 		if err != nil {
 			return budget.Node{}, err
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -172,13 +173,20 @@ const (
 
 // Plan prices the run: no row is needed and none is read. Errors are those of
 // this package, of package budget and of the stages.
-func (p *Pipeline) Plan() (*Plan, error) {
+func (p *Pipeline) Plan() (*Plan, error) { return p.PlanContext(context.Background()) }
+
+// PlanContext is Plan with a context. It checks the context between its steps, because a plan for very many columns
+// takes seconds, and returns the error of a context that has ended.
+func (p *Pipeline) PlanContext(ctx context.Context) (*Plan, error) {
 	plan := &Plan{of: p.clone()}
-	if err := p.check(plan); err != nil {
+	if err := p.check(ctx, plan); err != nil {
 		return nil, err
 	}
-	train, err := p.wholeTraining(plan)
+	train, err := p.wholeTraining(ctx, plan)
 	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	root := budget.Par(rootNode, train)
@@ -220,24 +228,27 @@ const mostEpsilon = 1e6
 
 // trainingPart plans what happens to the training part, whose node is at path, and
 // notes its branches or tries in plan.
-func (p *Pipeline) trainingPart(plan *Plan, path string) (budget.Node, error) {
+func (p *Pipeline) trainingPart(ctx context.Context, plan *Plan, path string) (budget.Node, error) {
 	plan.root = path
 	if p.Search != nil {
-		return p.searchTree(plan)
+		return p.searchTree(ctx, plan)
 	}
 	if counts := p.classCounts(plan.facts); len(counts) > 0 {
-		return p.planByClasses(plan, path, counts)
+		return p.planByClasses(ctx, plan, path, counts)
 	}
-	return p.trainingOf(plan, path)
+	return p.trainingOf(ctx, plan, path)
 }
 
 // trainingOf plans the training part for the facts of plan.
-func (p *Pipeline) trainingOf(plan *Plan, path string) (budget.Node, error) {
+func (p *Pipeline) trainingOf(ctx context.Context, plan *Plan, path string) (budget.Node, error) {
 	plan.root = path
 	plan.branches = p.branches(plan.facts)
 	trees := make([]budget.Node, len(plan.branches))
 	for i := range plan.branches {
-		var err error
+		err := ctx.Err()
+		if err != nil {
+			return budget.Node{}, err
+		}
 		if trees[i], err = p.trainTree(plan.facts, &plan.branches[i]); err != nil {
 			return budget.Node{}, err
 		}
@@ -264,12 +275,21 @@ func (p *Plan) approximate() bool {
 func (p *Plan) Guarantee() budget.Guarantee { return p.guarantee }
 
 // check validates the description and collects the facts of the plan.
-func (p *Pipeline) check(plan *Plan) error {
+func (p *Pipeline) check(ctx context.Context, plan *Plan) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := p.Schema.Validate(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if wrong := p.Wrong(); len(wrong) > 0 {
 		return wrong[0]
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	target := p.Schema.Index(p.Target)
 	plan.facts = selection.Facts{Target: p.transformed(p.Schema.Columns[target]), Relation: p.Budget.Relation}

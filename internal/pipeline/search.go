@@ -123,7 +123,7 @@ func (p *Pipeline) candidate(i int) *Pipeline {
 // The kids of a candidate see disjoint records, by coins whose secrecy is not used in the price, so each may spend what a try may.
 // All have shares that add up to about 1, so no candidate is much dearer than
 // another: the price is that of the dearest.
-func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {
+func (p *Pipeline) searchTree(ctx context.Context, plan *Plan) (budget.Node, error) {
 	law, err := budget.SelectionForMean(0, p.Search.Runs)
 	if err != nil {
 		return budget.Node{}, err
@@ -136,7 +136,7 @@ func (p *Pipeline) searchTree(plan *Plan) (budget.Node, error) {
 	for i := range kids {
 		name := CandidateName(i)
 		t := &Plan{facts: plan.facts, columns: plan.columns}
-		train, err := p.candidate(i).trainingPart(t, plan.root+"/"+name+"/"+trainNode)
+		train, err := p.candidate(i).trainingPart(ctx, t, plan.root+"/"+name+"/"+trainNode)
 		if err != nil {
 			return budget.Node{}, fmt.Errorf("candidate %d: %w", i+1, err)
 		}

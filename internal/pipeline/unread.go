@@ -182,26 +182,41 @@ func unreadWarnings(r *Result) []Warning {
 
 // extremeNumbers warns of columns whose numbers are beyond the sizes that the search for ranges tells apart.
 func extremeNumbers(r *Result) []Warning {
-	const code = "extreme-numbers"
-	const remedy = "Use another unit, or declare lower and upper from public knowledge."
-	severity := func(names []string) Severity {
-		if slices.Contains(names, r.Target) {
+	return ExtremeNumbers(r.Huge, r.Tiny, func(column string) Severity {
+		if column == r.Target {
 			return Critical
 		}
 		return Theoretical
-	}
+	})
+}
+
+// ExtremeNumbers returns the warnings about columns whose released ranges are [scaling.Range.Huge] or
+// [scaling.Range.Tiny]. A warning is as severe as the most severe of its columns.
+func ExtremeNumbers(huge, tiny []string, severity func(column string) Severity) []Warning {
+	const code = "extreme-numbers"
+	const remedy = "Use another unit, or declare lower and upper from public knowledge."
 	var out []Warning
-	if len(r.Huge) > 0 {
-		out = append(out, Warning{code, severity(r.Huge), fmt.Sprintf(
+	if len(huge) > 0 {
+		out = append(out, Warning{code, mostSevere(huge, severity), fmt.Sprintf(
 			"Numbers of %s are at least %.2g in size. The search for ranges ends at twice that, and larger numbers are cut there. %s",
-			listNames(r.Huge), scaling.LargestSize, remedy)})
+			listNames(huge), scaling.LargestSize, remedy)})
 	}
-	if len(r.Tiny) > 0 {
-		out = append(out, Warning{code, severity(r.Tiny), fmt.Sprintf(
+	if len(tiny) > 0 {
+		out = append(out, Warning{code, mostSevere(tiny, severity), fmt.Sprintf(
 			"All numbers of %s seem to be smaller than %.2g in size. The search for ranges cannot tell such numbers apart, and they are lost in its noise. %s",
-			listNames(r.Tiny), scaling.SmallestSize, remedy)})
+			listNames(tiny), scaling.SmallestSize, remedy)})
 	}
 	return out
+}
+
+// mostSevere returns Critical if severity does for one of the columns, else Theoretical.
+func mostSevere(columns []string, severity func(column string) Severity) Severity {
+	for _, column := range columns {
+		if severity(column) == Critical {
+			return Critical
+		}
+	}
+	return Theoretical
 }
 
 // targetUnread says that the range of the target was not found.

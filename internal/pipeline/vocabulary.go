@@ -139,7 +139,7 @@ func standIns(what string, n int) []string {
 
 // wholeTraining plans the training part with what comes before and after it: what is found out about columns before
 // anything else, and the way back of a transformed target.
-func (p *Pipeline) wholeTraining(plan *Plan) (budget.Node, error) {
+func (p *Pipeline) wholeTraining(ctx context.Context, plan *Plan) (budget.Node, error) {
 	rest, first, last := 1., []budget.Node(nil), []budget.Node(nil)
 	if p.finds() && !p.asksFirst() {
 		kindShare, wordShare := p.wordShares(p.mayCount(plan.facts))
@@ -154,9 +154,9 @@ func (p *Pipeline) wholeTraining(plan *Plan) (budget.Node, error) {
 		rest, last = rest-share, append(last, wayBackStage(share))
 	}
 	if !p.wraps() {
-		return p.trainingPart(plan, rootNode+"/"+trainNode)
+		return p.trainingPart(ctx, plan, rootNode+"/"+trainNode)
 	}
-	train, err := p.trainingPart(plan, rootNode+"/"+trainNode+"/"+trainNode)
+	train, err := p.trainingPart(ctx, plan, rootNode+"/"+trainNode+"/"+trainNode)
 	return budget.Seq(trainNode, append(append(first, train.Scaled(rest)), last...)...).As(budget.Part), err
 }
 

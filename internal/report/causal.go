@@ -167,7 +167,7 @@ func NewCausal(res *causal.Result) *Causal {
 		c.Events = append(c.Events, event(e, &pipeline.Result{}))
 	}
 	for _, x := range res.Columns {
-		c.Columns = append(c.Columns, CausalColumn(x))
+		c.Columns = append(c.Columns, CausalColumn{Name: x.Name, Lower: x.Lower, Upper: x.Upper, Declared: x.Declared, Unread: x.Unread})
 	}
 	for _, p := range res.Pairs {
 		c.Pairs = append(c.Pairs, causalPair(p))

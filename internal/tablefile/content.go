@@ -12,11 +12,7 @@ type Content struct {
 	What string // with its article: "a Parquet file"
 	Do   string // what makes a table of it that can be read
 	Kind Kind   // what it is if that can be read under another name, else the zero Kind
-	// Container reports that the file begins with bytes that mark a format and are not text themselves, such as
-	// those of gzip. No line of a table that is written as text begins with them. Everything else may be a record,
-	// also one with control characters in it.
-	Container bool
-	Zip       bool // an archive of files that are not known
+	Zip  bool   // an archive of files that are not known
 }
 
 // HeadBytes is how many bytes of a file [ContentOf] looks at.
@@ -121,19 +117,12 @@ func ContentOf(head []byte) (c Content, ok bool) {
 		case isText([]byte(s.bytes)) && isText(line) && !isLine(s.bytes) && string(line) != "ORC":
 			continue // the name of a column begins so; an ORC file may have a line feed there, and no table is that narrow
 		}
-		s.Container = s.marksContainer()
 		return s.Content, true
 	}
 	if c, ok := wide(line); ok {
 		return c, true
 	}
 	return textOf(line)
-}
-
-// marksContainer returns [Content.Container] for what begins with s.
-func (s *signature) marksContainer() bool {
-	wide := s.What == utf16Text || s.What == utf32.What // with other bytes in the encoding that is declared
-	return s.at == 0 && !wide && !isText([]byte(s.bytes[:min(len(s.bytes), 4)]))
 }
 
 // isLine reports whether a signature is text on a line of its own.

@@ -58,23 +58,3 @@ func TestContentOf(t *testing.T) {
 		}
 	}
 }
-
-// TestRecordsAreNoContainers: what is called a container begins with bytes that no line of text begins with, whatever a
-// record holds after that.
-func TestRecordsAreNoContainers(t *testing.T) {
-	starts := []string{`{"a": 1}`, "[1,2]", "<!doctype html>", "%PDF-1.7", "PAR1", "PARE", "ORC", "RDX3", "$FL2", "BZh91AY&SY", "FEA1", "ARROW1", "7z", "CDF", "Rar!", "Obj",
-		"SQLite format 3", "version https://git-lfs.github.com", "1,2", "", "ÿþ", "\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff", "\x00"}
-	for _, start := range starts {
-		for _, rest := range []string{"", ",2", "\x00", "\x00\x00", ",\x01\x02", "\x7f,\x1b", "\xff", "a\x00,\x002\x00"} {
-			record := start + rest + "\n"
-			if c, ok := ContentOf([]byte(record)); ok && c.Container {
-				t.Errorf("%q is taken for %s, and may be a record", record, c.What)
-			}
-		}
-	}
-	for _, file := range []string{"\x1f\x8b\x08\x00", "\x28\xb5\x2f\xfd\x04", "PK\x03\x04\x14\x00", "\xff\xff\xff\xff\x10\x01\x00\x00"} {
-		if c, ok := ContentOf([]byte(file)); !ok || !c.Container {
-			t.Errorf("%q is no container: %+v", file, c)
-		}
-	}
-}

@@ -31,9 +31,26 @@ func (s *Server) inside(name string) (string, error) {
 	}
 }
 
+// withoutDrafts takes the folders of drafts out of a text. Each is within a folder, drafts, and has a random name.
+func withoutDrafts(text, drafts string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, drafts)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		if digits > 0 && strings.HasPrefix(rest[digits:], string(filepath.Separator)) {
+			rest = rest[digits+1:]
+		}
+		text = rest
+	}
+}
+
 // short takes the folder out of a text, as the page names files from there on.
 func (s *Server) short(text string) string {
-	text = strings.ReplaceAll(text, s.drafts+string(filepath.Separator), "")
+	text = withoutDrafts(text, s.drafts+string(filepath.Separator))
 	if s.before == "" {
 		return text
 	}

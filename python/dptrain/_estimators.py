@@ -13,7 +13,7 @@ import numpy as np
 
 from ._labels import Labels, as_array, declared_kind, is_missing, kind_of
 from ._program import InvalidInput, NoProbabilities, run
-from ._table import columns, listed, text, to_csv, with_named_column
+from ._table import columns, listed, refuse_sparse, text, to_csv, with_named_column
 
 try:
     from sklearn.base import BaseEstimator as _Base
@@ -411,8 +411,11 @@ def _cells(y):
     """The cells of the target."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
+    refuse_sparse(y, "y")
     if hasattr(y, "to_list"):
         return y.to_list()
+    if hasattr(y, "to_pylist"):  # pyarrow
+        return y.to_pylist()
     if hasattr(y, "iloc"):  # a table of one column
         y = y.to_numpy()
     if isinstance(y, (list, tuple)) and not any(isinstance(label, (list, tuple, np.ndarray)) for label in y):

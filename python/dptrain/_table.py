@@ -14,15 +14,24 @@ _LINE_BREAK = re.compile("\r?\n")
 
 
 def columns(X, names=None):
-    """The names and the columns of a table, each a list of cells. Names default to those of the table, or x0, x1, ..."""
-    if hasattr(X, "toarray") and hasattr(X, "tocsr"):
-        raise TypeError("sparse data was passed, but dense data is required: use X.toarray()")
+    """The names and the columns of a table, each a list of cells. Names default to those of the table, or x0, x1, ...
+
+    It raises TypeError for a sparse matrix, and for a column whose dtype says that it holds lists or structures. Of a table
+    to predict, for which names are those of the model, that is checked of the columns of the model alone.
+    """
+    refuse_sparse(X, "X")
     if hasattr(X, "iloc") and hasattr(X, "columns"):  # pandas
         found = [str(c) for c in X.columns]
+        _refuse_nested(found, [X.iloc[:, j].dtype for j in range(len(found))], names)
         cells = [X.iloc[:, j].tolist() for j in range(len(found))]
     elif hasattr(X, "get_columns"):  # polars
         found = [str(c) for c in X.columns]
+        _refuse_nested(found, [c.dtype for c in X.get_columns()], names)
         cells = [c.to_list() for c in X.get_columns()]
+    elif hasattr(X, "column_names") and hasattr(X, "schema"):  # a table or a batch of pyarrow
+        found = [str(c) for c in X.column_names]
+        _refuse_nested(found, list(X.schema.types), names)
+        cells = [c.to_pylist() for c in X.columns]
     else:
         X = np.asarray(X)
         if X.dtype.kind == "c":
@@ -38,6 +47,32 @@ def columns(X, names=None):
     if len({name.strip(" \t") for name in found}) != len(found):
         raise ValueError("the table has several columns of one name; blanks around names and types do not tell them apart")
     return found, cells
+
+
+def refuse_sparse(table, name):
+    """Raise TypeError for a sparse matrix or array of SciPy. name is that of the argument."""
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        raise TypeError(f"sparse data was passed as {name}, but dense data is required: use {name}.toarray()")
+
+
+def _refuse_nested(found, dtypes, names):
+    """Raise TypeError for a column of lists or structures. The dtype decides, whatever the cells hold."""
+    for name, dtype in zip(found, dtypes):
+        if _is_nested(dtype) and (names is None or name in names):
+            raise TypeError(
+                f"the column {name!r} has the type {dtype}, and a cell must be a single value: "
+                "make a column of each of its values, or leave the column out"
+            )
+
+
+def _is_nested(dtype):
+    """Whether a dtype of pandas, polars or pyarrow is that of lists or structures."""
+    if hasattr(dtype, "is_nested"):  # polars
+        return dtype.is_nested()
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    dtype = getattr(dtype, "storage_type", dtype)  # of an extension type
+    dtype = getattr(dtype, "value_type", dtype) if str(dtype).startswith("dictionary<") else dtype
+    return str(dtype).startswith(("list<", "large_list<", "list_view<", "large_list_view<", "fixed_size_list<", "struct<", "map<", "union<", "sparse_union<", "dense_union<"))
 
 
 def text(cell):

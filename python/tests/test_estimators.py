@@ -85,6 +85,73 @@ def test_cells_cause_no_error(regression, houses):
     assert len(one.predict(np.array([[np.nan], [1.0], [np.nan]]))) == 3  # an empty line is a record
 
 
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_array", "dok_array", "lil_matrix", "dia_array", "bsr_array"])
+def test_sparse_matrices_are_refused(regression, form, tmp_path):
+    make = getattr(pytest.importorskip("scipy.sparse"), form)
+    sparse = make(np.eye(6))
+    for train in (lambda: DPRegressor(1, out=tmp_path / "out").fit(sparse, np.arange(6.0)), lambda: regression.predict(sparse)):
+        with pytest.raises(TypeError, match=r"sparse data was passed as X.*use X\.toarray\(\)"):
+            train()
+    with pytest.raises(TypeError, match=r"sparse data was passed as y.*use y\.toarray\(\)"):
+        DPClassifier(1).fit(np.eye(6), make(np.ones((6, 1))))
+    assert not (tmp_path / "out").exists()
+
+
+def nested_columns():
+    """Tables with a column "items" of lists or structures, by the name of its type."""
+    numbers = list(range(30))
+    lists, structures = [[i, i + 1] for i in numbers], [{"first": i, "second": -i} for i in numbers]
+    for name, cells, dtype in (
+        ("List", lists, polars.List(polars.Int64)),
+        ("Array", lists, polars.Array(polars.Int64, 2)),
+        ("Struct", structures, polars.Struct({"first": polars.Int64, "second": polars.Int64})),
+        ("empty List", [None] * len(numbers), polars.List(polars.String)),
+    ):
+        yield name, polars.DataFrame({"area": [float(i) for i in numbers], "items": polars.Series(cells, dtype=dtype)})
+    try:
+        import pyarrow
+    except ImportError:
+        return
+    for name, cells, dtype in (
+        ("list", lists, pyarrow.list_(pyarrow.int64())),
+        ("struct", structures, pyarrow.struct({"first": pyarrow.int64(), "second": pyarrow.int64()})),
+        ("map", [[("a", i)] for i in numbers], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+        ("empty list", [None] * len(numbers), pyarrow.large_list(pyarrow.string())),
+    ):
+        table = pyarrow.table({"area": [float(i) for i in numbers], "items": pyarrow.array(cells, dtype)})
+        yield "pyarrow " + name, table
+        yield "pandas " + name, table.to_pandas(types_mapper=pandas.ArrowDtype)
+
+
+def test_columns_of_lists_are_refused_before_anything_is_spent(tmp_path):
+    ledger = tmp_path / "d.ledger"
+    subprocess.run([dptrain.program(), "ledger", "init", str(ledger), "--dataset", "d", "--epsilon", "1"], check=True, capture_output=True)
+    before = ledger.read_bytes()
+    model = DPRegressor(1).fit(pandas.DataFrame({"area": np.arange(30.0)}), np.arange(30.0))
+    for name, table in nested_columns():
+        with pytest.raises(TypeError, match="the column 'items' has the type .*leave the column out"):
+            DPRegressor(1, dataset="d", ledger=str(ledger)).fit(table, np.arange(30.0))
+        assert len(model.predict(table)) == 30, name  # the model does not read the column
+    assert ledger.read_bytes() == before
+
+
+def test_cells_that_are_lists_cause_no_error(regression, houses):
+    X = houses[0].head(3).astype(object).copy()
+    X["area"] = [[1, 2], {"a": 1}, (3,)]  # the dtype says nothing, so that a record does not decide
+    assert np.isfinite(regression.predict(X)).all()
+
+
+def test_tables_of_pyarrow_are_those_of_pandas(regression, houses):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, _ = houses
+    table = pyarrow.Table.from_pandas(X)
+    assert regression.predict(table).tolist() == regression.predict(X).tolist()
+    assert regression.predict(table.to_batches()[0]).tolist() == regression.predict(X).tolist()
+    position = table.column_names.index("ocean")
+    coded = table.set_column(position, "ocean", table["ocean"].dictionary_encode())
+    assert regression.predict(coded).tolist() == regression.predict(X).tolist()
+
+
 def test_classification(classification, loans):
     X, y = loans
     assert classification.classes_.tolist() == ["no", "yes"]

@@ -1,0 +1,55 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dptrain/dptrain/internal/tablefile"
+)
+
+// CheckColumns returns the error, which wraps [ErrColumnType], of a Parquet or Arrow file whose schema gives a declared
+// column a type or a compression that cannot be read, such as that of lists. A path may be a pattern. Other formats have no
+// types. No record is read, so that a run can be refused before it is paid for; all other errors are left to [Read].
+func (o ReadOptions) CheckColumns(ctx context.Context, path string, schema Schema) error {
+	paths, err := filesOf(path)
+	if err != nil {
+		return nil
+	}
+	for _, one := range paths {
+		if err := checkColumns(ctx, one, schema, o); errors.Is(err, ErrColumnType) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// checkColumns is CheckColumns for one file. It returns all errors.
+func checkColumns(ctx context.Context, path string, schema Schema, opts ReadOptions) error {
+	format, err := formatOf(path)
+	if err != nil || !format.parquet && format.packed != tablefile.Arrow {
+		return err
+	}
+	rd, err := newReader(path, format, schema, opts)
+	if err != nil {
+		return err
+	}
+	f, size, regular, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch {
+	case !regular:
+		return nil
+	case format.parquet:
+		table, _, err := rd.openTable(f, size)
+		if err != nil {
+			return err
+		}
+		fields, _ := table.fields()
+		_, err = table.open(ctx, fields, table.declared)
+		return err
+	}
+	_, err = rd.unpack(ctx, f, size, false)
+	return err
+}
