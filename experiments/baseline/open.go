@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
 // An Open is a linear classifier of two classes that was trained without privacy

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/kendall"
 	"github.com/dptrain/dptrain/regression"
 )

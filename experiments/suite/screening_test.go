@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/experiments/published"
+	"github.com/dptrain/dptrain/internal/bench/published"
 )
 
 func TestScreeningKs(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dptrain/dptrain/budget"
-	"github.com/dptrain/dptrain/experiments/published"
+	"github.com/dptrain/dptrain/internal/bench/published"
 	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/scaling"
 	"github.com/dptrain/dptrain/selection"

@@ -9,7 +9,7 @@ import (
 	"github.com/dptrain/dptrain/budget"
 	"github.com/dptrain/dptrain/costtree"
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/astc"
+	"github.com/dptrain/dptrain/internal/bench/astc"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/regression"
 )

@@ -17,7 +17,7 @@ import (
 
 // Each test of this file plants a fault and sees that the audit finds it, and
 // that without the fault it finds nothing. docs/guide/audit.md has the list; the faults
-// that are witnesses of published variants have theirs in experiments/published.
+// that are witnesses of published variants have theirs in internal/bench/published.
 
 // measuredWith measures a step in sessions that carry a fault out.
 func measuredWith(t *testing.T, name budget.Statistic, law budget.Law, draws int, f mechanism.Fault) Measure {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dptrain/dptrain/experiments/published"
 	"github.com/dptrain/dptrain/internal/bench"
+	"github.com/dptrain/dptrain/internal/bench/published"
 	"github.com/dptrain/dptrain/internal/recipe"
 )
 

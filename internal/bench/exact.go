@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/astc"
+	"github.com/dptrain/dptrain/internal/bench/astc"
 	"github.com/dptrain/dptrain/internal/pipeline"
 	"github.com/dptrain/dptrain/internal/recipe"
 	"github.com/dptrain/dptrain/regression"

@@ -192,7 +192,7 @@ type optimum struct{ Lambda, Objective float64 }
 
 func references(t *testing.T) []reference {
 	t.Helper()
-	data, err := os.ReadFile("../../experiments/nonprivate/testdata/baselines.json")
+	data, err := os.ReadFile("../../internal/bench/nonprivate/testdata/baselines.json")
 	if err != nil {
 		t.Fatal(err)
 	}

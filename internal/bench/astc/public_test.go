@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/astc"
+	"github.com/dptrain/dptrain/internal/bench/astc"
 	"github.com/dptrain/dptrain/internal/publicdata"
 )
 

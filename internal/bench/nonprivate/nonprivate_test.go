@@ -10,7 +10,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/internal/columns"
 	"github.com/dptrain/dptrain/regression"
 	"gonum.org/v1/gonum/floats"

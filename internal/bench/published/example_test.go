@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/published"
+	"github.com/dptrain/dptrain/internal/bench/published"
 )
 
 func ExampleNew() {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 	"github.com/dptrain/dptrain/regression"
 )
 

@@ -1,7 +1,7 @@
 """Writes baselines.json, the reference for the baselines. Only numpy and
 scikit-learn are needed, and only to make the file anew:
 
-    python3 experiments/nonprivate/testdata/baselines.py > experiments/nonprivate/testdata/baselines.json
+    python3 internal/bench/nonprivate/testdata/baselines.py > internal/bench/nonprivate/testdata/baselines.json
 """
 import json
 import sys

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dptrain/dptrain/dataset"
-	"github.com/dptrain/dptrain/experiments/nonprivate"
+	"github.com/dptrain/dptrain/internal/bench/nonprivate"
 )
 
 // separated is a table whose class is "high" where a is above 0. With odd, as many
