@@ -146,7 +146,7 @@ func allNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table) []Nei
 	return neighbours
 }
 
-var everyNeighbour = flag.Bool("every-neighbour", false, "replay every example on every neighbour under every seed")
+var full = flag.Bool("full", false, "replay every example on every neighbour under every seed, and stream it in every way")
 
 // replayedNeighbours returns the neighbours on which an example is replayed under a seed. Under seed 0 it returns all of them:
 // each kind of change at the first, middle and last position. Under another seed, and for a recipe of this folder, it
@@ -155,11 +155,11 @@ var everyNeighbour = flag.Bool("every-neighbour", false, "replay every example o
 // A sensitivity that is too small for a kind of change is too small at every position, because statistics are sums
 // over records. A release that depends on the order or the number of records does so for every kind. So one neighbour for
 // each kind and each position suffices for what a seed decides: the coins, and whether columns of few records stay.
-// scripts/long.sh replay uses all neighbours under all seeds.
+// With -full, as in scripts/long.sh replay, it returns all neighbours under all seeds.
 func replayedNeighbours(t *testing.T, p *pipeline.Pipeline, tab *dataset.Table, seed byte, own bool) []Neighbour {
 	t.Helper()
 	all := allNeighbours(t, p, tab)
-	if *everyNeighbour || seed == 0 && !own {
+	if *full || seed == 0 && !own {
 		return all
 	}
 	return onePositionEach(t, all)
