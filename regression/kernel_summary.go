@@ -19,13 +19,20 @@ func (m *Kernel) Interactions() kernelmap.Summary {
 	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
 		return kernelmap.Summary{}
 	}
+	return kernelmap.Summary{Share: m.InteractionShare(), Pairs: m.pairs()}
+}
+
+// InteractionShare returns the Share of [Kernel.Interactions], which takes much less time than the pairs. It is 0 for a
+// model without landmarks or terms of all columns.
+func (m *Kernel) InteractionShare() float64 {
+	if len(m.Landmarks) == 0 || len(m.Kernels) == 0 {
+		return 0
+	}
 	bins := m.landmarkBins(len(m.Landmarks))
 	sums := make([]float64, len(m.Landmarks))
 	m.filler(m.landmarkRows())(sums, 0)
 	kernel := variance(m.kernelAt(bins))
-	s := kernelmap.Summary{Share: bounded(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))}
-	s.Pairs = m.pairs()
-	return s
+	return bounded(kernel / max(kernel+variance(sums), math.SmallestNonzeroFloat64))
 }
 
 func variance(x []float64) float64 {
@@ -111,27 +118,31 @@ func (m *Kernel) pairs() []kernelmap.Pair {
 	type effect struct {
 		column int
 		size   float64
+		first  []float64 // the terms with the column replaced, as the first of a pair
 	}
 	var effects []effect
 	for i := range m.Columns {
 		if !slices.ContainsFunc(m.Cells, func(in kernelmap.Input) bool { return in.Column == i }) {
 			continue
 		}
-		e := effect{column: i}
-		for r, v := range replaced(i) {
+		e := effect{column: i, first: replaced(i)}
+		for r, v := range e.first {
 			e.size += (v - base[r]) * (v - base[r])
 		}
 		effects = append(effects, e)
 	}
 	slices.SortStableFunc(effects, func(a, b effect) int { return cmp.Compare(b.size, a.size) })
 	effects = effects[:min(len(effects), summaryColumns)]
+	seconds := make([][]float64, len(effects)) // the same as the second of a pair, moved as far as in both
 	var out []kernelmap.Pair
 	for i, a := range effects {
-		for _, b := range effects[:i] {
-			first, second := replaced(a.column), replaced(-1, b.column) // each as in both
+		for k, b := range effects[:i] {
+			if seconds[k] == nil {
+				seconds[k] = replaced(-1, b.column)
+			}
 			both, sum := replaced(a.column, b.column), 0.
 			for r := range both {
-				d := both[r] - first[r] - second[r] + base[r]
+				d := both[r] - a.first[r] - seconds[k][r] + base[r]
 				sum += d * d / float64(n)
 			}
 			names := []string{m.Columns[a.column].Name, m.Columns[b.column].Name}

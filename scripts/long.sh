@@ -6,7 +6,8 @@
 #   scripts/long.sh empty      records without a target: all shares, five times
 #   scripts/long.sh kill       the processes that are killed
 #   scripts/long.sh soak       the soak
-#   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed
+#   scripts/long.sh replay     1,000 random recipes on neighbouring tables, from a new seed, and every example on every
+#                              neighbour under every seed, and as a stream in every way
 #   scripts/long.sh coverage F how often the intervals of the held-out R² hold, on public data (not part of all):
 #                              200 releases or fits of each setting, lines of JSON in file F; it goes on where it ended
 #   scripts/long.sh coverage-classes F  the same for the accuracy, recalls, AUC and log loss of classifiers
@@ -98,6 +99,7 @@ if [[ $part == all || $part == soak ]]; then
 fi
 if [[ $part == all || $part == replay ]]; then
   step go test -tags replay ./internal/audit -run '^TestReplayRandomRecipes$' -count 1 -v -timeout 60m -args -recipes 1000 -first "${FIRST:-$((RANDOM * 32768 + RANDOM))}"
+  step go test -tags replay ./internal/audit -run '^(TestRecordAndReplay|TestStreamAgrees)$' -count 1 -timeout 60m -args -full
 fi
 if [[ $part == all || $part == serve ]]; then
   step go test ./internal/serve -run '^TestLoad$' -count 1 -v -timeout 10m -args -load 60s

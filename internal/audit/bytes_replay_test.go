@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/mechanism/secret"
 	"github.com/dptrain/dptrain/internal/report"
 )
@@ -40,12 +39,7 @@ func TestReleasesKeepTheirBytes(t *testing.T) {
 	}
 	var lines []string
 	for _, file := range files {
-		r, p, table := example(t, file)
-		recorder := mechanism.NewRecorder(1)
-		if p.Search != nil {
-			recorder.ForceTries(2)
-		}
-		for name, content := range record(t, r, p, plan(t, p), table, recorder) {
+		for name, content := range memoryRunOf(t, file).fromMemory(t) {
 			switch name {
 			case "report.html": // a function of the others: its words may change
 				continue

@@ -19,7 +19,6 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -56,8 +55,8 @@ func TestClusterAgrees(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			r, p, table := example(t, file)
-			plan := plan(t, p)
+			m := memoryRunOf(t, file)
+			r, p, table, plan := m.r, m.p, m.table, m.plan
 			if err := p.CheckEngine(plan, cluster.Of(p.Schema)); err != nil {
 				if !errors.Is(err, pipeline.ErrEngine) {
 					t.Error(err)
@@ -65,13 +64,7 @@ func TestClusterAgrees(t *testing.T) {
 				refused = append(refused, name)
 				return
 			}
-			recorder := func() *mechanism.Recorder {
-				if p.Search == nil {
-					return mechanism.NewRecorder(1)
-				}
-				return mechanism.NewRecorder(1).ForceTries(2)
-			}
-			want := record(t, r, p, plan, table, recorder())
+			want := m.fromMemory(t)
 			cuts := map[int]func(t *testing.T, path string, parts int) string{3: cutParquet}
 			if slices.Contains(several, name) {
 				cuts[17] = cutFile
@@ -81,7 +74,7 @@ func TestClusterAgrees(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
+				res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{}, m.recorder())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/dptrain/dptrain/dataset"
 	"github.com/dptrain/dptrain/internal/cluster"
-	"github.com/dptrain/dptrain/internal/mechanism"
 	"github.com/dptrain/dptrain/internal/pipeline"
 )
 
@@ -83,15 +82,9 @@ func TestQueriesAgree(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			r, p, table := example(t, "../../examples/"+name+".yaml")
-			plan := plan(t, p)
-			recorder := func() *mechanism.Recorder {
-				if p.Search == nil {
-					return mechanism.NewRecorder(1)
-				}
-				return mechanism.NewRecorder(1).ForceTries(2)
-			}
-			want := record(t, r, p, plan, table, recorder())
+			m := memoryRunOf(t, "../../examples/"+name+".yaml")
+			r, p, table, plan := m.r, m.p, m.table, m.plan
+			want := m.fromMemory(t)
 			header, err := dataset.Header(r.DataFile(), dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +94,7 @@ func TestQueriesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := p.FitOnRecorded(t.Context(), plan, e, pipeline.Options{}, recorder())
+			res, err := p.FitOnRecorded(t.Context(), plan.Again(), e, pipeline.Options{}, m.recorder())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,12 +62,16 @@ func Neighbours(t *dataset.Table, rel budget.Relation) ([]Neighbour, error) {
 	return out, nil
 }
 
-// positions returns the first, middle and last position of a table.
+// positions returns the first, middle and last position of a table, each position once.
 func positions(n int) map[string]int {
-	if n == 0 {
-		return map[string]int{"first": 0}
+	out := map[string]int{"first": 0}
+	if n > 1 {
+		out["last"] = n - 1
 	}
-	return map[string]int{"first": 0, "middle": n / 2, "last": n - 1}
+	if n > 2 {
+		out["middle"] = n / 2
+	}
+	return out
 }
 
 // strange returns records of several kinds for the columns of a table.

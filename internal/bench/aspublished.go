@@ -66,7 +66,11 @@ func publishedTrainer(name string, p *pipeline.Pipeline, seed uint64) (trainer, 
 		if after.Budget.Epsilon <= 0 {
 			return predictor{}, fmt.Errorf("%w: nothing is left of epsilon %v", published.ErrBudget, p.Budget.Epsilon)
 		}
-		return privately(&after)(ctx, t)
+		plan, err := after.Plan()
+		if err != nil {
+			return predictor{}, err
+		}
+		return privately(&after, plan)(ctx, t)
 	}, nil
 }
 

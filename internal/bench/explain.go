@@ -163,6 +163,7 @@ func Explain(ctx context.Context, p *pipeline.Pipeline, c ExplainConfig) (*Expla
 // explainer is one call of Explain.
 type explainer struct {
 	pipelines []*pipeline.Pipeline // by epsilon
+	plans     []*pipeline.Plan     // those of pipelines
 	features  []int                // the columns that the target depends on
 	target    int
 	open      trainer // without privacy
@@ -246,11 +247,12 @@ func (x *explainer) price(p *pipeline.Pipeline) {
 	for _, epsilon := range slices.Compact(grid) {
 		at := *p
 		at.Budget.Epsilon = epsilon
-		if _, err := at.Plan(); err != nil {
+		plan, err := at.Plan()
+		if err != nil {
 			x.note("epsilon %v is left out: the plan cannot be priced at it", epsilon)
 			continue
 		}
-		x.pipelines = append(x.pipelines, &at)
+		x.pipelines, x.plans = append(x.pipelines, &at), append(x.plans, plan)
 		x.out.Epsilons = append(x.out.Epsilons, epsilon)
 	}
 }

@@ -53,8 +53,8 @@ func (x *explainer) table(ctx context.Context, t int) (tableScores, error) {
 		if at.open, err = x.score(ctx, x.open, train, test); err != nil {
 			return scores, err
 		}
-		for _, p := range x.pipelines {
-			value, err := x.score(ctx, privately(p), train, test)
+		for i, p := range x.pipelines {
+			value, err := x.score(ctx, privately(p, x.plans[i]), train, test)
 			if errors.Is(err, ErrAbstained) {
 				value, err = math.NaN(), nil
 			}

@@ -58,8 +58,9 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 		k.classes = p.Schema.Columns[k.target].Categories
 	}
 	if k.private {
-		if _, k.err = p.Plan(); k.err == nil {
-			k.trainer = privately(p)
+		var plan *pipeline.Plan
+		if plan, k.err = p.Plan(); k.err == nil {
+			k.trainer = privately(p, plan)
 		}
 		return k
 	}
@@ -86,10 +87,11 @@ func newContender(m *method, header []string, target string, facts tableFacts, s
 }
 
 // privately trains as every private run does, without a held-out part of its
-// own.
-func privately(p *pipeline.Pipeline) trainer {
+// own. Every call of the trainer is one run more of the plan, which p made: it takes longer to price than a small
+// table takes to train on.
+func privately(p *pipeline.Pipeline, plan *pipeline.Plan) trainer {
 	return func(ctx context.Context, t *dataset.Table) (predictor, error) {
-		result, err := p.Fit(ctx, t, pipeline.Options{})
+		result, err := p.FitPlan(ctx, plan.Again(), t, pipeline.Options{})
 		if err != nil {
 			return predictor{}, err
 		}

@@ -52,9 +52,13 @@ func TestEmptyLevelIsNotSignificant(t *testing.T) {
 			ocean := dataset.Column{Name: "ocean", Kind: dataset.Category, Categories: []string{"inland", "lake", "near bay", "near ocean"}, Other: other}
 			tab := housesOf(t, ocean)
 			p := &Pipeline{Schema: tab.Schema(), Target: "price", Model: named(method), Budget: budget.Target{Epsilon: 1, Delta: 1e-6}}
+			plan, err := p.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
 			significant := 0
 			for range runs {
-				res, err := p.Fit(context.Background(), tab, Options{})
+				res, err := p.FitPlan(context.Background(), plan.Again(), tab, Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

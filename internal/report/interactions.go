@@ -29,32 +29,42 @@ type Pair struct {
 
 // interactions returns those of a model; nil for one without such terms.
 func interactions(m regression.Model) *Interactions {
-	_, out := strongest(m)
+	of := strongest(m)
+	if of == nil {
+		return nil
+	}
+	s := of.Interactions()
+	out := &Interactions{Share: s.Share, Pairs: []Pair{}}
+	for _, p := range s.Pairs {
+		out.Pairs = append(out.Pairs, pairOf(p))
+	}
 	return out
 }
 
-// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share, and
-// what is said of them; nil for a model without such terms.
-func strongest(m regression.Model) (of *regression.Kernel, out *Interactions) {
+// strongest returns the model, or the score of a classifier, whose terms of all columns have the largest share; nil for
+// a model without such terms.
+func strongest(m regression.Model) *regression.Kernel {
 	models := []regression.Model{m}
 	if c, ok := m.(*regression.Classifier); ok {
 		models = c.Scores
 	}
+	var kernels []*regression.Kernel
 	for _, m := range models {
-		k, ok := m.(*regression.Kernel)
-		if !ok {
-			continue
-		}
-		s := k.Interactions()
-		if out != nil && s.Share <= out.Share {
-			continue
-		}
-		of, out = k, &Interactions{Share: s.Share, Pairs: []Pair{}}
-		for _, p := range s.Pairs {
-			out.Pairs = append(out.Pairs, pairOf(p))
+		if k, ok := m.(*regression.Kernel); ok {
+			kernels = append(kernels, k)
 		}
 	}
-	return of, out
+	if len(kernels) == 0 {
+		return nil
+	}
+	if len(kernels) == 1 {
+		return kernels[0]
+	}
+	shares := make([]float64, len(kernels))
+	for i, k := range kernels {
+		shares[i] = k.InteractionShare()
+	}
+	return kernels[slices.Index(shares, slices.Max(shares))]
 }
 
 // mostPairs is how many pairs are drawn.
@@ -62,12 +72,13 @@ const mostPairs = 3
 
 // pairBlocks draws the strongest pairs.
 func pairBlocks(s Source, unit string) []document.Block {
-	of, x := strongest(s.Model)
+	of := strongest(s.Model)
 	if of == nil {
 		return nil
 	}
 	var out []document.Block
-	for _, p := range x.Pairs[:min(len(x.Pairs), mostPairs)] {
+	pairs := of.Interactions().Pairs
+	for _, p := range pairs[:min(len(pairs), mostPairs)] {
 		t, largest := of.Together(p.First, p.Second), 0.
 		for _, row := range t.Values {
 			largest = max(largest, slices.Max(row), -slices.Min(row))

@@ -1,0 +1,63 @@
+//go:build replay
+
+package audit
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/dptrain/dptrain/dataset"
+	"github.com/dptrain/dptrain/internal/mechanism"
+	"github.com/dptrain/dptrain/internal/pipeline"
+	"github.com/dptrain/dptrain/internal/recipe"
+)
+
+// A memoryRun is an example with its table in memory. The tests that compare an engine or a hash with the release from
+// memory share it: all of them run it under the key of [memoryRun.recorder], and none changes it.
+type memoryRun struct {
+	r     *recipe.Recipe
+	p     *pipeline.Pipeline
+	table *dataset.Table
+	plan  *pipeline.Plan
+
+	release map[string]string // the files of release/; nil before the first call of fromMemory
+}
+
+var memoryRuns = struct {
+	sync.Mutex
+	byFile map[string]*memoryRun
+}{byFile: map[string]*memoryRun{}}
+
+// memoryRunOf returns the run of a recipe's file.
+func memoryRunOf(t *testing.T, file string) *memoryRun {
+	t.Helper()
+	memoryRuns.Lock()
+	defer memoryRuns.Unlock()
+	m := memoryRuns.byFile[file]
+	if m == nil {
+		m = &memoryRun{}
+		m.r, m.p, m.table = example(t, file)
+		m.plan = plan(t, m.p)
+		memoryRuns.byFile[file] = m
+	}
+	return m
+}
+
+// recorder returns a recorder under the key that all these tests use. A search is forced to try two candidates.
+func (m *memoryRun) recorder() *mechanism.Recorder {
+	if m.p.Search == nil {
+		return mechanism.NewRecorder(1)
+	}
+	return mechanism.NewRecorder(1).ForceTries(2)
+}
+
+// fromMemory returns the files of release/ of the run.
+func (m *memoryRun) fromMemory(t *testing.T) map[string]string {
+	t.Helper()
+	memoryRuns.Lock()
+	defer memoryRuns.Unlock()
+	if m.release == nil {
+		m.release = record(t, m.r, m.p, m.plan.Again(), m.table, m.recorder())
+	}
+	return m.release
+}
