@@ -282,7 +282,7 @@ func area(scores []float64, codes []int32) float64 {
 }
 
 // laws of classes by name.
-var classLaws = map[string][]float64{"half": {.5, .5}, "tenth": {.9, .1}, "four": {.4, .3, .2, .1}}
+var classLaws = map[string][]float64{"half": {.5, .5}, "quarter": {.75, .25}, "tenth": {.9, .1}, "four": {.4, .3, .2, .1}}
 
 // TestClasses: the intervals of whole runs hold the accuracy, the recalls, the AUC and the
 // log loss of records that the run never saw. By default one law is fit 12 times: with a coverage of .9

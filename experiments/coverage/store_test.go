@@ -23,6 +23,7 @@ var (
 	share    = flag.Float64("share", .6, "share of a table that a fit sees; the rest is fresh")
 	most     = flag.Int("most", 40000, "records of a table that are used at most")
 	held     = flag.Float64("holdout", pipeline.DefaultHoldout, "share of records that pools hold out")
+	fits     = flag.Float64("fits", 0, "epsilon of the models of pools; 0 means that of the release")
 	folder   = flag.String("folder", "regression", "folder of public tables")
 	only     = flag.String("only", "", "names of laws or tables; empty means all")
 )

@@ -222,15 +222,20 @@ func TestPools(t *testing.T) {
 			if done[sum.key()] {
 				continue
 			}
-			p, plan := plan(t, tab, epsilon)
+			trained := epsilon
+			if *fits > 0 {
+				trained = *fits
+			}
+			p, fitPlan := plan(t, tab, trained)
+			_, releasePlan := plan(t, tab, epsilon)
 			heldOut := int(math.Round(*held * poolRecords))
 			for i := range poolFits {
 				r := rand.New(rand.NewPCG(uint64(i), 2))
 				order := r.Perm(tab.Len())
-				res, f := fit(t, p, plan, tab, order[:poolRecords], order[poolRecords:min(len(order), poolRecords+*most)])
+				res, f := fit(t, p, fitPlan, tab, order[:poolRecords], order[poolRecords:min(len(order), poolRecords+*most)])
 				model := regression.LinearPart(res.Model)
 				frame := evaluate.Pairs{Lower: model.Lower, Upper: model.Upper, Center: res.R2.TargetLower/2 + res.R2.TargetUpper/2}
-				priced := heldOutPlan(t, plan)
+				priced := heldOutPlan(t, releasePlan)
 				for range (number + poolFits - 1 - i) / poolFits {
 					sum.add(measured(t, priced, f.sample(r, heldOut).pairs(t, frame)), f, float64(heldOut))
 				}
